@@ -1,0 +1,1 @@
+//! What the hardware can do: devices with every figure's source, found by the names tools print.

@@ -1,0 +1,8 @@
+//! rooflint reads what a GPU profiler measured, says how long each kernel should have taken by the
+//! roofline model, and ranks what can be won.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod catalog;
+pub mod model;
+pub mod roofline;
+pub mod units;

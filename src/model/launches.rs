@@ -1,0 +1,404 @@
+//! Launches as columns, and the typed view of one.
+
+use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity};
+use crate::units::{Bytes, Flops, Seconds};
+
+/// Extent in x, y and z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dim3 {
+    /// Extent in x.
+    pub x: u32,
+    /// Extent in y.
+    pub y: u32,
+    /// Extent in z.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// Number of elements.
+    #[must_use]
+    pub fn volume(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+    }
+
+    /// Reads `(256, 1, 1)` as Nsight Compute writes it, or `256,1,1` as `PyProf` does.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
+        let mut parts = inner.split(',').map(|part| part.trim().parse::<u32>().ok());
+        let dim = Self { x: parts.next()??, y: parts.next()??, z: parts.next()?? };
+        parts.next().is_none().then_some(dim)
+    }
+}
+
+impl std::fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}×{}×{}", self.x, self.y, self.z)
+    }
+}
+
+/// Grid and block of a launch; old exports give only the products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Shape {
+    /// Blocks in each direction.
+    pub grid: Option<Dim3>,
+    /// Threads per block in each direction.
+    pub block: Option<Dim3>,
+    /// Blocks in the grid.
+    pub blocks: Option<u64>,
+    /// Threads in a block.
+    pub threads_per_block: Option<u64>,
+}
+
+impl Shape {
+    /// A shape from extents; the products follow.
+    #[must_use]
+    pub fn new(grid: Option<Dim3>, block: Option<Dim3>) -> Self {
+        Self {
+            grid,
+            block,
+            blocks: grid.map(Dim3::volume),
+            threads_per_block: block.map(Dim3::volume),
+        }
+    }
+}
+
+/// What identifies a launch, apart from its measured values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// Position in [`Profile::sources`].
+    pub source: u16,
+    /// Operating-system process, 0 where the export has none.
+    pub process: u32,
+    /// Launch number within its export.
+    pub id: u32,
+    /// Kernel name as the export writes it.
+    pub name: NameId,
+    /// Framework operator and its parameters, where the export has them.
+    pub operator: NameId,
+    /// Grid and block.
+    pub shape: Shape,
+    /// The device it ran on.
+    pub device: HintId,
+    /// CUDA stream.
+    pub stream: Option<u32>,
+    /// How many executions this row stands for (summaries: more than one, values are averages).
+    pub count: u32,
+}
+
+/// The measured values of one launch while it is being read.
+#[derive(Debug, Clone, Default)]
+pub struct Values(Vec<(Quantity, f64, OriginId)>);
+
+impl Values {
+    /// Adds a value in SI base units; a value that is not finite is missing and is not added.
+    pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
+        if value.is_finite() && self.get(quantity).is_none() {
+            self.0.push((quantity, value, origin));
+        }
+    }
+
+    /// The value set for a quantity.
+    #[must_use]
+    pub fn get(&self, quantity: Quantity) -> Option<f64> {
+        self.0.iter().find(|entry| entry.0 == quantity).map(|entry| entry.1)
+    }
+
+    /// Forgets all values, keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// One quantity of all launches. NaN stands for missing and never leaves this module.
+#[derive(Debug, Default, Clone)]
+struct Column {
+    values: Vec<f64>,
+    /// Empty while every value so far has the origin `first`.
+    origins: Vec<OriginId>,
+    first: Option<OriginId>,
+}
+
+impl Column {
+    fn put(&mut self, row: usize, value: f64, origin: OriginId) {
+        if self.values.len() <= row {
+            self.values.resize(row + 1, f64::NAN);
+        }
+        let first = *self.first.get_or_insert(origin);
+        if self.origins.is_empty() && origin != first {
+            self.origins = vec![first; self.values.len()];
+        }
+        if !self.origins.is_empty() {
+            self.origins.resize(self.values.len(), first);
+            self.origins[row] = origin;
+        }
+        self.values[row] = value;
+    }
+
+    fn get(&self, row: usize) -> Option<(f64, OriginId)> {
+        let value = *self.values.get(row)?;
+        if value.is_nan() {
+            return None;
+        }
+        Some((value, self.origins.get(row).copied().or(self.first)?))
+    }
+}
+
+/// The launches of a profile as columns; only quantities that occur take memory.
+#[derive(Debug, Default)]
+pub struct Launches {
+    heads: Heads,
+    shapes: Vec<Shape>,
+    columns: Vec<Option<Column>>,
+}
+
+#[derive(Debug, Default)]
+struct Heads {
+    source: Vec<u16>,
+    process: Vec<u32>,
+    id: Vec<u32>,
+    name: Vec<NameId>,
+    operator: Vec<NameId>,
+    shape: Vec<u32>,
+    device: Vec<HintId>,
+    stream: Vec<u32>,
+    count: Vec<u32>,
+}
+
+/// A stream number no export uses, standing for "not stated".
+const NO_STREAM: u32 = u32::MAX;
+
+impl Launches {
+    /// Number of launches.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heads.id.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends a launch and returns its row.
+    pub fn push(&mut self, head: Head, values: &Values) -> usize {
+        let row = self.len();
+        let shape = self.shape_id(head.shape);
+        let heads = &mut self.heads;
+        heads.source.push(head.source);
+        heads.process.push(head.process);
+        heads.id.push(head.id);
+        heads.name.push(head.name);
+        heads.operator.push(head.operator);
+        heads.shape.push(shape);
+        heads.device.push(head.device);
+        heads.stream.push(head.stream.unwrap_or(NO_STREAM));
+        heads.count.push(head.count.max(1));
+        for (quantity, value, origin) in &values.0 {
+            self.column(*quantity).put(row, *value, *origin);
+        }
+        row
+    }
+
+    /// Adds values to an existing launch; what it already has stays.
+    pub fn fill(&mut self, row: usize, values: &Values) {
+        for (quantity, value, origin) in &values.0 {
+            if self.get(row, *quantity).is_none() {
+                self.column(*quantity).put(row, *value, *origin);
+            }
+        }
+    }
+
+    /// Replaces or sets one value of an existing launch.
+    pub fn replace(&mut self, row: usize, quantity: Quantity, value: f64, origin: OriginId) {
+        self.column(quantity).put(row, value, origin);
+    }
+
+    /// What identifies launch `row`.
+    #[must_use]
+    pub fn head(&self, row: usize) -> Head {
+        let heads = &self.heads;
+        Head {
+            source: heads.source[row],
+            process: heads.process[row],
+            id: heads.id[row],
+            name: heads.name[row],
+            operator: heads.operator[row],
+            shape: self.shapes[heads.shape[row] as usize],
+            device: heads.device[row],
+            stream: (heads.stream[row] != NO_STREAM).then_some(heads.stream[row]),
+            count: heads.count[row],
+        }
+    }
+
+    /// A small number that is the same for launches of the same name, operator, shape and device.
+    #[must_use]
+    pub fn kernel_key(&self, row: usize) -> (NameId, NameId, u32, HintId) {
+        let heads = &self.heads;
+        (heads.name[row], heads.operator[row], heads.shape[row], heads.device[row])
+    }
+
+    /// A value with the id of its origin.
+    #[must_use]
+    pub fn get(&self, row: usize, quantity: Quantity) -> Option<(f64, OriginId)> {
+        self.columns.get(quantity.index())?.as_ref()?.get(row)
+    }
+
+    /// Whether any launch has this quantity.
+    #[must_use]
+    pub fn has(&self, quantity: Quantity) -> bool {
+        self.columns.get(quantity.index()).is_some_and(Option::is_some)
+    }
+
+    /// The quantities that at least one launch has, in table order.
+    pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
+        Quantity::all().filter(|quantity| self.has(*quantity))
+    }
+
+    /// Keeps only the launches for which `keep` holds, in order.
+    pub fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let rows: Vec<usize> = (0..self.len()).filter(|row| keep(*row)).collect();
+        let heads = &self.heads;
+        let pick = |column: &Vec<u32>| rows.iter().map(|row| column[*row]).collect();
+        self.heads = Heads {
+            source: rows.iter().map(|row| heads.source[*row]).collect(),
+            process: pick(&heads.process),
+            id: pick(&heads.id),
+            name: rows.iter().map(|row| heads.name[*row]).collect(),
+            operator: rows.iter().map(|row| heads.operator[*row]).collect(),
+            shape: pick(&heads.shape),
+            device: rows.iter().map(|row| heads.device[*row]).collect(),
+            stream: pick(&heads.stream),
+            count: pick(&heads.count),
+        };
+        for column in self.columns.iter_mut().flatten() {
+            let old = std::mem::take(column);
+            column.first = old.first;
+            for (row, from) in rows.iter().enumerate() {
+                if let Some((value, origin)) = old.get(*from) {
+                    column.put(row, value, origin);
+                }
+            }
+        }
+    }
+
+    fn column(&mut self, quantity: Quantity) -> &mut Column {
+        if self.columns.is_empty() {
+            self.columns.resize(Quantity::COUNT, None);
+        }
+        self.columns[quantity.index()].get_or_insert_with(Column::default)
+    }
+
+    fn shape_id(&mut self, shape: Shape) -> u32 {
+        // Neighbouring launches often share a shape; profiles have few distinct ones.
+        if let Some(last) = self.heads.shape.last()
+            && self.shapes[*last as usize] == shape
+        {
+            return *last;
+        }
+        let position = self.shapes.iter().rposition(|known| *known == shape).unwrap_or_else(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        });
+        u32::try_from(position).unwrap_or(u32::MAX)
+    }
+}
+
+/// A typed view of one launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    profile: &'a Profile,
+    row: usize,
+    /// What identifies it.
+    pub head: Head,
+}
+
+impl<'a> Launch<'a> {
+    pub(super) fn new(profile: &'a Profile, row: usize) -> Self {
+        Self { profile, row, head: profile.launches.head(row) }
+    }
+
+    /// Position among the launches of the profile.
+    #[must_use]
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
+    /// The kernel's name as the export writes it; may be empty.
+    #[must_use]
+    pub fn kernel(&self) -> &'a str {
+        self.profile.names.get(self.head.name)
+    }
+
+    /// A value in SI base units, with its origin.
+    #[must_use]
+    pub fn get(&self, quantity: Quantity) -> Option<(f64, &'a Origin)> {
+        let (value, origin) = self.profile.launches.get(self.row, quantity)?;
+        Some((value, self.profile.origins.get(origin)))
+    }
+
+    /// A value in SI base units.
+    #[must_use]
+    pub fn value(&self, quantity: Quantity) -> Option<f64> {
+        self.profile.launches.get(self.row, quantity).map(|entry| entry.0)
+    }
+
+    /// Time on the GPU.
+    #[must_use]
+    pub fn duration(&self) -> Option<(Seconds, &'a Origin)> {
+        self.get(Quantity::Duration).map(|(value, origin)| (Seconds::new(value), origin))
+    }
+
+    /// Bytes to and from device memory.
+    #[must_use]
+    pub fn dram_bytes(&self) -> Option<(Bytes, &'a Origin)> {
+        self.get(Quantity::DramBytes).map(|(value, origin)| (Bytes::new(value), origin))
+    }
+
+    /// The work recorded, pipe by pipe; zero entries included (known to be zero).
+    pub fn work(&self) -> impl Iterator<Item = (Pipe, Flops, &'a Origin)> {
+        let (profile, row) = (self.profile, self.row);
+        Pipe::ALL.iter().filter_map(move |pipe| {
+            let (value, origin) = profile.launches.get(row, Quantity::Work(*pipe))?;
+            Some((*pipe, Flops::new(value), profile.origins.get(origin)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_are_read_in_both_spellings() {
+        let dim = Dim3 { x: 256, y: 2, z: 1 };
+        assert_eq!(Dim3::parse("(256, 2, 1)"), Some(dim));
+        assert_eq!(Dim3::parse("256,2,1"), Some(dim));
+        for bad in ["", "256", "(1,2)", "1,2,3,4", "(a, 1, 1)", "-1,1,1"] {
+            assert_eq!(Dim3::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn missing_values_stay_missing_and_origins_follow_their_rows() {
+        let mut launches = Launches::default();
+        let mut values = Values::default();
+        let (one, two) = (OriginId(1), OriginId(2));
+        launches.push(Head::default(), &values);
+        values.set(Quantity::Duration, 1.5, one);
+        launches.push(Head::default(), &values);
+        values.clear();
+        values.set(Quantity::Duration, 2.5, two);
+        values.set(Quantity::DramBytes, f64::NAN, two);
+        launches.push(Head::default(), &values);
+        assert_eq!(launches.get(0, Quantity::Duration), None);
+        assert_eq!(launches.get(1, Quantity::Duration), Some((1.5, one)));
+        assert_eq!(launches.get(2, Quantity::Duration), Some((2.5, two)));
+        assert!(!launches.has(Quantity::DramBytes));
+        launches.retain(|row| row != 1);
+        assert_eq!(launches.len(), 2);
+        assert_eq!(launches.get(0, Quantity::Duration), None);
+        assert_eq!(launches.get(1, Quantity::Duration), Some((2.5, two)));
+    }
+}

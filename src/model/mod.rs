@@ -1,0 +1,60 @@
+//! What was measured, as plain data: a [`Profile`] of [`Launches`] with the [`Origin`] of each figure.
+//!
+//! A million launches must fit in memory, so they are kept as columns; [`Profile::launch`] gives a
+//! typed view of one. A missing value is `None`, never zero.
+
+mod launches;
+mod names;
+mod origin;
+mod pipe;
+mod quantity;
+mod source;
+
+pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
+pub use names::{KernelName, NameId, Names};
+pub use origin::{Origin, OriginId, OriginKind, Origins};
+pub use pipe::{Engine, Pipe, Precision};
+pub use quantity::Quantity;
+pub use source::{DeviceHint, HintId, Skip, Skips, Source};
+
+/// Everything read from one or more exports.
+#[derive(Debug, Default)]
+pub struct Profile {
+    /// The files, in the order given.
+    pub sources: Vec<Source>,
+    /// The launches of all files, in file order, as columns.
+    pub launches: Launches,
+    /// Interned kernel names, operator names and parameters.
+    pub names: Names,
+    /// How the values came about; columns refer to these by [`OriginId`].
+    pub origins: Origins,
+    /// What the files say about the devices; launches refer to these by [`HintId`].
+    pub devices: Vec<DeviceHint>,
+    /// What a reader of the report must know about the whole profile.
+    pub notes: Vec<String>,
+}
+
+impl Profile {
+    /// A typed view of launch number `row`.
+    ///
+    /// # Panics
+    /// If `row` is not below `self.launches.len()`.
+    #[must_use]
+    pub fn launch(&self, row: usize) -> Launch<'_> {
+        Launch::new(self, row)
+    }
+
+    /// All launches in file order.
+    pub fn iter(&self) -> impl Iterator<Item = Launch<'_>> {
+        (0..self.launches.len()).map(|row| self.launch(row))
+    }
+
+    /// The id of a device description, added if it is new.
+    pub fn hint(&mut self, hint: DeviceHint) -> HintId {
+        let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
+            self.devices.push(hint);
+            self.devices.len() - 1
+        });
+        HintId(u16::try_from(position).unwrap_or(u16::MAX))
+    }
+}

@@ -1,0 +1,110 @@
+//! Where a figure came from, and how far it can be trusted.
+
+use serde::Serialize;
+
+/// How a value came about, from most to least direct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OriginKind {
+    /// Read from one column of the export.
+    Measured,
+    /// Computed from measured columns of the same launch.
+    Derived,
+    /// Computed from measured columns together with a catalogue figure or an assumption.
+    Modelled,
+    /// Counted from the operator's shapes, not measured (`PyProf`, closed forms).
+    Algorithmic,
+    /// Taken while the kernel ran instrumented: not the time of the real run.
+    Instrumented,
+}
+
+impl OriginKind {
+    /// The word used in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Derived => "derived",
+            Self::Modelled => "modelled",
+            Self::Algorithmic => "algorithmic",
+            Self::Instrumented => "instrumented",
+        }
+    }
+}
+
+/// The derivation of a value: its kind, the formula in the export's own words, and its uncertainty.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Origin {
+    /// How the value came about.
+    pub kind: OriginKind,
+    /// The column or formula, such as `dram__bytes_read.sum + dram__bytes_write.sum`.
+    pub formula: String,
+    /// The true value is at least this factor times the value (1 when exact, 0 when unbounded).
+    pub low: f64,
+    /// The true value is at most this factor times the value.
+    pub high: f64,
+}
+
+impl Origin {
+    /// An exact value of the given kind.
+    #[must_use]
+    pub fn new(kind: OriginKind, formula: impl Into<String>) -> Self {
+        Self { kind, formula: formula.into(), low: 1.0, high: 1.0 }
+    }
+
+    /// A value read from one column.
+    #[must_use]
+    pub fn measured(column: impl Into<String>) -> Self {
+        Self::new(OriginKind::Measured, column)
+    }
+
+    /// A value computed from columns.
+    #[must_use]
+    pub fn derived(formula: impl Into<String>) -> Self {
+        Self::new(OriginKind::Derived, formula)
+    }
+
+    /// The same origin for a value known only within `[low, high]` times itself.
+    #[must_use]
+    pub fn within(mut self, low: f64, high: f64) -> Self {
+        self.low = low;
+        self.high = high;
+        self
+    }
+
+    /// Whether the value is known exactly, not as an interval.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.low == 1.0 && self.high == 1.0
+    }
+}
+
+/// Reference to an [`Origin`] in [`Origins`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct OriginId(pub u8);
+
+/// The few distinct origins of a profile; 255 at most, the rest share the last.
+#[derive(Debug, Default)]
+pub struct Origins(Vec<Origin>);
+
+impl Origins {
+    /// The id of an origin, added if it is new.
+    pub fn id(&mut self, origin: &Origin) -> OriginId {
+        let position = self.0.iter().position(|known| known == origin).unwrap_or_else(|| {
+            if self.0.len() < usize::from(u8::MAX) {
+                self.0.push(origin.clone());
+            }
+            self.0.len() - 1
+        });
+        OriginId(u8::try_from(position).unwrap_or(u8::MAX))
+    }
+
+    /// The origin with this id.
+    ///
+    /// # Panics
+    /// If the id came from another profile.
+    #[must_use]
+    pub fn get(&self, id: OriginId) -> &Origin {
+        &self.0[usize::from(id.0)]
+    }
+}

@@ -1,0 +1,151 @@
+//! The canonical measured quantities: what every profiler's columns are translated into.
+
+use super::Pipe;
+
+macro_rules! quantities {
+    ($($(#[doc = $doc:literal])* $variant:ident, $column:literal, $unit:literal, $additive:literal;)*) => {
+        /// One canonical quantity of a launch, held in SI base units; fractions are 0–1.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Quantity {
+            $($(#[doc = $doc])* $variant,)*
+            /// Operations executed on one pipe (FMA = 2).
+            Work(Pipe),
+            /// Peak rate of one pipe at the clock the launch ran at, taken from the profile.
+            Peak(Pipe),
+        }
+
+        impl Quantity {
+            const SCALARS: &'static [Quantity] = &[$(Quantity::$variant),*];
+
+            /// Position in tables indexed by quantity; below [`Quantity::COUNT`].
+            #[must_use]
+            pub const fn index(self) -> usize {
+                match self {
+                    $(Quantity::$variant => Scalar::$variant as usize,)*
+                    Quantity::Work(pipe) => Self::SCALARS.len() + pipe as usize,
+                    Quantity::Peak(pipe) => Self::SCALARS.len() + Pipe::ALL.len() + pipe as usize,
+                }
+            }
+
+            /// Column name in the canonical launch table, unit included.
+            #[must_use]
+            pub fn column(self) -> String {
+                match self {
+                    $(Quantity::$variant => $column.to_owned(),)*
+                    Quantity::Work(pipe) => format!("{}_{}", pipe.operation().to_lowercase() + "s", pipe.key()),
+                    Quantity::Peak(pipe) => format!("peak_{}_{}s_per_s", pipe.key(), pipe.operation().to_lowercase()),
+                }
+            }
+
+            /// SI unit of the values; `1` for fractions and counts.
+            #[must_use]
+            pub const fn unit(self) -> &'static str {
+                match self {
+                    $(Quantity::$variant => $unit,)*
+                    Quantity::Work(pipe) => pipe.operation(),
+                    Quantity::Peak(_) => "FLOP/s",
+                }
+            }
+
+            /// Whether values of several launches add up (bytes do, a hit rate does not).
+            #[must_use]
+            pub const fn is_additive(self) -> bool {
+                match self {
+                    $(Quantity::$variant => $additive,)*
+                    Quantity::Work(_) => true,
+                    Quantity::Peak(_) => false,
+                }
+            }
+        }
+
+        enum Scalar { $($variant),* }
+    };
+}
+
+quantities! {
+    /// Time on the GPU from start to end of the launch.
+    Duration, "duration_s", "s", true;
+    /// Average SM clock while the launch ran.
+    SmClock, "sm_clock_hz", "Hz", false;
+    /// Average DRAM clock while the launch ran, as the profiler counts it.
+    DramClock, "dram_clock_hz", "Hz", false;
+    /// Bytes read from and written to device memory.
+    DramBytes, "dram_bytes", "B", true;
+    /// Bytes between L2 and the SMs.
+    L2Bytes, "l2_bytes", "B", true;
+    /// Bytes through the L1/TEX cache.
+    L1Bytes, "l1_bytes", "B", true;
+    /// Peak DRAM bandwidth at the memory clock of the launch, taken from the profile.
+    DramBandwidth, "peak_dram_bytes_per_s", "B/s", false;
+    /// Peak L2 bandwidth at the L2 clock of the launch, taken from the profile.
+    L2Bandwidth, "peak_l2_bytes_per_s", "B/s", false;
+    /// Peak L1 bandwidth at the SM clock of the launch, taken from the profile.
+    L1Bandwidth, "peak_l1_bytes_per_s", "B/s", false;
+    /// Registers per thread.
+    RegistersPerThread, "registers_per_thread", "1", false;
+    /// Shared memory per block, driver reserve included.
+    SharedMemoryPerBlock, "shared_memory_per_block_bytes", "B", false;
+    /// Blocks that fit on one SM at once: the smallest of the occupancy limits.
+    ResidentBlocksPerSm, "resident_blocks_per_sm", "1", false;
+    /// Waves of blocks per SM.
+    Waves, "waves_per_sm", "1", false;
+    /// SMs usable by the launch.
+    SmCount, "sm_count", "1", false;
+    /// Average resident warps over the maximum.
+    AchievedOccupancy, "achieved_occupancy", "1", false;
+    /// Resident warps the launch configuration allows, over the maximum.
+    TheoreticalOccupancy, "theoretical_occupancy", "1", false;
+    /// Speed-of-light of the busiest SM pipe.
+    SmThroughput, "sm_throughput", "1", false;
+    /// Speed-of-light of the busiest memory unit.
+    MemoryThroughput, "memory_throughput", "1", false;
+    /// Speed-of-light of DRAM, command overhead included (an upper bound of the data share).
+    DramThroughput, "dram_throughput", "1", false;
+    /// Speed-of-light of L2.
+    L2Throughput, "l2_throughput", "1", false;
+    /// Speed-of-light of L1/TEX (share of *active* cycles on the details page).
+    L1Throughput, "l1_throughput", "1", false;
+    /// Share of L2 sector look-ups that hit.
+    L2HitRate, "l2_hit_rate", "1", false;
+    /// Share of L1 sector look-ups that hit.
+    L1HitRate, "l1_hit_rate", "1", false;
+    /// Share of elapsed cycles in which the tensor pipe was active.
+    TensorActive, "tensor_pipe_active", "1", false;
+    /// Share of elapsed DRAM cycles in which data moved.
+    DramActive, "dram_active", "1", false;
+    /// 32-byte sectors per warp-level global load request (4 is perfect for 4-byte elements).
+    LoadSectorsPerRequest, "load_sectors_per_request", "1", false;
+    /// 32-byte sectors per warp-level global store request.
+    StoreSectorsPerRequest, "store_sectors_per_request", "1", false;
+    /// Passes over which the profiler replayed the launch.
+    ReplayPasses, "replay_passes", "1", false;
+}
+
+impl Quantity {
+    /// Number of distinct quantities.
+    pub const COUNT: usize = Self::SCALARS.len() + 2 * Pipe::ALL.len();
+
+    /// Every quantity, in table order.
+    pub fn all() -> impl Iterator<Item = Quantity> {
+        Self::SCALARS
+            .iter()
+            .copied()
+            .chain(Pipe::ALL.iter().map(|pipe| Quantity::Work(*pipe)))
+            .chain(Pipe::ALL.iter().map(|pipe| Quantity::Peak(*pipe)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_dense_and_columns_unique() {
+        let mut columns = std::collections::BTreeSet::new();
+        for (position, quantity) in Quantity::all().enumerate() {
+            assert_eq!(quantity.index(), position, "{quantity:?}");
+            assert!(columns.insert(quantity.column()), "{quantity:?}");
+        }
+        assert_eq!(columns.len(), Quantity::COUNT);
+    }
+}

@@ -1,0 +1,336 @@
+//! The roofline law: how long a kernel should have taken, and what follows from that.
+//!
+//! Pure functions over [`crate::units`]; every formula of the tool stands here once, with its source.
+//! The base law is Williams, Waterman, Patterson, *Roofline: an insightful visual performance model
+//! for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
+
+use serde::Serialize;
+
+use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
+
+/// `t_mem`: the time a memory level needs at least to move `bytes`.
+#[must_use]
+pub fn memory_time(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
+    bytes / bandwidth
+}
+
+/// `t_math`: the time a pipe needs at least to execute `operations`.
+#[must_use]
+pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
+    operations / peak
+}
+
+/// The expected time: the longer of the two, since memory and math overlap.
+///
+/// Source: NVIDIA, *GPU Performance Background User's Guide*, "Understanding Performance".
+#[must_use]
+pub fn expected_time(memory: Seconds, math: Seconds) -> Seconds {
+    memory.max(math)
+}
+
+/// Arithmetic intensity at which the memory roof meets the compute roof.
+#[must_use]
+pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerByte {
+    peak / bandwidth
+}
+
+/// Highest rate a kernel of this intensity can reach.
+#[must_use]
+pub fn attainable(
+    intensity: FlopsPerByte,
+    peak: FlopsPerSecond,
+    bandwidth: BytesPerSecond,
+) -> FlopsPerSecond {
+    peak.min(intensity * bandwidth)
+}
+
+/// Headroom: measured over expected time, 1 at the roof.
+#[must_use]
+pub fn headroom(measured: Seconds, expected: Seconds) -> f64 {
+    measured / expected
+}
+
+/// Time that would be saved if the launch reached its roof; zero when it is at or above it.
+#[must_use]
+pub fn recoverable(measured: Seconds, expected: Seconds) -> Seconds {
+    (measured - expected).max(Seconds::ZERO)
+}
+
+/// Speed-up of the whole when a part with this share of the time becomes `speedup` times faster.
+///
+/// Source: G. Amdahl, AFIPS 1967.
+#[must_use]
+pub fn amdahl(share: f64, speedup: f64) -> f64 {
+    1.0 / (1.0 - share + share / speedup)
+}
+
+/// Speed-up of the whole when `saved` of `total` goes away (Amdahl with the part's headroom).
+#[must_use]
+pub fn program_gain(total: Seconds, saved: Seconds) -> f64 {
+    total / (total - saved)
+}
+
+/// Peak rate of a pipe from the datasheet's parts: each multiply-add is two operations.
+///
+/// `fma_per_clock` is per multiprocessor (CUDA C++ Programming Guide, arithmetic instructions table).
+#[must_use]
+pub fn peak_rate(fma_per_clock: f64, multiprocessors: u32, clock: Hertz) -> FlopsPerSecond {
+    FlopsPerSecond::new(2.0 * fma_per_clock * f64::from(multiprocessors) * clock.get())
+}
+
+/// Peak rate of a pipe from a profiler's `.peak_sustained` (units per cycle) at the clock measured.
+#[must_use]
+pub fn peak_at_clock(per_cycle: f64, operations_per_unit: f64, clock: Hertz) -> FlopsPerSecond {
+    FlopsPerSecond::new(per_cycle * operations_per_unit * clock.get())
+}
+
+/// Peak bandwidth from bytes per cycle at the clock measured.
+#[must_use]
+pub fn bandwidth_at_clock(bytes_per_cycle: f64, clock: Hertz) -> BytesPerSecond {
+    BytesPerSecond::new(bytes_per_cycle * clock.get())
+}
+
+/// Peak bandwidth of a double-data-rate memory from its bus width and the driver's memory clock.
+#[must_use]
+pub fn ddr_bandwidth(bus_bits: u32, clock: Hertz) -> BytesPerSecond {
+    BytesPerSecond::new(2.0 * f64::from(bus_bits) / 8.0 * clock.get())
+}
+
+/// Operations of CUDA cores from thread-instruction counts; a fused multiply-add counts 2.
+#[must_use]
+pub fn operations(add: f64, mul: f64, fma: f64) -> Flops {
+    Flops::new(add + mul + 2.0 * fma)
+}
+
+/// Operations of a packed half instruction mix with `lanes` halves per thread instruction.
+///
+/// NVIDIA's `HierarchicalHalfRooflineChart` section uses two lanes since 2023 (weights 2, 2, 4).
+#[must_use]
+pub fn half_operations(add: f64, mul: f64, fma: f64, lanes: f64) -> Flops {
+    operations(add, mul, fma) * lanes
+}
+
+/// Lanes per packed half instruction, from the catalogue's rate and the profiler's `.peak_sustained`.
+#[must_use]
+pub fn half_lanes(flops_per_clock_per_sm: f64, hfma_per_clock_per_sm: f64) -> f64 {
+    flops_per_clock_per_sm / (2.0 * hfma_per_clock_per_sm)
+}
+
+/// Operations from a rate per elapsed cycle; `cycles` sums over the four sub-partitions of each SM.
+#[must_use]
+pub fn operations_from_rate(per_cycle: f64, weight: f64, cycles: f64, sms: u32) -> Flops {
+    Flops::new(per_cycle * weight * cycles / (4.0 * f64::from(sms)))
+}
+
+/// Operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
+#[must_use]
+pub fn mma_operations(m: u32, n: u32, k: u32) -> Flops {
+    Flops::new(2.0 * f64::from(m) * f64::from(n) * f64::from(k))
+}
+
+/// Tensor operations from the share of time the pipe was active: exact for a uniform stream.
+#[must_use]
+pub fn operations_from_activity(active: f64, peak: FlopsPerSecond, time: Seconds) -> Flops {
+    peak * time * active
+}
+
+/// Bytes of 32-byte sectors.
+#[must_use]
+pub fn sector_bytes(sectors: f64) -> Bytes {
+    Bytes::new(32.0 * sectors)
+}
+
+/// Time of a cycle count at its clock.
+#[must_use]
+pub fn duration_from_cycles(cycles: f64, clock: Hertz) -> Seconds {
+    Seconds::new(cycles / clock.get())
+}
+
+/// Math time of several pipes: pipes that share hardware add up, independent groups overlap.
+///
+/// `groups` holds the times of each group's pipes, already summed.
+#[must_use]
+pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
+    groups.into_iter().fold(Seconds::ZERO, Seconds::max)
+}
+
+/// What the algorithm meets first on this device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limiter {
+    /// The memory roof: intensity is left of the ridge point.
+    Memory,
+    /// The compute roof: intensity is right of the ridge point.
+    Math,
+    /// Too little parallelism to reach either roof.
+    Latency,
+    /// One side is missing and the other does not explain the time.
+    Unknown,
+}
+
+impl Limiter {
+    /// The word used in reports and JSON.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Math => "math",
+            Self::Latency => "latency",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Blocks per multiprocessor below which a grid is too small to fill the device.
+///
+/// Source: NVIDIA, *GPU Performance Background*: "at least roughly four times higher than the number of SMs".
+pub const BLOCKS_PER_SM: u64 = 4;
+
+/// Threads per block below which latency is hard to hide ("a few hundred" in the same guide).
+pub const THREADS_PER_BLOCK: u64 = 128;
+
+/// Share of a roof beyond which parallelism is evidently enough; also NVIDIA's latency threshold
+/// in the `SpeedOfLight` rule.
+pub const BUSY: f64 = 0.60;
+
+/// Limiter by the assessment of the *GPU Performance Background* guide: parallelism first, then intensity.
+///
+/// `utilisation` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
+#[must_use]
+pub fn limiter(
+    memory: Seconds,
+    math: Seconds,
+    blocks: Option<u64>,
+    threads_per_block: Option<u64>,
+    sms: Option<u32>,
+    utilisation: f64,
+) -> Limiter {
+    let few_blocks = matches!((blocks, sms), (Some(blocks), Some(sms)) if blocks < BLOCKS_PER_SM * u64::from(sms));
+    let small_blocks = threads_per_block.is_some_and(|threads| threads < THREADS_PER_BLOCK);
+    if (few_blocks || small_blocks) && utilisation < BUSY {
+        Limiter::Latency
+    } else if math > memory {
+        Limiter::Math
+    } else {
+        Limiter::Memory
+    }
+}
+
+/// Tolerance within which a launch may be faster than its roof: 3 %, or two ticks of the 32 ns GPU timer.
+#[must_use]
+pub fn tolerance(measured: Seconds) -> f64 {
+    const SHARE: f64 = 0.03;
+    const TWO_TICKS: Seconds = Seconds::new(64e-9);
+    SHARE.max(TWO_TICKS / measured)
+}
+
+/// Whether the time is impossible under the model: shorter than expected beyond the tolerance.
+#[must_use]
+pub fn is_faster_than_roof(measured: Seconds, expected: Seconds) -> bool {
+    measured.get() < expected.get() * (1.0 - tolerance(measured))
+}
+
+/// Whether launching costs more than the work: fewer launches help, a faster kernel does not.
+#[must_use]
+pub fn is_launch_floored(measured: Seconds, expected: Seconds, fixed: Seconds) -> bool {
+    expected < fixed && measured < fixed * 2.5
+}
+
+/// Smallest time worth an opportunity, beside 1 % of the total.
+pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
+
+/// Share of the total time below which a gain is noise.
+pub const FLAG_SHARE: f64 = 0.01;
+
+/// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
+#[must_use]
+pub fn is_opportunity(measured: Seconds, expected: Seconds, total: Seconds, threshold: f64) -> bool {
+    headroom(measured, expected) >= threshold
+        && recoverable(measured, expected) >= (total * FLAG_SHARE).max(FLAG_FLOOR)
+}
+
+/// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536
+/// registers for each sub-partition (CUDA occupancy calculator).
+#[must_use]
+pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
+    let warps = threads.div_ceil(32).max(1);
+    let per_warp = (32 * registers).div_ceil(256).max(1) * 256;
+    4 * (16_384 / per_warp) / warps
+}
+
+/// Waves of blocks: the grid over the blocks resident on the whole device at once.
+#[must_use]
+pub fn waves(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
+    blocks as f64 / (f64::from(sms) * f64::from(resident_per_sm))
+}
+
+/// Efficiency if every wave takes equally long: the upper estimate of the tail's cost.
+#[must_use]
+pub fn wave_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
+    let waves = waves(blocks, sms, resident_per_sm);
+    waves / waves.ceil()
+}
+
+/// Efficiency if an SM's speed does not depend on how many blocks it holds: the lower estimate.
+#[must_use]
+pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
+    let (blocks, sms, resident) = (blocks as f64, f64::from(sms), f64::from(resident_per_sm));
+    let full = (blocks / (sms * resident)).floor();
+    let rest = blocks - full * sms * resident;
+    (blocks / sms) / (full * resident + (rest / sms).ceil())
+}
+
+/// What a launch costs at least as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing)
+/// are the shortest kernels in public timelines.
+pub const LAUNCH_COST_TIMELINE: Seconds = Seconds::new(1.5e-6);
+
+/// What a launch costs at least as Nsight Compute measures it.
+pub const LAUNCH_COST_COUNTERS: Seconds = Seconds::new(2.0e-6);
+
+/// Share of the datasheet peak that well-written kernels reach; always overridable.
+pub mod achievable {
+    /// DRAM, NVIDIA HBM: V100 ERT 0.92, A100 and H100 STREAM 0.90–0.93.
+    pub const HBM: f64 = 0.90;
+    /// DRAM, AMD HBM: MI200 0.85, MI300X 0.80 (rocprof-compute micro-benchmark).
+    pub const HBM_AMD: f64 = 0.82;
+    /// DRAM, GDDR and LPDDR: vendor samples 0.80–0.92.
+    pub const GDDR: f64 = 0.85;
+    /// L2 and shared memory: V100 ERT 0.956.
+    pub const CACHE: f64 = 0.90;
+    /// CUDA cores: V100 ERT 0.90.
+    pub const VECTOR: f64 = 0.90;
+    /// Tensor Cores: cuBLAS and CUTLASS at the clock-corrected peak; power limits cut the clock.
+    pub const MATRIX: f64 = 0.80;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_max_form_and_the_attainable_form_agree() {
+        let (flops, bytes) = (Flops::new(3e12), Bytes::new(7e9));
+        for (peak, bandwidth) in [(1e12, 1e12), (3e14, 2e12), (1e13, 1e9)] {
+            let (peak, bandwidth) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bandwidth));
+            let expected = expected_time(memory_time(bytes, bandwidth), math_time(flops, peak));
+            let by_rate = flops / attainable(flops / bytes, peak, bandwidth);
+            assert!((expected / by_rate - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn parallelism_comes_before_intensity_unless_a_roof_is_reached() {
+        let (short, long) = (Seconds::new(1e-6), Seconds::new(2e-6));
+        assert_eq!(limiter(short, long, Some(1), Some(1), Some(80), 0.0), Limiter::Latency);
+        assert_eq!(limiter(short, long, Some(80), Some(256), Some(80), 0.9), Limiter::Math);
+        assert_eq!(limiter(long, short, Some(320), Some(256), Some(80), 0.0), Limiter::Memory);
+        assert_eq!(limiter(long, short, None, None, None, 0.0), Limiter::Memory);
+    }
+
+    #[test]
+    fn two_timer_ticks_are_no_violation() {
+        assert!(!is_faster_than_roof(Seconds::new(1e-6), Seconds::new(1.05e-6)));
+        assert!(is_faster_than_roof(Seconds::new(9e-5), Seconds::new(1e-4)));
+        assert!(!is_faster_than_roof(Seconds::new(9.8e-5), Seconds::new(1e-4)));
+    }
+}

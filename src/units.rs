@@ -1,0 +1,232 @@
+//! Physical quantities as newtypes in SI base units, with only the arithmetic that physics allows.
+//!
+//! Conversion from wire units happens in [`crate::ingest`], conversion to display units in
+//! [`crate::report`]; nothing in between ever holds a number without its unit.
+//!
+//! ```
+//! use rooflint::units::{Bytes, BytesPerSecond, Flops, Seconds};
+//! let time: Seconds = Bytes::new(3.35e12) / BytesPerSecond::new(3.35e12);
+//! assert_eq!(time, Seconds::new(1.0));
+//! let intensity = Flops::new(2.0e9) / Bytes::new(1.0e9);
+//! assert_eq!(intensity.get(), 2.0);
+//! ```
+//!
+//! Adding bytes to seconds does not compile:
+//!
+//! ```compile_fail
+//! use rooflint::units::{Bytes, Seconds};
+//! let nonsense = Bytes::new(1.0) + Seconds::new(1.0);
+//! ```
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! quantity {
+    ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(f64);
+
+        impl $name {
+            /// Zero of this quantity.
+            pub const ZERO: Self = Self(0.0);
+            /// Symbol of the SI unit the value is held in.
+            pub const UNIT: &'static str = $unit;
+
+            /// Wraps a value that is already in the base unit.
+            #[must_use]
+            pub const fn new(value: f64) -> Self {
+                Self(value)
+            }
+
+            /// The value in the base unit.
+            #[must_use]
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+
+            /// The larger of the two.
+            #[must_use]
+            pub fn max(self, other: Self) -> Self {
+                Self(self.0.max(other.0))
+            }
+
+            /// The smaller of the two.
+            #[must_use]
+            pub fn min(self, other: Self) -> Self {
+                Self(self.0.min(other.0))
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                self.0 += other.0;
+            }
+        }
+
+        impl Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+
+        /// Scaling by a dimensionless factor.
+        impl Mul<f64> for $name {
+            type Output = Self;
+            fn mul(self, factor: f64) -> Self {
+                Self(self.0 * factor)
+            }
+        }
+
+        /// Scaling by a dimensionless divisor.
+        impl Div<f64> for $name {
+            type Output = Self;
+            fn div(self, divisor: f64) -> Self {
+                Self(self.0 / divisor)
+            }
+        }
+
+        /// The ratio of two values of the same quantity has no unit.
+        impl Div for $name {
+            type Output = f64;
+            fn div(self, other: Self) -> f64 {
+                self.0 / other.0
+            }
+        }
+
+        impl Sum for $name {
+            fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+                Self(values.map(|value| value.0).sum())
+            }
+        }
+    )*};
+}
+
+quantity! {
+    /// A duration, in seconds.
+    Seconds, "s";
+    /// An amount of data, in bytes (1 GB is 10⁹ bytes, 1 GiB is 2³⁰).
+    Bytes, "B";
+    /// A number of operations: floating-point (FLOP, a fused multiply-add counts 2) or integer (OP).
+    Flops, "FLOP";
+    /// Arithmetic intensity: operations per byte moved.
+    FlopsPerByte, "FLOP/B";
+    /// A bandwidth, in bytes per second.
+    BytesPerSecond, "B/s";
+    /// A rate of operations, per second.
+    FlopsPerSecond, "FLOP/s";
+    /// A clock frequency, in cycles per second.
+    Hertz, "Hz";
+}
+
+macro_rules! law {
+    ($($left:ident / $right:ident = $result:ident;)*) => {$(
+        impl Div<$right> for $left {
+            type Output = $result;
+            fn div(self, other: $right) -> $result {
+                $result(self.0 / other.0)
+            }
+        }
+        impl Mul<$right> for $result {
+            type Output = $left;
+            fn mul(self, other: $right) -> $left {
+                $left(self.0 * other.0)
+            }
+        }
+    )*};
+}
+
+law! {
+    Bytes / BytesPerSecond = Seconds;
+    Flops / FlopsPerSecond = Seconds;
+    Flops / Bytes = FlopsPerByte;
+    FlopsPerSecond / BytesPerSecond = FlopsPerByte;
+}
+
+macro_rules! rate {
+    ($($amount:ident / Seconds = $rate:ident;)*) => {$(
+        impl Div<Seconds> for $amount {
+            type Output = $rate;
+            fn div(self, time: Seconds) -> $rate {
+                $rate(self.0 / time.0)
+            }
+        }
+        impl Mul<Seconds> for $rate {
+            type Output = $amount;
+            fn mul(self, time: Seconds) -> $amount {
+                $amount(self.0 * time.0)
+            }
+        }
+    )*};
+}
+
+rate! {
+    Bytes / Seconds = BytesPerSecond;
+    Flops / Seconds = FlopsPerSecond;
+}
+
+/// A sum that does not lose small terms beside large ones (Neumaier's variant of Kahan summation).
+///
+/// Totals over a million launches must not depend on their order in the last printed digit.
+/// Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExactSum {
+    sum: f64,
+    lost: f64,
+}
+
+impl ExactSum {
+    /// Adds one term.
+    pub fn add(&mut self, term: f64) {
+        let total = self.sum + term;
+        self.lost += if self.sum.abs() >= term.abs() {
+            (self.sum - total) + term
+        } else {
+            (term - total) + self.sum
+        };
+        self.sum = total;
+    }
+
+    /// The sum of all terms added so far.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.sum + self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_divide_into_each_other() {
+        assert_eq!(Bytes::new(10.0) / Seconds::new(2.0), BytesPerSecond::new(5.0));
+        assert_eq!(FlopsPerSecond::new(4.0) * Seconds::new(2.0), Flops::new(8.0));
+        assert_eq!(
+            FlopsPerSecond::new(312e12) / BytesPerSecond::new(2e12),
+            FlopsPerByte::new(156.0)
+        );
+        assert_eq!(Seconds::new(3.0) / Seconds::new(2.0), 1.5);
+    }
+
+    #[test]
+    fn exact_sum_keeps_what_a_plain_sum_loses() {
+        let mut sum = ExactSum::default();
+        for term in [1e16, 1.0, -1e16] {
+            sum.add(term);
+        }
+        assert_eq!(sum.get(), 1.0);
+        assert_eq!([1e16, 1.0, -1e16].iter().sum::<f64>(), 0.0);
+    }
+}
