@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod catalog;
+pub mod ingest;
 pub mod model;
 pub mod roofline;
 pub mod units;

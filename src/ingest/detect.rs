@@ -1,0 +1,169 @@
+//! Which format a file is: each one is asked, and answers yes, no or unsure with its reason.
+
+use super::reading::fields;
+use super::{FORMATS, Format, IngestError, Reading};
+
+/// A format's answer about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sniff {
+    /// This is it.
+    Yes(String),
+    /// It may be; decides only if no format says yes.
+    Unsure(String),
+    /// This is not it.
+    No(String),
+}
+
+impl Sniff {
+    /// The reason given.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Yes(reason) | Self::Unsure(reason) | Self::No(reason) => reason,
+        }
+    }
+}
+
+/// The answers of all formats to one file.
+#[derive(Debug)]
+pub struct Detection {
+    /// Each format's name and answer.
+    pub answers: Vec<(&'static str, Sniff)>,
+}
+
+/// The decoded beginning of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Sample {
+    text: String,
+    binary: bool,
+    truncated: bool,
+}
+
+impl Sample {
+    /// A sample of these bytes; they may end in the middle of a line.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Self {
+        Self {
+            binary: bytes.iter().take(4096).any(|byte| *byte == 0),
+            truncated: !bytes.ends_with(b"\n"),
+            text: String::from_utf8_lossy(bytes).into_owned(),
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The lines without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines()
+    }
+
+    /// The fields of the first line that `accepts` them, and the text after it.
+    pub fn header(&self, accepts: impl Fn(&[String]) -> bool) -> Option<(Vec<String>, &str)> {
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            start += line.len();
+            let line = line.trim_end_matches(['\r', '\n']);
+            if !line.contains(',') {
+                continue;
+            }
+            let fields = fields(line);
+            if accepts(&fields) {
+                return Some((fields, &self.text[start..]));
+            }
+        }
+        None
+    }
+
+    /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
+    #[must_use]
+    pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
+        let end = if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(&rest.as_bytes()[..end]);
+        reader.records().map_while(Result::ok).take(limit).collect()
+    }
+}
+
+/// Asks every format.
+pub(super) fn ask(sample: &Sample) -> Detection {
+    Detection {
+        answers: FORMATS.iter().map(|format| (format.name, (format.sniff)(sample))).collect(),
+    }
+}
+
+/// The one format that claims the file.
+///
+/// # Errors
+/// When none does, or several do; the error lists what was considered.
+pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestError> {
+    let detection = ask(&reading.sample);
+    let yes: Vec<_> = detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Yes(_))).collect();
+    let unsure: Vec<_> =
+        detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Unsure(_))).collect();
+    let claims = if yes.is_empty() { &unsure } else { &yes };
+    if let [(name, _)] = claims.as_slice()
+        && let Some(format) = super::format(name)
+    {
+        return Ok(format);
+    }
+    if claims.is_empty() {
+        if let Some(error) = not_a_table(reading) {
+            return Err(error);
+        }
+        let considered: Vec<String> = detection
+            .answers
+            .iter()
+            .map(|(name, sniff)| format!("\n  {name}: {}", sniff.reason()))
+            .collect();
+        return Err(reading
+            .error(format!("not a format that can be read; considered:{}", considered.concat()))
+            .help("name the columns of any other CSV with --map FILE, or choose a format with --from FORMAT"));
+    }
+    let names: Vec<String> =
+        claims.iter().map(|(name, sniff)| format!("\n  {name}: {}", sniff.reason())).collect();
+    Err(reading
+        .error(format!("several formats claim this file:{}", names.concat()))
+        .help("choose one with --from FORMAT"))
+}
+
+/// Files that are no tables, and what to do about each.
+fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
+    let sample = &reading.sample;
+    let text = sample.text();
+    if let Some(error) = super::ncu::no_table(reading) {
+        return Some(error);
+    }
+    let (what, help) = if text.starts_with("NVR\0") || reading.source.path.ends_with(".ncu-rep") {
+        (
+            "this is a Nsight Compute report (.ncu-rep), not its CSV",
+            "print it: ncu --import FILE --csv --page raw --print-units base > FILE.csv",
+        )
+    } else if text.starts_with("SQLite format 3") {
+        (
+            "this is a SQLite database of Nsight Systems or nvprof",
+            "Nsight Systems has no counters; profile with: ncu --csv --page raw --set roofline …",
+        )
+    } else if text.starts_with("PAR1") {
+        ("this is a Parquet file", "give the profiler's CSV it was made from")
+    } else if text.starts_with("PK\u{3}\u{4}") {
+        ("this is a zip archive", "unpack it and give the CSV inside")
+    } else if sample.binary {
+        ("this is a binary file", "give the profiler's CSV; `rooflint formats` lists what can be read")
+    } else if text.trim_start().starts_with(['{', '[']) {
+        ("this is JSON, not CSV", "traces are not read yet; give a CSV export, see `rooflint formats`")
+    } else if text.lines().any(|line| line.contains("NVTX monkey patch")) {
+        (
+            "only PyProf's start messages, no table follows",
+            "run the second step too: python -m pyprof.prof --csv -c idx,kernel,op,params,sil,tc,flops,bytes FILE.dict > FILE.csv",
+        )
+    } else {
+        return None;
+    };
+    Some(reading.error(what).help(help))
+}

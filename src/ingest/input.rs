@@ -1,0 +1,135 @@
+//! Where bytes come from: files, the standard input, directories and patterns, compressed or not.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use encoding_rs_io::DecodeReaderBytes;
+
+use super::IngestError;
+
+/// One thing to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A file the user named.
+    Named(PathBuf),
+    /// A file found in a directory or by a pattern.
+    Found(PathBuf),
+    /// The standard input.
+    Stdin,
+}
+
+impl Input {
+    /// The path as shown to the user.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Self::Named(path) | Self::Found(path) => path.clone(),
+            Self::Stdin => PathBuf::from("<stdin>"),
+        }
+    }
+
+    /// Whether the user asked for exactly this input.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        !matches!(self, Self::Found(_))
+    }
+}
+
+/// File name endings looked for in directories.
+const EXTENSIONS: [&str; 6] = ["csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst"];
+
+/// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.
+///
+/// # Errors
+/// When a path does not exist or a directory holds nothing that looks like an export.
+pub fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, IngestError> {
+    let mut inputs = Vec::new();
+    for argument in arguments {
+        if argument.as_os_str() == "-" {
+            inputs.push(Input::Stdin);
+        } else if argument.is_dir() {
+            let files = exports_in(argument)
+                .map_err(|error| IngestError::new(argument.display(), error.to_string()))?;
+            if files.is_empty() {
+                return Err(IngestError::new(argument.display(), "the directory holds no export")
+                    .help(format!("files ending in {} are looked for", EXTENSIONS.join(", "))));
+            }
+            inputs.extend(files.into_iter().map(Input::Found));
+        } else {
+            inputs.push(Input::Named(argument.clone()));
+        }
+    }
+    Ok(inputs)
+}
+
+fn exports_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if path.is_file() && EXTENSIONS.iter().any(|end| name.ends_with(&format!(".{end}"))) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// An opened input: decompressed, decoded to UTF-8, without a byte-order mark.
+pub(super) struct Opened {
+    pub(super) bytes: Box<dyn Read>,
+    /// What was done to get there, such as `gzip, UTF-16LE with BOM`.
+    pub(super) encoding: String,
+}
+
+pub(super) fn open(input: &Input) -> io::Result<Opened> {
+    let raw: Box<dyn Read> = match input {
+        Input::Stdin => Box::new(io::stdin().lock()),
+        Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
+    };
+    let (head, raw) = peek(raw, 4)?;
+    let (raw, compression): (Box<dyn Read>, _) = match head.as_slice() {
+        [0x1f, 0x8b, ..] => (Box::new(flate2::read::MultiGzDecoder::new(raw)), Some("gzip")),
+        [0x28, 0xb5, 0x2f, 0xfd] => (Box::new(zstd::Decoder::new(raw)?), Some("zstd")),
+        _ => (raw, None),
+    };
+    let (head, mut raw) = peek(raw, 3)?;
+    let (bytes, text): (Box<dyn Read>, _) = match head.as_slice() {
+        [0xff, 0xfe, ..] => (Box::new(DecodeReaderBytes::new(raw)), "UTF-16LE with BOM"),
+        [0xfe, 0xff, ..] => (Box::new(DecodeReaderBytes::new(raw)), "UTF-16BE with BOM"),
+        [0xef, 0xbb, 0xbf] => {
+            raw.read_exact(&mut [0; 3])?;
+            (raw, "UTF-8 with BOM")
+        }
+        _ => (raw, "UTF-8"),
+    };
+    let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
+    Ok(Opened { bytes, encoding })
+}
+
+/// Reads up to `count` bytes without consuming them.
+fn peek(mut reader: Box<dyn Read>, count: u64) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+    let mut head = Vec::new();
+    reader.by_ref().take(count).read_to_end(&mut head)?;
+    let rest = io::Cursor::new(head.clone()).chain(reader);
+    Ok((head, Box::new(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_byte_order_mark_is_no_loss() {
+        let (head, mut rest) = peek(Box::new(io::Cursor::new(b"ab".to_vec())), 3).unwrap();
+        let mut all = String::new();
+        rest.read_to_string(&mut all).unwrap();
+        assert_eq!((head.as_slice(), all.as_str()), (b"ab".as_slice(), "ab"));
+    }
+
+    #[test]
+    fn a_dash_is_the_standard_input() {
+        assert_eq!(expand(&["-".into()]).unwrap(), [Input::Stdin]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Profiler exports → [`Profile`]: the formats, how one is recognised, and how a file is opened.
+//!
+//! To add a format: one file with a `FORMAT` constant, one line in the list below.
+
+mod detect;
+mod error;
+mod input;
+mod mapped;
+mod ncu;
+mod numerals;
+mod reading;
+mod runs;
+
+use std::path::PathBuf;
+
+pub use detect::{Detection, Sample, Sniff};
+pub use error::IngestError;
+pub use input::{Input, expand};
+pub use mapped::Mapping;
+pub use numerals::Numerals;
+pub use reading::Reading;
+
+use crate::model::Profile;
+
+/// One profiler dialect: how to recognise it, how to read it, and how a user produces it.
+#[derive(Debug)]
+pub struct Format {
+    /// Stable name, used by `--from` and in reports.
+    pub name: &'static str,
+    /// The profiler that writes it.
+    pub profiler: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// The command line that produces it.
+    pub command: &'static str,
+    /// Says whether a file's beginning looks like this format, and why.
+    pub sniff: fn(&Sample) -> Sniff,
+    /// Reads a whole file into the profile.
+    ///
+    /// # Errors
+    /// When the file holds no launch, or anything at all is wrong and `strict` is set.
+    pub read: fn(&mut Reading<'_>) -> Result<(), IngestError>,
+}
+
+macro_rules! formats {
+    ($($module:ident),* $(,)?) => {
+        $(mod $module;)*
+        /// Every format that can be read, in the order in which they are listed.
+        pub const FORMATS: &[Format] = &[$($module::FORMAT),*];
+    };
+}
+
+formats! {
+    ncu_wide,
+    ncu_long,
+    ncu_summary,
+    pyprof,
+    pyprof_text,
+}
+
+/// The format with this name.
+#[must_use]
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// How to read.
+#[derive(Debug, Default, Clone)]
+pub struct Options {
+    /// Stop at the first record that cannot be used instead of counting it.
+    pub strict: bool,
+    /// Read as this format, whatever the content looks like.
+    pub from: Option<&'static Format>,
+    /// Read as a CSV whose columns this mapping names.
+    pub map: Option<Mapping>,
+}
+
+/// Reads all inputs into one profile and joins counters that were taken in separate runs.
+///
+/// A file that was found by searching a directory or a pattern, and is no profile, is noted and left
+/// out unless `strict` is set; one that was named is an error.
+///
+/// # Errors
+/// When an input cannot be opened or read, or none of them holds a kernel.
+pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
+    let mut profile = Profile::default();
+    for input in inputs {
+        if let Err(error) = read_one(input, options, &mut profile) {
+            if input.is_named() || options.strict {
+                return Err(error);
+            }
+            profile.notes.push(format!("not read: {error}"));
+        }
+    }
+    if profile.launches.is_empty() {
+        let path = inputs.first().map_or_else(PathBuf::new, Input::path);
+        return Err(IngestError::new(path.display(), "no kernel found in any input")
+            .help("run `rooflint formats` to see what can be read"));
+    }
+    runs::join(&mut profile);
+    Ok(profile)
+}
+
+fn read_one(input: &Input, options: &Options, profile: &mut Profile) -> Result<(), IngestError> {
+    let before = profile.launches.len();
+    let mut reading = Reading::open(input, options, profile)?;
+    if let Some(mapping) = &options.map {
+        mapped::read(&mut reading, mapping)?;
+    } else {
+        let format = match options.from {
+            Some(format) => format,
+            None => detect::detect(&reading)?,
+        };
+        format.name.clone_into(&mut reading.source.format);
+        (format.read)(&mut reading)?;
+    }
+    let path = reading.source.path.clone();
+    reading.finish();
+    if profile.launches.len() == before {
+        return Err(IngestError::new(path, "the table holds no kernel launch")
+            .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?"));
+    }
+    Ok(())
+}

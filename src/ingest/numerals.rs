@@ -1,0 +1,248 @@
+//! How a file writes numbers: decided once per file, from cells that leave no doubt.
+
+use std::fmt;
+
+/// The decimal mark of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Decimal {
+    #[default]
+    Point,
+    Comma,
+}
+
+/// The number format of one file.
+///
+/// The same cell means different numbers in different files (`117.344`, `5,156`), so the whole file
+/// is read in one locale, found by [`Numerals::detect`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Numerals {
+    decimal: Decimal,
+    certain: bool,
+    grouped: bool,
+}
+
+/// A cell that is no number and not one of the ways to write "missing".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotANumber;
+
+impl fmt::Display for Numerals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.decimal {
+            Decimal::Point => "decimal point",
+            Decimal::Comma => "decimal comma",
+        })?;
+        f.write_str(match (self.grouped, self.decimal) {
+            (false, _) => ", no grouping",
+            (true, Decimal::Point) => ", grouped by commas",
+            (true, Decimal::Comma) => ", grouped by points",
+        })?;
+        if !self.certain && self.grouped {
+            f.write_str(" (assumed: no cell decides)")?;
+        }
+        Ok(())
+    }
+}
+
+impl Numerals {
+    /// Decides from numeric cells of a file; text cells are ignored.
+    ///
+    /// Evidence for a decimal comma: both separators with the comma last, or one comma followed by
+    /// one or two digits at the end (ncu prints two decimals). Against it: both separators with the
+    /// point last, several groups of three after commas, or a point with two decimals.
+    /// Without evidence a comma groups, as in the profilers' usual locales.
+    #[must_use]
+    pub fn detect<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
+        let (mut comma, mut point) = (0_u32, 0_u32);
+        let mut grouped = false;
+        for cell in cells {
+            let body = cell.trim().trim_start_matches('-');
+            let shape = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}');
+            if !body.starts_with(|c: char| c.is_ascii_digit()) || !body.chars().all(shape) {
+                continue;
+            }
+            let commas = body.matches(',').count();
+            let points = body.matches('.').count();
+            let after = |mark| body.rsplit(mark).next().map_or(0, str::len);
+            grouped |= commas + points > 1;
+            match (commas, points) {
+                (0, 0) => {}
+                (1.., 1..) if body.rfind(',') > body.rfind('.') => comma += 1,
+                (1.., 1..) => point += 1,
+                (0, 2..) => comma += 1,
+                (2.., 0) => point += 1,
+                (1, 0) if after(',') <= 2 => comma += 1,
+                (1, 0) => grouped = true,
+                (0, 1) if after('.') != 3 => point += 1,
+                _ => {}
+            }
+        }
+        let decimal = if comma > point { Decimal::Comma } else { Decimal::Point };
+        // A lone `1,234` shows grouping only where the comma is not the decimal mark.
+        Self { decimal, certain: comma + point > 0, grouped }
+    }
+
+    /// Reads a cell; `None` is one of the ways to write "missing", of which none is zero.
+    ///
+    /// # Errors
+    /// When the cell is text, or a number that contradicts this format.
+    pub fn parse(&self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
+        let cell = cell.trim_ascii();
+        if let Some(value) = plain_integer(cell) {
+            return Ok(Some(value));
+        }
+        if is_missing(cell) {
+            return Ok(None);
+        }
+        self.parse_marked(cell).map(Some)
+    }
+
+    fn parse_marked(self, cell: &[u8]) -> Result<f64, NotANumber> {
+        let (decimal, group) = match self.decimal {
+            Decimal::Point => (b'.', b','),
+            Decimal::Comma => (b',', b'.'),
+        };
+        let mut clean = [0_u8; 64];
+        let mut length = 0;
+        // Digits since the last group mark; `None` before the first one.
+        let mut since_mark: Option<u32> = None;
+        let mut integer_digits = 0_u32;
+        let mut fraction = false;
+        let mut digits = 0;
+        let mut mantissa = 0_u64;
+        let mut scale = 0_usize;
+        let mut exponent = false;
+        let text = std::str::from_utf8(cell).map_err(|_| NotANumber)?;
+        for c in text.chars() {
+            // ICU locales group by (narrow) no-break space.
+            let byte = match c {
+                '\u{a0}' | '\u{202f}' | ' ' => group,
+                _ => u8::try_from(c).map_err(|_| NotANumber)?,
+            };
+            if byte == group && !fraction && !exponent {
+                let well_placed = match since_mark {
+                    None => (1..=3).contains(&integer_digits),
+                    Some(digits) => digits == 3,
+                };
+                if !well_placed {
+                    return Err(NotANumber);
+                }
+                since_mark = Some(0);
+                continue;
+            }
+            if byte.is_ascii_digit() {
+                digits += 1;
+                if digits <= 18 {
+                    mantissa = mantissa * 10 + u64::from(byte - b'0');
+                }
+                if fraction {
+                    scale += 1;
+                } else {
+                    integer_digits += 1;
+                    since_mark = since_mark.map(|count| count + 1);
+                }
+            } else if byte == decimal && !fraction && !exponent {
+                if since_mark.is_some_and(|count| count != 3) {
+                    return Err(NotANumber);
+                }
+                fraction = true;
+            } else if matches!(byte, b'e' | b'E') && digits > 0 && !exponent {
+                exponent = true;
+            } else if !matches!(byte, b'-' | b'+') {
+                return Err(NotANumber);
+            }
+            let byte = if byte == decimal { b'.' } else { byte };
+            *clean.get_mut(length).ok_or(NotANumber)? = byte;
+            length += 1;
+        }
+        if digits == 0 || (!fraction && since_mark.is_some_and(|count| count != 3)) {
+            return Err(NotANumber);
+        }
+        // Up to 15 significant digits an integer over a power of ten is correctly rounded.
+        let negative = clean[0] == b'-';
+        let signs = clean[..length].iter().filter(|byte| matches!(byte, b'-' | b'+')).count();
+        if digits <= 15 && !exponent && signs == usize::from(negative) {
+            let value = mantissa as f64 / POWERS[scale];
+            return Ok(if negative { -value } else { value });
+        }
+        let clean = std::str::from_utf8(&clean[..length]).map_err(|_| NotANumber)?;
+        clean.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(NotANumber)
+    }
+}
+
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// The common case without any mark.
+fn plain_integer(cell: &[u8]) -> Option<f64> {
+    if cell.is_empty() || cell.len() > 15 {
+        return None;
+    }
+    let mut value = 0_u64;
+    for byte in cell {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value as f64)
+}
+
+/// The ways profilers, pandas and spreadsheets write that there is no value.
+fn is_missing(cell: &[u8]) -> bool {
+    const WORDS: [&[u8]; 10] =
+        [b"", b"-", b"n/a", b"na", b"nan", b"no data", b"null", b"none", b"(!) n/a", b"(!) nan"];
+    cell.len() <= 7 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(cells: &[&str]) -> Numerals {
+        Numerals::detect(cells.iter().copied())
+    }
+
+    #[test]
+    fn one_locale_is_found_per_file() {
+        let us = detect(&["13,982,900,136.80", "5,156", "12.34"]);
+        let german = detect(&["9.420.231,80", "2,33", "117.344"]);
+        let c = detect(&["188416", "12.34", "0"]);
+        assert_eq!(us.to_string(), "decimal point, grouped by commas");
+        assert_eq!(german.to_string(), "decimal comma, grouped by points");
+        assert_eq!(c.to_string(), "decimal point, no grouping");
+        assert_eq!(us.parse(b"5,156"), Ok(Some(5156.0)));
+        assert_eq!(german.parse(b"5,156"), Ok(Some(5.156)));
+        assert_eq!(us.parse(b"117.344"), Ok(Some(117.344)));
+        assert_eq!(german.parse(b"117.344"), Ok(Some(117_344.0)));
+        assert_eq!(german.parse("1\u{a0}234,5".as_bytes()), Ok(Some(1234.5)));
+    }
+
+    #[test]
+    fn without_evidence_a_comma_groups() {
+        let unsure = detect(&["5,156", "7"]);
+        assert_eq!(unsure.parse(b"5,156"), Ok(Some(5156.0)));
+        assert_eq!(unsure.to_string(), "decimal point, grouped by commas (assumed: no cell decides)");
+    }
+
+    #[test]
+    fn missing_is_not_zero_and_text_is_no_number() {
+        let numerals = Numerals::default();
+        for missing in ["", " ", "n/a", "N/A", "no data", "nan", "NaN", "-", "na", "(!) n/a"] {
+            assert_eq!(numerals.parse(missing.as_bytes()), Ok(None), "{missing:?}");
+        }
+        for bad in ["1.2 GB?", "abc", "1,23", "1,2345", "12,34,567", "1.2.3", "--1", "1e", "inf", "0x3", "1,234,", "."] {
+            assert_eq!(numerals.parse(bad.as_bytes()), Err(NotANumber), "{bad:?}");
+        }
+        assert_eq!(numerals.parse(b"0"), Ok(Some(0.0)));
+    }
+
+    #[test]
+    fn values_are_correctly_rounded() {
+        let numerals = Numerals::default();
+        for text in ["-0.059363", "4.0e-05", "13982900136.80", "123456789012345678", "0.1", "1e+16", "7552892928.0", "12345678.12345678901"] {
+            assert_eq!(numerals.parse(text.as_bytes()), Ok(text.parse().ok()), "{text}");
+        }
+        assert_eq!(numerals.parse(b"1,234,567.25"), Ok(Some(1_234_567.25)));
+    }
+}

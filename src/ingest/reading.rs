@@ -1,0 +1,253 @@
+//! A file while it is read: the bytes, the place, and what has been found so far.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::detect::Sample;
+use super::{IngestError, Input, Options, input};
+use crate::model::{DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Values};
+
+/// How much of the beginning is looked at to recognise format and locale.
+const SAMPLE: u64 = 512 * 1024;
+
+/// Larger buffers leave the L2 cache, smaller ones cost calls.
+const BUFFER: usize = 256 * 1024;
+
+/// A line longer than this before any table is no profiler's output.
+const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+
+/// Text of a faulty record is shown up to this many characters.
+const SHOWN: usize = 120;
+
+/// A file being read into a profile.
+pub struct Reading<'a> {
+    /// What is known of the file so far.
+    pub source: Source,
+    /// Its decoded beginning.
+    pub sample: Sample,
+    profile: &'a mut Profile,
+    bytes: Option<BufReader<Box<dyn Read>>>,
+    lines: u64,
+    position: u16,
+    strict: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Opens an input and looks at its beginning.
+    ///
+    /// # Errors
+    /// When it cannot be opened or decompressed, or is empty.
+    pub(super) fn open(
+        input: &Input,
+        options: &Options,
+        profile: &'a mut Profile,
+    ) -> Result<Self, IngestError> {
+        let path = input.path().display().to_string();
+        let failed = |error: &io::Error| {
+            IngestError::new(&path, format!("cannot read: {error}"))
+                .help("check the path and its permissions")
+        };
+        let mut opened = input::open(input).map_err(|error| failed(&error))?;
+        let mut head = Vec::new();
+        opened.bytes.by_ref().take(SAMPLE).read_to_end(&mut head).map_err(|error| failed(&error))?;
+        if head.iter().all(u8::is_ascii_whitespace) {
+            return Err(IngestError::new(path, "the file is empty")
+                .help("did the profiler run to its end? `--log-file` and `>` truncate a file before it does"));
+        }
+        let position = u16::try_from(profile.sources.len()).map_err(|_| {
+            IngestError::new(&path, "more than 65,535 files in one report").help("analyse them in parts")
+        })?;
+        let sample = Sample::new(&head);
+        let whole: Box<dyn Read> = Box::new(io::Cursor::new(head).chain(opened.bytes));
+        Ok(Self {
+            source: Source { path, encoding: opened.encoding, ..Source::default() },
+            sample,
+            profile,
+            bytes: Some(BufReader::with_capacity(BUFFER, whole)),
+            lines: 0,
+            position,
+            strict: options.strict,
+        })
+    }
+
+    /// Number of this file among the sources of the profile.
+    #[must_use]
+    pub fn position(&self) -> u16 {
+        self.position
+    }
+
+    /// Reads lines until `is_header` accepts one and returns that line's fields.
+    ///
+    /// Lines before it go to `preamble`.
+    ///
+    /// # Errors
+    /// When no line is accepted, or one is longer than any profiler's.
+    pub fn header(
+        &mut self,
+        mut is_header: impl FnMut(&str) -> bool,
+        mut preamble: impl FnMut(&str),
+    ) -> Result<Vec<String>, IngestError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = self.read_line(&mut line)?;
+            if read == 0 {
+                return Err(self.error("no table found: no line is the header of this format"));
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim_end_matches(['\r', '\n']);
+            if is_header(text) {
+                return Ok(fields(text));
+            }
+            self.source.other_lines += 1;
+            preamble(text);
+        }
+    }
+
+    /// Reads one raw line; 0 at the end of the file.
+    pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
+        let Some(bytes) = self.bytes.as_mut() else { return Ok(0) };
+        let read = bytes.take(LONGEST_LINE).read_until(b'\n', line);
+        self.lines += 1;
+        match read {
+            Ok(read) if read as u64 == LONGEST_LINE => Err(self
+                .error(format!("line is longer than {} MiB, no profiler writes such", LONGEST_LINE >> 20))
+                .line(self.lines)
+                .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),
+            Ok(read) => Ok(read),
+            Err(error) => Err(self.error(format!("cannot read: {error}")).line(self.lines)),
+        }
+    }
+
+    /// Lines read so far.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.lines
+    }
+
+    /// The records after the header. Line numbers of its records are corrected by [`Records`].
+    pub fn records(&mut self) -> Records {
+        let bytes: Box<dyn Read> = match self.bytes.take() {
+            Some(bytes) => Box::new(bytes),
+            None => Box::new(io::empty()),
+        };
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(BUFFER)
+            .from_reader(bytes);
+        Records { reader, before: self.lines, path: self.source.path.clone() }
+    }
+
+    /// Counts a record or cell that cannot be used; stops if reading is strict.
+    ///
+    /// # Errors
+    /// When reading is strict.
+    pub fn skip(
+        &mut self,
+        line: u64,
+        column: Option<&str>,
+        text: &str,
+        reason: impl Into<String>,
+    ) -> Result<(), IngestError> {
+        let reason = reason.into();
+        let mut text: String = text.chars().filter(|c| !c.is_control()).take(SHOWN + 1).collect();
+        if text.chars().count() > SHOWN {
+            text.pop();
+            text.push('…');
+        }
+        let column = column.map(str::to_owned);
+        if self.strict {
+            let message = if text.is_empty() { reason } else { format!("{reason}: {text:?}") };
+            return Err(self
+                .error(message)
+                .line(line)
+                .column(column)
+                .help("leave out --strict to count such records and go on"));
+        }
+        self.source.skips.add(Skip { line, column, text, reason });
+        Ok(())
+    }
+
+    /// An error about this file.
+    pub fn error(&self, message: impl Into<String>) -> IngestError {
+        IngestError::new(&self.source.path, message)
+    }
+
+    /// Interns a text.
+    pub fn name(&mut self, text: &[u8]) -> NameId {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.profile.names.id(text),
+            Err(_) => self.profile.names.id(&String::from_utf8_lossy(text)),
+        }
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn text(&self, name: NameId) -> &str {
+        self.profile.names.get(name)
+    }
+
+    /// The id of a derivation.
+    pub fn origin(&mut self, origin: &Origin) -> OriginId {
+        self.profile.origins.id(origin)
+    }
+
+    /// The id of a device description.
+    pub fn hint(&mut self, hint: DeviceHint) -> HintId {
+        self.profile.hint(hint)
+    }
+
+    /// Appends a launch and returns its row.
+    pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
+        head.source = self.position;
+        self.source.launches += 1;
+        self.profile.launches.push(head, values)
+    }
+
+    /// Adds values to a launch of this file that was read before.
+    pub fn fill(&mut self, row: usize, values: &Values) {
+        self.profile.launches.fill(row, values);
+    }
+
+    /// Puts what was learnt of the file into the profile.
+    pub(super) fn finish(self) {
+        self.profile.sources.push(self.source);
+    }
+}
+
+/// The fields of one CSV line; surrounding blanks are kept.
+pub(super) fn fields(line: &str) -> Vec<String> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut record = csv::StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(true) => record.iter().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// CSV records with the line numbers of the whole file.
+pub struct Records {
+    reader: csv::Reader<Box<dyn Read>>,
+    before: u64,
+    path: String,
+}
+
+impl Records {
+    /// Reads the next record into `record`; `None` at the end, else the line it starts on.
+    ///
+    /// # Errors
+    /// When the input fails (a broken archive, say).
+    pub fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<u64>, IngestError> {
+        match self.reader.read_byte_record(record) {
+            Ok(true) => Ok(Some(self.before + record.position().map_or(0, csv::Position::line))),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                let line = self.before + self.reader.position().line();
+                Err(IngestError::new(&self.path, format!("cannot read: {error}"))
+                    .line(line)
+                    .help("the file may be damaged or cut; copy or export it again"))
+            }
+        }
+    }
+}
