@@ -1,0 +1,115 @@
+//! The second, practical roof: what was measured on a device, or the usual share of its peak.
+
+use super::device::Device;
+use super::figure::Figure;
+use crate::model::{Engine, Pipe};
+use crate::roofline::achievable;
+use crate::units::{BytesPerSecond, FlopsPerSecond};
+
+impl Device {
+    /// Memory bandwidth that well-written kernels reach: the best published simple kernel, else the
+    /// usual share of the peak for this kind of memory, or more where a real program reached more.
+    #[must_use]
+    pub fn achievable_bandwidth(&self) -> Option<Figure<BytesPerSecond>> {
+        if let Some(dram) = &self.achievable.dram {
+            return Some(dram.figure());
+        }
+        let program = self.achievable.lattice_boltzmann.as_ref();
+        let usual = self.memory.bandwidth.as_ref().map(|peak| self.usual_bandwidth(peak));
+        match (program, usual) {
+            (Some(program), Some(usual)) if program.value < usual.value => Some(usual),
+            (Some(program), _) => Some(program.figure()),
+            (None, usual) => usual,
+        }
+    }
+
+    /// The rate that well-written kernels reach on a pipe: the best published one, else the usual
+    /// share of the peak. FP16 and BF16 matrix work of equal peak stand in for each other.
+    #[must_use]
+    pub fn achievable_peak(&self, pipe: Pipe) -> Option<Figure<FlopsPerSecond>> {
+        if let Some(measured) = self.achievable.peaks.get(&pipe) {
+            return Some(measured.figure());
+        }
+        let peak = self.peak(pipe)?;
+        if let Some(twin) = twin(pipe).filter(|twin| self.has_peak(*twin, peak.value))
+            && let Some(measured) = self.achievable.peaks.get(&twin)
+        {
+            let mut figure = measured.figure();
+            figure.source = format!("{} of the same peak, {}", twin.label(), figure.source);
+            return Some(figure);
+        }
+        let share = match pipe.engine() {
+            Engine::Vector => achievable::VECTOR,
+            Engine::Matrix => achievable::MATRIX,
+        };
+        Some(usual(peak.value * share, share))
+    }
+
+    fn has_peak(&self, pipe: Pipe, value: FlopsPerSecond) -> bool {
+        self.peak(pipe).is_some_and(|peak| peak.value == value)
+    }
+
+    fn usual_bandwidth(&self, peak: &Figure<BytesPerSecond>) -> Figure<BytesPerSecond> {
+        let share = match (self.is_hbm(), self.vendor.as_deref()) {
+            (true, Some("NVIDIA") | None) => achievable::HBM,
+            (true, Some(_)) => achievable::HBM_AMD,
+            (false, _) => achievable::GDDR,
+        };
+        usual(peak.value * share, share)
+    }
+}
+
+fn twin(pipe: Pipe) -> Option<Pipe> {
+    match pipe {
+        Pipe::Fp16Matrix => Some(Pipe::Bf16Matrix),
+        Pipe::Bf16Matrix => Some(Pipe::Fp16Matrix),
+        _ => None,
+    }
+}
+
+fn usual<T>(value: T, share: f64) -> Figure<T> {
+    let source = format!("{:.0} % of the peak, the usual share; nothing published", share * 100.0);
+    Figure { value, source, derived: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Catalog;
+    use super::*;
+    use crate::model::DeviceHint;
+
+    fn device(name: &str) -> Device {
+        Catalog::builtin().find(name, &DeviceHint::default()).unwrap()
+    }
+
+    #[test]
+    fn a_published_measurement_comes_before_the_usual_share() {
+        let a100 = device("A100 SXM4 80GB");
+        let bandwidth = a100.achievable_bandwidth().unwrap();
+        assert_eq!(bandwidth.value, BytesPerSecond::new(1908e9));
+        assert!(
+            bandwidth.source.starts_with("measured: write; gpu-stream"),
+            "{}",
+            bandwidth.source
+        );
+        assert!(!bandwidth.derived);
+        let bf16 = a100.achievable_peak(Pipe::Bf16Matrix).unwrap();
+        assert_eq!(bf16.value, FlopsPerSecond::new(271.2e12));
+        let fp16 = a100.achievable_peak(Pipe::Fp16Matrix).unwrap();
+        assert_eq!(fp16.value, bf16.value);
+        assert!(fp16.source.starts_with("bf16 tensor of the same peak, measured"));
+        let fp64 = a100.achievable_peak(Pipe::Fp64Vector).unwrap();
+        assert_eq!(fp64.value, FlopsPerSecond::new(9.7e12) * achievable::VECTOR);
+        assert!(fp64.derived);
+    }
+
+    #[test]
+    fn a_real_program_raises_the_usual_share_but_never_lowers_it() {
+        let share = |name| {
+            let device = device(name);
+            device.achievable_bandwidth().unwrap().value / device.need_bandwidth().unwrap()
+        };
+        assert!(share("RTX 4000 Ada Generation") > 0.90);
+        assert_eq!(share("L4"), achievable::GDDR);
+    }
+}

@@ -1,0 +1,251 @@
+//! Devices by the attributes an export carries: built from them, or held against the catalogue.
+
+use std::collections::BTreeMap;
+
+use super::device::{Achievable, Device, Memory, Provenance};
+use super::figure::{Confidence, Figure};
+use super::names::slug;
+use super::rates;
+use crate::model::{DeviceHint, Pipe};
+use crate::roofline;
+use crate::units::{BytesPerSecond, Hertz};
+
+/// Compute capabilities of chips that share the host's memory: their drivers report a memory clock
+/// of zero (Thor) or the data rate itself (GB10), so no bandwidth follows from it.
+const SHARED_MEMORY: &[&str] = &["5.3", "6.2", "7.2", "8.7", "11.0", "12.1"];
+
+/// Beyond this, catalogue and export disagree; below it is rounding of published figures.
+const TOLERANCE: f64 = 0.02;
+
+impl Device {
+    /// A device that is not in the catalogue, from an export that gives SM count, clocks, bus width
+    /// and compute capability.
+    ///
+    /// Peaks follow from the rates of the architecture: matrix pipes only where the name tells the
+    /// rate class or the architecture has one class, vector pipes where its classes agree.
+    #[must_use]
+    pub fn from_attributes(hint: &DeviceHint) -> Option<Self> {
+        let capability = hint.compute_capability.as_deref()?;
+        if SHARED_MEMORY.contains(&capability) {
+            return None;
+        }
+        let sms = hint.sms.filter(|sms| *sms > 0)?;
+        let clock = known(hint.max_sm_clock)?;
+        let memory_clock = known(hint.max_memory_clock)?;
+        let bus_bits = hint.memory_bus_bits.filter(|bits| *bits > 0)?;
+        let name = hint.name.clone();
+        let name = name.unwrap_or_else(|| format!("unnamed device {capability} with {sms} SMs"));
+        let class = rates::class_of(capability, &name);
+        let attribute = "device attributes of the export";
+        let bandwidth = roofline::ddr_bandwidth(bus_bits, memory_clock);
+        Some(Self {
+            id: slug(&name),
+            driver_name: hint.name.clone(),
+            aliases: Vec::new(),
+            vendor: Some("NVIDIA".to_owned()),
+            architecture: None,
+            chip: None,
+            gfx: None,
+            rate_class: class.map(str::to_owned),
+            sms: Some(sms),
+            base_clock: None,
+            boost_clock: Some(Figure {
+                value: clock,
+                source: attribute.to_owned(),
+                derived: false,
+            }),
+            tensor_clock: None,
+            memory: Memory {
+                kind: None,
+                bytes: None,
+                bus_bits: Some(bus_bits),
+                clock: Some(Figure {
+                    value: memory_clock,
+                    source: attribute.to_owned(),
+                    derived: false,
+                }),
+                bandwidth: Some(Figure {
+                    value: bandwidth,
+                    source: format!("2 × memory clock × bus width, {attribute}"),
+                    derived: true,
+                }),
+            },
+            l1_shared_bytes_per_sm: None,
+            l2_bytes: hint.l2_bytes.filter(|bytes| *bytes > 0),
+            last_level_bytes: None,
+            l2_bandwidth: None,
+            peaks: peaks(capability, class, sms, clock),
+            achievable: Achievable::default(),
+            tdp_watts: None,
+            pcie: None,
+            nvlink: None,
+            launch_year: None,
+            confidence: None,
+            notes: notes(capability, class),
+            exceptions: Vec::new(),
+            citations: BTreeMap::new(),
+            provenance: Provenance::Attributes,
+            compute_capability: Some(capability.to_owned()),
+            name,
+        })
+    }
+
+    /// Where an export contradicts this entry, one sentence each: a sign of another device of the
+    /// same name, a MIG slice, or a wrong catalogue entry.
+    #[must_use]
+    pub fn disagreements(&self, hint: &DeviceHint) -> Vec<String> {
+        let mut found = Vec::new();
+        let sms = hint.sms.filter(|sms| *sms > 0);
+        if let (Some(exported), Some(listed)) = (sms, self.sms)
+            && exported != listed
+        {
+            found.push(format!(
+                "the export says {exported} SMs, the catalogue {listed} for {}",
+                self.name
+            ));
+        }
+        if let (Some(exported), Some(clock)) = (known(hint.max_sm_clock), &self.boost_clock)
+            && apart(exported / clock.value)
+        {
+            found.push(format!(
+                "the export says a highest SM clock of {:.0} MHz, the catalogue {:.0} MHz for {}",
+                exported.get() / 1e6,
+                clock.value.get() / 1e6,
+                self.name
+            ));
+        }
+        if let (Some(exported), Some(listed)) = (exported_bandwidth(hint), &self.memory.bandwidth)
+            && !self.shares_host_memory()
+            && apart(exported / listed.value)
+        {
+            found.push(format!(
+                "memory clock and bus width of the export give {:.0} GB/s, the catalogue says {:.0} \
+                 GB/s for {}",
+                exported.get() / 1e9,
+                listed.value.get() / 1e9,
+                self.name
+            ));
+        }
+        found
+    }
+}
+
+/// A clock of zero is how drivers say that they do not know it.
+pub(super) fn known(clock: Option<Hertz>) -> Option<Hertz> {
+    clock.filter(|clock| *clock > Hertz::ZERO)
+}
+
+fn exported_bandwidth(hint: &DeviceHint) -> Option<BytesPerSecond> {
+    let bus_bits = hint.memory_bus_bits.filter(|bits| *bits > 0)?;
+    Some(roofline::ddr_bandwidth(bus_bits, known(hint.max_memory_clock)?))
+}
+
+fn apart(ratio: f64) -> bool {
+    (ratio - 1.0).abs() > TOLERANCE
+}
+
+fn peaks(
+    capability: &str,
+    class: Option<&str>,
+    sms: u32,
+    clock: Hertz,
+) -> BTreeMap<Pipe, Figure<crate::units::FlopsPerSecond>> {
+    let rate = |pipe| match class {
+        Some(class) => rates::rate(capability, class, pipe),
+        None => rates::undisputed_rate(capability, pipe),
+    };
+    let peak = |pipe| {
+        let rate = rate(pipe).filter(|rate| rate.confidence < Confidence::ThirdParty)?;
+        Some(Figure {
+            value: roofline::peak_rate(rate.fma_per_clock_per_sm?, sms, clock),
+            source: format!("2 × FMA per clock and SM × SMs × highest clock ({})", rate.source()),
+            derived: true,
+        })
+    };
+    Pipe::ALL.iter().filter_map(|&pipe| Some((pipe, peak(pipe)?))).collect()
+}
+
+fn notes(capability: &str, class: Option<&str>) -> Vec<String> {
+    let mut notes = vec!["put together from the device attributes of the export".to_owned()];
+    if class.is_none() {
+        notes.push(format!(
+            "devices of compute capability {capability} differ in their Tensor Cores and the name \
+             does not tell which rates hold, so matrix peaks are left out"
+        ));
+    } else if matches!(capability, "9.0" | "10.0" | "10.3") {
+        notes.push(format!(
+            "matrix peaks are taken at the highest SM clock; vendors quote those of compute \
+             capability {capability} at a lower one"
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Catalog;
+    use super::*;
+    use crate::units::FlopsPerSecond;
+
+    fn laptop() -> DeviceHint {
+        DeviceHint {
+            name: Some("NVIDIA GeForce RTX 4070 Laptop GPU".into()),
+            compute_capability: Some("8.9".into()),
+            sms: Some(36),
+            max_sm_clock: Some(Hertz::new(1.98e9)),
+            max_memory_clock: Some(Hertz::new(8.001e9)),
+            memory_bus_bits: Some(128),
+            ..DeviceHint::default()
+        }
+    }
+
+    #[test]
+    fn attributes_make_a_device() {
+        let device = Device::from_attributes(&laptop()).unwrap();
+        assert_eq!(device.need_bandwidth().unwrap(), BytesPerSecond::new(256.032e9));
+        assert_eq!(
+            device.need_peak(Pipe::Fp32Vector).unwrap(),
+            FlopsPerSecond::new(2.0 * 128.0 * 36.0 * 1.98e9)
+        );
+        assert_eq!(
+            device.need_peak(Pipe::Bf16Matrix).unwrap(),
+            FlopsPerSecond::new(2.0 * 256.0 * 36.0 * 1.98e9)
+        );
+        assert!(device.peaks.values().all(|figure| figure.derived));
+    }
+
+    #[test]
+    fn what_is_missing_or_ambiguous_gives_no_figure() {
+        let hint = DeviceHint { memory_bus_bits: Some(0), ..laptop() };
+        assert!(Device::from_attributes(&hint).is_none());
+        let hint = DeviceHint { compute_capability: Some("11.0".into()), ..laptop() };
+        assert!(Device::from_attributes(&hint).is_none());
+        let device = Device::from_attributes(&DeviceHint { name: None, ..laptop() }).unwrap();
+        assert!(device.peak(Pipe::Fp32Vector).is_some());
+        assert!(device.peak(Pipe::Bf16Matrix).is_none());
+        assert!(device.notes[1].contains("matrix peaks are left out"));
+    }
+
+    #[test]
+    fn an_export_is_held_against_the_catalogue() {
+        let device = Catalog::builtin().find("A100 SXM4 40GB", &DeviceHint::default()).unwrap();
+        let hint = DeviceHint {
+            sms: Some(108),
+            max_sm_clock: Some(Hertz::new(1.41e9)),
+            max_memory_clock: Some(Hertz::new(1.215e9)),
+            memory_bus_bits: Some(5120),
+            ..DeviceHint::default()
+        };
+        assert_eq!(device.disagreements(&hint), Vec::<String>::new());
+        let hint =
+            DeviceHint { sms: Some(14), max_memory_clock: Some(Hertz::new(1.593e9)), ..hint };
+        assert_eq!(
+            device.disagreements(&hint),
+            [
+                "the export says 14 SMs, the catalogue 108 for A100 SXM4 40GB",
+                "memory clock and bus width of the export give 2039 GB/s, the catalogue says 1555 \
+                 GB/s for A100 SXM4 40GB",
+            ]
+        );
+    }
+}

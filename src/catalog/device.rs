@@ -1,0 +1,234 @@
+//! A device: what it is called, what it is made of, and the roofs that follow.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::error::CatalogError;
+use super::figure::{Achieved, Citation, Confidence, Exception, Figure};
+use super::limits::Limits;
+use super::rates::{self, Rate};
+use crate::model::{Engine, Pipe, Precision};
+use crate::roofline;
+use crate::units::{BytesPerSecond, FlopsPerByte, FlopsPerSecond, Hertz};
+
+/// One GPU as a profiler sees it: a whole card, or one of several dies that report as devices.
+///
+/// Missing figures are `None`, never zero. Serialized, every key carries its unit, in SI base units.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Device {
+    /// Stable identifier, the stem of its file: `nvidia-h100-sxm5-80gb`.
+    pub id: String,
+    /// The unique name shown in reports: `H100 SXM5 80GB`.
+    pub name: String,
+    /// What the driver reports; several devices may share it.
+    pub driver_name: Option<String>,
+    /// Other spellings seen in logs and documents.
+    pub aliases: Vec<String>,
+    /// `NVIDIA`, `AMD`, `Intel`.
+    pub vendor: Option<String>,
+    /// Such as `Hopper`.
+    pub architecture: Option<String>,
+    /// Such as `GH100`.
+    pub chip: Option<String>,
+    /// Such as `9.0`; NVIDIA only.
+    pub compute_capability: Option<String>,
+    /// Such as `gfx942`; AMD only.
+    pub gfx: Option<String>,
+    /// Selects the rates per SM where devices of one architecture differ, such as `geforce`.
+    pub rate_class: Option<String>,
+    /// Multiprocessors (AMD: compute units, Intel: Xe cores) the profiler sees.
+    pub sms: Option<u32>,
+    /// Rated clock under sustained load; Nsight Compute locks to it by default.
+    #[serde(rename = "base_clock_hz")]
+    pub base_clock: Option<Figure<Hertz>>,
+    /// Rated or device-reported maximum clock, at which peaks are quoted.
+    #[serde(rename = "boost_clock_hz")]
+    pub boost_clock: Option<Figure<Hertz>>,
+    /// The clock at which matrix peaks are quoted, where it is a different one.
+    #[serde(rename = "tensor_clock_hz")]
+    pub tensor_clock: Option<Figure<Hertz>>,
+    /// Device memory.
+    pub memory: Memory,
+    /// L1 cache and shared memory of one SM together (shared alone before 7.0, LDS on AMD), in bytes.
+    pub l1_shared_bytes_per_sm: Option<u64>,
+    /// L2 cache, in bytes.
+    pub l2_bytes: Option<u64>,
+    /// Cache behind L2 (AMD Infinity Cache), in bytes.
+    pub last_level_bytes: Option<u64>,
+    /// Theoretical L2 bandwidth; what was measured is in [`Device::achievable`].
+    #[serde(rename = "l2_bandwidth_bytes_per_s")]
+    pub l2_bandwidth: Option<Figure<BytesPerSecond>>,
+    /// Peak rates; integer pipes count OP. Sparse pipes are separate entries.
+    #[serde(rename = "peaks_flop_per_s")]
+    pub peaks: BTreeMap<Pipe, Figure<FlopsPerSecond>>,
+    /// What published benchmarks reached.
+    pub achievable: Achievable,
+    /// Board power, in watts.
+    #[serde(rename = "tdp_w")]
+    pub tdp_watts: Option<u32>,
+    /// Generation and width, such as `5.0 x16`.
+    pub pcie: Option<String>,
+    /// Bandwidth to other GPUs, both directions together.
+    #[serde(rename = "nvlink_bytes_per_s")]
+    pub nvlink: Option<Figure<BytesPerSecond>>,
+    /// Year of market launch.
+    pub launch_year: Option<u16>,
+    /// How well the main figures are documented.
+    pub confidence: Option<Confidence>,
+    /// What a reader of the figures must know, one sentence each.
+    pub notes: Vec<String>,
+    /// Explained disagreements between published figures and the formula.
+    pub exceptions: Vec<Exception>,
+    /// Sources of the plain attributes, by their path in the device file (`sms`, `memory.size_gb`).
+    pub citations: BTreeMap<&'static str, Citation>,
+    /// Where the entry itself comes from.
+    pub provenance: Provenance,
+}
+
+/// Device memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Memory {
+    /// Such as `HBM3`.
+    pub kind: Option<String>,
+    /// Nominal size as on the box (1 GB taken as 10⁹ bytes), in bytes.
+    pub bytes: Option<u64>,
+    /// Width of the bus, in bits.
+    pub bus_bits: Option<u32>,
+    /// The clock as a driver reports it: half the data rate of a pin.
+    #[serde(rename = "clock_hz")]
+    pub clock: Option<Figure<Hertz>>,
+    /// Peak bandwidth.
+    #[serde(rename = "bandwidth_bytes_per_s")]
+    pub bandwidth: Option<Figure<BytesPerSecond>>,
+}
+
+/// Rates reached by published benchmarks, beside the theoretical ones.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Achievable {
+    /// The best simple kernel on device memory.
+    #[serde(rename = "dram_bytes_per_s")]
+    pub dram: Option<Achieved<BytesPerSecond>>,
+    /// A real memory-bound program (D3Q19 lattice-Boltzmann): a floor rather than a ceiling.
+    #[serde(rename = "lattice_boltzmann_bytes_per_s")]
+    pub lattice_boltzmann: Option<Achieved<BytesPerSecond>>,
+    /// L2 reads.
+    #[serde(rename = "l2_bytes_per_s")]
+    pub l2: Option<Achieved<BytesPerSecond>>,
+    /// The best multiplication or multiply-add loop per pipe.
+    #[serde(rename = "peaks_flop_per_s")]
+    pub peaks: BTreeMap<Pipe, Achieved<FlopsPerSecond>>,
+}
+
+/// Where a catalogue entry comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "path", rename_all = "kebab-case")]
+pub enum Provenance {
+    /// Shipped with the program.
+    Builtin,
+    /// The user's own file, by its path.
+    UserFile(String),
+    /// Put together from the device attributes of an export.
+    Attributes,
+}
+
+impl Device {
+    /// Compute capability or AMD target, whichever names the architecture.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.compute_capability.as_deref().or(self.gfx.as_deref())
+    }
+
+    /// The peak rate of a pipe.
+    #[must_use]
+    pub fn peak(&self, pipe: Pipe) -> Option<&Figure<FlopsPerSecond>> {
+        self.peaks.get(&pipe)
+    }
+
+    /// The peak rate of a pipe that must be known.
+    ///
+    /// # Errors
+    /// [`CatalogError::MissingFigure`] that names the figure.
+    pub fn need_peak(&self, pipe: Pipe) -> Result<FlopsPerSecond, CatalogError> {
+        self.peak(pipe).map(|figure| figure.value).ok_or_else(|| {
+            let table = if pipe.is_sparse() { "peaks_sparse_tflops" } else { "peaks_tflops" };
+            self.missing(&format!("{table}.{}", pipe.dense().key()))
+        })
+    }
+
+    /// The memory bandwidth, which must be known.
+    ///
+    /// # Errors
+    /// [`CatalogError::MissingFigure`] that names the figure.
+    pub fn need_bandwidth(&self) -> Result<BytesPerSecond, CatalogError> {
+        let bandwidth = self.memory.bandwidth.as_ref().map(|figure| figure.value);
+        bandwidth.ok_or_else(|| self.missing("memory.bandwidth_gbs"))
+    }
+
+    /// The clock at which the peak of a pipe is quoted; peaks scale with the clock from there.
+    ///
+    /// A published peak may imply another clock than the rated ones: then it is that one.
+    #[must_use]
+    pub fn clock_of(&self, pipe: Pipe) -> Option<Hertz> {
+        let dense = pipe.dense().key();
+        let implied = self.exceptions.iter().find_map(|exception| {
+            exception.implied_clock.filter(|_| exception.figures.iter().any(|key| key == dense))
+        });
+        implied.or_else(|| self.rated_clock_of(pipe))
+    }
+
+    /// The rated clock of a pipe: NVIDIA specifies FP64 Tensor Core peaks at the boost clock.
+    pub(super) fn rated_clock_of(&self, pipe: Pipe) -> Option<Hertz> {
+        let tensor = pipe.engine() == Engine::Matrix && pipe.precision() != Precision::Fp64;
+        let clock = self.tensor_clock.as_ref().filter(|_| tensor).or(self.boost_clock.as_ref());
+        clock.map(|figure| figure.value)
+    }
+
+    /// Arithmetic intensity at which the memory roof meets this pipe's roof.
+    #[must_use]
+    pub fn ridge_point(&self, pipe: Pipe) -> Option<FlopsPerByte> {
+        let bandwidth = self.memory.bandwidth.as_ref()?.value;
+        Some(roofline::ridge_point(self.peak(pipe)?.value, bandwidth))
+    }
+
+    /// Whether the memory is stacked (HBM) rather than GDDR or LPDDR.
+    #[must_use]
+    pub fn is_hbm(&self) -> bool {
+        self.memory_kind_starts_with("HBM")
+    }
+
+    /// Whether the memory is the host's as well; drivers report its clock inconsistently.
+    pub(super) fn shares_host_memory(&self) -> bool {
+        self.memory_kind_starts_with("LPDDR")
+    }
+
+    fn memory_kind_starts_with(&self, start: &str) -> bool {
+        self.memory.kind.as_deref().is_some_and(|kind| kind.starts_with(start))
+    }
+
+    /// Memory clock as a driver reports it, computed from bandwidth and bus where it is not given.
+    #[must_use]
+    pub fn memory_clock(&self) -> Option<Hertz> {
+        if let Some(clock) = &self.memory.clock {
+            return Some(clock.value);
+        }
+        let per_hertz = roofline::ddr_bandwidth(self.memory.bus_bits?, Hertz::new(1.0));
+        Some(Hertz::new(self.memory.bandwidth.as_ref()?.value / per_hertz))
+    }
+
+    /// Multiply-adds per clock and SM of a dense pipe, where the architecture's table has them.
+    #[must_use]
+    pub fn rate(&self, pipe: Pipe) -> Option<&'static Rate> {
+        rates::rate(self.target()?, self.rate_class.as_deref()?, pipe)
+    }
+
+    /// What fits on one SM at a time; NVIDIA only.
+    #[must_use]
+    pub fn limits(&self) -> Option<&'static Limits> {
+        Limits::of(self.compute_capability.as_deref()?)
+    }
+
+    fn missing(&self, figure: &str) -> CatalogError {
+        CatalogError::MissingFigure { device: self.name.clone(), figure: figure.to_owned() }
+    }
+}

@@ -1,0 +1,107 @@
+//! What fits on one SM at a time, by compute capability: the basis of occupancy and waves.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+const TEXT: &str = include_str!("../../devices/architectures/limits.toml");
+
+/// An unreadable table would be empty; a test sees to it that it is not.
+static TABLE: LazyLock<BTreeMap<String, Limits>> =
+    LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+
+/// Occupancy limits of one SM (CUDA C++ Programming Guide, technical specifications per compute
+/// capability). 1 KiB is 1024 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Architecture and chips, such as `Ampere GA100`.
+    pub architecture: String,
+    /// Threads of one warp.
+    pub threads_per_warp: u32,
+    /// Resident threads.
+    pub max_threads_per_sm: u32,
+    /// Resident warps.
+    pub max_warps_per_sm: u32,
+    /// Resident blocks.
+    pub max_blocks_per_sm: u32,
+    /// Threads of one block.
+    pub max_threads_per_block: u32,
+    /// Registers of 32 bits.
+    pub registers_per_sm: u32,
+    /// Registers of 32 bits one thread can have.
+    pub max_registers_per_thread: u32,
+    /// Registers are allocated per warp in multiples of this.
+    pub register_granularity: u32,
+    /// Warps are allocated in multiples of this.
+    pub warp_granularity: Option<u32>,
+    /// L1 cache and shared memory together, where they are one.
+    pub l1_shared_kib_per_sm: Option<u32>,
+    /// Shared memory, reserved parts included.
+    pub shared_kib_per_sm: u32,
+    /// Shared memory of one block without opting in to more.
+    pub shared_kib_per_block: u32,
+    /// Shared memory of one block at most.
+    pub shared_kib_per_block_optin: u32,
+    /// Shared memory the system takes for each resident block, in bytes.
+    pub reserved_shared_bytes_per_block: u32,
+    /// Shared memory is allocated in multiples of this, in bytes.
+    pub shared_granularity_bytes: u32,
+    /// Input formats of the Tensor Cores, such as `bf16`.
+    pub matrix_inputs: Vec<String>,
+    /// The full citation.
+    pub source: String,
+    /// What to know about it.
+    pub note: Option<String>,
+}
+
+impl Limits {
+    /// The limits of a compute capability such as `9.0`.
+    #[must_use]
+    pub fn of(compute_capability: &str) -> Option<&'static Self> {
+        TABLE.get(compute_capability)
+    }
+
+    /// Shared memory of one SM, in bytes.
+    #[must_use]
+    pub const fn shared_bytes_per_sm(&self) -> u32 {
+        self.shared_kib_per_sm * 1024
+    }
+
+    /// Shared memory a resident block takes when it asks for `bytes`: rounded up, with what the
+    /// system reserves.
+    #[must_use]
+    pub const fn shared_bytes_taken(&self, bytes: u32) -> u32 {
+        (bytes + self.reserved_shared_bytes_per_block)
+            .next_multiple_of(self.shared_granularity_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_readable_and_consistent() {
+        let table: BTreeMap<String, Limits> = toml::from_str(TEXT).unwrap();
+        assert_eq!(table.len(), 17);
+        for (capability, limits) in &table {
+            let threads = limits.max_warps_per_sm * limits.threads_per_warp;
+            assert_eq!(threads, limits.max_threads_per_sm, "{capability}");
+            assert!(limits.shared_kib_per_block_optin <= limits.shared_kib_per_sm, "{capability}");
+            let unified = limits.l1_shared_kib_per_sm;
+            assert!(unified.is_none_or(|kib| kib >= limits.shared_kib_per_sm), "{capability}");
+        }
+    }
+
+    #[test]
+    fn shared_memory_is_rounded_up_with_what_is_reserved() {
+        let hopper = Limits::of("9.0").unwrap();
+        assert_eq!(hopper.shared_bytes_per_sm(), 228 * 1024);
+        assert_eq!(hopper.shared_bytes_taken(1), 1152);
+        assert_eq!(hopper.shared_bytes_taken(0), 1024);
+        assert_eq!(Limits::of("7.0").unwrap().shared_bytes_taken(1000), 1024);
+        assert!(Limits::of("1.0").is_none());
+    }
+}

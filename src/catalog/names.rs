@@ -1,0 +1,102 @@
+//! Names of devices: when two spellings mean the same, and which names are close to a wrong one.
+
+/// Words before the name proper that tools print or leave out: vendor and product line.
+const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
+
+/// One spelling for all that differ in case, `(R)`, blanks, `-`, `_`, vendor or product line.
+///
+/// Two names are the same if their normalised forms are equal. Parts of names never match: `H20` is
+/// not `H200`, and `A100` is not in `RTX A1000`.
+pub(super) fn normalised(name: &str) -> String {
+    let spelled = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    let mut words: Vec<&str> = words(&spelled).collect();
+    while words.len() > 1 && OPTIONAL_WORDS.contains(&words[0]) {
+        words.remove(0);
+    }
+    words.join(" ")
+}
+
+/// The identifier of a device that has no file name: its name in lower case with hyphens.
+pub(super) fn slug(name: &str) -> String {
+    let parts = name.to_lowercase();
+    let parts = parts.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-")
+}
+
+/// Separates ` MIG 1g.10gb` from the name of the whole device.
+pub(super) fn split_mig(name: &str) -> (&str, Option<&str>) {
+    let lower = name.to_ascii_lowercase();
+    match lower.find(" mig ") {
+        Some(at) => (&name[..at], Some(name[at + 5..].trim())),
+        None => (name, None),
+    }
+}
+
+/// Up to five of `names` that resemble `wanted`, best first: the same words among others, then
+/// similar spelling. Each item pairs a spelling with the unique name to propose.
+pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
+    const CLOSE: f64 = 0.85;
+    const SHOWN: usize = 5;
+    let wanted = normalised(wanted);
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let mut ranked: Vec<(f64, &str)> = names
+        .iter()
+        .map(|(spelling, proposal)| (resemblance(&wanted, &normalised(spelling)), &**proposal))
+        .filter(|(score, _)| *score >= CLOSE)
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let mut shown: Vec<String> = Vec::new();
+    for (_, proposal) in ranked {
+        if shown.len() < SHOWN && !shown.iter().any(|known| known == proposal) {
+            shown.push(proposal.to_owned());
+        }
+    }
+    shown
+}
+
+fn resemblance(wanted: &str, name: &str) -> f64 {
+    let has = |word| words(name).any(|other| other == word);
+    let spelling = strsim::jaro_winkler(wanted, name);
+    if words(wanted).all(has) { 1.0 + spelling } else { spelling }
+}
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| c.is_whitespace() || c == '-' || c == '_').filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_are_equal_and_of_two_are_not() {
+        for same in
+            ["NVIDIA A100-SXM4-80GB", "a100 sxm4 80gb", "A100_SXM4-80GB", "nvidia-a100-sxm4-80gb"]
+        {
+            assert_eq!(normalised(same), "a100 sxm4 80gb");
+        }
+        assert_eq!(normalised("Intel(R) Data Center GPU Max 1550"), "data center gpu max 1550");
+        assert_eq!(normalised("RTX 4090"), normalised("NVIDIA GeForce RTX 4090"));
+        assert_ne!(normalised("NVIDIA H200"), normalised("NVIDIA H20"));
+        assert_eq!(normalised("NVIDIA"), "nvidia");
+    }
+
+    #[test]
+    fn a_mig_suffix_is_split_off() {
+        assert_eq!(
+            split_mig("NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
+            ("NVIDIA A100-SXM4-40GB", Some("1g.5gb"))
+        );
+        assert_eq!(split_mig("NVIDIA A100-SXM4-40GB"), ("NVIDIA A100-SXM4-40GB", None));
+    }
+
+    #[test]
+    fn names_with_the_same_word_come_first() {
+        let names = ["RTX A1000", "A100 PCIe 80GB", "A10"].map(|name| (name.into(), name.into()));
+        assert_eq!(nearest("a100", &names)[0], "A100 PCIe 80GB");
+        assert_eq!(nearest("zzz", &names), Vec::<String>::new());
+        assert_eq!(slug("My GPU (2nd)"), "my-gpu-2nd");
+    }
+}

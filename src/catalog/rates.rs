@@ -1,0 +1,117 @@
+//! Multiply-adds per clock and SM by architecture: the table that peaks are checked against.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::figure::Confidence;
+use crate::model::{Engine, Pipe};
+
+const TEXT: &str = include_str!("../../devices/architectures/rates.toml");
+
+/// An unreadable table would be empty; a test sees to it that it is not.
+static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+
+/// How many multiply-adds one SM (AMD: compute unit) does per clock on one pipe, dense.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Multiply-adds, each of which counts as two operations; `None` where no rate is known.
+    pub fma_per_clock_per_sm: Option<f64>,
+    /// How well it is documented.
+    pub confidence: Confidence,
+    source: String,
+    /// What to know about it.
+    pub note: Option<String>,
+}
+
+impl Rate {
+    /// The full citation.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        TABLE.sources.get(&self.source).unwrap_or(&self.source)
+    }
+}
+
+type Pipes = BTreeMap<String, Rate>;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    class_words: BTreeMap<String, Vec<String>>,
+    rates: BTreeMap<String, BTreeMap<String, Pipes>>,
+    sources: BTreeMap<String, String>,
+}
+
+/// The class whose rates hold for every device of an architecture.
+const ALL: &str = "all";
+
+/// The rate of a dense pipe by compute capability or AMD target (`8.6`, `gfx942`) and rate class.
+#[must_use]
+pub fn rate(target: &str, class: &str, pipe: Pipe) -> Option<&'static Rate> {
+    let classes = TABLE.rates.get(target)?;
+    [class, ALL].iter().find_map(|class| classes.get(*class)?.get(pipe.key()))
+}
+
+/// The rate class of a device that is not in the catalogue, where its name tells it or where its
+/// architecture has one class only.
+pub(super) fn class_of(target: &str, name: &str) -> Option<&'static str> {
+    let classes = TABLE.rates.get(target)?;
+    if classes.keys().all(|class| class == ALL) {
+        return Some(ALL);
+    }
+    let says = |words: &Vec<String>| words.iter().any(|word| name.contains(word.as_str()));
+    let told = TABLE.class_words.iter().find(|(_, words)| says(words));
+    told.map(|(class, _)| class.as_str()).filter(|class| classes.contains_key(*class))
+}
+
+/// The rate of a pipe where the class is not known: only vector pipes, and only where the classes
+/// that list the pipe agree. Classes differ in their Tensor Cores, and some chips of an
+/// architecture have none (GTX 16).
+pub(super) fn undisputed_rate(target: &str, pipe: Pipe) -> Option<&'static Rate> {
+    if pipe.engine() == Engine::Matrix {
+        return None;
+    }
+    let mut rates = TABLE.rates.get(target)?.values().filter_map(|pipes| pipes.get(pipe.key()));
+    let first = rates.next()?;
+    rates.all(|rate| rate.fma_per_clock_per_sm == first.fma_per_clock_per_sm).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_readable_and_its_keys_are_pipes() {
+        let parsed: Table = toml::from_str(TEXT).unwrap();
+        let rates = parsed.rates.values().flat_map(BTreeMap::values).flatten();
+        let rates: Vec<_> = rates.collect();
+        assert_eq!(rates.len(), 212);
+        for (key, rate) in rates {
+            assert!(Pipe::from_key(key).is_some_and(|pipe| !pipe.is_sparse()), "{key}");
+            assert!(rate.fma_per_clock_per_sm.is_none_or(|fma| fma > 0.0), "{key}");
+            assert!(rate.source.contains(' ') || parsed.sources.contains_key(&rate.source));
+        }
+    }
+
+    #[test]
+    fn a_class_falls_back_to_what_holds_for_all() {
+        let fma = |class, pipe| rate("8.6", class, pipe).unwrap().fma_per_clock_per_sm;
+        assert_eq!(fma("geforce", Pipe::Bf16Matrix), Some(256.0));
+        assert_eq!(fma("full", Pipe::Bf16Matrix), Some(512.0));
+        assert_eq!(fma("full", Pipe::Fp32Vector), Some(128.0));
+        assert!(rate("8.6", "full", Pipe::Fp8Matrix).is_none());
+    }
+
+    #[test]
+    fn the_name_tells_the_class_or_nothing_does() {
+        assert_eq!(class_of("8.9", "NVIDIA GeForce RTX 4070 Laptop GPU"), Some("geforce"));
+        assert_eq!(class_of("8.6", "NVIDIA RTX A2000"), Some("full"));
+        assert_eq!(class_of("7.5", "NVIDIA GeForce GTX 1660"), None);
+        assert_eq!(class_of("10.0", "anything"), Some("all"));
+        assert!(undisputed_rate("7.5", Pipe::Fp32Vector).is_some());
+        assert!(undisputed_rate("7.5", Pipe::Int8Matrix).is_none());
+        assert!(undisputed_rate("9.0", Pipe::Fp64Vector).is_none());
+    }
+}
