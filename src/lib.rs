@@ -2,6 +2,7 @@
 //! roofline model, and ranks what can be won.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod analysis;
 pub mod catalog;
 pub mod ingest;
 pub mod model;

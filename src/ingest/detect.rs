@@ -63,11 +63,20 @@ impl Sample {
 
     /// The fields of the first line that `accepts` them, and the text after it.
     pub fn header(&self, accepts: impl Fn(&[String]) -> bool) -> Option<(Vec<String>, &str)> {
+        self.header_with(",", accepts)
+    }
+
+    /// The same among the lines that contain `text`; cheaper than taking every line apart.
+    pub fn header_with(
+        &self,
+        text: &str,
+        accepts: impl Fn(&[String]) -> bool,
+    ) -> Option<(Vec<String>, &str)> {
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
             start += line.len();
             let line = line.trim_end_matches(['\r', '\n']);
-            if !line.contains(',') {
+            if !line.contains(text) {
                 continue;
             }
             let fields = fields(line);

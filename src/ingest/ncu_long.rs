@@ -1,8 +1,387 @@
-//! Stub.
-use super::{Format, IngestError, Reading, Sample, Sniff};
+//! Nsight Compute details page and `--metrics` lists: one row per launch and metric, or rule.
+
+use std::collections::HashMap;
+
+use super::ncu::{
+    BEST, Catalogue, Identity, Kind, Preamble, Raw, Wanted, complete_shape, kind, unit,
+};
+use super::ncu_wide::Row;
+use super::reading::fields;
+use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Head;
 
 pub(super) const FORMAT: Format = Format {
-    name: "ncu-long", profiler: "", summary: "", command: "", sniff, read,
+    name: "ncu-long",
+    profiler: "Nsight Compute",
+    summary: "details page or --metrics list: one row per launch and metric, rules between",
+    command: BEST,
+    sniff,
+    read,
 };
-fn sniff(_: &Sample) -> Sniff { Sniff::No(String::new()) }
-fn read(_: &mut Reading<'_>) -> Result<(), IngestError> { Ok(()) }
+
+fn is_header(fields: &[String]) -> bool {
+    let has = |name: &str| fields.iter().any(|field| field == name);
+    fields.len() >= 8
+        && has("Kernel Name")
+        && has("Metric Name")
+        && has("Metric Value")
+        && has("ID")
+        && !has("Invocations")
+}
+
+fn sniff(sample: &Sample) -> Sniff {
+    match sample.header_with("Metric Value", is_header) {
+        Some((header, _)) => {
+            Sniff::Yes(format!("a header of {} columns with Metric Name and Metric Value", header.len()))
+        }
+        None => Sniff::No("no header with ID, Kernel Name, Metric Name and Metric Value".to_owned()),
+    }
+}
+
+/// Where the value columns are.
+#[derive(Clone, Copy)]
+struct Columns {
+    section: Option<usize>,
+    name: usize,
+    unit: Option<usize>,
+    value: usize,
+    rule: Option<usize>,
+    width: usize,
+}
+
+impl Columns {
+    fn new(header: &[String]) -> Self {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Self {
+            section: find("Section Name"),
+            name: find("Metric Name").unwrap_or_default(),
+            unit: find("Metric Unit"),
+            value: find("Metric Value").unwrap_or_default(),
+            rule: find("Rule Name"),
+            width: header.len(),
+        }
+    }
+}
+
+/// A metric as it stands in the rows: section, name and unit decide what it is.
+struct Metric {
+    section: Vec<u8>,
+    name: Vec<u8>,
+    unit: Vec<u8>,
+    meaning: Meaning,
+    kind: Kind,
+    launches: u64,
+}
+
+enum Meaning {
+    /// Not needed.
+    Ignored,
+    Value { slot: usize, factor: f64, noun: &'static str },
+    /// Needed, but its unit cannot be used.
+    Unusable(String),
+}
+
+/// The metrics of a file; rows of one launch mostly repeat the order of the launch before.
+#[derive(Default)]
+struct Metrics {
+    known: Vec<Metric>,
+    by_key: HashMap<Vec<u8>, usize>,
+    order: Vec<usize>,
+    next: usize,
+    catalogue: Catalogue,
+    key: Vec<u8>,
+}
+
+impl Metrics {
+    fn restart(&mut self) {
+        self.next = 0;
+    }
+
+    fn find(&mut self, section: &[u8], name: &[u8], unit: &[u8]) -> usize {
+        let place = self.next;
+        self.next += 1;
+        if let Some(expected) = self.order.get(place).copied() {
+            let metric = &self.known[expected];
+            if metric.name == name && metric.section == section && metric.unit == unit {
+                return expected;
+            }
+        }
+        self.key.clear();
+        for part in [section, name, unit] {
+            self.key.extend_from_slice(part);
+            self.key.push(0);
+        }
+        let found = self.by_key.get(&self.key).copied().unwrap_or_else(|| {
+            let metric = self.understand(section, name, unit);
+            self.known.push(metric);
+            self.by_key.insert(self.key.clone(), self.known.len() - 1);
+            self.known.len() - 1
+        });
+        if place < self.order.len() {
+            self.order[place] = found;
+        } else if place == self.order.len() && place < 4096 {
+            self.order.push(found);
+        }
+        found
+    }
+
+    fn understand(&mut self, section: &[u8], name: &[u8], unit_word: &[u8]) -> Metric {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let (section_text, name_text, unit_text) = (text(section), text(name), text(unit_word));
+        let wanted = self.catalogue.row(&section_text, &name_text, unit_text == "%");
+        let meaning = wanted.map_or(Meaning::Ignored, |wanted| meaning(wanted, &unit_text));
+        Metric {
+            section: section.to_vec(),
+            name: name.to_vec(),
+            unit: unit_word.to_vec(),
+            meaning,
+            kind: kind(&name_text),
+            launches: 0,
+        }
+    }
+}
+
+fn meaning(wanted: Wanted, word: &str) -> Meaning {
+    match unit(word) {
+        Some(unit) if unit.dimension == wanted.dimension => Meaning::Value {
+            slot: wanted.slot,
+            factor: unit.factor * wanted.factor,
+            noun: wanted.dimension.noun(),
+        },
+        Some(_) if word.is_empty() => Meaning::Unusable("no unit".to_owned()),
+        Some(_) => Meaning::Unusable(format!("unit {word:?} is not {}", wanted.dimension.noun())),
+        None => Meaning::Unusable(format!("unknown unit {word:?}")),
+    }
+}
+
+/// The launch whose rows are being gathered.
+struct Current {
+    key: (u32, u32),
+    head: Head,
+    kernel: Vec<u8>,
+    ordinal: Vec<u8>,
+    capability: Vec<u8>,
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    let mut preamble = Preamble::default();
+    let header = reading.header(
+        |line| line.contains("Metric Value") && is_header(&fields(line)),
+        |line| preamble.line(line),
+    )?;
+    let columns = Columns::new(&header);
+    let numerals = numerals(&reading.sample);
+    reading.source.numerals = numerals.to_string();
+    let mut table = Table {
+        identity: Identity::new(&header),
+        columns,
+        metrics: Metrics::default(),
+        row: Row::new(numerals),
+        current: None,
+        rows_by_key: HashMap::new(),
+        preamble,
+        rules: 0,
+        sms: None,
+    };
+    let mut records = reading.records();
+    let mut record = csv::ByteRecord::new();
+    while let Some(line) = records.next(&mut record)? {
+        table.record(reading, &record, line)?;
+    }
+    table.flush(reading);
+    table.finish(reading, &header);
+    Ok(())
+}
+
+/// Decides the locale from the values in the sample.
+fn numerals(sample: &Sample) -> Numerals {
+    let Some((header, rest)) = sample.header_with("Metric Value", is_header) else {
+        return Numerals::default();
+    };
+    let columns = Columns::new(&header);
+    let records = sample.records(rest, 20_000);
+    Numerals::detect(records.iter().filter_map(|record| record.get(columns.value)))
+}
+
+struct Table {
+    identity: Identity,
+    columns: Columns,
+    metrics: Metrics,
+    row: Row,
+    current: Option<Current>,
+    rows_by_key: HashMap<(u32, u32), usize>,
+    preamble: Preamble,
+    rules: u64,
+    /// SM count as a rule's text tells it, where no metric does.
+    sms: Option<u32>,
+}
+
+impl Table {
+    fn record(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = self.columns;
+        let first = record.get(0).unwrap_or_default();
+        if first.starts_with(b"==") {
+            self.preamble.line(&String::from_utf8_lossy(first));
+            reading.source.other_lines += 1;
+            return Ok(());
+        }
+        if record.get(columns.name) == Some(b"Metric Name") {
+            reading.source.other_lines += 1;
+            return Ok(());
+        }
+        reading.source.rows += 1;
+        // Metric rows stop after the value; rule rows are full width.
+        if record.len() <= columns.value || record.len() > columns.width {
+            let text = String::from_utf8_lossy(record.as_slice()).into_owned();
+            let lines = text.matches('\n').count();
+            let reason = if lines > 0 {
+                format!("a quote that opens here is never closed; {lines} lines after it are lost")
+            } else {
+                format!("{} fields instead of {}: cut off or no table row", record.len(), columns.width)
+            };
+            return reading.skip(line, None, &text, reason);
+        }
+        let Some(key) = self.identity.key(record) else {
+            let text = String::from_utf8_lossy(first).into_owned();
+            return reading.skip(line, Some("ID"), &text, "launch number is no number");
+        };
+        let kernel = record.get(self.identity.kernel).unwrap_or_default();
+        let same = self.current.as_ref().is_some_and(|current| current.key == key && current.kernel == kernel);
+        if !same {
+            self.flush(reading);
+            let [ordinal, capability] = self.identity.device_cells(record);
+            self.current = Some(Current {
+                key,
+                head: self.identity.head(reading, record),
+                kernel: kernel.to_vec(),
+                ordinal: ordinal.to_vec(),
+                capability: capability.to_vec(),
+            });
+        }
+        let name = record.get(columns.name).unwrap_or_default();
+        if name.is_empty() {
+            self.rule(record);
+            return Ok(());
+        }
+        self.value(reading, record, line)
+    }
+
+    fn value(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = self.columns;
+        let cell = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
+        let name = record.get(columns.name).unwrap_or_default();
+        let found = self.metrics.find(cell(columns.section), name, cell(columns.unit));
+        let metric = &mut self.metrics.known[found];
+        self.row.raw.saw(metric.kind);
+        let (slot, factor, noun) = match &metric.meaning {
+            Meaning::Ignored => return Ok(()),
+            Meaning::Value { slot, factor, noun } => (*slot, *factor, *noun),
+            Meaning::Unusable(_) => (usize::MAX, 0.0, ""),
+        };
+        let text = record.get(columns.value).unwrap_or_default();
+        let shown = || String::from_utf8_lossy(text).into_owned();
+        match (self.row.numerals.parse(text), &metric.meaning) {
+            // `n/a` and `no data` come with an empty unit.
+            (Ok(None), _) => Ok(()),
+            (_, Meaning::Unusable(reason)) => {
+                let (name, reason) = (String::from_utf8_lossy(&metric.name).into_owned(), reason.clone());
+                reading.skip(line, Some(&name), &shown(), reason)
+            }
+            (Ok(Some(value)), _) => {
+                metric.launches += 1;
+                self.row.raw.set(slot, value * factor);
+                Ok(())
+            }
+            (Err(_), _) => {
+                let name = String::from_utf8_lossy(&metric.name).into_owned();
+                reading.skip(line, Some(&name), &shown(), format!("cannot read as {noun}"))
+            }
+        }
+    }
+
+    fn rule(&mut self, record: &csv::ByteRecord) {
+        self.rules += 1;
+        if self.sms.is_some() {
+            return;
+        }
+        let from = self.columns.rule.unwrap_or(self.columns.value);
+        let text = (from..record.len()).filter_map(|field| record.get(field));
+        self.sms = text.filter_map(|text| multiprocessors(&String::from_utf8_lossy(text))).next();
+    }
+
+    /// Ends the current launch.
+    fn flush(&mut self, reading: &mut Reading<'_>) {
+        let Some(mut current) = self.current.take() else { return };
+        self.metrics.restart();
+        let sms = self.row.raw.get(Raw::SmCount).map(|count| count as u32).or(self.sms);
+        let preamble = &self.preamble;
+        current.head.device = self.identity.device(
+            reading,
+            [&current.ordinal, &current.capability],
+            sms,
+            |hint| preamble.complete(hint),
+        );
+        complete_shape(&mut current.head.shape, &self.row.raw);
+        let catalogue = &self.metrics.catalogue;
+        // Rows of a launch are contiguous; one that comes again was printed in parts.
+        let known = self.rows_by_key.get(&current.key).copied();
+        match known.filter(|row| reading.head(*row).name == current.head.name) {
+            Some(row) => self.row.fill(reading, catalogue, row, current.head, &current.kernel),
+            None => {
+                let row = self.row.push(reading, catalogue, current.head, &current.kernel);
+                self.rows_by_key.insert(current.key, row);
+            }
+        }
+        self.row.raw.clear();
+    }
+
+    fn finish(&mut self, reading: &mut Reading<'_>, header: &[String]) {
+        let age = if self.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
+        let known = &self.metrics.known;
+        let listed = known.iter().filter(|metric| metric.section == b"Command line profiler metrics").count();
+        let page = match (listed, known.len() - listed) {
+            (0, _) => "details page",
+            (_, 0) => "metrics list",
+            _ => "details page with a metrics list",
+        };
+        let rules = if self.rules > 0 { format!(", {} rule rows", self.rules) } else { String::new() };
+        reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
+        let clues = self.preamble.clues();
+        reading.source.clues.extend(clues);
+        for name in &self.metrics.catalogue.unknown {
+            reading.source.clues.push(format!("tensor counter of an unknown kind, not counted: {name}"));
+        }
+        for metric in known.iter().filter(|metric| metric.launches > 0) {
+            let name = String::from_utf8_lossy(&metric.name).into_owned();
+            *reading.source.columns.entry(name).or_default() += metric.launches;
+        }
+        self.row.finish(reading);
+    }
+}
+
+/// The SM count in a rule's text: `… the GPU's 108 multiprocessors …`.
+fn multiprocessors(text: &str) -> Option<u32> {
+    let before = &text[..text.find(" multiprocessors")?];
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_tells_the_number_of_multiprocessors() {
+        assert_eq!(multiprocessors("less than the GPU's 108 multiprocessors, so"), Some(108));
+        assert_eq!(multiprocessors("no number of multiprocessors"), None);
+    }
+}

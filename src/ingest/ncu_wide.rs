@@ -1,8 +1,293 @@
-//! Stub.
-use super::{Format, IngestError, Reading, Sample, Sniff};
+//! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
+
+use super::ncu::{
+    Attributes, BEST, Catalogue, Context, Deriver, Dimension, Gathered, Identity, OriginCache,
+    Preamble, complete_shape, kind, unit,
+};
+use super::reading::fields;
+use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Values;
 
 pub(super) const FORMAT: Format = Format {
-    name: "ncu-wide", profiler: "", summary: "", command: "", sniff, read,
+    name: "ncu-wide",
+    profiler: "Nsight Compute",
+    summary: "raw page: one row per launch, one column per metric, a row of units",
+    command: BEST,
+    sniff,
+    read,
 };
-fn sniff(_: &Sample) -> Sniff { Sniff::No(String::new()) }
-fn read(_: &mut Reading<'_>) -> Result<(), IngestError> { Ok(()) }
+
+fn is_header(fields: &[String]) -> bool {
+    let has = |name: &str| fields.iter().any(|field| field == name);
+    fields.len() >= 8 && has("Kernel Name") && has("ID") && !has("Metric Name")
+}
+
+fn sniff(sample: &Sample) -> Sniff {
+    match sample.header_with("Kernel Name", is_header) {
+        Some((header, _)) => Sniff::Yes(format!("a header of {} columns with ID and Kernel Name", header.len())),
+        None => Sniff::No("no header with ID and Kernel Name and without Metric Name".to_owned()),
+    }
+}
+
+/// A metric column that is read.
+struct Column {
+    field: usize,
+    slot: usize,
+    dimension: Dimension,
+    name: String,
+    scale: Scale,
+    launches: u64,
+}
+
+/// Factor to the base unit, or why there is none.
+enum Scale {
+    Factor(f64),
+    Unusable(String),
+    /// Reported once already.
+    Reported,
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    let mut preamble = Preamble::default();
+    let header = reading.header(
+        |line| line.contains("Kernel Name") && is_header(&fields(line)),
+        |line| preamble.line(line),
+    )?;
+    let mut identity = Identity::new(&header);
+    let attributes = Attributes::new(&header);
+    let mut catalogue = Catalogue::default();
+    let mut columns: Vec<Column> = Vec::new();
+    let mut kinds = Gathered::default();
+    for (field, name) in header.iter().enumerate() {
+        kinds.saw(kind(name));
+        if let Some(wanted) = catalogue.metric(name) {
+            columns.push(Column {
+                field,
+                slot: wanted.slot,
+                dimension: wanted.dimension,
+                name: name.clone(),
+                scale: Scale::Unusable("no units row before this row".to_owned()),
+                launches: 0,
+            });
+        }
+    }
+    let numerals = numerals(&reading.sample, &columns);
+    reading.source.numerals = numerals.to_string();
+    let mut state = Row::new(numerals);
+    let mut records = reading.records();
+    let mut record = csv::ByteRecord::new();
+    while let Some(line) = records.next(&mut record)? {
+        let first = record.get(0).unwrap_or_default();
+        if first.starts_with(b"==") {
+            preamble.line(&String::from_utf8_lossy(first));
+            reading.source.other_lines += 1;
+        } else if record.get(identity.kernel) == Some(b"Kernel Name") {
+            reading.source.other_lines += 1;
+        } else if record.len() == header.len() && identity.is_blank(&record) {
+            scale(&mut columns, &record);
+            state.style(&columns, &record);
+        } else if record.len() != header.len() {
+            reading.source.rows += 1;
+            let text = String::from_utf8_lossy(record.as_slice()).into_owned();
+            let reason = format!("{} fields instead of {}: cut off or no table row", record.len(), header.len());
+            reading.skip(line, None, &text, reason)?;
+        } else if identity.key(&record).is_none() {
+            reading.source.rows += 1;
+            let text = String::from_utf8_lossy(first).into_owned();
+            reading.skip(line, Some("ID"), &text, "launch number is no number")?;
+        } else {
+            reading.source.rows += 1;
+            state.raw.clear();
+            state.raw.saw_as(&kinds);
+            state.cells(reading, &mut columns, &record, line)?;
+            let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
+            let cells = identity.device_cells(&record);
+            let device = identity.device(reading, cells, None, |hint| {
+                attributes.complete(hint, &record, parse);
+                preamble.complete(hint);
+            });
+            let mut head = identity.head(reading, &record);
+            head.device = device;
+            complete_shape(&mut head.shape, &state.raw);
+            state.push(reading, &catalogue, head, record.get(identity.kernel).unwrap_or_default());
+        }
+    }
+    finish(reading, &identity, &columns, &state, &mut preamble, &catalogue, header.len());
+    Ok(())
+}
+
+fn finish(
+    reading: &mut Reading<'_>,
+    identity: &Identity,
+    columns: &[Column],
+    state: &Row,
+    preamble: &mut Preamble,
+    catalogue: &Catalogue,
+    width: usize,
+) {
+    let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
+    reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
+    reading.source.clues.extend(preamble.clues());
+    for name in &catalogue.unknown {
+        reading.source.clues.push(format!("tensor counter of an unknown kind, not counted: {name}"));
+    }
+    for column in columns.iter().filter(|column| column.launches > 0) {
+        reading.source.columns.insert(column.name.clone(), column.launches);
+    }
+    state.finish(reading);
+}
+
+/// Decides the locale from the metric cells of the sample.
+fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
+    let Some((_, rest)) = sample.header_with("Kernel Name", is_header) else {
+        return Numerals::default();
+    };
+    let records = sample.records(rest, 400);
+    Numerals::detect(
+        records.iter().flat_map(|record| columns.iter().filter_map(|column| record.get(column.field))),
+    )
+}
+
+/// Takes the factors from a units row.
+fn scale(columns: &mut [Column], record: &csv::ByteRecord) {
+    for column in columns {
+        let word = String::from_utf8_lossy(record.get(column.field).unwrap_or_default()).into_owned();
+        column.scale = match unit(&word) {
+            Some(unit) if unit.dimension == column.dimension => Scale::Factor(unit.factor),
+            // Rates of tensor operations and some peaks per cycle are printed without a unit.
+            Some(unit) if word.is_empty() && unitless(column.dimension) => Scale::Factor(unit.factor),
+            Some(_) if word.is_empty() => Scale::Unusable("no unit".to_owned()),
+            Some(_) => Scale::Unusable(format!("unit {word:?} is not {}", column.dimension.noun())),
+            None => Scale::Unusable(format!("unknown unit {word:?}")),
+        };
+    }
+}
+
+/// Dimensions that ncu prints without a unit for some metrics, always in base units then.
+fn unitless(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::BytesPerCycle | Dimension::CountPerSecond)
+}
+
+/// The row being read.
+pub(super) struct Row {
+    pub(super) raw: Gathered,
+    values: Values,
+    origins: OriginCache,
+    pub(super) numerals: Numerals,
+    pub(super) units: &'static str,
+    memory_clock: f64,
+}
+
+impl Row {
+    pub(super) fn new(numerals: Numerals) -> Self {
+        Self {
+            raw: Gathered::default(),
+            values: Values::default(),
+            origins: OriginCache::default(),
+            numerals,
+            units: "base",
+            memory_clock: 0.0,
+        }
+    }
+
+    /// Derives the canonical values and appends the launch.
+    pub(super) fn push(
+        &mut self,
+        reading: &mut Reading<'_>,
+        catalogue: &Catalogue,
+        head: crate::model::Head,
+        kernel: &[u8],
+    ) -> usize {
+        self.derive(reading, catalogue, head.device, kernel);
+        reading.push(head, &self.values)
+    }
+
+    /// Derives the canonical values and adds them to a launch that was met before.
+    pub(super) fn fill(
+        &mut self,
+        reading: &mut Reading<'_>,
+        catalogue: &Catalogue,
+        row: usize,
+        head: crate::model::Head,
+        kernel: &[u8],
+    ) {
+        self.derive(reading, catalogue, head.device, kernel);
+        reading.fill(row, &self.values);
+    }
+
+    fn derive(
+        &mut self,
+        reading: &mut Reading<'_>,
+        catalogue: &Catalogue,
+        device: crate::model::HintId,
+        kernel: &[u8],
+    ) {
+        self.values.clear();
+        let capability = reading.device(device).compute_capability.clone();
+        let kernel = String::from_utf8_lossy(kernel);
+        let context = Context { kernel: &kernel, compute_capability: capability.as_deref() };
+        Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
+            .derive(catalogue, context);
+        if let Some(clock) = self.values.get(crate::model::Quantity::DramClock) {
+            self.memory_clock = self.memory_clock.max(clock);
+        }
+    }
+
+    /// Passes on what was seen over the whole file.
+    pub(super) fn finish(&self, reading: &mut Reading<'_>) {
+        if self.memory_clock > 0.0 {
+            reading.observed_memory_clock(crate::units::Hertz::new(self.memory_clock));
+        }
+    }
+
+    /// Whether units are base or scaled, for the dialect.
+    fn style(&mut self, columns: &[Column], record: &csv::ByteRecord) {
+        let scaled = columns.iter().any(|column| {
+            matches!(column.scale, Scale::Factor(factor) if factor > 1.0 || column.dimension == Dimension::Time && factor > 1e-9)
+        });
+        let long = columns
+            .iter()
+            .filter_map(|column| record.get(column.field))
+            .any(|word| word.ends_with(b"second"));
+        self.units = match (scaled, long) {
+            (true, true) => "scaled (long words: before 2025.3)",
+            (true, false) => "scaled (short words: 2025.3 or later)",
+            (false, true) => "base (long words: before 2025.3)",
+            (false, false) => "base",
+        };
+    }
+
+    fn cells(
+        &mut self,
+        reading: &mut Reading<'_>,
+        columns: &mut [Column],
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        for column in columns {
+            let cell = record.get(column.field).unwrap_or_default();
+            match self.numerals.parse(cell) {
+                Ok(None) => {}
+                Ok(Some(value)) => match &column.scale {
+                    Scale::Factor(factor) => {
+                        column.launches += 1;
+                        self.raw.set(column.slot, value * factor);
+                    }
+                    Scale::Unusable(reason) => {
+                        let reason = format!("{reason}, column left out");
+                        column.scale = Scale::Reported;
+                        let text = String::from_utf8_lossy(cell).into_owned();
+                        reading.skip(line, Some(&column.name), &text, reason)?;
+                    }
+                    Scale::Reported => {}
+                },
+                Err(_) => {
+                    let reason = format!("cannot read as {}", column.dimension.noun());
+                    let text = String::from_utf8_lossy(cell).into_owned();
+                    reading.skip(line, Some(&column.name), &text, reason)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

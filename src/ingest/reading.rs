@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use super::detect::Sample;
 use super::{IngestError, Input, Options, input};
 use crate::model::{DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Values};
+use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognise format and locale.
 const SAMPLE: u64 = 512 * 1024;
@@ -29,6 +30,7 @@ pub struct Reading<'a> {
     lines: u64,
     position: u16,
     strict: bool,
+    hints: Vec<HintId>,
 }
 
 impl<'a> Reading<'a> {
@@ -66,6 +68,7 @@ impl<'a> Reading<'a> {
             lines: 0,
             position,
             strict: options.strict,
+            hints: Vec::new(),
         })
     }
 
@@ -194,14 +197,37 @@ impl<'a> Reading<'a> {
 
     /// The id of a device description.
     pub fn hint(&mut self, hint: DeviceHint) -> HintId {
-        self.profile.hint(hint)
+        let id = self.profile.hint(hint);
+        if !self.hints.contains(&id) {
+            self.hints.push(id);
+        }
+        id
+    }
+
+    /// Notes the highest memory clock seen in this file: it tells memory variants of a device apart.
+    pub fn observed_memory_clock(&mut self, clock: Hertz) {
+        for id in &self.hints {
+            self.profile.devices[usize::from(id.0)].observed_memory_clock = Some(clock);
+        }
     }
 
     /// Appends a launch and returns its row.
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
         head.source = self.position;
-        self.source.launches += 1;
+        self.source.launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
+    }
+
+    /// What identifies a launch that was read before.
+    #[must_use]
+    pub fn head(&self, row: usize) -> Head {
+        self.profile.launches.head(row)
+    }
+
+    /// What is known of a device.
+    #[must_use]
+    pub fn device(&self, id: HintId) -> &DeviceHint {
+        &self.profile.devices[usize::from(id.0)]
     }
 
     /// Adds values to a launch of this file that was read before.

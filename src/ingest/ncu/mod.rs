@@ -1,7 +1,17 @@
-//! What the Nsight Compute dialects share.
+//! What the Nsight Compute dialects share: metrics, units, derivations, identity, messages.
 
-use super::{IngestError, Reading};
+mod derive;
+mod identity;
+mod messages;
+mod metrics;
+mod tensor;
+mod units;
 
-pub(super) fn no_table(_: &Reading<'_>) -> Option<IngestError> {
-    None
-}
+pub(in crate::ingest) use derive::{Context, Deriver, OriginCache};
+pub(in crate::ingest) use identity::{Attributes, Identity, complete_shape};
+pub(in crate::ingest) use messages::{Preamble, no_table};
+pub(in crate::ingest) use metrics::{Catalogue, Gathered, Kind, Raw, Wanted, kind};
+pub(in crate::ingest) use units::{Dimension, unit};
+
+/// The command that gives the best input: one row per launch, all levels, base units.
+pub(in crate::ingest) const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";

@@ -1,0 +1,230 @@
+//! Which roofs a launch is compared with: the datasheet's, those at its own clock, or achievable ones.
+
+use serde::Serialize;
+
+use crate::catalog::Device;
+use crate::model::{DeviceHint, Engine, Launch, Pipe, Precision, Quantity};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
+
+/// The set of ceilings of an analysis; every report names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CeilingSet {
+    /// Datasheet peaks at the rated boost clock.
+    Spec,
+    /// Peaks at the clock each launch ran at: from the profile, else the datasheet's scaled.
+    MeasuredClock,
+    /// What published benchmarks reach, at the clock each launch ran at where it is known.
+    Achievable,
+}
+
+impl CeilingSet {
+    /// The name in reports, JSON and on the command line.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Spec => "spec",
+            Self::MeasuredClock => "measured-clock",
+            Self::Achievable => "achievable",
+        }
+    }
+
+    /// Headroom from which a kernel is an opportunity: datasheet roofs are out of reach for some
+    /// kernels (boost clocks), so they ask for more.
+    #[must_use]
+    pub const fn threshold(self) -> f64 {
+        match self {
+            Self::Spec => 2.0,
+            Self::MeasuredClock | Self::Achievable => 1.5,
+        }
+    }
+}
+
+/// The roofs of one device, resolved for quick use launch by launch.
+#[derive(Debug, Clone)]
+pub(super) struct Roofs {
+    peaks: Vec<Option<Roof<FlopsPerSecond>>>,
+    dram: Option<Roof<BytesPerSecond>>,
+    l2: Option<BytesPerSecond>,
+    /// No clock above this is real: short launches count cycles and time in different passes.
+    highest_clock: Option<Hertz>,
+    groups: Vec<usize>,
+    pub(super) l2_bytes: Option<u64>,
+    pub(super) sms: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Roof<T> {
+    value: T,
+    /// The clock at which the value is quoted.
+    clock: Option<Hertz>,
+    /// Share that is achievable in practice.
+    achievable: f64,
+}
+
+/// GeForce boards run above their rated boost, other products do not.
+const GEFORCE_CLOCK_MARGIN: f64 = 1.2;
+
+impl Roofs {
+    pub(super) fn new(device: Option<&Device>, hint: &DeviceHint) -> Self {
+        let peak = |device: &Device, pipe: Pipe| {
+            let value = device.peak(pipe)?.value;
+            let achieved = device.achievable_peak(pipe.dense()).map(|figure| figure.value);
+            let dense = device.peak(pipe.dense()).map_or(value, |figure| figure.value);
+            let achievable = achieved.map_or(1.0, |achieved| (achieved / dense).min(1.0));
+            Some(Roof { value, clock: device.clock_of(pipe), achievable })
+        };
+        let dram = device.and_then(|device| {
+            let value = device.memory.bandwidth.as_ref()?.value;
+            let achieved = device.achievable_bandwidth().map(|figure| figure.value);
+            let achievable = achieved.map_or(1.0, |achieved| (achieved / value).min(1.0));
+            Some(Roof { value, clock: None, achievable })
+        });
+        let rated = device.and_then(|device| {
+            let margin = if device.rate_class.as_deref() == Some("geforce") { GEFORCE_CLOCK_MARGIN } else { 1.0 };
+            device.boost_clock.as_ref().map(|clock| clock.value * margin)
+        });
+        let capability = device
+            .and_then(|device| device.compute_capability.as_deref())
+            .or(hint.compute_capability.as_deref());
+        Self {
+            peaks: Pipe::ALL.iter().map(|pipe| device.and_then(|device| peak(device, *pipe))).collect(),
+            dram,
+            l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
+            highest_clock: hint.max_sm_clock.or(rated),
+            groups: Pipe::ALL.iter().map(|pipe| group(capability, *pipe)).collect(),
+            l2_bytes: device.and_then(|device| device.l2_bytes).or(hint.l2_bytes),
+            sms: device.and_then(|device| device.sms).or(hint.sms),
+        }
+    }
+
+    /// Which pipes share hardware; see [`group`].
+    pub(super) fn group(&self, pipe: Pipe) -> usize {
+        self.groups[pipe as usize]
+    }
+
+    /// The SM clock of a launch, capped at what the device can do.
+    pub(super) fn clock(&self, launch: &Launch<'_>) -> Option<Hertz> {
+        let clock = Hertz::new(launch.value(Quantity::SmClock)?);
+        Some(self.highest_clock.map_or(clock, |highest| clock.min(highest)))
+    }
+
+    /// The compute roof of a pipe for a launch, with the words that tell where it comes from.
+    pub(super) fn peak(&self, launch: &Launch<'_>, pipe: Pipe, set: CeilingSet) -> Option<Ceiling<FlopsPerSecond>> {
+        let roof = self.peaks[pipe as usize];
+        let share = if set == CeilingSet::Achievable { roof.map_or(default_share(pipe), |roof| roof.achievable) } else { 1.0 };
+        if set != CeilingSet::Spec {
+            let clock = self.clock(launch);
+            if let Some(peak) = launch.value(Quantity::Peak(pipe)) {
+                let seen = launch.value(Quantity::SmClock);
+                let cap = clock.zip(seen).map_or(1.0, |(clock, seen)| clock.get() / seen);
+                return Some(Ceiling { value: FlopsPerSecond::new(peak * cap * share), from: From::Profile });
+            }
+            if let Some(Roof { value, clock: Some(rated), .. }) = roof
+                && let Some(clock) = clock
+            {
+                return Some(Ceiling {
+                    value: value * (clock / rated) * share,
+                    from: From::Scaled { rated, clock },
+                });
+            }
+        }
+        roof.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
+    }
+
+    /// The DRAM roof for a launch. Clock locking leaves the memory clock alone, so the datasheet's
+    /// bandwidth stands in where the profile has none.
+    pub(super) fn dram(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<Ceiling<BytesPerSecond>> {
+        let share = match (set, self.dram) {
+            (CeilingSet::Achievable, Some(roof)) => roof.achievable,
+            (CeilingSet::Achievable, None) => crate::roofline::achievable::GDDR,
+            _ => 1.0,
+        };
+        if set != CeilingSet::Spec
+            && let Some(bandwidth) = launch.value(Quantity::DramBandwidth)
+        {
+            return Some(Ceiling { value: BytesPerSecond::new(bandwidth * share), from: From::Profile });
+        }
+        self.dram.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
+    }
+
+    /// The L2 roof for a launch.
+    pub(super) fn l2(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
+        let measured = launch.value(Quantity::L2Bandwidth).filter(|_| set != CeilingSet::Spec);
+        measured.map(BytesPerSecond::new).or(self.l2)
+    }
+
+    /// The share of a compute roof that is achievable.
+    pub(super) fn achievable_math(&self, pipe: Pipe) -> f64 {
+        self.peaks[pipe as usize].map_or(default_share(pipe), |roof| roof.achievable)
+    }
+
+    /// The share of the DRAM roof that is achievable.
+    pub(super) fn achievable_memory(&self) -> f64 {
+        self.dram.map_or(crate::roofline::achievable::GDDR, |roof| roof.achievable)
+    }
+}
+
+fn default_share(pipe: Pipe) -> f64 {
+    match pipe.engine() {
+        Engine::Vector => crate::roofline::achievable::VECTOR,
+        Engine::Matrix => crate::roofline::achievable::MATRIX,
+    }
+}
+
+/// A roof and where it comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ceiling<T> {
+    pub(super) value: T,
+    pub(super) from: From,
+}
+
+/// Where a roof comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum From {
+    /// `.peak_sustained` of the profile at its own clock.
+    Profile,
+    /// The catalogue's figure, scaled from its rated clock to the launch's.
+    Scaled { rated: Hertz, clock: Hertz },
+    /// The catalogue's figure as it is.
+    Catalogue,
+}
+
+/// Pipes that share issue slots or datapaths have the same group: their times add up. Independent
+/// pipes overlap. Where the chip is not known all pipes share one group, the cautious reading.
+///
+/// Source: `sm__pipe_shared_cycles_active` and pipe tables of the *Nsight Compute Profiling Guide*.
+fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {
+    const SHARED: usize = 0;
+    const FMA: usize = 1;
+    const HALF: usize = 2;
+    const DOUBLE: usize = 3;
+    const INTEGER: usize = 4;
+    let Some(capability) = compute_capability else { return SHARED };
+    if pipe.engine() == Engine::Matrix {
+        return SHARED;
+    }
+    match (pipe.precision(), capability) {
+        (Precision::Int32 | Precision::Int8, _) => INTEGER,
+        (Precision::Fp64, "7.0" | "8.0" | "9.0" | "10.0" | "10.3") => SHARED,
+        (Precision::Fp64, _) => DOUBLE,
+        (Precision::Fp16 | Precision::Bf16, "7.0" | "7.5") => SHARED,
+        (Precision::Fp16 | Precision::Bf16, "6.0" | "8.0") => HALF,
+        _ => FMA,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pipes_that_share_hardware_share_a_group() {
+        let shared = |cc, a, b| group(Some(cc), a) == group(Some(cc), b);
+        assert!(shared("8.0", Pipe::Fp64Vector, Pipe::Bf16Matrix));
+        assert!(!shared("8.0", Pipe::Fp32Vector, Pipe::Bf16Matrix));
+        assert!(shared("7.0", Pipe::Fp16Vector, Pipe::Fp16Matrix));
+        assert!(shared("8.9", Pipe::Fp16Vector, Pipe::Fp32Vector));
+        assert_eq!(group(None, Pipe::Fp32Vector), group(None, Pipe::Bf16Matrix));
+    }
+}

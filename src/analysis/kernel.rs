@@ -1,0 +1,192 @@
+//! A kernel: all launches of a name and shape on a device, added up, then judged as one.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::{Pipe, Quantity, Shape};
+use crate::roofline::Limiter;
+use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
+
+/// What the analysis concludes about a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Far from its roof, for certain, and with enough time to win.
+    Opportunity,
+    /// Close to its roof: at most [`NEAR`] times the expected time.
+    NearRoof,
+    /// Between near the roof and the threshold.
+    Fair,
+    /// Far from its roof, but with too little time at stake to matter.
+    Minor,
+    /// Launching costs more than the work: fewer launches help, a faster kernel does not.
+    LaunchFloored,
+    /// The caches carry the traffic: the DRAM roof does not apply.
+    CacheResident,
+    /// Faster than the model allows: a device, clock or metric is wrong, or the model overcounts.
+    FasterThanRoof,
+    /// The export does not allow a judgement; the reason says what is missing.
+    Unmodelled,
+    /// Communication or a host copy: bound by links, not by this device's roofs.
+    NotRoofline,
+}
+
+/// Headroom up to which a kernel counts as near its roof.
+pub const NEAR: f64 = 1.3;
+
+impl State {
+    /// Every state, in the order of reports.
+    pub const ALL: [Self; 9] = [
+        Self::Opportunity,
+        Self::Fair,
+        Self::NearRoof,
+        Self::Minor,
+        Self::LaunchFloored,
+        Self::CacheResident,
+        Self::FasterThanRoof,
+        Self::Unmodelled,
+        Self::NotRoofline,
+    ];
+
+    /// The words used in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Opportunity => "opportunity",
+            Self::NearRoof => "near the roof",
+            Self::Fair => "fair",
+            Self::Minor => "minor",
+            Self::LaunchFloored => "launch-floored",
+            Self::CacheResident => "cache-resident",
+            Self::FasterThanRoof => "faster than the roof",
+            Self::Unmodelled => "unmodelled",
+            Self::NotRoofline => "not a roofline kernel",
+        }
+    }
+
+    /// Whether the roofline says how long such a kernel should take.
+    #[must_use]
+    pub const fn is_modelled(self) -> bool {
+        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::LaunchFloored)
+    }
+
+    /// Whether the kernel is set apart from the ranking, with a reason of its own.
+    #[must_use]
+    pub const fn is_set_apart(self) -> bool {
+        !matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair)
+    }
+}
+
+/// Work of a kernel on one pipe.
+#[derive(Debug, Clone, Serialize)]
+pub struct Work {
+    /// Where it executed.
+    pub pipe: Pipe,
+    /// Operations of all launches (FMA = 2).
+    pub operations: Flops,
+    /// The time the pipe needs at least for them; zero for zero work.
+    pub time: Seconds,
+}
+
+impl Work {
+    /// The roof used: operations over the time they need.
+    #[must_use]
+    pub fn peak(&self) -> Option<FlopsPerSecond> {
+        (self.time.get() > 0.0).then(|| self.operations / self.time)
+    }
+}
+
+/// All launches of one name and shape on one device.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// Short and readable.
+    pub name: String,
+    /// As the export writes it; empty where it writes none.
+    pub full_name: String,
+    /// Framework operator and parameters, where the export has them.
+    pub operator: Option<String>,
+    /// Grid and block.
+    pub shape: Shape,
+    /// Position among the devices of the analysis.
+    pub device: usize,
+    /// Number of executions.
+    pub launches: u64,
+    /// Measured time of all launches.
+    pub measured: Seconds,
+    /// Measured time over that of the whole profile.
+    pub share: f64,
+    /// Floating-point operations on all pipes; `None` if none were counted.
+    pub flops: Option<Flops>,
+    /// Integer operations on tensor pipes; apart from FLOPs.
+    pub integer_operations: Option<Flops>,
+    /// Work per pipe.
+    pub work: Vec<Work>,
+    /// Bytes to and from device memory.
+    pub bytes: Option<Bytes>,
+    /// How bytes and operations came about: `measured`, `derived`, `algorithmic` …
+    pub provenance: &'static str,
+    /// FLOPs over bytes.
+    pub intensity: Option<FlopsPerByte>,
+    /// Where the kernel's own compute roof meets the memory roof.
+    pub ridge_point: Option<FlopsPerByte>,
+    /// Time its bytes need at least.
+    pub memory_time: Option<Seconds>,
+    /// Time its operations need at least.
+    pub math_time: Option<Seconds>,
+    /// Time its L2 traffic needs at least.
+    pub l2_time: Option<Seconds>,
+    /// The longer of memory and math time.
+    pub expected: Option<Seconds>,
+    /// The most the expected time can be, given what was not counted; infinite if nothing bounds it.
+    pub expected_high: Option<Seconds>,
+    /// What remains if only the implementation improves: launch cost, tail, achievable share.
+    pub structural: Option<Seconds>,
+    /// Measured over expected time.
+    pub headroom: Option<f64>,
+    /// Headroom that is certain: measured over the most that can be expected.
+    pub headroom_low: Option<f64>,
+    /// What the algorithm meets first.
+    pub limiter: Limiter,
+    /// The conclusion.
+    pub state: State,
+    /// Why it is in that state, in a phrase.
+    pub reason: String,
+    /// What this means for the user, in a sentence.
+    pub meaning: String,
+    /// Time that a better implementation can win: above the structural expectation.
+    pub recoverable: Seconds,
+    /// Time above the ideal expectation: the upper bound of what can be won.
+    pub recoverable_upper: Seconds,
+    /// Speed-up of the whole profile if [`Kernel::recoverable`] is won.
+    pub gain: f64,
+    /// Averages over the launches, weighted by time, of quantities that do not add up.
+    pub averages: BTreeMap<Quantity, f64>,
+    /// Row of its longest launch in the profile.
+    pub longest: usize,
+    /// Pipes nobody counted, where the export counts others.
+    pub uncounted: Vec<&'static str>,
+}
+
+impl Kernel {
+    /// A time-weighted average such as achieved occupancy.
+    #[must_use]
+    pub fn average(&self, quantity: Quantity) -> Option<f64> {
+        self.averages.get(&quantity).copied()
+    }
+
+    /// Whether the expected time is only a lower bound of what the roofline would say.
+    #[must_use]
+    pub fn is_lower_bound(&self) -> bool {
+        match (self.expected, self.expected_high) {
+            (Some(expected), Some(high)) => high.get() > expected.get() * 1.001,
+            _ => false,
+        }
+    }
+
+    /// Measured time of one launch on average.
+    #[must_use]
+    pub fn mean(&self) -> Seconds {
+        self.measured / self.launches.max(1) as f64
+    }
+}

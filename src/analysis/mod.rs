@@ -1,0 +1,487 @@
+//! Profile × catalogue → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
+
+mod ceilings;
+mod error;
+mod explain;
+mod intent;
+mod kernel;
+mod law;
+mod resolve;
+mod sums;
+mod verdict;
+
+#[cfg(feature = "frames")]
+pub mod frames;
+
+use std::collections::{BTreeMap, HashMap};
+
+pub use ceilings::CeilingSet;
+pub use error::AnalysisError;
+pub use explain::{Explanation, explain};
+pub use kernel::{Kernel, NEAR, State, Work};
+pub use resolve::DeviceUse;
+
+use crate::catalog::Catalog;
+use crate::model::{Engine, KernelName, Launch, NameId, OriginKind, Pipe, Precision, Profile, Quantity, Source};
+use crate::roofline;
+use crate::units::{ExactSum, Flops, FlopsPerByte, Seconds};
+use intent::Intent;
+use sums::Sums;
+use verdict::Setting;
+
+/// What the user decides about an analysis.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Device by name, whatever the export says.
+    pub device: Option<String>,
+    /// Ceilings; `None` takes measured-clock ones where every launch has them, else the datasheet's.
+    pub ceilings: Option<CeilingSet>,
+    /// Headroom from which a kernel is an opportunity; `None` takes the ceilings' own.
+    pub threshold: Option<f64>,
+}
+
+/// A profile judged: the whole, and every kernel.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The files, in the order given.
+    pub sources: Vec<Source>,
+    /// The devices the launches ran on.
+    pub devices: Vec<DeviceUse>,
+    /// The ceilings used.
+    pub ceilings: CeilingSet,
+    /// Why those ceilings.
+    pub ceilings_reason: String,
+    /// Headroom from which a kernel is an opportunity.
+    pub threshold: f64,
+    /// What any launch costs at least, as the profiler measures it.
+    pub fixed_cost: Seconds,
+    /// The whole run.
+    pub totals: Totals,
+    /// Opportunities by what can be won, then the rest by measured time.
+    pub kernels: Vec<Kernel>,
+    /// What a reader must know about the whole profile, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Sums over all kernels.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    /// Executions, after separate runs were joined.
+    pub launches: u64,
+    /// Kernels.
+    pub kernels: usize,
+    /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
+    pub measured: Seconds,
+    /// Time of the kernels the model says something about.
+    pub modelled: Seconds,
+    /// Their expected time.
+    pub expected: Seconds,
+    /// What better implementations of the opportunities can win.
+    pub recoverable: Seconds,
+    /// The same against ideal roofs: the upper bound.
+    pub recoverable_upper: Seconds,
+    /// Time of kernels the export does not allow to judge.
+    pub unmodelled: Seconds,
+    /// Launches and time per state.
+    pub states: BTreeMap<State, (usize, Seconds)>,
+    /// How many of the first opportunities bring 80 % of the recoverable time.
+    pub kernels_for_80_percent: usize,
+}
+
+impl Totals {
+    /// Measured over expected time of everything that was modelled.
+    #[must_use]
+    pub fn headroom(&self) -> Option<f64> {
+        (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
+    }
+}
+
+impl Analysis {
+    /// The opportunities, best first.
+    pub fn opportunities(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels.iter().filter(|kernel| kernel.state == State::Opportunity)
+    }
+
+    /// Kernels that fit what a user typed: `#2` (rank), a whole name, or a pattern with `*`.
+    #[must_use]
+    pub fn find(&self, query: &str) -> Vec<&Kernel> {
+        if let Some(rank) = query.strip_prefix('#').and_then(|rank| rank.parse::<usize>().ok()) {
+            return rank.checked_sub(1).and_then(|rank| self.kernels.get(rank)).into_iter().collect();
+        }
+        let fits = |kernel: &&Kernel| {
+            if query.contains('*') {
+                matches(query, &kernel.name) || matches(query, &kernel.full_name)
+            } else {
+                [&kernel.name, &kernel.full_name].into_iter().any(|name| name == query)
+            }
+        };
+        self.kernels.iter().filter(fits).collect()
+    }
+
+    /// The kernel name most like the one typed.
+    #[must_use]
+    pub fn nearest(&self, query: &str) -> Option<&str> {
+        self.kernels
+            .iter()
+            .map(|kernel| (strsim::jaro_winkler(query, &kernel.name), kernel.name.as_str()))
+            .max_by(|one, two| one.0.total_cmp(&two.0))
+            .map(|(_, name)| name)
+    }
+}
+
+/// Whether a text fits a pattern in which `*` stands for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.len() >= last.len() && rest.ends_with(last)
+}
+
+/// Compares every launch with its roofs, adds them up and ranks what can be won.
+///
+/// # Errors
+/// When no launch has a known device or roofs of its own, or a figure that is needed is missing.
+pub fn analyse(profile: &Profile, catalog: &Catalog, options: &Options) -> Result<Analysis, AnalysisError> {
+    let (mut devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
+    let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
+    let threshold = options.threshold.unwrap_or(ceilings.threshold());
+    let fixed_costs: Vec<Seconds> = profile.sources.iter().map(fixed_cost).collect();
+    let fixed_cost = fixed_costs.first().copied().unwrap_or(roofline::LAUNCH_COST_COUNTERS);
+    let averaged: Vec<Quantity> = profile
+        .launches
+        .quantities()
+        .filter(|quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_)))
+        .collect();
+    let mut groups = Groups::default();
+    for launch in profile.iter() {
+        let device = of_hint[usize::from(launch.head.device.0)];
+        let (group, intent) = groups.of(profile, &launch, device);
+        let cost = fixed_costs.get(usize::from(launch.head.source)).copied().unwrap_or(fixed_cost);
+        let judged = law::judge(&launch, &devices[device].roofs, ceilings, intent, cost);
+        groups.sums[group].add(&launch, &judged, &averaged);
+    }
+    let mut totals = Totals::default();
+    let mut measured = ExactSum::default();
+    for sums in &groups.sums {
+        measured.add(sums.measured.get());
+        totals.launches += sums.launches;
+    }
+    totals.measured = Seconds::new(measured.get());
+    let mut kernels = Vec::with_capacity(groups.sums.len());
+    for (group, sums) in groups.sums.iter().enumerate() {
+        let device = groups.keys[group].3;
+        check_figures(sums, &devices[device], profile)?;
+        let mut kernel = add_up(profile, sums, device, totals.measured);
+        let setting = Setting {
+            roofs: &devices[device].roofs,
+            total: totals.measured,
+            threshold,
+            fixed_cost,
+            intent: groups.intents[groups.keys[group].0],
+        };
+        verdict::conclude(&mut kernel, sums, &setting);
+        kernels.push(kernel);
+    }
+    if kernels.iter().all(|kernel| kernel.state == State::Unmodelled)
+        && groups.sums.iter().any(|sums| sums.problems.contains_key(&law::Problem::NoRoof))
+        && let Some(error) = resolve::unidentified(&mut devices)
+    {
+        return Err(error);
+    }
+    rank(&mut kernels);
+    sum_up(&mut totals, &kernels);
+    let mut notes = profile.notes.clone();
+    notes.extend(devices.iter().flat_map(|device| device.notes.iter().cloned()));
+    Ok(Analysis {
+        sources: profile.sources.clone(),
+        devices,
+        ceilings,
+        ceilings_reason,
+        threshold,
+        fixed_cost,
+        totals,
+        kernels,
+        notes,
+    })
+}
+
+/// What a launch costs at least, by what measured it.
+fn fixed_cost(source: &Source) -> Seconds {
+    if source.format.starts_with("ncu") {
+        roofline::LAUNCH_COST_COUNTERS
+    } else {
+        roofline::LAUNCH_COST_TIMELINE
+    }
+}
+
+fn choose_ceilings(
+    profile: &Profile,
+    choice: Option<CeilingSet>,
+) -> Result<(CeilingSet, String), AnalysisError> {
+    let timed: Vec<Launch<'_>> = profile.iter().filter(|launch| launch.duration().is_some()).collect();
+    let lacking = timed.iter().filter(|launch| launch.value(Quantity::SmClock).is_none()).count();
+    match choice {
+        Some(CeilingSet::MeasuredClock) if lacking > 0 => {
+            Err(AnalysisError::NoClock { lacking, launches: timed.len() })
+        }
+        Some(set) => Ok((set, "as asked".to_owned())),
+        None if !timed.is_empty() && lacking == 0 => {
+            Ok((CeilingSet::MeasuredClock, "every launch carries its SM clock".to_owned()))
+        }
+        None if lacking == timed.len() => {
+            Ok((CeilingSet::Spec, "the export carries no SM clock; datasheet peaks at boost clock".to_owned()))
+        }
+        None => Ok((
+            CeilingSet::Spec,
+            format!("{lacking} of {} launches carry no SM clock; datasheet peaks at boost clock", timed.len()),
+        )),
+    }
+}
+
+/// Head of the name, operator, shape and device: what makes launches one kernel.
+type Key = (usize, NameId, u32, usize);
+
+#[derive(Default)]
+struct Groups {
+    heads: HashMap<String, usize>,
+    head_of_name: HashMap<NameId, usize>,
+    intents: Vec<Intent>,
+    index: HashMap<Key, usize>,
+    keys: Vec<Key>,
+    sums: Vec<Sums>,
+    last: Option<(Key, usize)>,
+}
+
+impl Groups {
+    /// The group of a launch, and the hints of its name.
+    fn of(&mut self, profile: &Profile, launch: &Launch<'_>, device: usize) -> (usize, Intent) {
+        let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
+        let head = match self.head_of_name.get(&name) {
+            Some(head) => *head,
+            None => self.head(profile, name),
+        };
+        let key = (head, operator, shape, device);
+        if let Some((last, group)) = self.last
+            && last == key
+        {
+            return (group, self.intents[head]);
+        }
+        let group = *self.index.entry(key).or_insert_with(|| {
+            self.keys.push(key);
+            self.sums.push(Sums::default());
+            self.sums.len() - 1
+        });
+        self.last = Some((key, group));
+        (group, self.intents[head])
+    }
+
+    fn head(&mut self, profile: &Profile, name: NameId) -> usize {
+        let head = KernelName::parse(profile.names.get(name)).head;
+        let next = self.intents.len();
+        let found = *self.heads.entry(head.clone()).or_insert(next);
+        if found == next {
+            self.intents.push(Intent::of(&head));
+        }
+        self.head_of_name.insert(name, found);
+        found
+    }
+}
+
+/// A figure that is needed and missing is an error that names it.
+fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(), AnalysisError> {
+    let Some(known) = &device.device else { return Ok(()) };
+    let kernel = || KernelName::parse(profile.launch(sums.longest.0).kernel()).short;
+    if let Some(pipe) = sums.without_peak {
+        known.need_peak(pipe).map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
+    }
+    if sums.without_bandwidth {
+        known.need_bandwidth().map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
+    }
+    Ok(())
+}
+
+fn add_up(profile: &Profile, sums: &Sums, device: usize, total: Seconds) -> Kernel {
+    let launch = profile.launch(sums.longest.0);
+    let operator = profile.names.get(launch.head.operator);
+    let name = KernelName::parse(launch.kernel());
+    let work: Vec<Work> = sums
+        .work
+        .iter()
+        .map(|(pipe, operations, time)| Work {
+            pipe: *pipe,
+            operations: Flops::new(operations.get()),
+            time: Seconds::new(time.get()),
+        })
+        .collect();
+    let is_integer = |pipe: Pipe| pipe.operation() == "OP";
+    let sum = |integer: bool| {
+        let mut of_kind = work.iter().filter(|work| is_integer(work.pipe) == integer).peekable();
+        of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
+    };
+    let (flops, integer_operations) = (sum(false), sum(true));
+    let bytes = (sums.launches_with_bytes > 0).then(|| crate::units::Bytes::new(sums.bytes.get()));
+    let modelled = Seconds::new(sums.modelled.get());
+    let has_expected = modelled.get() > 0.0;
+    let expected = has_expected.then(|| Seconds::new(sums.expected.get())).filter(|expected| expected.get() > 0.0);
+    let expected_high = has_expected.then(|| Seconds::new(sums.expected_high.get()));
+    let measured = Seconds::new(sums.measured.get());
+    let recoverable = Seconds::new(sums.recoverable.get());
+    // The roofs actually used, averaged over the launches.
+    let ridge_point = ridge_point(&work, sums);
+    Kernel {
+        name: if name.short.is_empty() { unnamed(operator) } else { name.short },
+        full_name: launch.kernel().to_owned(),
+        operator: (!operator.is_empty()).then(|| operator.to_owned()),
+        shape: launch.head.shape,
+        device,
+        launches: sums.launches,
+        measured,
+        share: if total.get() > 0.0 { measured / total } else { 0.0 },
+        flops,
+        integer_operations,
+        bytes,
+        provenance: provenance(&launch),
+        intensity: flops.zip(bytes).filter(|(_, bytes)| bytes.get() > 0.0).map(|(flops, bytes)| flops / bytes),
+        ridge_point,
+        memory_time: sums.has_memory.then(|| Seconds::new(sums.memory.get())),
+        math_time: sums.has_math.then(|| Seconds::new(sums.math.get())),
+        l2_time: sums.has_l2.then(|| Seconds::new(sums.l2.get())),
+        expected,
+        expected_high,
+        structural: expected.map(|_| Seconds::new(sums.structural.get())),
+        headroom: expected.map(|expected| roofline::headroom(modelled, expected)),
+        headroom_low: expected_high.filter(|high| high.get() > 0.0).map(|high| modelled / high),
+        limiter: roofline::Limiter::Unknown,
+        state: State::Unmodelled,
+        reason: String::new(),
+        meaning: String::new(),
+        recoverable,
+        recoverable_upper: Seconds::new(sums.recoverable_upper.get()),
+        gain: if recoverable < total { roofline::program_gain(total, recoverable) } else { 1.0 },
+        averages: sums.averages(),
+        longest: sums.longest.0,
+        uncounted: uncounted(&work, sums),
+        work,
+    }
+}
+
+/// What stands in for a kernel whose name the profiler lost.
+fn unnamed(operator: &str) -> String {
+    let operator = operator.split([' ', '(']).next().unwrap_or_default();
+    if operator.is_empty() { "(unnamed kernel)".to_owned() } else { format!("({operator})") }
+}
+
+fn ridge_point(work: &[Work], sums: &Sums) -> Option<FlopsPerByte> {
+    let busiest = work.iter().filter(|work| work.time.get() > 0.0).max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
+    let bandwidth = (sums.has_memory && sums.memory.get() > 0.0 && sums.bytes.get() > 0.0)
+        .then(|| crate::units::Bytes::new(sums.bytes.get()) / Seconds::new(sums.memory.get()))?;
+    Some(roofline::ridge_point(busiest.peak()?, bandwidth))
+}
+
+/// The least direct origin among bytes and operations of a launch.
+fn provenance(launch: &Launch<'_>) -> &'static str {
+    launch
+        .dram_bytes()
+        .map(|(_, origin)| origin.kind)
+        .into_iter()
+        .chain(launch.work().map(|(_, _, origin)| origin.kind))
+        .max()
+        .map_or("none", OriginKind::label)
+}
+
+/// Kinds of work that were not counted although others were.
+fn uncounted(work: &[Work], sums: &Sums) -> Vec<&'static str> {
+    if work.is_empty() || sums.algorithmic {
+        return Vec::new();
+    }
+    let has = |fits: &dyn Fn(Pipe) -> bool| work.iter().any(|work| fits(work.pipe));
+    let mut missing = Vec::new();
+    if !has(&|pipe| pipe == Pipe::Fp64Vector) {
+        missing.push("fp64");
+    }
+    if !has(&|pipe| pipe == Pipe::Fp32Vector) {
+        missing.push("fp32");
+    }
+    if !has(&|pipe| pipe.precision() == Precision::Fp16 && pipe.engine() == Engine::Vector) {
+        missing.push("fp16");
+    }
+    if !has(&|pipe| pipe.engine() == Engine::Matrix) && sums.tensor_activity.get() == 0.0 {
+        missing.push("tensor");
+    }
+    missing
+}
+
+/// Opportunities by what can be won, then by time; the rest by time.
+fn rank(kernels: &mut [Kernel]) {
+    kernels.sort_by(|one, two| {
+        let first = |kernel: &Kernel| kernel.state == State::Opportunity;
+        first(two)
+            .cmp(&first(one))
+            .then_with(|| {
+                if first(one) && first(two) {
+                    two.recoverable
+                        .get()
+                        .total_cmp(&one.recoverable.get())
+                        .then(two.recoverable_upper.get().total_cmp(&one.recoverable_upper.get()))
+                } else {
+                    std::cmp::Ordering::Equal
+                }
+            })
+            .then(two.measured.get().total_cmp(&one.measured.get()))
+            .then_with(|| (&one.name, one.longest).cmp(&(&two.name, two.longest)))
+    });
+}
+
+fn sum_up(totals: &mut Totals, kernels: &[Kernel]) {
+    totals.kernels = kernels.len();
+    for kernel in kernels {
+        let entry = totals.states.entry(kernel.state).or_insert((0, Seconds::ZERO));
+        entry.0 += 1;
+        entry.1 += kernel.measured;
+        match kernel.state {
+            State::Unmodelled => totals.unmodelled += kernel.measured,
+            state if state.is_modelled() => {
+                totals.modelled += kernel.measured;
+                totals.expected += kernel.expected.unwrap_or(Seconds::ZERO);
+            }
+            _ => {}
+        }
+        if kernel.state == State::Opportunity {
+            totals.recoverable += kernel.recoverable;
+            totals.recoverable_upper += kernel.recoverable_upper;
+        }
+    }
+    let mut won = Seconds::ZERO;
+    for kernel in kernels.iter().filter(|kernel| kernel.state == State::Opportunity) {
+        if won.get() >= 0.8 * totals.recoverable.get() {
+            break;
+        }
+        won += kernel.recoverable;
+        totals.kernels_for_80_percent += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, text, fits) in [
+            ("gemm*", "gemm_nn", true),
+            ("*nn", "gemm_nn", true),
+            ("*mm*n", "gemm_nn", true),
+            ("gemm", "gemm_nn", false),
+            ("*x*", "gemm_nn", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Which launch a record belongs to: the identity columns of both header generations.
+
+use crate::ingest::Reading;
+use crate::ingest::ncu::{Gathered, Raw};
+use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
+use crate::units::Hertz;
+
+/// Where the identity columns are; all but the kernel name can be absent.
+#[derive(Debug, Default, Clone)]
+pub(in crate::ingest) struct Identity {
+    id: Option<usize>,
+    process: Option<usize>,
+    pub(in crate::ingest) kernel: usize,
+    stream: Option<usize>,
+    block: Option<usize>,
+    grid: Option<usize>,
+    device: Option<usize>,
+    compute_capability: Option<usize>,
+    last: Option<(Vec<u8>, Vec<u8>, Option<u32>, HintId)>,
+}
+
+impl Identity {
+    /// Finds the columns in a header.
+    pub(in crate::ingest) fn new(header: &[String]) -> Self {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Self {
+            id: find("ID"),
+            process: find("Process ID"),
+            kernel: find("Kernel Name").unwrap_or_default(),
+            stream: find("Stream"),
+            block: find("Block Size"),
+            grid: find("Grid Size"),
+            device: find("Device"),
+            compute_capability: find("CC"),
+            last: None,
+        }
+    }
+
+    /// Whether the header is of 2023 or later (it has grid, device and compute capability).
+    pub(in crate::ingest) fn is_new(&self) -> bool {
+        self.compute_capability.is_some()
+    }
+
+    /// Launch number and process of a record; `None` where the launch number is no number.
+    pub(in crate::ingest) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
+        let number = |column: Option<usize>| match column {
+            None => Some(0),
+            Some(column) => integer(record.get(column)?),
+        };
+        Some((number(self.process)?, number(self.id)?))
+    }
+
+    /// Whether a record has no launch number, as the units row of a raw page.
+    pub(in crate::ingest) fn is_blank(&self, record: &csv::ByteRecord) -> bool {
+        self.id.and_then(|id| record.get(id)).is_some_and(|id| id.trim_ascii().is_empty())
+    }
+
+    /// The identity of a launch; the grid may come later, from its metrics.
+    pub(in crate::ingest) fn head(&self, reading: &mut Reading<'_>, record: &csv::ByteRecord) -> Head {
+        let (process, id) = self.key(record).unwrap_or_default();
+        let dim = |column: Option<usize>| {
+            let text = std::str::from_utf8(record.get(column?)?).ok()?;
+            Dim3::parse(text)
+        };
+        let shape = Shape::new(dim(self.grid), dim(self.block));
+        let stream = self.stream.and_then(|stream| integer(record.get(stream)?));
+        let name = reading.name(record.get(self.kernel).unwrap_or_default());
+        Head { process, id, name, shape, stream, count: 1, ..Head::default() }
+    }
+
+    /// The device cells of a record: ordinal and compute capability.
+    pub(in crate::ingest) fn device_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+        [self.device, self.compute_capability]
+            .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
+    }
+
+    /// The device of a launch; looked up again only when its cells change.
+    ///
+    /// `complete` adds what else the export tells, when the device is met first.
+    pub(in crate::ingest) fn device(
+        &mut self,
+        reading: &mut Reading<'_>,
+        [ordinal, capability]: [&[u8]; 2],
+        sms: Option<u32>,
+        complete: impl FnOnce(&mut DeviceHint),
+    ) -> HintId {
+        if let Some((last_ordinal, last_capability, last_sms, hint)) = &self.last
+            && (last_ordinal.as_slice(), last_capability.as_slice(), *last_sms) == (ordinal, capability, sms)
+        {
+            return *hint;
+        }
+        let text = |cell: &[u8]| {
+            let text = String::from_utf8_lossy(cell).trim().to_owned();
+            (!text.is_empty() && text != "No-CC").then_some(text)
+        };
+        let mut hint = DeviceHint {
+            compute_capability: text(capability),
+            ordinal: text(ordinal),
+            sms,
+            ..DeviceHint::default()
+        };
+        complete(&mut hint);
+        let hint = reading.hint(hint);
+        self.last = Some((ordinal.to_vec(), capability.to_vec(), sms, hint));
+        hint
+    }
+}
+
+/// Completes a shape from launch metrics, where the identity columns lack it.
+pub(in crate::ingest) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
+    let whole = |raw: Option<f64>| raw.filter(|value| *value >= 0.0 && value.fract() == 0.0);
+    let dim = |x, y, z| {
+        let extent = |of| whole(raw.get(of)).filter(|value| *value <= f64::from(u32::MAX)).map(|value| value as u32);
+        Some(Dim3 { x: extent(x)?, y: extent(y)?, z: extent(z)? })
+    };
+    if shape.grid.is_none()
+        && let Some(grid) = dim(Raw::GridX, Raw::GridY, Raw::GridZ)
+    {
+        shape.grid = Some(grid);
+        shape.blocks = Some(grid.volume());
+    }
+    if shape.block.is_none()
+        && let Some(block) = dim(Raw::BlockX, Raw::BlockY, Raw::BlockZ)
+    {
+        shape.block = Some(block);
+        shape.threads_per_block = Some(block.volume());
+    }
+    shape.blocks = shape.blocks.or_else(|| whole(raw.get(Raw::Blocks)).map(|value| value as u64));
+    shape.threads_per_block =
+        shape.threads_per_block.or_else(|| whole(raw.get(Raw::Threads)).map(|value| value as u64));
+}
+
+/// The `device__attribute_*` columns of a raw page.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Attributes(Vec<(usize, Attribute)>);
+
+#[derive(Debug, Clone, Copy)]
+enum Attribute {
+    Name,
+    Major,
+    Minor,
+    Sms,
+    SmClock,
+    MemoryClock,
+    Bus,
+    L2,
+}
+
+impl Attributes {
+    /// Finds the columns in a header.
+    pub(in crate::ingest) fn new(header: &[String]) -> Self {
+        Self(
+            header
+                .iter()
+                .enumerate()
+                .filter_map(|(column, name)| {
+                    let attribute = match name.strip_prefix("device__attribute_")? {
+                        "display_name" => Attribute::Name,
+                        "compute_capability_major" => Attribute::Major,
+                        "compute_capability_minor" => Attribute::Minor,
+                        "multiprocessor_count" => Attribute::Sms,
+                        "clock_rate" => Attribute::SmClock,
+                        "memory_clock_rate" => Attribute::MemoryClock,
+                        "global_memory_bus_width" => Attribute::Bus,
+                        "l2_cache_size" => Attribute::L2,
+                        _ => return None,
+                    };
+                    Some((column, attribute))
+                })
+                .collect(),
+        )
+    }
+
+    /// Fills a hint from a record; clocks are in kHz, and 0 stands for "not stated" (integrated parts).
+    pub(in crate::ingest) fn complete(
+        &self,
+        hint: &mut DeviceHint,
+        record: &csv::ByteRecord,
+        parse: impl Fn(&[u8]) -> Option<f64>,
+    ) {
+        let (mut major, mut minor) = (None, None);
+        for (column, attribute) in &self.0 {
+            let Some(cell) = record.get(*column) else { continue };
+            let number = parse(cell).filter(|value| *value > 0.0);
+            match attribute {
+                Attribute::Name => {
+                    let name = String::from_utf8_lossy(cell).trim().to_owned();
+                    if !name.is_empty() {
+                        hint.name = Some(name);
+                        hint.name_from = Some("device__attribute_display_name".to_owned());
+                    }
+                }
+                Attribute::Major => major = number,
+                Attribute::Minor => minor = parse(cell),
+                Attribute::Sms => hint.sms = number.map(|value| value as u32),
+                Attribute::SmClock => hint.max_sm_clock = number.map(|khz| Hertz::new(khz * 1e3)),
+                Attribute::MemoryClock => hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3)),
+                Attribute::Bus => hint.memory_bus_bits = number.map(|bits| bits as u32),
+                Attribute::L2 => hint.l2_bytes = number.map(|bytes| bytes as u64),
+            }
+        }
+        if hint.compute_capability.is_none()
+            && let (Some(major), Some(minor)) = (major, minor)
+        {
+            hint.compute_capability = Some(format!("{major}.{minor}"));
+        }
+    }
+}
+
+fn integer(cell: &[u8]) -> Option<u32> {
+    let cell = cell.trim_ascii();
+    // `ID` and `Process ID` are grouped in some locales.
+    if cell.iter().any(|byte| matches!(byte, b',' | b'.')) {
+        let digits: Vec<u8> = cell.iter().copied().filter(u8::is_ascii_digit).collect();
+        return std::str::from_utf8(&digits).ok()?.parse().ok();
+    }
+    std::str::from_utf8(cell).ok()?.parse().ok()
+}

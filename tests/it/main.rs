@@ -1,0 +1,4 @@
+//! All integration tests, in one binary: each one that links polars costs seconds and disk.
+#![allow(clippy::print_stdout, reason = "tests say what they measured or skipped")]
+
+mod profiles;

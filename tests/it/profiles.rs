@@ -1,0 +1,161 @@
+//! Every real export of the collection beside the repository is read: launches and total time as
+//! counted independently (Python's csv module, exact units), or refused for the right reason.
+
+use std::path::{Path, PathBuf};
+
+use rooflint::ingest::{self, Input, Options};
+use rooflint::model::{OriginKind, Profile};
+
+/// The collection; it is not part of the repository, because no licence covers that.
+pub(crate) fn collection() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/profiles");
+    if path.is_dir() {
+        return Some(path);
+    }
+    println!("SKIPPED: no collection of real exports at ../shared/profiles");
+    None
+}
+
+pub(crate) fn read(path: &Path) -> Result<Profile, String> {
+    ingest::read(&[Input::Named(path.to_owned())], &Options::default()).map_err(|error| {
+        format!("{error} | help: {}", error.next_step().unwrap_or_default())
+    })
+}
+
+/// What is expected of a file: launches as exported, and nanoseconds in all.
+enum Expected {
+    Read { launches: u64, nanoseconds: Option<f64> },
+    Refused(&'static str),
+}
+
+const fn ok(launches: u64, nanoseconds: f64) -> Expected {
+    Expected::Read { launches, nanoseconds: Some(nanoseconds) }
+}
+
+const fn untimed(launches: u64) -> Expected {
+    Expected::Read { launches, nanoseconds: None }
+}
+
+const NCU: &[(&str, Expected)] = &[
+    ("a100-40gb-raw-kerneltime-cisc0f-vgg11.csv", ok(111, 2_424_416.0)),
+    ("a100-80gb-raw-noduration-souffle-rammer.csv", untimed(2)),
+    ("a100-details-rules-clima-mod.csv", ok(6, 30_692_220.0)),
+    ("a100-details18-rules-nospeedup-leleucas-pooling16.csv", untimed(240)),
+    ("a100-metrics-long12-nsecond-leleucas-dropout.csv", ok(162, 5_689_984.0)),
+    ("a100-metrics-long12-preamble-leleucas-conv2d.csv", untimed(1)),
+    ("a100-metrics-rules15-leleucas-bert-flashattn.csv", ok(10, 58_048.0)),
+    ("a100-metrics-terminated-preamble-leleucas-virtual.csv", ok(2, 11_712.0)),
+    ("a100-pandas-resaved-leleucas-nearest.csv", ok(49, 12_553_312.0)),
+    ("b200-details-base-clocale-superbench.csv", ok(1, 406_240.0)),
+    ("b200-raw-multiprocess-preamble-decodebench-flashinfer.csv", ok(16, 3_731_072.0)),
+    ("b200-raw-preamble-decodebench-sdpa-cudnn.csv", ok(16, 1_476_384.0)),
+    ("gpu-unknown-empty-permission-apprepr-swordfish.csv", Expected::Refused("not permitted")),
+    ("h200-details-multiline-rule-sglang-decode.csv", ok(30, 132_320.0)),
+    ("h200-details-rules-sglang-lfm-prefill.csv", ok(24, 1_347_910.0)),
+    ("h200-metrics-long-autoscaled-qwen-b32.csv", ok(24, 343_270.0)),
+    ("h200-metrics-long-noduration-cutlass.csv", untimed(4)),
+    ("h200-raw-autoscaled-2232col-sglang.csv", ok(30, 132_320.0)),
+    ("l4-metrics-clocale-preamble-sudb97-gemv.csv", ok(1, 215_552.0)),
+    ("rtx2080ti-raw-grouped-traccc-maxreg128.csv", ok(114, 36_439_200.0)),
+    ("rtx30-metrics-decimalcomma-deepfold-excerpt.csv", untimed(4)),
+    ("rtx4070laptop-empty-nokernels-hypertensor.csv", Expected::Refused("no kernels were profiled")),
+    ("rtx4070laptop-empty-permission-hypertensor.csv", Expected::Refused("not permitted")),
+    ("rtx4070laptop-metrics-windows-hypertensor-l2.csv", ok(100, 11_054_400.0)),
+    ("rtx4070laptop-summary-perkernel-utf16-hypertensor.csv", untimed(200)),
+    ("rtx5070-metrics-bom-crlf-preamble-olajide-gemm.csv", ok(1, 9_589_248.0)),
+    ("rtx5070-metrics-bom-crlf-preamble-olajide-saxpy.csv", ok(1, 292_928.0)),
+    ("rtx5090-details-auto-cuda3d-vpml-short.csv", ok(5, 284_010.0)),
+    ("rtx5090-details-base-preamble-cuda3d-cpml.csv", ok(12, 1_537_760.0)),
+    ("rtx5090-details-bodyitemlabel-roofline-dsocr.csv", untimed(1)),
+    ("rtx5090-details-noduration-cuda3d-source.csv", untimed(10)),
+    ("rtx5090-details-with-metrics-na-dsocr.csv", ok(1, 6_750.0)),
+    ("rtx5090-metrics-section-na-dsocr.csv", ok(1, 6_750.0)),
+    ("thor-not-ncu-derived-summary-hibouwu.csv", Expected::Refused("not a format that can be read")),
+    ("thor-raw-appstdout-preamble-hibouwu-hbmduplex.csv", ok(4, 45_722_496.0)),
+    ("thor-raw-preamble-hibouwu-copystream.csv", ok(3, 185_134_240.0)),
+    ("v100-nersc-metrics-celeritas.csv", ok(82, 31_583_008.0)),
+    ("v100-nersc-rank0-timedram-gene.csv", ok(8, 7_924_000.0)),
+    ("v100-nersc-rank1-timedram-gene.csv", ok(8, 7_927_840.0)),
+    ("v100-nersc-rank1-timeflops-gene.csv", ok(8, 1_162_963_360.0)),
+    ("v100-nersc-two-runs-concatenated-gene.csv", ok(16, 7_927_840.0)),
+];
+
+#[test]
+fn every_real_ncu_export_is_read_as_counted_by_hand() {
+    check("ncu", NCU);
+}
+
+/// Total time in nanoseconds; `None` if no launch has one.
+fn nanoseconds(profile: &Profile) -> Option<f64> {
+    let mut sum = rooflint::units::ExactSum::default();
+    let mut any = false;
+    for launch in profile.iter() {
+        if let Some((time, _)) = launch.duration() {
+            sum.add(time.get() * 1e9 * f64::from(launch.head.count));
+            any = true;
+        }
+    }
+    any.then(|| sum.get())
+}
+
+fn check(folder: &str, expected: &[(&str, Expected)]) {
+    let Some(collection) = collection() else { return };
+    let folder = collection.join(folder);
+    let mut files: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.ends_with(".md"))
+        .collect();
+    files.sort();
+    let mut wrong = Vec::new();
+    for file in &files {
+        let path = folder.join(file);
+        let Some((_, expected)) = expected.iter().find(|(name, _)| name == file) else {
+            wrong.push(format!("{file}: not in the table of this test"));
+            continue;
+        };
+        match (read(&path), expected) {
+            (Ok(profile), Expected::Read { launches, nanoseconds: time }) => {
+                let source = &profile.sources[0];
+                let found = nanoseconds(&profile);
+                let instrumented = profile
+                    .iter()
+                    .filter_map(|launch| launch.duration())
+                    .any(|(_, origin)| origin.kind == OriginKind::Instrumented);
+                println!(
+                    "{file:62} {:12} {:4} launches {:>14} ns{} | {} | {} | skipped {}",
+                    source.format,
+                    source.launches,
+                    found.map_or_else(|| "-".to_owned(), |time| format!("{time:.0}")),
+                    if instrumented { " instrumented" } else { "" },
+                    source.dialect,
+                    source.numerals,
+                    source.skips.count,
+                );
+                for skip in &source.skips.first {
+                    println!("    {skip:?}");
+                }
+                let close = match (found, time) {
+                    (None, None) => true,
+                    (Some(found), Some(time)) => (found / time - 1.0).abs() < 1e-6,
+                    _ => false,
+                };
+                if source.launches != *launches || !close {
+                    wrong.push(format!(
+                        "{file}: {} launches, {found:?} ns; expected {launches}, {time:?}",
+                        source.launches
+                    ));
+                }
+            }
+            (Err(error), Expected::Refused(reason)) => {
+                println!("{file:62} refused: {error}");
+                if !error.contains(reason) {
+                    wrong.push(format!("{file}: refused because {error:?}, expected {reason:?}"));
+                }
+            }
+            (Ok(_), Expected::Refused(reason)) => wrong.push(format!("{file}: read, expected {reason:?}")),
+            (Err(error), Expected::Read { .. }) => wrong.push(format!("{file}: refused: {error}")),
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
