@@ -4,7 +4,11 @@
 
 pub mod analysis;
 pub mod catalog;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod ingest;
 pub mod model;
+pub mod report;
 pub mod roofline;
+pub mod rules;
 pub mod units;

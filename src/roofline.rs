@@ -242,11 +242,29 @@ pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 /// Share of the total time below which a gain is noise.
 pub const FLAG_SHARE: f64 = 0.01;
 
-/// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
+/// Share of the whole beyond which a gain is never too small, however short the run.
+const NEVER_SMALL: f64 = 0.05;
+
+/// The smallest recoverable time that makes an opportunity: 1 % of the whole, and at least `floor`,
+/// unless the run is so short that the floor would be more than 5 % of it.
 #[must_use]
-pub fn is_opportunity(measured: Seconds, expected: Seconds, total: Seconds, threshold: f64) -> bool {
+pub fn flag_floor(total: Seconds, floor: Seconds) -> Seconds {
+    (total * FLAG_SHARE).max(floor.min(total * NEVER_SMALL))
+}
+
+/// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
+///
+/// `floor` is the smallest time worth it, usually [`FLAG_FLOOR`].
+#[must_use]
+pub fn is_opportunity(
+    measured: Seconds,
+    expected: Seconds,
+    total: Seconds,
+    threshold: f64,
+    floor: Seconds,
+) -> bool {
     headroom(measured, expected) >= threshold
-        && recoverable(measured, expected) >= (total * FLAG_SHARE).max(FLAG_FLOOR)
+        && recoverable(measured, expected) >= flag_floor(total, floor)
 }
 
 /// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536

@@ -81,14 +81,21 @@ impl Roofs {
             Some(Roof { value, clock: None, achievable })
         });
         let rated = device.and_then(|device| {
-            let margin = if device.rate_class.as_deref() == Some("geforce") { GEFORCE_CLOCK_MARGIN } else { 1.0 };
+            let margin = if device.rate_class.as_deref() == Some("geforce") {
+                GEFORCE_CLOCK_MARGIN
+            } else {
+                1.0
+            };
             device.boost_clock.as_ref().map(|clock| clock.value * margin)
         });
         let capability = device
             .and_then(|device| device.compute_capability.as_deref())
             .or(hint.compute_capability.as_deref());
         Self {
-            peaks: Pipe::ALL.iter().map(|pipe| device.and_then(|device| peak(device, *pipe))).collect(),
+            peaks: Pipe::ALL
+                .iter()
+                .map(|pipe| device.and_then(|device| peak(device, *pipe)))
+                .collect(),
             dram,
             l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
             highest_clock: hint.max_sm_clock.or(rated),
@@ -110,15 +117,27 @@ impl Roofs {
     }
 
     /// The compute roof of a pipe for a launch, with the words that tell where it comes from.
-    pub(super) fn peak(&self, launch: &Launch<'_>, pipe: Pipe, set: CeilingSet) -> Option<Ceiling<FlopsPerSecond>> {
+    pub(super) fn peak(
+        &self,
+        launch: &Launch<'_>,
+        pipe: Pipe,
+        set: CeilingSet,
+    ) -> Option<Ceiling<FlopsPerSecond>> {
         let roof = self.peaks[pipe as usize];
-        let share = if set == CeilingSet::Achievable { roof.map_or(default_share(pipe), |roof| roof.achievable) } else { 1.0 };
+        let share = if set == CeilingSet::Achievable {
+            roof.map_or(default_share(pipe), |roof| roof.achievable)
+        } else {
+            1.0
+        };
         if set != CeilingSet::Spec {
             let clock = self.clock(launch);
             if let Some(peak) = launch.value(Quantity::Peak(pipe)) {
                 let seen = launch.value(Quantity::SmClock);
                 let cap = clock.zip(seen).map_or(1.0, |(clock, seen)| clock.get() / seen);
-                return Some(Ceiling { value: FlopsPerSecond::new(peak * cap * share), from: From::Profile });
+                return Some(Ceiling {
+                    value: FlopsPerSecond::new(peak * cap * share),
+                    from: From::Profile,
+                });
             }
             if let Some(Roof { value, clock: Some(rated), .. }) = roof
                 && let Some(clock) = clock
@@ -134,7 +153,11 @@ impl Roofs {
 
     /// The DRAM roof for a launch. Clock locking leaves the memory clock alone, so the datasheet's
     /// bandwidth stands in where the profile has none.
-    pub(super) fn dram(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<Ceiling<BytesPerSecond>> {
+    pub(super) fn dram(
+        &self,
+        launch: &Launch<'_>,
+        set: CeilingSet,
+    ) -> Option<Ceiling<BytesPerSecond>> {
         let share = match (set, self.dram) {
             (CeilingSet::Achievable, Some(roof)) => roof.achievable,
             (CeilingSet::Achievable, None) => crate::roofline::achievable::GDDR,
@@ -143,7 +166,10 @@ impl Roofs {
         if set != CeilingSet::Spec
             && let Some(bandwidth) = launch.value(Quantity::DramBandwidth)
         {
-            return Some(Ceiling { value: BytesPerSecond::new(bandwidth * share), from: From::Profile });
+            return Some(Ceiling {
+                value: BytesPerSecond::new(bandwidth * share),
+                from: From::Profile,
+            });
         }
         self.dram.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
     }

@@ -17,7 +17,9 @@ pub enum AnalysisError {
         cause: CatalogError,
     },
     /// Measured-clock ceilings were asked for, and clocks are missing.
-    #[error("{lacking} of {launches} launches carry no SM clock, so there are no measured-clock ceilings")]
+    #[error(
+        "{lacking} of {launches} launches carry no SM clock, so there are no measured-clock ceilings"
+    )]
     NoClock {
         /// Launches without a clock.
         lacking: usize,

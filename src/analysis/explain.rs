@@ -1,9 +1,62 @@
-//! Stub.
+//! Where the figures of one kernel come from: what `--explain` prints as arithmetic.
+
+use super::ceilings::From;
 use super::{Analysis, Kernel};
-use crate::model::Profile;
-/// Stub.
+use crate::model::{Origin, Pipe, Profile, Quantity};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
+
+/// The sources behind a kernel's figures, read off its longest launch.
 #[derive(Debug)]
-pub struct Explanation;
-/// Stub.
+pub struct Explanation {
+    /// How the time was measured.
+    pub time: Option<Origin>,
+    /// How the bytes were counted.
+    pub bytes: Option<Origin>,
+    /// The memory roof and where it comes from.
+    pub bandwidth: Option<(BytesPerSecond, String)>,
+    /// Per pipe with work: how it was counted, and its roof with where that comes from.
+    pub work: Vec<(Pipe, Origin, Option<(FlopsPerSecond, String)>)>,
+    /// Which pipes share hardware with which: pipes of one number add up, others overlap.
+    pub groups: Vec<usize>,
+    /// SM clock of the longest launch, capped at the device's highest.
+    pub clock: Option<Hertz>,
+    /// Multiprocessors.
+    pub sms: Option<u32>,
+}
+
+/// Gathers the sources behind a kernel's figures.
 #[must_use]
-pub fn explain(_: &Profile, _: &Analysis, _: &Kernel) -> Explanation { Explanation }
+pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Explanation {
+    let launch = profile.launch(kernel.longest);
+    let device = &analysis.devices[kernel.device];
+    let roofs = &device.roofs;
+    let name = device.name();
+    let words = |from: From| match from {
+        From::Profile => "from the profile, at the clock it ran at".to_owned(),
+        From::Scaled { rated, clock } => format!(
+            "catalogue figure of {name}, scaled from {:.3} to the measured {:.3} GHz",
+            rated.get() / 1e9,
+            clock.get() / 1e9
+        ),
+        From::Catalogue => format!("catalogue figure of {name}"),
+    };
+    let work: Vec<_> = launch
+        .work()
+        .filter(|(_, operations, _)| operations.get() > 0.0)
+        .map(|(pipe, _, origin)| {
+            let roof = roofs.peak(&launch, pipe, analysis.ceilings);
+            (pipe, origin.clone(), roof.map(|roof| (roof.value, words(roof.from))))
+        })
+        .collect();
+    Explanation {
+        time: launch.duration().map(|(_, origin)| origin.clone()),
+        bytes: launch.dram_bytes().map(|(_, origin)| origin.clone()),
+        bandwidth: roofs
+            .dram(&launch, analysis.ceilings)
+            .map(|roof| (roof.value, words(roof.from))),
+        groups: work.iter().map(|(pipe, ..)| roofs.group(*pipe)).collect(),
+        work,
+        clock: roofs.clock(&launch),
+        sms: launch.value(Quantity::SmCount).map(|sms| sms as u32).or(roofs.sms),
+    }
+}

@@ -33,16 +33,30 @@ const COMMUNICATION: [&str; 13] = [
     "userbuffers",
 ];
 
-const HOST_COPIES: [&str; 4] = ["memcpy htod", "memcpy dtoh", "copyhosttodevice", "copydevicetohost"];
+const HOST_COPIES: [&str; 4] =
+    ["memcpy htod", "memcpy dtoh", "copyhosttodevice", "copydevicetohost"];
 
 /// MMA shapes and library words; plain `mma` would match `gamma`.
 const TENSOR: [&str; 16] = [
-    "tensorop", "s16816", "h16816", "s1688", "h1688", "s884", "h884", "i16832", "hmma", "wmma", "wgmma",
-    "_tensor16x8x", "nvjet", "warpspecialized", "gmma", "fmha_cutlass",
+    "tensorop",
+    "s16816",
+    "h16816",
+    "s1688",
+    "h1688",
+    "s884",
+    "h884",
+    "i16832",
+    "hmma",
+    "wmma",
+    "wgmma",
+    "_tensor16x8x",
+    "nvjet",
+    "warpspecialized",
+    "gmma",
+    "fmha_cutlass",
 ];
 
-const HALF: [&str; 8] =
-    ["half", "fp16", "bf16", "bfloat16", "_f16", "float16", "e4m3", "e5m2"];
+const HALF: [&str; 8] = ["half", "fp16", "bf16", "bfloat16", "_f16", "float16", "e4m3", "e5m2"];
 
 impl Intent {
     /// Reads the head of a kernel name.
@@ -67,7 +81,11 @@ mod tests {
 
     #[test]
     fn collectives_and_host_copies_are_no_roofline_kernels() {
-        for name in ["ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclKernel_AllReduce_RING_LL_Sum_half", "vllm::cross_device_reduce_1stage"] {
+        for name in [
+            "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+            "ncclKernel_AllReduce_RING_LL_Sum_half",
+            "vllm::cross_device_reduce_1stage",
+        ] {
             assert!(Intent::of(name).communication, "{name}");
         }
         for name in ["[CUDA memcpy HtoD]", "Memcpy DtoH (Device -> Pinned)"] {

@@ -1,6 +1,6 @@
 //! A kernel: all launches of a name and shape on a device, added up, then judged as one.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -68,7 +68,10 @@ impl State {
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
     pub const fn is_modelled(self) -> bool {
-        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::LaunchFloored)
+        matches!(
+            self,
+            Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::LaunchFloored
+        )
     }
 
     /// Whether the kernel is set apart from the ranking, with a reason of its own.
@@ -101,11 +104,11 @@ impl Work {
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// Short and readable.
-    pub name: String,
+    pub name: Arc<str>,
     /// As the export writes it; empty where it writes none.
-    pub full_name: String,
+    pub full_name: Arc<str>,
     /// Framework operator and parameters, where the export has them.
-    pub operator: Option<String>,
+    pub operator: Option<Arc<str>>,
     /// Grid and block.
     pub shape: Shape,
     /// Position among the devices of the analysis.
@@ -152,8 +155,6 @@ pub struct Kernel {
     pub state: State,
     /// Why it is in that state, in a phrase.
     pub reason: String,
-    /// What this means for the user, in a sentence.
-    pub meaning: String,
     /// Time that a better implementation can win: above the structural expectation.
     pub recoverable: Seconds,
     /// Time above the ideal expectation: the upper bound of what can be won.
@@ -161,7 +162,7 @@ pub struct Kernel {
     /// Speed-up of the whole profile if [`Kernel::recoverable`] is won.
     pub gain: f64,
     /// Averages over the launches, weighted by time, of quantities that do not add up.
-    pub averages: BTreeMap<Quantity, f64>,
+    pub averages: Vec<(Quantity, f64)>,
     /// Row of its longest launch in the profile.
     pub longest: usize,
     /// Pipes nobody counted, where the export counts others.
@@ -169,10 +170,16 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// What its state means for the user, in a sentence.
+    #[must_use]
+    pub fn meaning(&self) -> String {
+        super::verdict::meaning(self)
+    }
+
     /// A time-weighted average such as achieved occupancy.
     #[must_use]
     pub fn average(&self, quantity: Quantity) -> Option<f64> {
-        self.averages.get(&quantity).copied()
+        self.averages.iter().find(|(known, _)| *known == quantity).map(|(_, value)| *value)
     }
 
     /// Whether the expected time is only a lower bound of what the roofline would say.

@@ -22,7 +22,11 @@ impl Interval {
     }
 
     fn add(self, other: Self) -> Self {
-        Self { low: self.low + other.low, value: self.value + other.value, high: self.high + other.high }
+        Self {
+            low: self.low + other.low,
+            value: self.value + other.value,
+            high: self.high + other.high,
+        }
     }
 
     fn max(self, other: Self) -> Self {
@@ -84,7 +88,11 @@ const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 impl Judged {
     /// The time the model expects, with its bounds; missing sides bound it from above.
     pub(super) fn expected(&self) -> Option<Interval> {
-        let unknown = Interval { low: Seconds::ZERO, value: Seconds::ZERO, high: Seconds::new(f64::INFINITY) };
+        let unknown = Interval {
+            low: Seconds::ZERO,
+            value: Seconds::ZERO,
+            high: Seconds::new(f64::INFINITY),
+        };
         if self.memory.is_none() && self.math.is_none() {
             return None;
         }
@@ -114,15 +122,26 @@ pub(super) fn judge(
     };
     memory(&mut judged, launch, roofs, set, time);
     math(&mut judged, launch, roofs, set, intent, time);
-    if judged.problem.is_none() && judged.memory.is_none() && judged.math.is_none() {
-        let counted = judged.bytes.is_some() || !judged.work.is_empty();
-        judged.problem = Some(if counted { Problem::NoRoof } else { Problem::NoCounters });
+    if judged.problem.is_none() {
+        let nothing = judged.memory.is_none() && judged.math.is_none();
+        let roofless = judged.without_bandwidth || judged.without_peak.is_some();
+        judged.problem = match (roofless, nothing) {
+            (true, _) => Some(Problem::NoRoof),
+            (false, true) => Some(Problem::NoCounters),
+            (false, false) => None,
+        };
     }
     judged.structural = structural(&judged, launch, roofs, set, fixed_cost);
     judged
 }
 
-fn memory(judged: &mut Judged, launch: &Launch<'_>, roofs: &Roofs, set: CeilingSet, time: Option<Seconds>) {
+fn memory(
+    judged: &mut Judged,
+    launch: &Launch<'_>,
+    roofs: &Roofs,
+    set: CeilingSet,
+    time: Option<Seconds>,
+) {
     let roof = roofs.dram(launch, set);
     if let Some((bytes, origin)) = launch.dram_bytes() {
         judged.bytes = Some(bytes);
@@ -152,10 +171,11 @@ fn memory(judged: &mut Judged, launch: &Launch<'_>, roofs: &Roofs, set: CeilingS
     {
         judged.memory = Some(Interval { low: Seconds::ZERO, value: Seconds::ZERO, high: busy });
     }
-    judged.l2 = launch
-        .value(Quantity::L2Bytes)
-        .zip(roofs.l2(launch, set))
-        .map(|(bytes, bandwidth): (f64, BytesPerSecond)| roofline::memory_time(Bytes::new(bytes), bandwidth));
+    judged.l2 = launch.value(Quantity::L2Bytes).zip(roofs.l2(launch, set)).map(
+        |(bytes, bandwidth): (f64, BytesPerSecond)| {
+            roofline::memory_time(Bytes::new(bytes), bandwidth)
+        },
+    );
 }
 
 fn has_math(launch: &Launch<'_>) -> bool {
@@ -171,11 +191,12 @@ fn math(
     time: Option<Seconds>,
 ) {
     let mut groups: Vec<(usize, Interval)> = Vec::new();
-    let mut add = |group: usize, interval: Interval| {
-        match groups.iter_mut().find(|(known, _)| *known == group) {
-            Some((_, sum)) => *sum = sum.add(interval),
-            None => groups.push((group, interval)),
-        }
+    let mut add = |group: usize, interval: Interval| match groups
+        .iter_mut()
+        .find(|(known, _)| *known == group)
+    {
+        Some((_, sum)) => *sum = sum.add(interval),
+        None => groups.push((group, interval)),
     };
     let (mut any, mut tensor, mut half, mut roof_missing) = (false, false, false, false);
     for (pipe, operations, origin) in launch.work() {
@@ -197,7 +218,11 @@ fn math(
         let interval = Interval {
             low: interval.low * origin.low,
             value: interval.value,
-            high: if origin.high.is_finite() { interval.high * origin.high } else { Seconds::new(f64::INFINITY) },
+            high: if origin.high.is_finite() {
+                interval.high * origin.high
+            } else {
+                Seconds::new(f64::INFINITY)
+            },
         };
         judged.work.push(PipeWork { pipe, operations, time: interval.value });
         add(roofs.group(pipe), interval);
@@ -209,7 +234,17 @@ fn math(
         judged.tensor_activity = Some(time * active);
         add(roofs.group(Pipe::Fp16Matrix), Interval::scaled(time * active, 1.0, 1.0));
     }
-    if !any || roof_missing {
+    if roof_missing {
+        return;
+    }
+    if !any {
+        // Nothing was counted, but the busiest unit of the SM bounds the math from above.
+        if let (Some(share), Some(time)) = (launch.value(Quantity::SmThroughput), time)
+            && (judged.memory.is_some())
+        {
+            judged.math =
+                Some(Interval { low: Seconds::ZERO, value: Seconds::ZERO, high: time * share });
+        }
         return;
     }
     let mut math = groups.iter().fold(Interval::ZERO, |most, (_, sum)| most.max(*sum));
@@ -260,7 +295,9 @@ fn structural(
             let resident = launch.value(Quantity::ResidentBlocksPerSm).filter(|b| *b >= 1.0);
             match resident {
                 Some(resident) => roofline::sm_efficiency(blocks, sms, resident as u32),
-                None if blocks < roofline::BLOCKS_PER_SM * u64::from(sms) => roofline::sm_efficiency(blocks, sms, 1),
+                None if blocks < roofline::BLOCKS_PER_SM * u64::from(sms) => {
+                    roofline::sm_efficiency(blocks, sms, 1)
+                }
                 None => 1.0,
             }
         }

@@ -6,23 +6,30 @@ mod explain;
 mod intent;
 mod kernel;
 mod law;
+mod ranks;
 mod resolve;
 mod sums;
+mod table;
 mod verdict;
 
 #[cfg(feature = "frames")]
 pub mod frames;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 pub use ceilings::CeilingSet;
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
 pub use kernel::{Kernel, NEAR, State, Work};
+pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
+pub use table::{Cells, Table};
 
 use crate::catalog::Catalog;
-use crate::model::{Engine, KernelName, Launch, NameId, OriginKind, Pipe, Precision, Profile, Quantity, Source};
+use crate::model::{
+    Engine, KernelName, Launch, NameId, OriginKind, Pipe, Precision, Profile, Quantity, Source,
+};
 use crate::roofline;
 use crate::units::{ExactSum, Flops, FlopsPerByte, Seconds};
 use intent::Intent;
@@ -38,6 +45,8 @@ pub struct Options {
     pub ceilings: Option<CeilingSet>,
     /// Headroom from which a kernel is an opportunity; `None` takes the ceilings' own.
     pub threshold: Option<f64>,
+    /// Smallest recoverable time of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
+    pub floor: Option<Seconds>,
 }
 
 /// A profile judged: the whole, and every kernel.
@@ -53,6 +62,8 @@ pub struct Analysis {
     pub ceilings_reason: String,
     /// Headroom from which a kernel is an opportunity.
     pub threshold: f64,
+    /// Smallest recoverable time of an opportunity, beside 1 % of the whole.
+    pub floor: Seconds,
     /// What any launch costs at least, as the profiler measures it.
     pub fixed_cost: Seconds,
     /// The whole run.
@@ -61,6 +72,8 @@ pub struct Analysis {
     pub kernels: Vec<Kernel>,
     /// What a reader must know about the whole profile, one sentence each.
     pub notes: Vec<String>,
+    /// The inputs beside each other, where there are several and they were compared.
+    pub ranks: Option<Ranks>,
 }
 
 /// Sums over all kernels.
@@ -68,6 +81,8 @@ pub struct Analysis {
 pub struct Totals {
     /// Executions, after separate runs were joined.
     pub launches: u64,
+    /// Executions that have a duration.
+    pub timed_launches: u64,
     /// Kernels.
     pub kernels: usize,
     /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
@@ -106,13 +121,17 @@ impl Analysis {
     #[must_use]
     pub fn find(&self, query: &str) -> Vec<&Kernel> {
         if let Some(rank) = query.strip_prefix('#').and_then(|rank| rank.parse::<usize>().ok()) {
-            return rank.checked_sub(1).and_then(|rank| self.kernels.get(rank)).into_iter().collect();
+            return rank
+                .checked_sub(1)
+                .and_then(|rank| self.kernels.get(rank))
+                .into_iter()
+                .collect();
         }
         let fits = |kernel: &&Kernel| {
             if query.contains('*') {
                 matches(query, &kernel.name) || matches(query, &kernel.full_name)
             } else {
-                [&kernel.name, &kernel.full_name].into_iter().any(|name| name == query)
+                [&kernel.name, &kernel.full_name].into_iter().any(|name| **name == *query)
             }
         };
         self.kernels.iter().filter(fits).collect()
@@ -123,7 +142,7 @@ impl Analysis {
     pub fn nearest(&self, query: &str) -> Option<&str> {
         self.kernels
             .iter()
-            .map(|kernel| (strsim::jaro_winkler(query, &kernel.name), kernel.name.as_str()))
+            .map(|kernel| (strsim::jaro_winkler(query, &kernel.name), &*kernel.name))
             .max_by(|one, two| one.0.total_cmp(&two.0))
             .map(|(_, name)| name)
     }
@@ -147,10 +166,15 @@ fn matches(pattern: &str, text: &str) -> bool {
 ///
 /// # Errors
 /// When no launch has a known device or roofs of its own, or a figure that is needed is missing.
-pub fn analyse(profile: &Profile, catalog: &Catalog, options: &Options) -> Result<Analysis, AnalysisError> {
+pub fn analyse(
+    profile: &Profile,
+    catalog: &Catalog,
+    options: &Options,
+) -> Result<Analysis, AnalysisError> {
     let (mut devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
     let threshold = options.threshold.unwrap_or(ceilings.threshold());
+    let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
     let fixed_costs: Vec<Seconds> = profile.sources.iter().map(fixed_cost).collect();
     let fixed_cost = fixed_costs.first().copied().unwrap_or(roofline::LAUNCH_COST_COUNTERS);
     let averaged: Vec<Quantity> = profile
@@ -171,25 +195,31 @@ pub fn analyse(profile: &Profile, catalog: &Catalog, options: &Options) -> Resul
     for sums in &groups.sums {
         measured.add(sums.measured.get());
         totals.launches += sums.launches;
+        totals.timed_launches += sums.timed_launches;
     }
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(groups.sums.len());
-    for (group, sums) in groups.sums.iter().enumerate() {
-        let device = groups.keys[group].3;
+    let mut roofless = false;
+    // The sums of a kernel are let go once it is judged: there can be tens of thousands.
+    for (group, sums) in std::mem::take(&mut groups.sums).into_iter().enumerate() {
+        let (head, device) = (groups.keys[group].0, groups.keys[group].3);
+        let sums = &sums;
+        roofless |= sums.problems.contains_key(&law::Problem::NoRoof);
         check_figures(sums, &devices[device], profile)?;
-        let mut kernel = add_up(profile, sums, device, totals.measured);
+        let mut kernel = add_up(profile, sums, &groups.short_names[head], device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
             total: totals.measured,
             threshold,
+            floor,
             fixed_cost,
-            intent: groups.intents[groups.keys[group].0],
+            intent: groups.intents[head],
         };
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
     }
     if kernels.iter().all(|kernel| kernel.state == State::Unmodelled)
-        && groups.sums.iter().any(|sums| sums.problems.contains_key(&law::Problem::NoRoof))
+        && roofless
         && let Some(error) = resolve::unidentified(&mut devices)
     {
         return Err(error);
@@ -204,10 +234,12 @@ pub fn analyse(profile: &Profile, catalog: &Catalog, options: &Options) -> Resul
         ceilings,
         ceilings_reason,
         threshold,
+        floor,
         fixed_cost,
         totals,
         kernels,
         notes,
+        ranks: None,
     })
 }
 
@@ -224,7 +256,8 @@ fn choose_ceilings(
     profile: &Profile,
     choice: Option<CeilingSet>,
 ) -> Result<(CeilingSet, String), AnalysisError> {
-    let timed: Vec<Launch<'_>> = profile.iter().filter(|launch| launch.duration().is_some()).collect();
+    let timed: Vec<Launch<'_>> =
+        profile.iter().filter(|launch| launch.duration().is_some()).collect();
     let lacking = timed.iter().filter(|launch| launch.value(Quantity::SmClock).is_none()).count();
     match choice {
         Some(CeilingSet::MeasuredClock) if lacking > 0 => {
@@ -234,12 +267,16 @@ fn choose_ceilings(
         None if !timed.is_empty() && lacking == 0 => {
             Ok((CeilingSet::MeasuredClock, "every launch carries its SM clock".to_owned()))
         }
-        None if lacking == timed.len() => {
-            Ok((CeilingSet::Spec, "the export carries no SM clock; datasheet peaks at boost clock".to_owned()))
-        }
+        None if lacking == timed.len() => Ok((
+            CeilingSet::Spec,
+            "the export carries no SM clock; datasheet peaks at boost clock".to_owned(),
+        )),
         None => Ok((
             CeilingSet::Spec,
-            format!("{lacking} of {} launches carry no SM clock; datasheet peaks at boost clock", timed.len()),
+            format!(
+                "{lacking} of {} launches carry no SM clock; datasheet peaks at boost clock",
+                timed.len()
+            ),
         )),
     }
 }
@@ -252,6 +289,7 @@ struct Groups {
     heads: HashMap<String, usize>,
     head_of_name: HashMap<NameId, usize>,
     intents: Vec<Intent>,
+    short_names: Vec<Arc<str>>,
     index: HashMap<Key, usize>,
     keys: Vec<Key>,
     sums: Vec<Sums>,
@@ -282,11 +320,13 @@ impl Groups {
     }
 
     fn head(&mut self, profile: &Profile, name: NameId) -> usize {
-        let head = KernelName::parse(profile.names.get(name)).head;
+        let KernelName { head, short } = KernelName::parse(profile.names.get(name));
         let next = self.intents.len();
-        let found = *self.heads.entry(head.clone()).or_insert(next);
+        let intent = Intent::of(&head);
+        let found = *self.heads.entry(head).or_insert(next);
         if found == next {
-            self.intents.push(Intent::of(&head));
+            self.intents.push(intent);
+            self.short_names.push(short.into());
         }
         self.head_of_name.insert(name, found);
         found
@@ -301,15 +341,22 @@ fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(
         known.need_peak(pipe).map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
     }
     if sums.without_bandwidth {
-        known.need_bandwidth().map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
+        known
+            .need_bandwidth()
+            .map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
     }
     Ok(())
 }
 
-fn add_up(profile: &Profile, sums: &Sums, device: usize, total: Seconds) -> Kernel {
+fn add_up(
+    profile: &Profile,
+    sums: &Sums,
+    short: &Arc<str>,
+    device: usize,
+    total: Seconds,
+) -> Kernel {
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
-    let name = KernelName::parse(launch.kernel());
     let work: Vec<Work> = sums
         .work
         .iter()
@@ -328,16 +375,18 @@ fn add_up(profile: &Profile, sums: &Sums, device: usize, total: Seconds) -> Kern
     let bytes = (sums.launches_with_bytes > 0).then(|| crate::units::Bytes::new(sums.bytes.get()));
     let modelled = Seconds::new(sums.modelled.get());
     let has_expected = modelled.get() > 0.0;
-    let expected = has_expected.then(|| Seconds::new(sums.expected.get())).filter(|expected| expected.get() > 0.0);
+    let expected = has_expected
+        .then(|| Seconds::new(sums.expected.get()))
+        .filter(|expected| expected.get() > 0.0);
     let expected_high = has_expected.then(|| Seconds::new(sums.expected_high.get()));
     let measured = Seconds::new(sums.measured.get());
     let recoverable = Seconds::new(sums.recoverable.get());
     // The roofs actually used, averaged over the launches.
     let ridge_point = ridge_point(&work, sums);
     Kernel {
-        name: if name.short.is_empty() { unnamed(operator) } else { name.short },
-        full_name: launch.kernel().to_owned(),
-        operator: (!operator.is_empty()).then(|| operator.to_owned()),
+        name: if short.is_empty() { unnamed(operator).into() } else { Arc::clone(short) },
+        full_name: profile.names.shared(launch.head.name),
+        operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
         shape: launch.head.shape,
         device,
         launches: sums.launches,
@@ -347,7 +396,10 @@ fn add_up(profile: &Profile, sums: &Sums, device: usize, total: Seconds) -> Kern
         integer_operations,
         bytes,
         provenance: provenance(&launch),
-        intensity: flops.zip(bytes).filter(|(_, bytes)| bytes.get() > 0.0).map(|(flops, bytes)| flops / bytes),
+        intensity: flops
+            .zip(bytes)
+            .filter(|(_, bytes)| bytes.get() > 0.0)
+            .map(|(flops, bytes)| flops / bytes),
         ridge_point,
         memory_time: sums.has_memory.then(|| Seconds::new(sums.memory.get())),
         math_time: sums.has_math.then(|| Seconds::new(sums.math.get())),
@@ -360,7 +412,6 @@ fn add_up(profile: &Profile, sums: &Sums, device: usize, total: Seconds) -> Kern
         limiter: roofline::Limiter::Unknown,
         state: State::Unmodelled,
         reason: String::new(),
-        meaning: String::new(),
         recoverable,
         recoverable_upper: Seconds::new(sums.recoverable_upper.get()),
         gain: if recoverable < total { roofline::program_gain(total, recoverable) } else { 1.0 },
@@ -378,7 +429,10 @@ fn unnamed(operator: &str) -> String {
 }
 
 fn ridge_point(work: &[Work], sums: &Sums) -> Option<FlopsPerByte> {
-    let busiest = work.iter().filter(|work| work.time.get() > 0.0).max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
+    let busiest = work
+        .iter()
+        .filter(|work| work.time.get() > 0.0)
+        .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
     let bandwidth = (sums.has_memory && sums.memory.get() > 0.0 && sums.bytes.get() > 0.0)
         .then(|| crate::units::Bytes::new(sums.bytes.get()) / Seconds::new(sums.memory.get()))?;
     Some(roofline::ridge_point(busiest.peak()?, bandwidth))

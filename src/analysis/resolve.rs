@@ -65,7 +65,14 @@ fn device(
 ) -> Result<DeviceUse, AnalysisError> {
     let of = |device: Option<Device>, how: String, unknown| {
         let notes = device.as_ref().map_or_else(Vec::new, |device| device.disagreements(hint));
-        DeviceUse { roofs: Roofs::new(device.as_ref(), hint), hint: hint.clone(), device, how, notes, unknown }
+        DeviceUse {
+            roofs: Roofs::new(device.as_ref(), hint),
+            hint: hint.clone(),
+            device,
+            how,
+            notes,
+            unknown,
+        }
     };
     if let Some(name) = asked {
         let device = catalog.find(name, hint)?;
@@ -75,14 +82,23 @@ fn device(
         Ok(found) => Ok(of(Some(found.device), found.how, None)),
         Err(error) => {
             if let Some(device) = Device::from_attributes(hint) {
-                let how = "not in the catalogue; put together from the export's device attributes".to_owned();
+                let how = "not in the catalogue; put together from the export's device attributes"
+                    .to_owned();
                 return Ok(of(Some(device), how, None));
             }
             let own = Quantity::all().any(|quantity| {
-                matches!(quantity, Quantity::Peak(_) | Quantity::DramBandwidth) && profile.launches.has(quantity)
+                matches!(quantity, Quantity::Peak(_) | Quantity::DramBandwidth)
+                    && profile.launches.has(quantity)
             });
-            let how = if own { "not named; the export carries its own peaks" } else { "not named" };
-            Ok(of(None, how.to_owned(), Some(error)))
+            let how = match (&hint.name, own) {
+                (_, true) => "not known; the export carries its own peaks".to_owned(),
+                (Some(_), false) => {
+                    "not in the catalogue, and the export's attributes do not give its roofs"
+                        .to_owned()
+                }
+                (None, false) => "not named".to_owned(),
+            };
+            Ok(of(None, how, Some(error)))
         }
     }
 }

@@ -79,10 +79,13 @@ impl Sums {
         self.expected.add(expected.value.get() * count);
         self.expected_low.add(expected.low.get() * count);
         self.expected_high.add(expected.high.get() * count);
-        let structural = judged.structural.unwrap_or(expected.value);
+        // What was not counted may be needed too: then it cannot be won.
+        let bound = if expected.high.get().is_finite() { expected.high } else { expected.value };
+        let structural = judged.structural.unwrap_or(expected.value).max(bound);
         self.structural.add(structural.get() * count);
         self.recoverable.add(crate::roofline::recoverable(time, structural).get() * count);
-        self.recoverable_upper.add(crate::roofline::recoverable(time, expected.value).get() * count);
+        self.recoverable_upper
+            .add(crate::roofline::recoverable(time, expected.value).get() * count);
     }
 
     fn counters(&mut self, judged: &Judged, count: f64) {
@@ -111,8 +114,14 @@ impl Sums {
             }
         };
         // A side that is only bounded from above is not known.
-        let known = |interval: Option<super::law::Interval>| interval.filter(|i| i.value.get() > 0.0 || i.high.get() == 0.0);
-        side(&mut self.memory, &mut self.has_memory, known(judged.memory).map(|memory| memory.value));
+        let known = |interval: Option<super::law::Interval>| {
+            interval.filter(|i| i.value.get() > 0.0 || i.high.get() == 0.0)
+        };
+        side(
+            &mut self.memory,
+            &mut self.has_memory,
+            known(judged.memory).map(|memory| memory.value),
+        );
         side(&mut self.math, &mut self.has_math, known(judged.math).map(|math| math.value));
         side(&mut self.l2, &mut self.has_l2, judged.l2);
         if let Some(time) = judged.tensor_activity {
@@ -124,7 +133,7 @@ impl Sums {
     }
 
     /// The averages, by quantity.
-    pub(super) fn averages(&self) -> BTreeMap<Quantity, f64> {
+    pub(super) fn averages(&self) -> Vec<(Quantity, f64)> {
         self.averages
             .iter()
             .filter(|(_, _, weights)| weights.get() > 0.0)

@@ -14,6 +14,7 @@ pub(super) struct Setting<'a> {
     pub(super) roofs: &'a Roofs,
     pub(super) total: Seconds,
     pub(super) threshold: f64,
+    pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
     pub(super) intent: Intent,
 }
@@ -31,7 +32,6 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
         kernel.recoverable = Seconds::ZERO;
         kernel.gain = 1.0;
     }
-    kernel.meaning = meaning(kernel);
 }
 
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
@@ -42,15 +42,38 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
     let side = |has: bool, time: f64| has.then(|| Seconds::new(time));
     let memory = side(sums.has_memory, sums.memory.get());
     let math = side(sums.has_math, sums.math.get());
-    let reached = memory.unwrap_or_default().max(math.unwrap_or_default()) / modelled;
+    let known = memory.unwrap_or_default().max(math.unwrap_or_default());
+    let reached = known / modelled;
+    // The other side may be bounded below the known one; then it cannot be the limiter.
+    let certain = reached >= roofline::BUSY || sums.expected_high.get() <= known.get() * 1.001;
     let (memory, math) = match (memory, math) {
         (Some(memory), Some(math)) => (memory, math),
-        (Some(memory), None) if reached >= roofline::BUSY => (memory, Seconds::ZERO),
-        (None, Some(math)) if reached >= roofline::BUSY => (Seconds::ZERO, math),
+        (Some(memory), None) if certain => (memory, Seconds::ZERO),
+        (None, Some(math)) if certain => (Seconds::ZERO, math),
+        // Too little parallelism is visible without knowing which side is longer.
+        _ if sums.expected_high.get() / modelled.get() < roofline::BUSY
+            && little_parallelism(kernel, setting) =>
+        {
+            return Limiter::Latency;
+        }
         _ => return Limiter::Unknown,
     };
     let sms = kernel.average(Quantity::SmCount).map(|sms| sms as u32).or(setting.roofs.sms);
-    roofline::limiter(memory, math, kernel.shape.blocks, kernel.shape.threads_per_block, sms, reached)
+    roofline::limiter(
+        memory,
+        math,
+        kernel.shape.blocks,
+        kernel.shape.threads_per_block,
+        sms,
+        reached,
+    )
+}
+
+fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
+    let sms = kernel.average(Quantity::SmCount).map(|sms| sms as u32).or(setting.roofs.sms);
+    let (none, some) = (Seconds::ZERO, Seconds::new(1.0));
+    roofline::limiter(none, some, kernel.shape.blocks, kernel.shape.threads_per_block, sms, 0.0)
+        == Limiter::Latency
 }
 
 fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String) {
@@ -59,7 +82,10 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         return (State::NotRoofline, "communication: bound by links and peers".to_owned());
     }
     if intent.host_copy {
-        return (State::NotRoofline, "copy between host and device: bound by PCIe or NVLink".to_owned());
+        return (
+            State::NotRoofline,
+            "copy between host and device: bound by PCIe or NVLink".to_owned(),
+        );
     }
     let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
         return (State::Unmodelled, unmodelled(kernel, sums));
@@ -87,41 +113,52 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         return (State::CacheResident, reason);
     }
     if headroom < setting.threshold {
-        return (State::Fair, format!("{headroom:.2} × the expected time, below the threshold of {:.1}", setting.threshold));
+        return (
+            State::Fair,
+            format!(
+                "{headroom:.2} × the expected time, below the threshold of {:.1}",
+                setting.threshold
+            ),
+        );
     }
     if kernel.headroom_low.is_none_or(|low| low < setting.threshold) {
         return (State::Unmodelled, bounded(kernel, sums, headroom));
     }
-    if roofline::is_opportunity(measured, expected, setting.total, setting.threshold) {
+    if roofline::is_opportunity(measured, expected, setting.total, setting.threshold, setting.floor)
+    {
         return (State::Opportunity, format!("{headroom:.2} × the expected time"));
     }
-    let reason = format!("{headroom:.2} × the expected time, but under 1 % of the run or 50 µs to win");
+    let reason = format!(
+        "{headroom:.2} × the expected time, but under {:.0} µs to win",
+        roofline::flag_floor(setting.total, setting.floor).get() * 1e6
+    );
     (State::Minor, reason)
 }
 
 /// Why nothing at all can be said.
 fn unmodelled(kernel: &Kernel, sums: &Sums) -> String {
-    let problem = sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
+    let problem =
+        sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
     match problem {
         Some(Problem::NoTime) => "no duration in the export".to_owned(),
         Some(Problem::Instrumented) => {
-            "only timed while instrumented for SASS counters: not the time of the real run".to_owned()
+            "only timed while instrumented for SASS counters: not the time of the real run"
+                .to_owned()
         }
         Some(Problem::NoRoof) => "the device, and so its roofs, is unknown".to_owned(),
-        _ => {
-            let busiest = [(Quantity::SmThroughput, "compute"), (Quantity::MemoryThroughput, "memory")]
-                .into_iter()
-                .filter_map(|(quantity, unit)| Some((kernel.average(quantity)?, unit)))
-                .max_by(|one, two| one.0.total_cmp(&two.0));
-            match busiest {
-                Some((share, unit)) => format!(
-                    "neither FLOPs nor bytes in the export; its busiest unit ({unit}) reached {:.0} % of speed-of-light",
-                    share * 100.0
-                ),
-                None => "neither FLOPs nor bytes in the export".to_owned(),
-            }
-        }
+        _ => format!("neither FLOPs nor bytes in the export{}", busiest(kernel)),
     }
+}
+
+/// How busy the busiest unit was, where the export says it: all that is known without counts.
+fn busiest(kernel: &Kernel) -> String {
+    [(Quantity::SmThroughput, "compute"), (Quantity::MemoryThroughput, "memory")]
+        .into_iter()
+        .filter_map(|(quantity, unit)| Some((kernel.average(quantity)?, unit)))
+        .max_by(|one, two| one.0.total_cmp(&two.0))
+        .map_or_else(String::new, |(share, unit)| {
+            format!("; its busiest unit ({unit}) reached {:.0} % of speed-of-light", share * 100.0)
+        })
 }
 
 /// Why a headroom is not certain.
@@ -129,10 +166,12 @@ fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> String {
     let missing = match (sums.has_memory, sums.has_math) {
         (true, false) => "FLOPs were not counted: bytes alone explain",
         (false, true) => "bytes were not counted: math alone explains",
-        _ if kernel.uncounted.is_empty() => "counts are known within bounds only: they explain at least",
+        _ if kernel.uncounted.is_empty() => {
+            "counts are known within bounds only: they explain at least"
+        }
         _ => "not all work was counted: what was explains",
     };
-    format!("{missing} {:.0} % of the time", 100.0 / headroom)
+    format!("{missing} {:.0} % of the time{}", 100.0 / headroom, busiest(kernel))
 }
 
 fn faster(
@@ -157,7 +196,11 @@ fn faster(
     }
     let cause = if sums.algorithmic {
         "the operator's FLOPs or bytes overcount this kernel, or its data came from cache"
-    } else if kernel.work.iter().any(|work| work.pipe.precision() == Precision::Fp16 && work.pipe.engine() == Engine::Vector && work.operations.get() > 0.0) {
+    } else if kernel.work.iter().any(|work| {
+        work.pipe.precision() == Precision::Fp16
+            && work.pipe.engine() == Engine::Vector
+            && work.operations.get() > 0.0
+    }) {
         "half instructions may use one lane only; else a wrong device, clock or metric"
     } else {
         "wrong device, clock or metric, or counters and time of different runs"
@@ -175,28 +218,48 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
     }
     let time = sums.modelled.get();
     if sums.has_l2 && sums.l2.get() > sums.memory.get() && sums.l2.get() / time >= roofline::BUSY {
-        return Some(format!("L2 traffic explains {:.0} % of the time, DRAM {:.0} %", 100.0 * sums.l2.get() / time, 100.0 * sums.memory.get() / time));
+        return Some(format!(
+            "L2 traffic explains {:.0} % of the time, DRAM {:.0} %",
+            100.0 * sums.l2.get() / time,
+            100.0 * sums.memory.get() / time
+        ));
     }
     let busy = kernel.average(Quantity::MemoryThroughput)?;
     let dram = kernel.average(Quantity::DramThroughput).unwrap_or(sums.memory.get() / time);
-    if busy >= roofline::BUSY && dram <= busy / 2.0 {
-        return Some(format!("the caches run at {:.0} % of their peak, DRAM at {:.0} %", busy * 100.0, dram * 100.0));
+    // A busier compute unit would be the limit itself: matrix products work shared memory hard.
+    let math = kernel.average(Quantity::SmThroughput).unwrap_or(0.0);
+    if busy >= roofline::BUSY && dram <= busy / 2.0 && busy > math {
+        return Some(format!(
+            "the caches run at {:.0} % of their peak, DRAM at {:.0} %",
+            busy * 100.0,
+            dram * 100.0
+        ));
     }
     let hits = kernel.average(Quantity::L2HitRate)?;
     let l2 = kernel.average(Quantity::L2Throughput)?;
-    (hits >= CACHE_HITS && l2 >= roofline::BUSY)
-        .then(|| format!("{:.0} % of its L2 look-ups hit and L2 runs at {:.0} % of its peak", hits * 100.0, l2 * 100.0))
+    (hits >= CACHE_HITS && l2 >= roofline::BUSY).then(|| {
+        format!(
+            "{:.0} % of its L2 look-ups hit and L2 runs at {:.0} % of its peak",
+            hits * 100.0,
+            l2 * 100.0
+        )
+    })
 }
 
 /// What the state means for the user: the limiter, what is known of the cause, the next step.
-fn meaning(kernel: &Kernel) -> String {
-    let percent = |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
+pub(super) fn meaning(kernel: &Kernel) -> String {
+    let percent =
+        |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {
         State::Opportunity | State::Fair | State::Minor => match kernel.limiter {
             Limiter::Latency => {
                 let blocks = kernel.shape.blocks.map_or_else(|| "few".to_owned(), |blocks| blocks.to_string());
                 let threads = kernel.shape.threads_per_block.unwrap_or_default();
-                format!("too little parallelism to hide latency: {blocks} blocks of {threads} threads; launch more or larger blocks, or merge launches")
+                if threads < roofline::THREADS_PER_BLOCK {
+                    format!("too little parallelism to hide latency: {blocks} blocks of only {threads} threads; larger blocks, or more work in each")
+                } else {
+                    format!("too little parallelism to hide latency: only {blocks} blocks of {threads} threads; split the work into more blocks, or merge launches")
+                }
             }
             Limiter::Memory => {
                 let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
@@ -213,7 +276,13 @@ fn meaning(kernel: &Kernel) -> String {
                     .map_or("math", |work| work.pipe.label());
                 format!("math-limited by its intensity, yet it computes at {reached:.0} % of the {pipe} roof")
             }
-            Limiter::Unknown => "which roof limits it cannot be told: one side was not counted".to_owned(),
+            Limiter::Unknown => match kernel.headroom_low {
+                Some(low) if low > 1.0 / roofline::BUSY => format!(
+                    "no unit is busier than {:.0} %: it waits, for memory or for its own instructions",
+                    100.0 / low
+                ),
+                _ => "which roof limits it cannot be told: one side was not counted".to_owned(),
+            },
         },
         State::NearRoof => match kernel.limiter {
             Limiter::Memory => "at the memory roof: only moving fewer bytes makes it faster (fusion, smaller types)".to_owned(),

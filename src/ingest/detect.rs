@@ -90,7 +90,8 @@ impl Sample {
     /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
     #[must_use]
     pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
-        let end = if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
+        let end =
+            if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -112,7 +113,8 @@ pub(super) fn ask(sample: &Sample) -> Detection {
 /// When none does, or several do; the error lists what was considered.
 pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestError> {
     let detection = ask(&reading.sample);
-    let yes: Vec<_> = detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Yes(_))).collect();
+    let yes: Vec<_> =
+        detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Yes(_))).collect();
     let unsure: Vec<_> =
         detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Unsure(_))).collect();
     let claims = if yes.is_empty() { &unsure } else { &yes };
@@ -163,9 +165,15 @@ fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
     } else if text.starts_with("PK\u{3}\u{4}") {
         ("this is a zip archive", "unpack it and give the CSV inside")
     } else if sample.binary {
-        ("this is a binary file", "give the profiler's CSV; `rooflint formats` lists what can be read")
+        (
+            "this is a binary file",
+            "give the profiler's CSV; `rooflint formats` lists what can be read",
+        )
     } else if text.trim_start().starts_with(['{', '[']) {
-        ("this is JSON, not CSV", "traces are not read yet; give a CSV export, see `rooflint formats`")
+        (
+            "this is JSON, not CSV",
+            "traces are not read yet; give a CSV export, see `rooflint formats`",
+        )
     } else if text.lines().any(|line| line.contains("NVTX monkey patch")) {
         (
             "only PyProf's start messages, no table follows",

@@ -17,7 +17,13 @@ pub struct IngestError {
 impl IngestError {
     /// An error about a whole file; the message is lowercase and has no full stop.
     pub fn new(path: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self { path: path.to_string(), line: None, column: None, message: message.into(), help: None }
+        Self {
+            path: path.to_string(),
+            line: None,
+            column: None,
+            message: message.into(),
+            help: None,
+        }
     }
 
     /// The same error at a line, counted from 1.

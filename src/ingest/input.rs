@@ -17,6 +17,8 @@ pub enum Input {
     Found(PathBuf),
     /// The standard input.
     Stdin,
+    /// A text carried in the program, with the name shown for it.
+    Text(String, &'static str),
 }
 
 impl Input {
@@ -26,6 +28,7 @@ impl Input {
         match self {
             Self::Named(path) | Self::Found(path) => path.clone(),
             Self::Stdin => PathBuf::from("<stdin>"),
+            Self::Text(label, _) => PathBuf::from(label),
         }
     }
 
@@ -86,6 +89,7 @@ pub(super) struct Opened {
 pub(super) fn open(input: &Input) -> io::Result<Opened> {
     let raw: Box<dyn Read> = match input {
         Input::Stdin => Box::new(io::stdin().lock()),
+        Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
         Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
     };
     let (head, raw) = peek(raw, 4)?;

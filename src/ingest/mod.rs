@@ -7,6 +7,7 @@ mod error;
 mod input;
 mod mapped;
 mod ncu;
+mod needs;
 mod numerals;
 mod reading;
 mod runs;
@@ -17,6 +18,7 @@ pub use detect::{Detection, Sample, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
+pub use needs::{NEEDS, Need, command_for};
 pub use numerals::Numerals;
 pub use reading::Reading;
 
@@ -99,6 +101,18 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     runs::join(&mut profile);
     Ok(profile)
+}
+
+/// Reads a text that is already in memory, such as a sample carried in the program.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_text(
+    label: &str,
+    text: &'static str,
+    options: &Options,
+) -> Result<Profile, IngestError> {
+    read(&[Input::Text(label.to_owned(), text)], options)
 }
 
 fn read_one(input: &Input, options: &Options, profile: &mut Profile) -> Result<(), IngestError> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::ncu::{
-    BEST, Catalogue, Identity, Kind, Preamble, Raw, Wanted, complete_shape, kind, unit,
+    BEST, Catalogue, Dimension, Identity, Kind, Preamble, Raw, Wanted, complete_shape, kind, unit,
 };
 use super::ncu_wide::Row;
 use super::reading::fields;
@@ -31,10 +31,13 @@ fn is_header(fields: &[String]) -> bool {
 
 fn sniff(sample: &Sample) -> Sniff {
     match sample.header_with("Metric Value", is_header) {
-        Some((header, _)) => {
-            Sniff::Yes(format!("a header of {} columns with Metric Name and Metric Value", header.len()))
+        Some((header, _)) => Sniff::Yes(format!(
+            "a header of {} columns with Metric Name and Metric Value",
+            header.len()
+        )),
+        None => {
+            Sniff::No("no header with ID, Kernel Name, Metric Name and Metric Value".to_owned())
         }
-        None => Sniff::No("no header with ID, Kernel Name, Metric Name and Metric Value".to_owned()),
     }
 }
 
@@ -76,7 +79,11 @@ struct Metric {
 enum Meaning {
     /// Not needed.
     Ignored,
-    Value { slot: usize, factor: f64, noun: &'static str },
+    Value {
+        slot: usize,
+        factor: f64,
+        dimension: Dimension,
+    },
     /// Needed, but its unit cannot be used.
     Unusable(String),
 }
@@ -146,7 +153,7 @@ fn meaning(wanted: Wanted, word: &str) -> Meaning {
         Some(unit) if unit.dimension == wanted.dimension => Meaning::Value {
             slot: wanted.slot,
             factor: unit.factor * wanted.factor,
-            noun: wanted.dimension.noun(),
+            dimension: wanted.dimension,
         },
         Some(_) if word.is_empty() => Meaning::Unusable("no unit".to_owned()),
         Some(_) => Meaning::Unusable(format!("unit {word:?} is not {}", wanted.dimension.noun())),
@@ -238,11 +245,15 @@ impl Table {
         // Metric rows stop after the value; rule rows are full width.
         if record.len() <= columns.value || record.len() > columns.width {
             let text = String::from_utf8_lossy(record.as_slice()).into_owned();
-            let lines = text.matches('\n').count();
+            let lines = text.trim_end().matches('\n').count();
             let reason = if lines > 0 {
                 format!("a quote that opens here is never closed; {lines} lines after it are lost")
             } else {
-                format!("{} fields instead of {}: cut off or no table row", record.len(), columns.width)
+                format!(
+                    "{} fields instead of {}: cut off or no table row",
+                    record.len(),
+                    columns.width
+                )
             };
             return reading.skip(line, None, &text, reason);
         }
@@ -251,7 +262,10 @@ impl Table {
             return reading.skip(line, Some("ID"), &text, "launch number is no number");
         };
         let kernel = record.get(self.identity.kernel).unwrap_or_default();
-        let same = self.current.as_ref().is_some_and(|current| current.key == key && current.kernel == kernel);
+        let same = self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.key == key && current.kernel == kernel);
         if !same {
             self.flush(reading);
             let [ordinal, capability] = self.identity.device_cells(record);
@@ -278,15 +292,17 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
-        let cell = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| record.get(column)).unwrap_or_default()
+        };
         let name = record.get(columns.name).unwrap_or_default();
         let found = self.metrics.find(cell(columns.section), name, cell(columns.unit));
         let metric = &mut self.metrics.known[found];
         self.row.raw.saw(metric.kind);
-        let (slot, factor, noun) = match &metric.meaning {
+        let (slot, factor, dimension) = match &metric.meaning {
             Meaning::Ignored => return Ok(()),
-            Meaning::Value { slot, factor, noun } => (*slot, *factor, *noun),
-            Meaning::Unusable(_) => (usize::MAX, 0.0, ""),
+            Meaning::Value { slot, factor, dimension } => (*slot, *factor, *dimension),
+            Meaning::Unusable(_) => (usize::MAX, 0.0, Dimension::Count),
         };
         let text = record.get(columns.value).unwrap_or_default();
         let shown = || String::from_utf8_lossy(text).into_owned();
@@ -294,8 +310,18 @@ impl Table {
             // `n/a` and `no data` come with an empty unit.
             (Ok(None), _) => Ok(()),
             (_, Meaning::Unusable(reason)) => {
-                let (name, reason) = (String::from_utf8_lossy(&metric.name).into_owned(), reason.clone());
+                let (name, reason) =
+                    (String::from_utf8_lossy(&metric.name).into_owned(), reason.clone());
                 reading.skip(line, Some(&name), &shown(), reason)
+            }
+            (Ok(Some(value)), _) if value < 0.0 && !dimension.can_be_negative() => {
+                let name = String::from_utf8_lossy(&metric.name).into_owned();
+                reading.skip(
+                    line,
+                    Some(&name),
+                    &shown(),
+                    format!("{} cannot be negative", dimension.noun()),
+                )
             }
             (Ok(Some(value)), _) => {
                 metric.launches += 1;
@@ -304,7 +330,12 @@ impl Table {
             }
             (Err(_), _) => {
                 let name = String::from_utf8_lossy(&metric.name).into_owned();
-                reading.skip(line, Some(&name), &shown(), format!("cannot read as {noun}"))
+                reading.skip(
+                    line,
+                    Some(&name),
+                    &shown(),
+                    format!("cannot read as {}", dimension.noun()),
+                )
             }
         }
     }
@@ -325,12 +356,10 @@ impl Table {
         self.metrics.restart();
         let sms = self.row.raw.get(Raw::SmCount).map(|count| count as u32).or(self.sms);
         let preamble = &self.preamble;
-        current.head.device = self.identity.device(
-            reading,
-            [&current.ordinal, &current.capability],
-            sms,
-            |hint| preamble.complete(hint),
-        );
+        current.head.device =
+            self.identity.device(reading, [&current.ordinal, &current.capability], sms, |hint| {
+                preamble.complete(hint)
+            });
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalogue = &self.metrics.catalogue;
         // Rows of a launch are contiguous; one that comes again was printed in parts.
@@ -348,18 +377,25 @@ impl Table {
     fn finish(&mut self, reading: &mut Reading<'_>, header: &[String]) {
         let age = if self.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
         let known = &self.metrics.known;
-        let listed = known.iter().filter(|metric| metric.section == b"Command line profiler metrics").count();
+        let listed = known
+            .iter()
+            .filter(|metric| metric.section == b"Command line profiler metrics")
+            .count();
         let page = match (listed, known.len() - listed) {
             (0, _) => "details page",
             (_, 0) => "metrics list",
             _ => "details page with a metrics list",
         };
-        let rules = if self.rules > 0 { format!(", {} rule rows", self.rules) } else { String::new() };
+        let rules =
+            if self.rules > 0 { format!(", {} rule rows", self.rules) } else { String::new() };
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
         let clues = self.preamble.clues();
         reading.source.clues.extend(clues);
         for name in &self.metrics.catalogue.unknown {
-            reading.source.clues.push(format!("tensor counter of an unknown kind, not counted: {name}"));
+            reading
+                .source
+                .clues
+                .push(format!("tensor counter of an unknown kind, not counted: {name}"));
         }
         for metric in known.iter().filter(|metric| metric.launches > 0) {
             let name = String::from_utf8_lossy(&metric.name).into_owned();

@@ -61,7 +61,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         row.raw.clear();
     };
     while let Some(line) = records.next(&mut record)? {
-        let cell = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| record.get(column)).unwrap_or_default()
+        };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let first = cell(Some(0));
         if first.starts_with(b"==") || cell(Some(name)) == b"Metric Name" {
@@ -71,17 +73,31 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
         reading.source.rows += 1;
         if record.len() <= average {
-            let reason = format!("{} fields instead of {}: cut off or no table row", record.len(), header.len());
+            let reason = format!(
+                "{} fields instead of {}: cut off or no table row",
+                record.len(),
+                header.len()
+            );
             reading.skip(line, None, &text(record.as_slice()), reason)?;
             continue;
         }
         // All columns before the metric identify the kernel.
-        let key: Vec<Vec<u8>> = (0..=invocations).map(|column| cell(Some(column)).to_vec()).collect();
+        let key: Vec<Vec<u8>> =
+            (0..=invocations).map(|column| cell(Some(column)).to_vec()).collect();
         if current.as_ref().is_none_or(|(known, ..)| *known != key) {
             flush(reading, &mut row, &catalogue, current.take());
-            let count = numerals.parse(cell(Some(invocations))).ok().flatten().filter(|count| *count >= 1.0);
+            let count = numerals
+                .parse(cell(Some(invocations)))
+                .ok()
+                .flatten()
+                .filter(|count| *count >= 1.0);
             let Some(count) = count else {
-                reading.skip(line, Some("Invocations"), &text(cell(Some(invocations))), "cannot read as a count")?;
+                reading.skip(
+                    line,
+                    Some("Invocations"),
+                    &text(cell(Some(invocations))),
+                    "cannot read as a count",
+                )?;
                 continue;
             };
             let mut head = identity.head(reading, &record);
@@ -92,14 +108,22 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
         let (metric, word) = (text(cell(Some(name))), text(cell(unit_column)));
         row.raw.saw(kind(&metric));
-        let Some(wanted) = catalogue.row(&text(cell(section)), &metric, word == "%") else { continue };
+        let Some(wanted) = catalogue.row(&text(cell(section)), &metric, word == "%") else {
+            continue;
+        };
         match (numerals.parse(cell(Some(average))), factor(wanted, &word)) {
             (Ok(None), _) => {}
+            (Ok(Some(value)), Ok(_)) if value < 0.0 && !wanted.dimension.can_be_negative() => {
+                let reason = format!("{} cannot be negative", wanted.dimension.noun());
+                reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?;
+            }
             (Ok(Some(value)), Ok(factor)) => {
                 row.raw.set(wanted.slot, value * factor);
                 *reading.source.columns.entry(metric).or_default() += 1;
             }
-            (_, Err(reason)) => reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?,
+            (_, Err(reason)) => {
+                reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?
+            }
             (Err(_), _) => {
                 let reason = format!("cannot read as {}", wanted.dimension.noun());
                 reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?;
@@ -107,7 +131,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
     }
     flush(reading, &mut row, &catalogue, current.take());
-    reading.source.dialect = format!("per-kernel summary, {} columns; values are averages", header.len());
+    reading.source.dialect =
+        format!("per-kernel summary, {} columns; values are averages", header.len());
     reading.source.clues.extend(preamble.clues());
     row.finish(reading);
     Ok(())

@@ -24,7 +24,9 @@ fn is_header(fields: &[String]) -> bool {
 
 fn sniff(sample: &Sample) -> Sniff {
     match sample.header_with("Kernel Name", is_header) {
-        Some((header, _)) => Sniff::Yes(format!("a header of {} columns with ID and Kernel Name", header.len())),
+        Some((header, _)) => {
+            Sniff::Yes(format!("a header of {} columns with ID and Kernel Name", header.len()))
+        }
         None => Sniff::No("no header with ID and Kernel Name and without Metric Name".to_owned()),
     }
 }
@@ -89,7 +91,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         } else if record.len() != header.len() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.as_slice()).into_owned();
-            let reason = format!("{} fields instead of {}: cut off or no table row", record.len(), header.len());
+            let reason = format!(
+                "{} fields instead of {}: cut off or no table row",
+                record.len(),
+                header.len()
+            );
             reading.skip(line, None, &text, reason)?;
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
@@ -129,7 +135,10 @@ fn finish(
     reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
     reading.source.clues.extend(preamble.clues());
     for name in &catalogue.unknown {
-        reading.source.clues.push(format!("tensor counter of an unknown kind, not counted: {name}"));
+        reading
+            .source
+            .clues
+            .push(format!("tensor counter of an unknown kind, not counted: {name}"));
     }
     for column in columns.iter().filter(|column| column.launches > 0) {
         reading.source.columns.insert(column.name.clone(), column.launches);
@@ -144,18 +153,23 @@ fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
     };
     let records = sample.records(rest, 400);
     Numerals::detect(
-        records.iter().flat_map(|record| columns.iter().filter_map(|column| record.get(column.field))),
+        records
+            .iter()
+            .flat_map(|record| columns.iter().filter_map(|column| record.get(column.field))),
     )
 }
 
 /// Takes the factors from a units row.
 fn scale(columns: &mut [Column], record: &csv::ByteRecord) {
     for column in columns {
-        let word = String::from_utf8_lossy(record.get(column.field).unwrap_or_default()).into_owned();
+        let word =
+            String::from_utf8_lossy(record.get(column.field).unwrap_or_default()).into_owned();
         column.scale = match unit(&word) {
             Some(unit) if unit.dimension == column.dimension => Scale::Factor(unit.factor),
             // Rates of tensor operations and some peaks per cycle are printed without a unit.
-            Some(unit) if word.is_empty() && unitless(column.dimension) => Scale::Factor(unit.factor),
+            Some(unit) if word.is_empty() && unitless(column.dimension) => {
+                Scale::Factor(unit.factor)
+            }
             Some(_) if word.is_empty() => Scale::Unusable("no unit".to_owned()),
             Some(_) => Scale::Unusable(format!("unit {word:?} is not {}", column.dimension.noun())),
             None => Scale::Unusable(format!("unknown unit {word:?}")),
@@ -268,6 +282,11 @@ impl Row {
             let cell = record.get(column.field).unwrap_or_default();
             match self.numerals.parse(cell) {
                 Ok(None) => {}
+                Ok(Some(value)) if value < 0.0 && !column.dimension.can_be_negative() => {
+                    let reason = format!("{} cannot be negative", column.dimension.noun());
+                    let text = String::from_utf8_lossy(cell).into_owned();
+                    reading.skip(line, Some(&column.name), &text, reason)?;
+                }
                 Ok(Some(value)) => match &column.scale {
                     Scale::Factor(factor) => {
                         column.launches += 1;

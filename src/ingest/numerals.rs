@@ -56,7 +56,9 @@ impl Numerals {
         let mut grouped = false;
         for cell in cells {
             let body = cell.trim().trim_start_matches('-');
-            let shape = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}');
+            let shape = |c: char| {
+                c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}')
+            };
             if !body.starts_with(|c: char| c.is_ascii_digit()) || !body.chars().all(shape) {
                 continue;
             }
@@ -222,7 +224,10 @@ mod tests {
     fn without_evidence_a_comma_groups() {
         let unsure = detect(&["5,156", "7"]);
         assert_eq!(unsure.parse(b"5,156"), Ok(Some(5156.0)));
-        assert_eq!(unsure.to_string(), "decimal point, grouped by commas (assumed: no cell decides)");
+        assert_eq!(
+            unsure.to_string(),
+            "decimal point, grouped by commas (assumed: no cell decides)"
+        );
     }
 
     #[test]
@@ -231,7 +236,20 @@ mod tests {
         for missing in ["", " ", "n/a", "N/A", "no data", "nan", "NaN", "-", "na", "(!) n/a"] {
             assert_eq!(numerals.parse(missing.as_bytes()), Ok(None), "{missing:?}");
         }
-        for bad in ["1.2 GB?", "abc", "1,23", "1,2345", "12,34,567", "1.2.3", "--1", "1e", "inf", "0x3", "1,234,", "."] {
+        for bad in [
+            "1.2 GB?",
+            "abc",
+            "1,23",
+            "1,2345",
+            "12,34,567",
+            "1.2.3",
+            "--1",
+            "1e",
+            "inf",
+            "0x3",
+            "1,234,",
+            ".",
+        ] {
             assert_eq!(numerals.parse(bad.as_bytes()), Err(NotANumber), "{bad:?}");
         }
         assert_eq!(numerals.parse(b"0"), Ok(Some(0.0)));
@@ -240,7 +258,16 @@ mod tests {
     #[test]
     fn values_are_correctly_rounded() {
         let numerals = Numerals::default();
-        for text in ["-0.059363", "4.0e-05", "13982900136.80", "123456789012345678", "0.1", "1e+16", "7552892928.0", "12345678.12345678901"] {
+        for text in [
+            "-0.059363",
+            "4.0e-05",
+            "13982900136.80",
+            "123456789012345678",
+            "0.1",
+            "1e+16",
+            "7552892928.0",
+            "12345678.12345678901",
+        ] {
             assert_eq!(numerals.parse(text.as_bytes()), Ok(text.parse().ok()), "{text}");
         }
         assert_eq!(numerals.parse(b"1,234,567.25"), Ok(Some(1_234_567.25)));

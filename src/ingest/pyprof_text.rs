@@ -1,8 +1,11 @@
 //! Stub.
 use super::{Format, IngestError, Reading, Sample, Sniff};
 
-pub(super) const FORMAT: Format = Format {
-    name: "pyprof-text", profiler: "", summary: "", command: "", sniff, read,
-};
-fn sniff(_: &Sample) -> Sniff { Sniff::No(String::new()) }
-fn read(_: &mut Reading<'_>) -> Result<(), IngestError> { Ok(()) }
+pub(super) const FORMAT: Format =
+    Format { name: "pyprof-text", profiler: "", summary: "", command: "", sniff, read };
+fn sniff(_: &Sample) -> Sniff {
+    Sniff::No(String::new())
+}
+fn read(_: &mut Reading<'_>) -> Result<(), IngestError> {
+    Ok(())
+}

@@ -4,7 +4,9 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::detect::Sample;
 use super::{IngestError, Input, Options, input};
-use crate::model::{DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Values};
+use crate::model::{
+    DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Values,
+};
 use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognise format and locale.
@@ -50,13 +52,19 @@ impl<'a> Reading<'a> {
         };
         let mut opened = input::open(input).map_err(|error| failed(&error))?;
         let mut head = Vec::new();
-        opened.bytes.by_ref().take(SAMPLE).read_to_end(&mut head).map_err(|error| failed(&error))?;
+        opened
+            .bytes
+            .by_ref()
+            .take(SAMPLE)
+            .read_to_end(&mut head)
+            .map_err(|error| failed(&error))?;
         if head.iter().all(u8::is_ascii_whitespace) {
             return Err(IngestError::new(path, "the file is empty")
                 .help("did the profiler run to its end? `--log-file` and `>` truncate a file before it does"));
         }
         let position = u16::try_from(profile.sources.len()).map_err(|_| {
-            IngestError::new(&path, "more than 65,535 files in one report").help("analyse them in parts")
+            IngestError::new(&path, "more than 65,535 files in one report")
+                .help("analyse them in parts")
         })?;
         let sample = Sample::new(&head);
         let whole: Box<dyn Read> = Box::new(io::Cursor::new(head).chain(opened.bytes));
@@ -113,7 +121,10 @@ impl<'a> Reading<'a> {
         self.lines += 1;
         match read {
             Ok(read) if read as u64 == LONGEST_LINE => Err(self
-                .error(format!("line is longer than {} MiB, no profiler writes such", LONGEST_LINE >> 20))
+                .error(format!(
+                    "line is longer than {} MiB, no profiler writes such",
+                    LONGEST_LINE >> 20
+                ))
                 .line(self.lines)
                 .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),
             Ok(read) => Ok(read),

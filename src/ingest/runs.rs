@@ -22,7 +22,8 @@ impl Has {
     /// Whether `other` brings something that is missing here, and lacks something that is here.
     fn completes(self, other: Self) -> bool {
         let brings = !self.work && other.work || !self.bytes && other.bytes;
-        let lacks = self.time && !other.time || self.bytes && !other.bytes || self.work && !other.work;
+        let lacks =
+            self.time && !other.time || self.bytes && !other.bytes || self.work && !other.work;
         self.time && brings && lacks
     }
 }
@@ -61,10 +62,15 @@ pub(super) fn join(profile: &mut Profile) {
                 hosts.push((host_at, pairs));
             }
         }
-        let name = |profile: &Profile, id: &(u16, u32)| {
-            format!("process {} of {}", id.1, profile.sources[usize::from(id.0)].path)
+        let name = |profile: &Profile, id: &(u16, u32), with_file: bool| {
+            let file = &profile.sources[usize::from(id.0)].path;
+            if with_file {
+                format!("process {} of {file}", id.1)
+            } else {
+                format!("process {}", id.1)
+            }
         };
-        let donor_name = name(profile, donor_id);
+        let donor_name = name(profile, donor_id, true);
         match hosts.as_slice() {
             [] => {}
             [(host_at, pairs)] => {
@@ -73,7 +79,8 @@ pub(super) fn join(profile: &mut Profile) {
                     profile.launches.fill(*host_row, &values);
                     gone[*donor_row] = true;
                 }
-                let host_name = name(profile, &groups[*host_at].0);
+                let host_id = &groups[*host_at].0;
+                let host_name = name(profile, host_id, host_id.0 != donor_id.0);
                 let left = donor.rows.len() - pairs.len();
                 let rest = if left > 0 { format!("; {left} launches matched none") } else { String::new() };
                 profile.notes.push(format!(
@@ -100,8 +107,10 @@ fn groups(profile: &Profile) -> Vec<((u16, u32), Group)> {
             .or_insert_with(|| Group { rows: Vec::new(), has: Has::default() });
         group.rows.push(launch.row());
         let has = &mut group.has;
-        has.time |= launch.duration().is_some_and(|(_, origin)| origin.kind != OriginKind::Instrumented);
-        has.bytes |= launch.value(Quantity::DramBytes).is_some() || launch.value(Quantity::L2Bytes).is_some();
+        has.time |=
+            launch.duration().is_some_and(|(_, origin)| origin.kind != OriginKind::Instrumented);
+        has.bytes |= launch.value(Quantity::DramBytes).is_some()
+            || launch.value(Quantity::L2Bytes).is_some();
         has.work |= launch.work().next().is_some();
     }
     groups.into_iter().collect()
@@ -145,7 +154,9 @@ mod tests {
                     let origin = profile.origins.id(&Origin::new(*kind, "column"));
                     values.set(*quantity, f64::from(id + 1), origin);
                 }
-                profile.launches.push(Head { process: *process, id, name, ..Head::default() }, &values);
+                profile
+                    .launches
+                    .push(Head { process: *process, id, name, ..Head::default() }, &values);
             }
         }
         profile

@@ -87,26 +87,41 @@ pub struct Head {
 }
 
 /// The measured values of one launch while it is being read.
-#[derive(Debug, Clone, Default)]
-pub struct Values(Vec<(Quantity, f64, OriginId)>);
+#[derive(Debug, Clone)]
+pub struct Values {
+    entries: Vec<(Quantity, f64, OriginId)>,
+    /// Position of each quantity among the entries, plus one; zero where there is none.
+    places: Vec<u8>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { entries: Vec::new(), places: vec![0; Quantity::COUNT] }
+    }
+}
 
 impl Values {
     /// Adds a value in SI base units; a value that is not finite is missing and is not added.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
-        if value.is_finite() && self.get(quantity).is_none() {
-            self.0.push((quantity, value, origin));
+        let place = &mut self.places[quantity.index()];
+        if value.is_finite() && *place == 0 {
+            self.entries.push((quantity, value, origin));
+            *place = self.entries.len() as u8;
         }
     }
 
     /// The value set for a quantity.
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> Option<f64> {
-        self.0.iter().find(|entry| entry.0 == quantity).map(|entry| entry.1)
+        let place = usize::from(self.places[quantity.index()]);
+        self.entries.get(place.checked_sub(1)?).map(|entry| entry.1)
     }
 
     /// Forgets all values, keeps the memory.
     pub fn clear(&mut self) {
-        self.0.clear();
+        for (quantity, ..) in self.entries.drain(..) {
+            self.places[quantity.index()] = 0;
+        }
     }
 }
 
@@ -195,7 +210,7 @@ impl Launches {
         heads.device.push(head.device);
         heads.stream.push(head.stream.unwrap_or(NO_STREAM));
         heads.count.push(head.count.max(1));
-        for (quantity, value, origin) in &values.0 {
+        for (quantity, value, origin) in &values.entries {
             self.column(*quantity).put(row, *value, *origin);
         }
         row
@@ -203,7 +218,7 @@ impl Launches {
 
     /// Adds values to an existing launch; what it already has stays.
     pub fn fill(&mut self, row: usize, values: &Values) {
-        for (quantity, value, origin) in &values.0 {
+        for (quantity, value, origin) in &values.entries {
             if self.get(row, *quantity).is_none() {
                 self.column(*quantity).put(row, *value, *origin);
             }

@@ -11,6 +11,7 @@ mod quantity;
 mod source;
 
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
+pub(crate) use names::elide;
 pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};

@@ -1,6 +1,7 @@
 //! Interned strings, and kernel names made short enough to read.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Reference to a string in [`Names`]; the default is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -9,14 +10,14 @@ pub struct NameId(pub u32);
 /// Strings that occur many times, kept once.
 #[derive(Debug)]
 pub struct Names {
-    texts: Vec<Box<str>>,
-    ids: HashMap<Box<str>, NameId>,
+    texts: Vec<Arc<str>>,
+    ids: HashMap<Arc<str>, NameId>,
     last: NameId,
 }
 
 impl Default for Names {
     fn default() -> Self {
-        let empty: Box<str> = "".into();
+        let empty: Arc<str> = "".into();
         Self {
             texts: vec![empty.clone()],
             ids: HashMap::from([(empty, NameId(0))]),
@@ -33,8 +34,9 @@ impl Names {
         }
         self.last = self.ids.get(text).copied().unwrap_or_else(|| {
             let id = NameId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-            self.texts.push(text.into());
-            self.ids.insert(text.into(), id);
+            let text: Arc<str> = text.into();
+            self.texts.push(Arc::clone(&text));
+            self.ids.insert(text, id);
             id
         });
         self.last
@@ -47,6 +49,15 @@ impl Names {
     #[must_use]
     pub fn get(&self, id: NameId) -> &str {
         &self.texts[id.0 as usize]
+    }
+
+    /// The text of an id, shared.
+    ///
+    /// # Panics
+    /// If the id came from another profile.
+    #[must_use]
+    pub fn shared(&self, id: NameId) -> Arc<str> {
+        Arc::clone(&self.texts[id.0 as usize])
     }
 }
 
@@ -82,7 +93,9 @@ fn head(name: &str) -> String {
     }
     // nvprof appends a correlation id: ` [1234]`.
     if let Some(start) = name.rfind(" [")
-        && name[start + 2..].strip_suffix(']').is_some_and(|id| id.bytes().all(|b| b.is_ascii_digit()))
+        && name[start + 2..]
+            .strip_suffix(']')
+            .is_some_and(|id| id.bytes().all(|b| b.is_ascii_digit()))
     {
         name.truncate(start);
     }
@@ -142,6 +155,10 @@ fn strip_return_type(name: &str) -> &str {
     &name[start..]
 }
 
+/// Names that say nothing without the namespace in front of them.
+const GENERIC: [&str; 8] =
+    ["kernel", "Kernel", "Kernel2", "device_kernel", "run", "run_kernel", "main", "compute"];
+
 /// A short, stable name for tables: last namespace component, telling template arguments.
 fn short(head: &str) -> String {
     if head.is_empty() {
@@ -151,7 +168,12 @@ fn short(head: &str) -> String {
         Some(open) if open > 0 => (&head[..open], &head[open..]),
         _ => (head, ""),
     };
-    let mut short = base.rsplit("::").next().unwrap_or(base).to_owned();
+    let mut components = base.rsplit("::");
+    let last = components.next().unwrap_or(base);
+    let mut short = match components.next().filter(|_| GENERIC.contains(&last)) {
+        Some(namespace) => format!("{}::{last}", namespace.rsplit(' ').next().unwrap_or(namespace)),
+        None => last.to_owned(),
+    };
     let telling = telling_arguments(arguments);
     if !telling.is_empty() {
         short.push('<');
@@ -161,36 +183,55 @@ fn short(head: &str) -> String {
     elide(&short, KernelName::SHORT)
 }
 
-/// What template arguments say about the work: functors, types, tile sizes; casts and noise dropped.
+/// What template arguments say about the work: functors, passes, types; casts and wrappers dropped.
 fn telling_arguments(arguments: &str) -> Vec<String> {
-    const WRAPPERS: [&str; 12] = [
-        "at", "native", "c10", "std", "cuda", "detail", "thrust", "cub", "cutlass", "cute", "Array", "T",
+    const MOST: usize = 3;
+    const PASSES: [&str; 3] = ["fprop", "dgrad", "wgrad"];
+    const WRAPPERS: [&str; 5] =
+        ["gpu_kernel_impl", "BinaryFunctor", "func_wrapper_t", "ReduceOp", "OpaqueType"];
+    const TYPES: [&str; 12] = [
+        "float",
+        "double",
+        "Half",
+        "BFloat16",
+        "__half",
+        "__nv_bfloat16",
+        "half",
+        "bfloat16",
+        "bfloat16_t",
+        "half_t",
+        "__nv_fp8_e4m3",
+        "int8_t",
     ];
-    let mut words: Vec<String> = Vec::new();
-    // `(int)128` and `(bool)0` are casts that newer versions no longer print.
-    let mut text = arguments.to_owned();
-    for cast in ["(int)", "(bool)", "(unsigned int)", "(unsigned long)", "(long)"] {
-        text = text.replace(cast, "");
-    }
-    let word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    for token in text.split(|c| !word(c)) {
+    let mut functors: Vec<&str> = Vec::new();
+    let mut types: Vec<&str> = Vec::new();
+    let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    for token in arguments.split(|c| !in_word(c)) {
         let last = token.rsplit("::").next().unwrap_or(token);
-        let functor = last.contains("Functor") || last.contains("Ops") || last.ends_with("_cuda")
-            || last.starts_with("cutlass_") || last.ends_with("_kernel") || last.contains("Op");
-        let dtype = matches!(
-            last,
-            "float" | "double" | "Half" | "BFloat16" | "__half" | "__nv_bfloat16" | "half" | "bfloat16"
-                | "__nv_fp8_e4m3" | "e4m3" | "int8_t"
-        );
-        if last.is_empty() || WRAPPERS.contains(&last) || !(functor || dtype) {
-            continue;
-        }
-        let plain = last.trim_start_matches("__nv_").trim_start_matches("__").to_owned();
-        if !words.contains(&plain) && words.len() < 3 {
-            words.push(plain);
+        let pass = PASSES.iter().find(|pass| token.split("::").any(|part| part == **pass));
+        let functor = ["Functor", "functor", "Ops", "_impl", "_cuda", "_kernel", "Kernel"]
+            .iter()
+            .any(|mark| last.contains(mark))
+            || last.starts_with("cutlass_")
+            || last.starts_with("launch_");
+        let found = match pass {
+            Some(pass) => Some((*pass, &mut functors)),
+            None if functor && !WRAPPERS.contains(&last) && !last.ends_with("_traits") => {
+                Some((last, &mut functors))
+            }
+            None if TYPES.contains(&last) => {
+                Some((last.trim_start_matches("__nv_").trim_start_matches("__"), &mut types))
+            }
+            None => None,
+        };
+        if let Some((word, words)) = found
+            && !words.contains(&word)
+        {
+            words.push(word);
         }
     }
-    words
+    // What it does says more than what it does it on.
+    functors.into_iter().chain(types.into_iter().take(2)).take(MOST).map(str::to_owned).collect()
 }
 
 /// Shortens a text to `width` characters by leaving out its middle: the head names the family, the tail the tile.
@@ -223,10 +264,16 @@ mod tests {
     #[test]
     fn heads_drop_return_type_arguments_and_decorations() {
         for (name, expected) in [
-            ("void gemv_chunk_kernel<1024, 1>(const uint4 *, float *, int)", "gemv_chunk_kernel<1024, 1>"),
+            (
+                "void gemv_chunk_kernel<1024, 1>(const uint4 *, float *, int)",
+                "gemv_chunk_kernel<1024, 1>",
+            ),
             ("unnamed>::saxpy_kernel(float, const float *)", "saxpy_kernel"),
             ("<unnamed>::chr_nf4_gemm(const unsigned char *)", "chr_nf4_gemm"),
-            ("void (anonymous namespace)::softmax_warp<float, 8>(float*)", "softmax_warp<float, 8>"),
+            (
+                "void (anonymous namespace)::softmax_warp<float, 8>(float*)",
+                "softmax_warp<float, 8>",
+            ),
             ("_Z6vecaddPfS_S_i", "vecadd"),
             ("vecCopy(double*, double*, double*, int, int) [clone .kd]", "vecCopy"),
             ("dgemm_nn [1234]", "dgemm_nn"),
@@ -246,9 +293,23 @@ mod tests {
                 "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, at::detail::Array<char *, (int)1>>(int, T2, T3)",
                 "vectorized_elementwise_kernel<FillFunctor, float>",
             ),
-            ("void cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>(T1::Params)",
-             "Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>"),
+            (
+                "void cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>(T1::Params)",
+                "cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>",
+            ),
             ("ij_deriv_kernel(int, int)", "ij_deriv_kernel"),
+            (
+                "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, float, (bool)0>(T1)",
+                "gemvx::kernel<float>",
+            ),
+            (
+                "void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_gemm::dgrad::Kernel_traits<xmma_cudnn::Cta_tile<xmma_cudnn::Ampere, (int)64>>>(T1::Params)",
+                "gemm::kernel<dgrad>",
+            ),
+            (
+                "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, void at::native::<unnamed>::threshold_kernel_impl<float>(at::TensorIteratorBase &, T1, T1)::[lambda(float, float) (instance 1)]>>(int)",
+                "vectorized_elementwise_kernel<threshold_kernel_impl, float>",
+            ),
         ] {
             let short = KernelName::parse(name).short;
             assert!(short.chars().count() <= KernelName::SHORT);

@@ -1,4 +1,10 @@
 //! All integration tests, in one binary: each one that links polars costs seconds and disk.
 #![allow(clippy::print_stdout, reason = "tests say what they measured or skipped")]
 
+mod bad;
+mod cases;
+mod cli;
+mod golden;
+mod house;
+mod laws;
 mod profiles;

@@ -17,9 +17,8 @@ pub(crate) fn collection() -> Option<PathBuf> {
 }
 
 pub(crate) fn read(path: &Path) -> Result<Profile, String> {
-    ingest::read(&[Input::Named(path.to_owned())], &Options::default()).map_err(|error| {
-        format!("{error} | help: {}", error.next_step().unwrap_or_default())
-    })
+    ingest::read(&[Input::Named(path.to_owned())], &Options::default())
+        .map_err(|error| format!("{error} | help: {}", error.next_step().unwrap_or_default()))
 }
 
 /// What is expected of a file: launches as exported, and nanoseconds in all.
@@ -58,7 +57,10 @@ const NCU: &[(&str, Expected)] = &[
     ("l4-metrics-clocale-preamble-sudb97-gemv.csv", ok(1, 215_552.0)),
     ("rtx2080ti-raw-grouped-traccc-maxreg128.csv", ok(114, 36_439_200.0)),
     ("rtx30-metrics-decimalcomma-deepfold-excerpt.csv", untimed(4)),
-    ("rtx4070laptop-empty-nokernels-hypertensor.csv", Expected::Refused("no kernels were profiled")),
+    (
+        "rtx4070laptop-empty-nokernels-hypertensor.csv",
+        Expected::Refused("no kernels were profiled"),
+    ),
     ("rtx4070laptop-empty-permission-hypertensor.csv", Expected::Refused("not permitted")),
     ("rtx4070laptop-metrics-windows-hypertensor-l2.csv", ok(100, 11_054_400.0)),
     ("rtx4070laptop-summary-perkernel-utf16-hypertensor.csv", untimed(200)),
@@ -70,7 +72,10 @@ const NCU: &[(&str, Expected)] = &[
     ("rtx5090-details-noduration-cuda3d-source.csv", untimed(10)),
     ("rtx5090-details-with-metrics-na-dsocr.csv", ok(1, 6_750.0)),
     ("rtx5090-metrics-section-na-dsocr.csv", ok(1, 6_750.0)),
-    ("thor-not-ncu-derived-summary-hibouwu.csv", Expected::Refused("not a format that can be read")),
+    (
+        "thor-not-ncu-derived-summary-hibouwu.csv",
+        Expected::Refused("not a format that can be read"),
+    ),
     ("thor-raw-appstdout-preamble-hibouwu-hbmduplex.csv", ok(4, 45_722_496.0)),
     ("thor-raw-preamble-hibouwu-copystream.csv", ok(3, 185_134_240.0)),
     ("v100-nersc-metrics-celeritas.csv", ok(82, 31_583_008.0)),
@@ -153,7 +158,9 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
                     wrong.push(format!("{file}: refused because {error:?}, expected {reason:?}"));
                 }
             }
-            (Ok(_), Expected::Refused(reason)) => wrong.push(format!("{file}: read, expected {reason:?}")),
+            (Ok(_), Expected::Refused(reason)) => {
+                wrong.push(format!("{file}: read, expected {reason:?}"))
+            }
             (Err(error), Expected::Read { .. }) => wrong.push(format!("{file}: refused: {error}")),
         }
     }

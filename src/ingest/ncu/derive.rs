@@ -33,7 +33,12 @@ pub(in crate::ingest) struct Context<'a> {
 pub(in crate::ingest) struct OriginCache(Vec<(&'static str, OriginKind, OriginId)>);
 
 impl OriginCache {
-    fn id(&mut self, reading: &mut Reading<'_>, kind: OriginKind, formula: &'static str) -> OriginId {
+    fn id(
+        &mut self,
+        reading: &mut Reading<'_>,
+        kind: OriginKind,
+        formula: &'static str,
+    ) -> OriginId {
         self.with(reading, kind, formula, 1.0, 1.0)
     }
 
@@ -68,6 +73,7 @@ impl Deriver<'_, '_, '_> {
     pub(in crate::ingest) fn derive(mut self, catalogue: &Catalogue, context: Context<'_>) {
         self.clocks();
         self.time();
+        self.clock_from_cycles();
         self.dram();
         self.caches();
         self.vector_work();
@@ -103,6 +109,19 @@ impl Deriver<'_, '_, '_> {
         self.measured(DramClock, Raw::DramClockDetails, "DRAM Frequency (two decimals)");
     }
 
+    /// A clock that no column states follows from cycles and time.
+    fn clock_from_cycles(&mut self) {
+        let (raw, time) = (self.raw, self.duration());
+        let quotient = |cycles| Some(raw.get(cycles)? / time?);
+        self.derived(Quantity::SmClock, quotient(Raw::SmCycles), "sm__cycles_elapsed.avg ÷ time");
+        self.derived(
+            Quantity::SmClock,
+            quotient(Raw::SmspCycles),
+            "smsp__cycles_elapsed.avg ÷ time",
+        );
+        self.derived(Quantity::SmClock, quotient(Raw::CyclesDetails), "Elapsed Cycles ÷ Duration");
+    }
+
     fn time(&mut self) {
         let raw = self.raw;
         self.positive_time(raw.get(Raw::TimeSum), OriginKind::Measured, "gpu__time_duration.sum");
@@ -118,11 +137,31 @@ impl Deriver<'_, '_, '_> {
             Some(roofline::duration_from_cycles(cycles, Hertz::new(clock)).get())
         };
         for (cycles, clock, formula) in [
-            (Raw::SmCycles, Raw::SmClock, "sm__cycles_elapsed.avg ÷ sm__cycles_elapsed.avg.per_second"),
-            (Raw::SmCyclesMax, Raw::SmClock, "sm__cycles_elapsed.max ÷ sm__cycles_elapsed.avg.per_second"),
-            (Raw::SmspCycles, Raw::SmspClock, "smsp__cycles_elapsed.avg ÷ smsp__cycles_elapsed.avg.per_second"),
-            (Raw::GpcCycles, Raw::GpcClock, "gpc__cycles_elapsed.max ÷ gpc__cycles_elapsed.avg.per_second"),
-            (Raw::CyclesDetails, Raw::SmClockDetails, "Elapsed Cycles ÷ SM Frequency (within 0.5 %)"),
+            (
+                Raw::SmCycles,
+                Raw::SmClock,
+                "sm__cycles_elapsed.avg ÷ sm__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::SmCyclesMax,
+                Raw::SmClock,
+                "sm__cycles_elapsed.max ÷ sm__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::SmspCycles,
+                Raw::SmspClock,
+                "smsp__cycles_elapsed.avg ÷ smsp__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::GpcCycles,
+                Raw::GpcClock,
+                "gpc__cycles_elapsed.max ÷ gpc__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::CyclesDetails,
+                Raw::SmClockDetails,
+                "Elapsed Cycles ÷ SM Frequency (within 0.5 %)",
+            ),
         ] {
             self.positive_time(quotient(cycles, clock), kind, formula);
         }
@@ -148,8 +187,16 @@ impl Deriver<'_, '_, '_> {
         let bytes = Quantity::DramBytes;
         self.measured(bytes, Raw::DramBytes, "dram__bytes.sum");
         let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
-        self.derived(bytes, both(Raw::DramRead, Raw::DramWrite), "dram__bytes_read.sum + dram__bytes_write.sum");
-        self.derived(bytes, raw.get(Raw::DramSectors).map(|s| SECTOR_BYTES * s), "32 × dram__sectors.sum");
+        self.derived(
+            bytes,
+            both(Raw::DramRead, Raw::DramWrite),
+            "dram__bytes_read.sum + dram__bytes_write.sum",
+        );
+        self.derived(
+            bytes,
+            raw.get(Raw::DramSectors).map(|s| SECTOR_BYTES * s),
+            "32 × dram__sectors.sum",
+        );
         self.derived(
             bytes,
             both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(|s| SECTOR_BYTES * s),
@@ -163,13 +210,23 @@ impl Deriver<'_, '_, '_> {
             over_time(both(Raw::DramReadRate, Raw::DramWriteRate)),
             "(dram__bytes_read.sum.per_second + dram__bytes_write.sum.per_second) × time",
         );
-        self.derived(bytes, over_time(raw.get(Raw::DramRateDetails)), "Memory Throughput (byte/s) × Duration");
+        self.derived(
+            bytes,
+            over_time(raw.get(Raw::DramRateDetails)),
+            "Memory Throughput (byte/s) × Duration",
+        );
         for (one, formula) in [
             (Raw::DramRead, "dram__bytes_read.sum; the write side was not collected"),
             (Raw::DramWrite, "dram__bytes_write.sum; the read side was not collected"),
         ] {
             if let Some(value) = raw.get(one) {
-                let origin = self.origins.with(self.reading, OriginKind::Measured, formula, 1.0, f64::INFINITY);
+                let origin = self.origins.with(
+                    self.reading,
+                    OriginKind::Measured,
+                    formula,
+                    1.0,
+                    f64::INFINITY,
+                );
                 self.values.set(bytes, value, origin);
             }
         }
@@ -177,10 +234,25 @@ impl Deriver<'_, '_, '_> {
             let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
             self.set(bytes, SECTOR_BYTES * sectors, OriginKind::Modelled, formula);
         }
-        self.measured(Quantity::DramActive, Raw::DramActivePct, "dram__cycles_active.avg.pct_of_peak_sustained_elapsed");
-        let share = raw.get(Raw::DramCyclesActive).zip(raw.get(Raw::DramCycles)).map(|(active, all)| active / all);
-        self.derived(Quantity::DramActive, share, "dram__cycles_active.avg ÷ dram__cycles_elapsed.avg");
-        self.measured(Quantity::DramBandwidth, Raw::DramPeakRate, "dram__bytes.sum.peak_sustained_elapsed.per_second");
+        self.measured(
+            Quantity::DramActive,
+            Raw::DramActivePct,
+            "dram__cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
+        let share = raw
+            .get(Raw::DramCyclesActive)
+            .zip(raw.get(Raw::DramCycles))
+            .map(|(active, all)| active / all);
+        self.derived(
+            Quantity::DramActive,
+            share,
+            "dram__cycles_active.avg ÷ dram__cycles_elapsed.avg",
+        );
+        self.measured(
+            Quantity::DramBandwidth,
+            Raw::DramPeakRate,
+            "dram__bytes.sum.peak_sustained_elapsed.per_second",
+        );
         let clock = self.values.get(Quantity::DramClock);
         let peak = raw.get(Raw::DramPeak).zip(clock);
         self.derived(
@@ -195,23 +267,50 @@ impl Deriver<'_, '_, '_> {
         let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
         // One definition for bytes and peak: mixing them would give a wrong utilisation.
         if let Some(sectors) = raw.get(Raw::LtsTexSectors) {
-            self.set(Quantity::L2Bytes, SECTOR_BYTES * sectors, OriginKind::Derived, "32 × lts__t_sectors_srcunit_tex.sum");
+            self.set(
+                Quantity::L2Bytes,
+                SECTOR_BYTES * sectors,
+                OriginKind::Derived,
+                "32 × lts__t_sectors_srcunit_tex.sum",
+            );
         } else if let Some(bytes) = raw.get(Raw::LtsBytes) {
             self.set(Quantity::L2Bytes, bytes, OriginKind::Measured, "lts__t_bytes.sum");
             let peak = per_cycle(raw.get(Raw::LtsBytesPeak), Raw::LtsClock);
-            self.derived(Quantity::L2Bandwidth, peak, "lts__t_bytes.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
+            self.derived(
+                Quantity::L2Bandwidth,
+                peak,
+                "lts__t_bytes.sum.peak_sustained × lts__cycles_elapsed.avg.per_second",
+            );
         } else if let Some(cycles) = raw.get(Raw::LtsXbar) {
-            self.set(Quantity::L2Bytes, SECTOR_BYTES * cycles, OriginKind::Derived, "32 × lts__lts2xbar_cycles_active.sum");
-            let peak = per_cycle(raw.get(Raw::LtsXbarPeak).map(|peak| SECTOR_BYTES * peak), Raw::LtsClock);
+            self.set(
+                Quantity::L2Bytes,
+                SECTOR_BYTES * cycles,
+                OriginKind::Derived,
+                "32 × lts__lts2xbar_cycles_active.sum",
+            );
+            let peak =
+                per_cycle(raw.get(Raw::LtsXbarPeak).map(|peak| SECTOR_BYTES * peak), Raw::LtsClock);
             self.derived(Quantity::L2Bandwidth, peak, "32 × lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
         }
         if let Some(bytes) = raw.get(Raw::L1Bytes) {
             self.set(Quantity::L1Bytes, bytes, OriginKind::Measured, "l1tex__t_bytes.sum");
             let peak = per_cycle(raw.get(Raw::L1BytesPeak), Raw::L1Clock);
-            self.derived(Quantity::L1Bandwidth, peak, "l1tex__t_bytes.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
+            self.derived(
+                Quantity::L1Bandwidth,
+                peak,
+                "l1tex__t_bytes.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second",
+            );
         } else if let Some(cycles) = raw.get(Raw::L1Writeback) {
-            self.set(Quantity::L1Bytes, WAVEFRONT_BYTES * cycles, OriginKind::Derived, "128 × l1tex__lsu_writeback_active.sum");
-            let peak = per_cycle(raw.get(Raw::L1WritebackPeak).map(|peak| WAVEFRONT_BYTES * peak), Raw::L1Clock);
+            self.set(
+                Quantity::L1Bytes,
+                WAVEFRONT_BYTES * cycles,
+                OriginKind::Derived,
+                "128 × l1tex__lsu_writeback_active.sum",
+            );
+            let peak = per_cycle(
+                raw.get(Raw::L1WritebackPeak).map(|peak| WAVEFRONT_BYTES * peak),
+                Raw::L1Clock,
+            );
             self.derived(Quantity::L1Bandwidth, peak, "128 × l1tex__lsu_writeback_active.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
         }
     }
@@ -243,9 +342,11 @@ impl Deriver<'_, '_, '_> {
     }
 
     fn vector_work(&mut self) {
-        for (pipe, first, lanes) in
-            [(Pipe::Fp64Vector, 0, 1.0), (Pipe::Fp32Vector, 3, 1.0), (Pipe::Fp16Vector, 6, HALF_LANES)]
-        {
+        for (pipe, first, lanes) in [
+            (Pipe::Fp64Vector, 0, 1.0),
+            (Pipe::Fp32Vector, 3, 1.0),
+            (Pipe::Fp16Vector, 6, HALF_LANES),
+        ] {
             let counts = [first, first + 1, first + 2].map(|operation| self.count(operation));
             self.vector_pipe(pipe, counts, lanes);
             let peak = self.raw.slot(sass_slot(first + 2, Form::Peak)).zip(self.sm_clock());
@@ -256,18 +357,36 @@ impl Deriver<'_, '_, '_> {
             };
             self.derived(
                 Quantity::Peak(pipe),
-                peak.map(|(peak, clock)| roofline::peak_at_clock(peak, 2.0 * lanes, Hertz::new(clock)).get()),
+                peak.map(|(peak, clock)| {
+                    roofline::peak_at_clock(peak, 2.0 * lanes, Hertz::new(clock)).get()
+                }),
                 formula,
             );
         }
         for (pipe, raw, lanes, formula) in [
-            (Pipe::Fp64Vector, Raw::UnweightedFp64, 1.0, "…ops_dadd_dmul_dfma_pred_on.sum, multiply-adds counted once: 1–2 × the count"),
-            (Pipe::Fp32Vector, Raw::UnweightedFp32, 1.0, "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once: 1–2 × the count"),
-            (Pipe::Fp16Vector, Raw::UnweightedFp16, HALF_LANES, "2 lanes × …ops_hadd_hmul_hfma_pred_on.sum, multiply-adds counted once: ½–2 × the count"),
+            (
+                Pipe::Fp64Vector,
+                Raw::UnweightedFp64,
+                1.0,
+                "…ops_dadd_dmul_dfma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+            ),
+            (
+                Pipe::Fp32Vector,
+                Raw::UnweightedFp32,
+                1.0,
+                "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+            ),
+            (
+                Pipe::Fp16Vector,
+                Raw::UnweightedFp16,
+                HALF_LANES,
+                "2 lanes × …ops_hadd_hmul_hfma_pred_on.sum, multiply-adds counted once: ½–2 × the count",
+            ),
         ] {
             if let Some(count) = self.raw.get(raw) {
                 let low = if lanes > 1.0 { 1.0 / lanes } else { 1.0 };
-                let origin = self.origins.with(self.reading, OriginKind::Derived, formula, low, 2.0);
+                let origin =
+                    self.origins.with(self.reading, OriginKind::Derived, formula, low, 2.0);
                 self.values.set(Quantity::Work(pipe), count * lanes, origin);
             }
         }
@@ -280,13 +399,15 @@ impl Deriver<'_, '_, '_> {
         let mut flops = roofline::half_operations(add, mul, fma, lanes).get();
         // Packed FP32 of compute capability 10: two lanes each.
         if pipe == Pipe::Fp32Vector {
-            let [add, mul, fma] = [9, 10, 11].map(|op| self.count(op).map_or(0.0, |(count, _)| count));
+            let [add, mul, fma] =
+                [9, 10, 11].map(|op| self.count(op).map_or(0.0, |(count, _)| count));
             flops += 2.0 * roofline::operations(add, mul, fma).get();
         }
         let quantity = Quantity::Work(pipe);
         if known.len() < 3 {
             let formula = "add + mul + 2 × fma, of which only some were collected";
-            let origin = self.origins.with(self.reading, OriginKind::Derived, formula, 1.0, f64::INFINITY);
+            let origin =
+                self.origins.with(self.reading, OriginKind::Derived, formula, 1.0, f64::INFINITY);
             self.values.set(quantity, flops, origin);
             return;
         }
@@ -299,7 +420,9 @@ impl Deriver<'_, '_, '_> {
         let formula = match (form, pipe) {
             (Form::Sum, Pipe::Fp64Vector) => "dadd + dmul + 2 × dfma (…_pred_on.sum)",
             (Form::Sum, _) => "fadd + fmul + 2 × ffma (…_pred_on.sum)",
-            (Form::PerCycle, Pipe::Fp64Vector) => "(dadd + dmul + 2 × dfma) per cycle × cycles elapsed",
+            (Form::PerCycle, Pipe::Fp64Vector) => {
+                "(dadd + dmul + 2 × dfma) per cycle × cycles elapsed"
+            }
             (Form::PerCycle, _) => "(fadd + fmul + 2 × ffma) per cycle × cycles elapsed",
             (_, Pipe::Fp64Vector) => "(dadd + dmul + 2 × dfma) per second × time",
             _ => "(fadd + fmul + 2 × ffma) per second × time",
@@ -330,7 +453,12 @@ impl Deriver<'_, '_, '_> {
         }
         dedup(&mut counts);
         for (pipe, operations) in tensor::operations(&counts) {
-            self.set(Quantity::Work(pipe), operations, OriginKind::Measured, "sm__ops_path_tensor_* (one level of the counter tree)");
+            self.set(
+                Quantity::Work(pipe),
+                operations,
+                OriginKind::Measured,
+                "sm__ops_path_tensor_* (one level of the counter tree)",
+            );
         }
         if let Some(clock) = clock {
             for (pipe, peak) in tensor::peaks(&peaks) {
@@ -342,7 +470,11 @@ impl Deriver<'_, '_, '_> {
                 );
             }
         }
-        self.measured(Quantity::TensorActive, Raw::TensorPct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed");
+        self.measured(
+            Quantity::TensorActive,
+            Raw::TensorPct,
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
         if counts.is_empty() {
             self.tensor_instructions(context);
         }
@@ -357,12 +489,18 @@ impl Deriver<'_, '_, '_> {
         } else if let Some(each) = shape_in_name(context.kernel) {
             self.set(work, count * each, OriginKind::Derived, "sm__inst_executed_pipe_tensor.sum × 2·m·n·k of the instruction in the kernel's name");
         } else if context.compute_capability == Some("7.0") {
-            self.set(work, count * 512.0, OriginKind::Derived, "512 × sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)");
+            self.set(
+                work,
+                count * 512.0,
+                OriginKind::Derived,
+                "512 × sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
+            );
         } else {
             // The smallest instruction since Turing is 16×8×8.
             let formula = "at least 2048 × sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known";
             let each = roofline::mma_operations(16, 8, 8).get();
-            let origin = self.origins.with(self.reading, OriginKind::Modelled, formula, 1.0, f64::INFINITY);
+            let origin =
+                self.origins.with(self.reading, OriginKind::Modelled, formula, 1.0, f64::INFINITY);
             self.values.set(work, count * each, origin);
         }
     }
@@ -370,35 +508,87 @@ impl Deriver<'_, '_, '_> {
     fn launch(&mut self) {
         let raw = self.raw;
         self.measured(Quantity::RegistersPerThread, Raw::Registers, "launch__registers_per_thread");
-        self.measured(Quantity::SharedMemoryPerBlock, Raw::SharedAllocated, "launch__shared_mem_per_block_allocated");
+        self.measured(
+            Quantity::SharedMemoryPerBlock,
+            Raw::SharedAllocated,
+            "launch__shared_mem_per_block_allocated",
+        );
         let parts = [Raw::SharedDynamic, Raw::SharedStatic].map(|part| raw.get(part));
         if let [Some(dynamic), Some(fixed)] = parts {
             let driver = raw.get(Raw::SharedDriver).unwrap_or(0.0);
-            self.derived(Quantity::SharedMemoryPerBlock, Some(dynamic + fixed + driver), "dynamic + static + driver shared memory per block");
+            self.derived(
+                Quantity::SharedMemoryPerBlock,
+                Some(dynamic + fixed + driver),
+                "dynamic + static + driver shared memory per block",
+            );
         }
         self.measured(Quantity::Waves, Raw::Waves, "launch__waves_per_multiprocessor");
         self.measured(Quantity::SmCount, Raw::SmCount, "launch__sm_count");
         let limits = [Raw::LimitRegisters, Raw::LimitShared, Raw::LimitBlocks, Raw::LimitWarps];
         let limits: Option<Vec<f64>> = limits.into_iter().map(|limit| raw.get(limit)).collect();
         if let Some(limits) = limits {
-            let barriers = raw.get(Raw::LimitBarriers).filter(|limit| *limit > 0.0).unwrap_or(f64::INFINITY);
+            let barriers =
+                raw.get(Raw::LimitBarriers).filter(|limit| *limit > 0.0).unwrap_or(f64::INFINITY);
             let least = limits.into_iter().fold(barriers, f64::min);
-            self.derived(Quantity::ResidentBlocksPerSm, Some(least), "smallest of the launch__occupancy_limit_*");
+            self.derived(
+                Quantity::ResidentBlocksPerSm,
+                Some(least),
+                "smallest of the launch__occupancy_limit_*",
+            );
         }
-        self.measured(Quantity::AchievedOccupancy, Raw::AchievedPct, "sm__warps_active.avg.pct_of_peak_sustained_active");
-        self.measured(Quantity::TheoreticalOccupancy, Raw::TheoreticalPct, "sm__maximum_warps_per_active_cycle_pct");
+        self.measured(
+            Quantity::AchievedOccupancy,
+            Raw::AchievedPct,
+            "sm__warps_active.avg.pct_of_peak_sustained_active",
+        );
+        self.measured(
+            Quantity::TheoreticalOccupancy,
+            Raw::TheoreticalPct,
+            "sm__maximum_warps_per_active_cycle_pct",
+        );
         self.measured(Quantity::ReplayPasses, Raw::Passes, "profiler__replayer_passes");
-        let quotient = |sectors, requests| Some(raw.get(sectors)? / raw.get(requests).filter(|r| *r > 0.0)?);
-        self.derived(Quantity::LoadSectorsPerRequest, quotient(Raw::LoadSectors, Raw::LoadRequests), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum ÷ …requests…");
-        self.derived(Quantity::StoreSectorsPerRequest, quotient(Raw::StoreSectors, Raw::StoreRequests), "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum ÷ …requests…");
+        let quotient =
+            |sectors, requests| Some(raw.get(sectors)? / raw.get(requests).filter(|r| *r > 0.0)?);
+        self.derived(
+            Quantity::LoadSectorsPerRequest,
+            quotient(Raw::LoadSectors, Raw::LoadRequests),
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum ÷ …requests…",
+        );
+        self.derived(
+            Quantity::StoreSectorsPerRequest,
+            quotient(Raw::StoreSectors, Raw::StoreRequests),
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum ÷ …requests…",
+        );
     }
 
     fn speed_of_light(&mut self) {
         for (quantity, raw, formula) in [
-            (Quantity::SmThroughput, Raw::SmPct, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
-            (Quantity::MemoryThroughput, Raw::MemoryPct, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
-            (Quantity::DramThroughput, Raw::DramPct, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
-            (Quantity::L2Throughput, Raw::L2Pct, "lts__throughput.avg.pct_of_peak_sustained_elapsed"),
+            (
+                Quantity::SmThroughput,
+                Raw::SmPct,
+                "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            // Of active cycles, so at least the share of elapsed ones: still an upper bound.
+            (
+                Quantity::SmThroughput,
+                Raw::SmInstructionPct,
+                "sm__instruction_throughput.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                Quantity::MemoryThroughput,
+                Raw::MemoryPct,
+                "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                Quantity::DramThroughput,
+                Raw::DramPct,
+                "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                Quantity::L2Throughput,
+                Raw::L2Pct,
+                "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
             (Quantity::L1Throughput, Raw::L1Pct, "l1tex__throughput.avg.pct_of_peak_sustained"),
             (Quantity::L2HitRate, Raw::L2Hit, "lts__t_sector_hit_rate.pct"),
             (Quantity::L1HitRate, Raw::L1Hit, "l1tex__t_sector_hit_rate.pct"),

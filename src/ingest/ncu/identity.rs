@@ -56,7 +56,11 @@ impl Identity {
     }
 
     /// The identity of a launch; the grid may come later, from its metrics.
-    pub(in crate::ingest) fn head(&self, reading: &mut Reading<'_>, record: &csv::ByteRecord) -> Head {
+    pub(in crate::ingest) fn head(
+        &self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+    ) -> Head {
         let (process, id) = self.key(record).unwrap_or_default();
         let dim = |column: Option<usize>| {
             let text = std::str::from_utf8(record.get(column?)?).ok()?;
@@ -85,7 +89,8 @@ impl Identity {
         complete: impl FnOnce(&mut DeviceHint),
     ) -> HintId {
         if let Some((last_ordinal, last_capability, last_sms, hint)) = &self.last
-            && (last_ordinal.as_slice(), last_capability.as_slice(), *last_sms) == (ordinal, capability, sms)
+            && (last_ordinal.as_slice(), last_capability.as_slice(), *last_sms)
+                == (ordinal, capability, sms)
         {
             return *hint;
         }
@@ -110,7 +115,11 @@ impl Identity {
 pub(in crate::ingest) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
     let whole = |raw: Option<f64>| raw.filter(|value| *value >= 0.0 && value.fract() == 0.0);
     let dim = |x, y, z| {
-        let extent = |of| whole(raw.get(of)).filter(|value| *value <= f64::from(u32::MAX)).map(|value| value as u32);
+        let extent = |of| {
+            whole(raw.get(of))
+                .filter(|value| *value <= f64::from(u32::MAX))
+                .map(|value| value as u32)
+        };
         Some(Dim3 { x: extent(x)?, y: extent(y)?, z: extent(z)? })
     };
     if shape.grid.is_none()
@@ -194,7 +203,9 @@ impl Attributes {
                 Attribute::Minor => minor = parse(cell),
                 Attribute::Sms => hint.sms = number.map(|value| value as u32),
                 Attribute::SmClock => hint.max_sm_clock = number.map(|khz| Hertz::new(khz * 1e3)),
-                Attribute::MemoryClock => hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3)),
+                Attribute::MemoryClock => {
+                    hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3))
+                }
                 Attribute::Bus => hint.memory_bus_bits = number.map(|bits| bits as u32),
                 Attribute::L2 => hint.l2_bytes = number.map(|bytes| bytes as u64),
             }

@@ -56,10 +56,19 @@ impl Preamble {
 
 /// A product name such as `NVIDIA GeForce RTX 5070` in a line of program output.
 fn device_name(line: &str) -> Option<&str> {
-    let start = ["NVIDIA GeForce ", "NVIDIA RTX ", "NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "Tesla "]
-        .iter()
-        .filter_map(|maker| line.find(maker))
-        .min()?;
+    let start = [
+        "NVIDIA GeForce ",
+        "NVIDIA RTX ",
+        "NVIDIA A",
+        "NVIDIA H",
+        "NVIDIA B",
+        "NVIDIA L",
+        "NVIDIA T",
+        "Tesla ",
+    ]
+    .iter()
+    .filter_map(|maker| line.find(maker))
+    .min()?;
     let name = &line[start..];
     let end = name.find(['(', ',', ';', '|', '[', '\t', ':', '"', '\'']).unwrap_or(name.len());
     let name = name[..end].trim();
@@ -83,11 +92,14 @@ pub(in crate::ingest) fn no_table(reading: &Reading<'_>) -> Option<IngestError> 
             ));
         }
         if line.contains("driver resource was unavailable") {
-            return Some(at(found, "no table: another tool held the GPU counters")
-                .help("stop DCGM or other profilers while ncu runs"));
+            return Some(
+                at(found, "no table: another tool held the GPU counters")
+                    .help("stop DCGM or other profilers while ncu runs"),
+            );
         }
     }
-    let none = sample.lines().enumerate().find(|(_, line)| line.contains("No kernels were profiled"));
+    let none =
+        sample.lines().enumerate().find(|(_, line)| line.contains("No kernels were profiled"));
     if let Some(found) = none {
         let available: Vec<&str> = sample
             .lines()
@@ -97,7 +109,8 @@ pub(in crate::ingest) fn no_table(reading: &Reading<'_>) -> Option<IngestError> 
             .filter_map(|line| line.split_once(". ").map(|(_, name)| name))
             .collect();
         let help = if available.is_empty() {
-            "did the program launch kernels in a profiled process? try --target-processes all".to_owned()
+            "did the program launch kernels in a profiled process? try --target-processes all"
+                .to_owned()
         } else {
             format!("the filter matched none of: {}", available.join(", "))
         };
@@ -107,8 +120,10 @@ pub(in crate::ingest) fn no_table(reading: &Reading<'_>) -> Option<IngestError> 
         return Some(at(found, "no table: the profiler failed").help("see the profiler's message"));
     }
     if let Some(found) = tagged("==PROF==") {
-        return Some(at(found, "no table follows the profiler's messages")
-            .help("the run was cut before ncu printed its table, or --csv was not given"));
+        return Some(
+            at(found, "no table follows the profiler's messages")
+                .help("the run was cut before ncu printed its table, or --csv was not given"),
+        );
     }
     None
 }
@@ -120,7 +135,10 @@ mod tests {
     #[test]
     fn a_device_is_named_by_program_output() {
         for (line, name) in [
-            ("device: NVIDIA GeForce RTX 5070 (sm_120), 48 SMs, 2.625 GHz", Some("NVIDIA GeForce RTX 5070")),
+            (
+                "device: NVIDIA GeForce RTX 5070 (sm_120), 48 SMs, 2.625 GHz",
+                Some("NVIDIA GeForce RTX 5070"),
+            ),
             ("Using Tesla V100-SXM2-16GB", Some("Tesla V100-SXM2-16GB")),
             ("NVIDIA Announces results", None),
             ("measuring ceilings ...", None),

@@ -71,6 +71,7 @@ raws! {
     L1Writeback, Count, ["l1tex__lsu_writeback_active_mem_lgds.sum", "l1tex__lsu_writeback_active_mem_lg.sum", "l1tex__lsu_writeback_active.sum"];
     L1WritebackPeak, Count, ["l1tex__lsu_writeback_active_mem_lgds.sum.peak_sustained", "l1tex__lsu_writeback_active_mem_lg.sum.peak_sustained", "l1tex__lsu_writeback_active.sum.peak_sustained"];
     SmPct, Percent, ["sm__throughput.avg.pct_of_peak_sustained_elapsed"];
+    SmInstructionPct, Percent, ["sm__instruction_throughput.avg.pct_of_peak_sustained_active"];
     MemoryPct, Percent, ["gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"];
     DramPct, Percent, ["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"];
     L2Pct, Percent, ["lts__throughput.avg.pct_of_peak_sustained_elapsed"];
@@ -113,7 +114,8 @@ raws! {
 
 /// The SASS operations that are counted, in slot order.
 pub(super) const SASS: [&str; 12] = [
-    "dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "fadd2", "fmul2", "ffma2",
+    "dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "fadd2", "fmul2",
+    "ffma2",
 ];
 
 /// In which form a count is given.
@@ -259,8 +261,11 @@ impl Catalogue {
                 return None;
             }
         };
-        let dimension =
-            if metric.form == Form::PerSecond { Dimension::CountPerSecond } else { Dimension::Count };
+        let dimension = if metric.form == Form::PerSecond {
+            Dimension::CountPerSecond
+        } else {
+            Dimension::Count
+        };
         let position = self.tensor.iter().position(|known| *known == metric).unwrap_or_else(|| {
             self.tensor.push(metric);
             self.tensor.len() - 1
@@ -272,7 +277,12 @@ impl Catalogue {
     ///
     /// The same name means different things in different sections (`Memory Throughput` is a
     /// percentage in one and a rate in another), so all three decide.
-    pub(in crate::ingest) fn row(&mut self, section: &str, name: &str, is_percent: bool) -> Option<Wanted> {
+    pub(in crate::ingest) fn row(
+        &mut self,
+        section: &str,
+        name: &str,
+        is_percent: bool,
+    ) -> Option<Wanted> {
         if section == "Command line profiler metrics" || name.contains("__") {
             return self.metric(name);
         }
@@ -378,13 +388,17 @@ mod tests {
         let smsp = catalogue.metric("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum").unwrap();
         assert_eq!(sm.slot, smsp.slot);
         assert_eq!(catalogue.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.avg"), None);
-        assert_eq!(catalogue.metric("smsp__sass_thread_inst_executed_op_integer_pred_on.sum"), None);
+        assert_eq!(
+            catalogue.metric("smsp__sass_thread_inst_executed_op_integer_pred_on.sum"),
+            None
+        );
     }
 
     #[test]
     fn the_same_label_means_different_things_in_different_units() {
         let mut catalogue = Catalogue::default();
-        let percent = catalogue.row("GPU Speed Of Light Throughput", "Memory Throughput", true).unwrap();
+        let percent =
+            catalogue.row("GPU Speed Of Light Throughput", "Memory Throughput", true).unwrap();
         let rate = catalogue.row("Memory Workload Analysis", "Memory Throughput", false).unwrap();
         assert_eq!(percent.slot, Raw::MemoryPct as usize);
         assert_eq!(rate.slot, Raw::DramRateDetails as usize);
@@ -398,7 +412,8 @@ mod tests {
             .row(section, "Theoretical Predicated-On FFMA Thread Instructions Executed", false)
             .unwrap();
         assert_eq!(peak.slot, sass_slot(5, Form::Peak));
-        let doubled = catalogue.row(section, "Predicated-On FFMA Operations Per Cycle", false).unwrap();
+        let doubled =
+            catalogue.row(section, "Predicated-On FFMA Operations Per Cycle", false).unwrap();
         assert_eq!((doubled.slot, doubled.factor), (sass_slot(5, Form::PerCycle), 0.5));
     }
 

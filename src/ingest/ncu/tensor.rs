@@ -80,7 +80,9 @@ impl TensorMetric {
             .next()
             .unwrap_or_default()
             .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         Ok(Some(Self { is_child, pipe, sparsity, form, name }))
     }
 
@@ -126,7 +128,8 @@ pub(super) fn operations(counts: &[(TensorMetric, f64)]) -> Vec<(Pipe, f64)> {
                 .collect::<Vec<_>>()
         };
         let (parents, children) = (of(false), of(true));
-        let total = |level: &[(TensorMetric, f64)]| level.iter().map(|(_, count)| count).sum::<f64>();
+        let total =
+            |level: &[(TensorMetric, f64)]| level.iter().map(|(_, count)| count).sum::<f64>();
         let use_children = !children.is_empty()
             && (parents.is_empty() || total(&children) * 1.01 >= total(&parents));
         for (metric, count) in if use_children { children } else { parents } {

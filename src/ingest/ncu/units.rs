@@ -27,6 +27,11 @@ pub(in crate::ingest) enum Dimension {
 }
 
 impl Dimension {
+    /// Whether values of this dimension can be negative: differences of counts can, amounts cannot.
+    pub(in crate::ingest) const fn can_be_negative(self) -> bool {
+        matches!(self, Self::Count | Self::CountPerSecond | Self::Percent)
+    }
+
     /// What a cell of this dimension should be, for error messages.
     pub(in crate::ingest) const fn noun(self) -> &'static str {
         match self {
@@ -74,7 +79,8 @@ pub(in crate::ingest) fn unit(word: &str) -> Option<Unit> {
     if let Some(hertz) = strip_ignoring_case(word, "hz") {
         return is(Frequency, prefix(hertz)?);
     }
-    let (amount, per) = word.split_once('/').map_or((word, None), |(amount, per)| (amount, Some(per)));
+    let (amount, per) =
+        word.split_once('/').map_or((word, None), |(amount, per)| (amount, Some(per)));
     if let Some(scale) = amount.strip_suffix("byte").or_else(|| amount.strip_suffix("B")) {
         let scale = prefix(scale)?;
         return match per {
@@ -88,8 +94,26 @@ pub(in crate::ingest) fn unit(word: &str) -> Option<Unit> {
         };
     }
     const COUNTED: [&str; 20] = [
-        "inst", "thread", "warp", "block", "cluster", "sector", "sectors", "request", "cycle", "pass",
-        "sample", "branches", "SM", "register", "1", "%", "op", "tag", "wavefront", "requests",
+        "inst",
+        "thread",
+        "warp",
+        "block",
+        "cluster",
+        "sector",
+        "sectors",
+        "request",
+        "cycle",
+        "pass",
+        "sample",
+        "branches",
+        "SM",
+        "register",
+        "1",
+        "%",
+        "op",
+        "tag",
+        "wavefront",
+        "requests",
     ];
     let counted = COUNTED
         .iter()

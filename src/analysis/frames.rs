@@ -1,0 +1,191 @@
+//! The canonical launch table and comparisons across ranks: the only module that knows polars.
+//!
+//! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
+//! here runs for `--help` or for a report on one file.
+
+use polars::prelude::*;
+use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
+
+use super::ranks::{Rank, Ranks, Spread};
+use super::table::{Cells, Table};
+use crate::model::Profile;
+use crate::units::Seconds;
+
+/// What can go wrong in the frame library.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot build the table: {0}")]
+pub struct FrameError(#[from] PolarsError);
+
+/// Writes the canonical launch table as Parquet, with the derivations as file metadata.
+///
+/// # Errors
+/// [`FrameError`] when the frame library refuses the table.
+pub fn parquet(table: Table) -> Result<Vec<u8>, FrameError> {
+    let metadata = table.metadata.clone();
+    let mut frame = frame(table)?;
+    let mut bytes = Vec::new();
+    ParquetWriter::new(&mut bytes)
+        .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
+        .finish(&mut frame)?;
+    Ok(bytes)
+}
+
+fn frame(table: Table) -> Result<DataFrame, PolarsError> {
+    let height = table.height;
+    let columns = table
+        .columns
+        .into_iter()
+        .map(|(name, cells)| {
+            let name = PlSmallStr::from(name.as_str());
+            match cells {
+                Cells::Text(cells) => Column::new(name, cells),
+                Cells::Count(cells) => Column::new(name, cells),
+                Cells::Number(cells) => Column::new(name, cells),
+            }
+        })
+        .collect();
+    DataFrame::new(height, columns)
+}
+
+mod columns {
+    pub(super) const SOURCE: &str = "source";
+    pub(super) const KERNEL: &str = "kernel";
+    pub(super) const COUNT: &str = "launches";
+    pub(super) const TIME: &str = "measured_s";
+    pub(super) const MEDIAN: &str = "median_s";
+    pub(super) const LEAST: &str = "least_s";
+    pub(super) const GREATEST: &str = "greatest_s";
+    pub(super) const SOURCES: &str = "sources";
+    pub(super) const SLOWEST: &str = "slowest";
+    pub(super) const LOST: &str = "lost_s";
+}
+
+/// How many kernels are listed with their spread.
+const SPREADS: u32 = 5;
+
+/// Compares the inputs of a profile: time per input, and kernels that take longer on some.
+///
+/// # Errors
+/// [`FrameError`] when the frame library fails.
+pub fn ranks(profile: &Profile) -> Result<Ranks, FrameError> {
+    let launches = with_launches(profile)?;
+    let per_rank = by_source(launches.clone()).collect()?;
+    let spread = with_spread(by_kernel_and_source(launches)).collect()?;
+    let mut ranks = Ranks::default();
+    let (source, count, time) = (
+        per_rank.column(columns::SOURCE)?.u32()?.clone(),
+        per_rank.column(columns::COUNT)?.u64()?.clone(),
+        per_rank.column(columns::TIME)?.f64()?.clone(),
+    );
+    for row in 0..per_rank.height() {
+        ranks.ranks.push(Rank {
+            source: source.get(row).unwrap_or_default() as usize,
+            launches: count.get(row).unwrap_or_default(),
+            measured: Seconds::new(time.get(row).unwrap_or_default()),
+        });
+    }
+    let seconds = |name: &str, row: usize| -> Result<Seconds, PolarsError> {
+        Ok(Seconds::new(spread.column(name)?.f64()?.get(row).unwrap_or_default()))
+    };
+    for row in 0..spread.height() {
+        ranks.spreads.push(Spread {
+            kernel: spread.column(columns::KERNEL)?.str()?.get(row).unwrap_or_default().to_owned(),
+            sources: u64::from(
+                spread.column(columns::SOURCES)?.u32()?.get(row).unwrap_or_default(),
+            ),
+            least: seconds(columns::LEAST, row)?,
+            median: seconds(columns::MEDIAN, row)?,
+            greatest: seconds(columns::GREATEST, row)?,
+            slowest: spread.column(columns::SLOWEST)?.u32()?.get(row).unwrap_or_default() as usize,
+        });
+    }
+    Ok(ranks)
+}
+
+/// One row per launch: input, kernel, executions, time.
+fn with_launches(profile: &Profile) -> Result<LazyFrame, PolarsError> {
+    let (mut source, mut kernel, mut count, mut time) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for launch in profile.iter() {
+        source.push(u32::from(launch.head.source));
+        kernel.push(launch.kernel());
+        count.push(u64::from(launch.head.count));
+        time.push(launch.duration().map(|(time, _)| time.get() * f64::from(launch.head.count)));
+    }
+    let frame = DataFrame::new(
+        source.len(),
+        vec![
+            Column::new(columns::SOURCE.into(), source),
+            Column::new(columns::KERNEL.into(), kernel),
+            Column::new(columns::COUNT.into(), count),
+            Column::new(columns::TIME.into(), time),
+        ],
+    )?;
+    Ok(frame.lazy())
+}
+
+fn by_source(launches: LazyFrame) -> LazyFrame {
+    launches
+        .group_by([col(columns::SOURCE)])
+        .agg([col(columns::COUNT).sum(), col(columns::TIME).sum()])
+        .sort([columns::SOURCE], SortMultipleOptions::default())
+}
+
+fn by_kernel_and_source(launches: LazyFrame) -> LazyFrame {
+    launches
+        .group_by([col(columns::KERNEL), col(columns::SOURCE)])
+        .agg([col(columns::TIME).sum()])
+        .sort([columns::KERNEL, columns::SOURCE], SortMultipleOptions::default())
+}
+
+/// Per kernel: least, median and greatest time over the inputs, and what the slowest loses.
+fn with_spread(per_source: LazyFrame) -> LazyFrame {
+    let lost = col(columns::GREATEST) - col(columns::MEDIAN);
+    per_source
+        .sort([columns::TIME], SortMultipleOptions::default())
+        .group_by([col(columns::KERNEL)])
+        .agg([
+            len().alias(columns::SOURCES),
+            col(columns::TIME).min().alias(columns::LEAST),
+            col(columns::TIME).median().alias(columns::MEDIAN),
+            col(columns::TIME).max().alias(columns::GREATEST),
+            col(columns::SOURCE).last().alias(columns::SLOWEST),
+        ])
+        .filter(col(columns::SOURCES).gt(lit(1)))
+        .with_column(lost.alias(columns::LOST))
+        .sort(
+            [columns::LOST, columns::KERNEL],
+            SortMultipleOptions::default().with_order_descending_multi([true, false]),
+        )
+        .limit(SPREADS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Head, Origin, Quantity, Source, Values};
+
+    #[test]
+    fn the_slowest_input_of_a_kernel_is_found() {
+        let mut profile = Profile::default();
+        profile.sources = vec![Source::default(); 3];
+        let name = profile.names.id("gemm");
+        let origin = profile.origins.id(&Origin::measured("t"));
+        for (source, time) in [(0, 1.0), (1, 3.0), (2, 2.0), (1, 4.0)] {
+            let mut values = Values::default();
+            values.set(Quantity::Duration, time, origin);
+            profile.launches.push(Head { source, name, count: 1, ..Head::default() }, &values);
+        }
+        let ranks = ranks(&profile).unwrap();
+        assert_eq!(
+            ranks.ranks.iter().map(|rank| rank.measured.get()).collect::<Vec<_>>(),
+            [1.0, 7.0, 2.0]
+        );
+        assert_eq!(ranks.ranks[1].launches, 2);
+        let spread = &ranks.spreads[0];
+        assert_eq!(
+            (spread.least.get(), spread.median.get(), spread.greatest.get(), spread.slowest),
+            (1.0, 2.0, 7.0, 1)
+        );
+    }
+}

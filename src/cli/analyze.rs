@@ -1,0 +1,211 @@
+//! `analyze` and `demo`: read, judge, report.
+
+use std::path::Path;
+
+use super::args::{self, Analyze, Demo};
+use super::catalog;
+use super::exit::Failure;
+use super::terminal::Terminal;
+use crate::analysis::{self, Analysis, Kernel};
+use crate::ingest::{self, Input, Mapping, Options};
+use crate::model::Profile;
+use crate::report::{self, Report, Style};
+use crate::rules::{self, Findings};
+
+/// The sample profile of `rooflint demo`.
+const SAMPLE: &str = include_str!("../../fixtures/demo/h100-training-step.csv");
+
+pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
+    let profile = read(&command.reading)?;
+    report(&profile, &command.model, &command.output, terminal)
+}
+
+pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
+    let profile = ingest::read_text("demo", SAMPLE, &Options::default())?;
+    report(&profile, &command.model, &command.output, terminal)
+}
+
+/// Reads what the user named.
+pub(super) fn read(reading: &args::Reading) -> Result<Profile, Failure> {
+    let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
+    let from = reading.from.as_deref().and_then(ingest::format);
+    let options = Options { strict: reading.strict, from, map };
+    let inputs = inputs(&reading.files)?;
+    Ok(ingest::read(&inputs, &options)?)
+}
+
+fn mapping(path: &Path) -> Result<Mapping, Failure> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| Failure::usage(format!("{shown}: cannot read the mapping: {cause}")))?;
+    Mapping::from_toml(&text, &shown).map_err(|error| {
+        let help = error
+            .next_step()
+            .unwrap_or("see docs/formats.md for a mapping to start from")
+            .to_owned();
+        Failure::usage(error.to_string()).help(help)
+    })
+}
+
+/// Expands patterns that the shell left alone, then directories and `-`.
+fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
+    let mut inputs = Vec::new();
+    for file in files {
+        let text = file.to_string_lossy();
+        if file.exists() || !text.contains(['*', '?', '[']) {
+            inputs.extend(ingest::expand(std::slice::from_ref(file))?);
+            continue;
+        }
+        let pattern = glob::glob(&text)
+            .map_err(|error| Failure::usage(format!("{text}: not a pattern: {error}")))?;
+        let mut found: Vec<_> =
+            pattern.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(Failure::Ingest(ingest::IngestError::new(
+                text,
+                "no file fits the pattern",
+            )));
+        }
+        inputs.extend(found.into_iter().map(Input::Found));
+    }
+    Ok(inputs)
+}
+
+fn report(
+    profile: &Profile,
+    model: &args::Model,
+    output: &args::Output,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    // A wrong ending is found before a long analysis.
+    let outputs = output
+        .outputs
+        .iter()
+        .map(|path| Ok((path, format_of(path, output)?)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let catalog = catalog(&model.devices)?;
+    let options = analysis::Options {
+        device: model.device.clone(),
+        ceilings: model.ceilings.set(),
+        threshold: model.threshold,
+        floor: model.min_win.map(crate::units::Seconds::new),
+    };
+    let mut analysis = analysis::analyse(profile, &catalog, &options)?;
+    compare_inputs(profile, &mut analysis)?;
+    let mut findings = rules::check(&analysis);
+    if output.explain {
+        let style = Style { full_names: output.full_names, ..terminal.style() };
+        return terminal.print(&explanations(
+            profile,
+            &analysis,
+            output.kernel.as_deref(),
+            &style,
+        )?);
+    }
+    if let Some(query) = &output.kernel {
+        keep(&mut analysis, &mut findings, query)?;
+    }
+    let report = Report { analysis: &analysis, findings: &findings, top: output.top };
+    if outputs.is_empty() {
+        let format =
+            output.format.as_deref().and_then(report::output).unwrap_or(&report::OUTPUTS[0]);
+        return terminal.print(&(format.render)(&report, &style_for(format, output, terminal)));
+    }
+    for (path, format) in outputs {
+        let style = if path.as_os_str() == "-" {
+            style_for(format, output, terminal)
+        } else {
+            Style { full_names: output.full_names, ..Style::default() }
+        };
+        terminal.write(path, (format.render)(&report, &style).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Sets several inputs beside each other; one input needs no frame library.
+#[cfg(feature = "frames")]
+fn compare_inputs(profile: &Profile, analysis: &mut Analysis) -> Result<(), Failure> {
+    if profile.sources.len() > 1 {
+        let ranks =
+            analysis::frames::ranks(profile).map_err(|error| Failure::usage(error.to_string()))?;
+        analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "frames"))]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as with frames")]
+fn compare_inputs(_: &Profile, _: &mut Analysis) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Only text is drawn for the terminal; other formats on standard output are as in a file.
+fn style_for(format: &report::Output, output: &args::Output, terminal: &Terminal) -> Style {
+    let style = if format.name == "text" { terminal.style() } else { Style::default() };
+    Style { full_names: output.full_names, ..style }
+}
+
+fn format_of(path: &Path, output: &args::Output) -> Result<&'static report::Output, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(output
+            .format
+            .as_deref()
+            .and_then(report::output)
+            .unwrap_or(&report::OUTPUTS[0]));
+    }
+    report::output_for(path).ok_or_else(|| {
+        let endings: Vec<String> = report::OUTPUTS
+            .iter()
+            .map(|output| format!(".{} ({})", output.extension, output.name))
+            .collect();
+        Failure::usage(format!("{}: no report format has this ending", path.display()))
+            .help(format!("use one of {}", endings.join(", ")))
+    })
+}
+
+fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
+    let found = analysis.find(query);
+    if found.is_empty() {
+        let nearest = analysis.nearest(query).map(|name| format!("; the nearest name is {name:?}"));
+        return Err(Failure::usage(format!(
+            "no kernel is called {query:?}{}",
+            nearest.unwrap_or_default()
+        ))
+        .help("give a whole name, a pattern such as '*gemm*', or '#1' for the first kernel"));
+    }
+    Ok(found)
+}
+
+fn explanations(
+    profile: &Profile,
+    analysis: &Analysis,
+    query: Option<&str>,
+    style: &Style,
+) -> Result<String, Failure> {
+    let kernels = chosen(analysis, query.unwrap_or("#1"))?;
+    let parts: Vec<String> = kernels
+        .into_iter()
+        .map(|kernel| {
+            report::explained(
+                analysis,
+                kernel,
+                &analysis::explain(profile, analysis, kernel),
+                style,
+            )
+        })
+        .collect();
+    Ok(parts.join("\n"))
+}
+
+/// Leaves only the chosen kernels; the totals stay those of the whole run.
+fn keep(analysis: &mut Analysis, findings: &mut Findings, query: &str) -> Result<(), Failure> {
+    let rows: Vec<usize> = chosen(analysis, query)?.iter().map(|kernel| kernel.longest).collect();
+    let kept: Vec<bool> =
+        analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
+    let mut keep = kept.iter();
+    analysis.kernels.retain(|_| *keep.next().unwrap_or(&false));
+    let mut keep = kept.iter();
+    findings.by_kernel.retain(|_| *keep.next().unwrap_or(&false));
+    Ok(())
+}

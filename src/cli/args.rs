@@ -1,0 +1,282 @@
+//! The command line: commands, options, help.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::analysis::CeilingSet;
+use crate::ingest::FORMATS;
+use crate::report::OUTPUTS;
+
+const EXAMPLES: &str = "\
+Examples:
+  rooflint demo                                    a report on a sample profile
+  rooflint run.csv                                 analyse an export; `analyze` may be left out
+  rooflint run.csv --device 'A100 SXM4 80GB'       where the export does not name the GPU
+  rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
+  rooflint run.csv --kernel '#1' --explain         the arithmetic of the first kernel
+  rooflint inspect run.csv                         what is in an export, and what is missing
+
+How to get an export:
+  ncu --set full -o report APP
+  ncu --import report.ncu-rep --csv --page raw --print-units base > run.csv
+
+Exit codes:
+  0 done · 1 a gate failed · 2 usage, configuration or device error
+  3 the input could not be read or holds no kernel · 4 inconclusive";
+
+/// How long each GPU kernel should have taken, and what can be won.
+///
+/// Reads a profiler's export (Nsight Compute, PyProf, or any CSV through a mapping), compares every
+/// kernel with the roofline of its device, and ranks the opportunities.
+#[derive(Debug, Parser)]
+#[command(name = "rooflint", version, override_usage = "rooflint FILE...\n       rooflint COMMAND [OPTIONS]", after_long_help = EXAMPLES, after_help = "Try `rooflint demo`, or --help for examples and exit codes.", arg_required_else_help = true, max_term_width = 100)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+
+    #[command(flatten)]
+    pub(super) terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Terminal")]
+pub(super) struct Terminal {
+    /// Colours; `auto` follows the terminal, NO_COLOR, FORCE_COLOR, CLICOLOR and CLICOLOR_FORCE
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
+    pub(super) color: Color,
+
+    /// Only ASCII characters
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(super) ascii: bool,
+
+    /// Columns to fit the text into, instead of the terminal's width
+    #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..), hide_short_help = true)]
+    pub(super) width: Option<u16>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Compare every kernel with its roofline and rank what can be won
+    #[command(visible_alias = "analyse")]
+    Analyze(Analyze),
+    /// What an export is, what is in it, and the command that would supply what is missing
+    Inspect(Inspect),
+    /// Write the canonical launch table: one row per launch, units in the column names
+    Convert(Convert),
+    /// The catalogue of devices, or one of them with every figure and its source
+    Devices(Devices),
+    /// What can be read, and how to produce it
+    Formats,
+    /// The rules that look for causes, or one of them in full
+    Rules(Rules),
+    /// Analyse a sample profile that is carried in the program
+    Demo(Demo),
+    /// Print the JSON schema of the report
+    Schema,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(super) struct Reading {
+    /// Exports: files, directories, patterns, `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+
+    /// Read as this format, whatever the content looks like
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)), conflicts_with = "map")]
+    pub(super) from: Option<String>,
+
+    /// Read as a CSV whose columns this TOML file names
+    #[arg(long, value_name = "MAPPING")]
+    pub(super) map: Option<PathBuf>,
+
+    /// Stop at the first record that cannot be used, instead of counting it
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(super) struct Model {
+    /// The GPU, where the export does not name it (or to overrule it)
+    #[arg(long, value_name = "NAME")]
+    pub(super) device: Option<String>,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) devices: Vec<PathBuf>,
+
+    /// Which roofs to compare with; `auto` takes the measured clock if every launch has it
+    #[arg(long, value_name = "SET", default_value = "auto")]
+    pub(super) ceilings: Ceilings,
+
+    /// Headroom from which a kernel is an opportunity [default: 2.0 for spec, else 1.5]
+    #[arg(long, value_name = "H", value_parser = threshold)]
+    pub(super) threshold: Option<f64>,
+
+    /// Smallest time to win that makes an opportunity, beside 1 % of the run [default: 50us]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(super) min_win: Option<f64>,
+}
+
+/// A time such as `50us` or `1.5ms`.
+fn time(text: &str) -> Result<f64, String> {
+    let at = text.find(|c: char| c.is_alphabetic() || c == 'µ').unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let factor = match unit.trim() {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err("give a time with its unit: ns, us, ms or s".to_owned()),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value * factor),
+        _ => Err("not a time".to_owned()),
+    }
+}
+
+fn threshold(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 1.0 && value.is_finite() => Ok(value),
+        Ok(_) => {
+            Err("headroom is measured over expected time, so the threshold is at least 1"
+                .to_owned())
+        }
+        Err(_) => Err("not a number".to_owned()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Ceilings {
+    /// Measured clock if every launch has it, else the datasheet
+    Auto,
+    /// Datasheet peaks at the rated boost clock
+    Spec,
+    /// Peaks at the clock each launch ran at
+    MeasuredClock,
+    /// What published benchmarks reach
+    Achievable,
+}
+
+impl Ceilings {
+    pub(super) fn set(self) -> Option<CeilingSet> {
+        match self {
+            Self::Auto => None,
+            Self::Spec => Some(CeilingSet::Spec),
+            Self::MeasuredClock => Some(CeilingSet::MeasuredClock),
+            Self::Achievable => Some(CeilingSet::Achievable),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct Output {
+    /// Format of what goes to standard output
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
+    pub(super) format: Option<String>,
+
+    /// Write to a file, in the format of its ending; may be given several times, `-` is standard output
+    #[arg(short, long = "output", value_name = "PATH")]
+    pub(super) outputs: Vec<PathBuf>,
+
+    /// Kernels shown in tables
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
+
+    /// Kernel names as the profiler wrote them
+    #[arg(long)]
+    pub(super) full_names: bool,
+
+    /// Only these kernels: a whole name, a pattern with `*`, or `#2` for the second
+    #[arg(long, value_name = "NAME")]
+    pub(super) kernel: Option<String>,
+
+    /// Print the arithmetic of the chosen kernels (the first one if none is chosen)
+    #[arg(long)]
+    pub(super) explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Analyze {
+    #[command(flatten)]
+    pub(super) reading: Reading,
+    #[command(flatten)]
+    pub(super) model: Model,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Demo {
+    #[command(flatten)]
+    pub(super) model: Model,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Inspect {
+    #[command(flatten)]
+    pub(super) reading: Reading,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) devices: Vec<PathBuf>,
+
+    /// Format of the listing
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(super) format: Listing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listing {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    #[command(flatten)]
+    pub(super) reading: Reading,
+
+    /// Where to write: .parquet, .csv or .json; may be given several times
+    #[arg(short, long = "output", value_name = "OUT", required = true)]
+    pub(super) outputs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Devices {
+    /// One device, by any of its names
+    pub(super) name: Option<String>,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) devices: Vec<PathBuf>,
+
+    /// Format of the listing
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(super) format: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Rules {
+    /// One rule, by its name
+    pub(super) id: Option<String>,
+}

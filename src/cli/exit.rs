@@ -1,0 +1,126 @@
+//! Exit codes, and which error leads to which.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::analysis::AnalysisError;
+use crate::catalog::CatalogError;
+use crate::ingest::IngestError;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// A gate failed. (No command gates yet.)
+pub const GATE_FAILED: u8 = 1;
+/// Usage, configuration or device.
+pub const USAGE: u8 = 2;
+/// An input could not be read, or holds no kernel.
+pub const UNREADABLE: u8 = 3;
+/// Inconclusive, where a policy asks for it. (No command gates yet.)
+pub const INCONCLUSIVE: u8 = 4;
+
+/// Every exit code with its meaning, as `--help` and the documentation list them.
+pub const TABLE: [(u8, &str); 5] = [
+    (DONE, "done"),
+    (GATE_FAILED, "a gate failed"),
+    (USAGE, "usage, configuration or device error"),
+    (UNREADABLE, "the input could not be read or holds no kernel"),
+    (INCONCLUSIVE, "inconclusive, where the policy asks for it"),
+];
+
+/// Anything that ends a command early.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Usage {
+        message: String,
+        help: Option<String>,
+    },
+    Ingest(IngestError),
+    Catalog(CatalogError),
+    Analysis(AnalysisError),
+    /// The reader of the output went away: not a failure of ours.
+    BrokenPipe,
+    Output {
+        path: String,
+        cause: std::io::Error,
+    },
+}
+
+impl Failure {
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), help: None }
+    }
+
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        match self {
+            Self::Usage { message, .. } => Self::Usage { message, help: Some(help.into()) },
+            other => other,
+        }
+    }
+
+    /// The exit code; the match is exhaustive on purpose.
+    pub(super) fn code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::BrokenPipe => DONE,
+            Self::Usage { .. } | Self::Catalog(_) | Self::Analysis(_) | Self::Output { .. } => {
+                USAGE
+            }
+            Self::Ingest(_) => UNREADABLE,
+        })
+    }
+
+    /// The user's next step.
+    pub(super) fn next_step(&self) -> Option<String> {
+        match self {
+            Self::Usage { help, .. } => help.clone(),
+            Self::Ingest(error) => error.next_step().map(str::to_owned),
+            Self::Catalog(error) => Some(error.help()),
+            Self::Analysis(error) => Some(error.help()),
+            Self::BrokenPipe => None,
+            Self::Output { .. } => {
+                Some("check that the folder exists and can be written to".to_owned())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage { message, .. } => f.write_str(message),
+            Self::Ingest(error) => error.fmt(f),
+            Self::Catalog(error) => chain(error, f),
+            Self::Analysis(error) => chain(error, f),
+            Self::BrokenPipe => f.write_str("broken pipe"),
+            Self::Output { path, cause } => write!(f, "{path}: cannot write: {cause}"),
+        }
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{error}")?;
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        write!(f, ": {error}")?;
+        cause = error.source();
+    }
+    Ok(())
+}
+
+impl From<IngestError> for Failure {
+    fn from(error: IngestError) -> Self {
+        Self::Ingest(error)
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        Self::Catalog(error)
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        Self::Analysis(error)
+    }
+}

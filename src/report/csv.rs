@@ -1,0 +1,117 @@
+//! The report as a table for spreadsheets and scripts: one row per kernel, units in the headers.
+
+use super::view::{Style, printable};
+use super::{Output, Report};
+
+pub(super) const OUTPUT: Output = Output {
+    name: "csv",
+    extension: "csv",
+    summary: "one row per kernel, for spreadsheets and scripts",
+    render,
+};
+
+const HEADER: [&str; 30] = [
+    "name",
+    "full_name",
+    "operator",
+    "device",
+    "blocks",
+    "threads_per_block",
+    "launches",
+    "measured_s",
+    "share",
+    "flops",
+    "integer_operations",
+    "bytes",
+    "provenance",
+    "arithmetic_intensity_flop_per_byte",
+    "ridge_point_flop_per_byte",
+    "t_mem_s",
+    "t_math_s",
+    "t_l2_s",
+    "expected_s",
+    "expected_high_s",
+    "structural_s",
+    "headroom",
+    "headroom_low",
+    "limiter",
+    "state",
+    "reason",
+    "recoverable_s",
+    "recoverable_upper_s",
+    "gain",
+    "findings",
+];
+
+fn render(report: &Report<'_>, _: &Style) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory cannot fail.
+    let _ = writer.write_record(HEADER);
+    for (position, kernel) in report.analysis.kernels.iter().enumerate() {
+        let number = |value: Option<f64>| {
+            value
+                .filter(|value| value.is_finite())
+                .map_or_else(String::new, |value| value.to_string())
+        };
+        let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+        let findings: Vec<&str> = report
+            .findings
+            .by_kernel
+            .get(position)
+            .into_iter()
+            .flatten()
+            .map(|finding| finding.rule)
+            .collect();
+        let _ = writer.write_record([
+            cell(&kernel.name),
+            cell(&kernel.full_name),
+            cell(kernel.operator.as_deref().unwrap_or_default()),
+            cell(report.analysis.devices[kernel.device].name()),
+            count(kernel.shape.blocks),
+            count(kernel.shape.threads_per_block),
+            kernel.launches.to_string(),
+            kernel.measured.get().to_string(),
+            kernel.share.to_string(),
+            number(kernel.flops.map(crate::units::Flops::get)),
+            number(kernel.integer_operations.map(crate::units::Flops::get)),
+            number(kernel.bytes.map(crate::units::Bytes::get)),
+            kernel.provenance.to_owned(),
+            number(kernel.intensity.map(crate::units::FlopsPerByte::get)),
+            number(kernel.ridge_point.map(crate::units::FlopsPerByte::get)),
+            number(kernel.memory_time.map(crate::units::Seconds::get)),
+            number(kernel.math_time.map(crate::units::Seconds::get)),
+            number(kernel.l2_time.map(crate::units::Seconds::get)),
+            number(kernel.expected.map(crate::units::Seconds::get)),
+            number(kernel.expected_high.map(crate::units::Seconds::get)),
+            number(kernel.structural.map(crate::units::Seconds::get)),
+            number(kernel.headroom),
+            number(kernel.headroom_low),
+            kernel.limiter.label().to_owned(),
+            kernel.state.label().to_owned(),
+            cell(&kernel.reason),
+            kernel.recoverable.get().to_string(),
+            kernel.recoverable_upper.get().to_string(),
+            kernel.gain.to_string(),
+            findings.join(" "),
+        ]);
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A text cell that no spreadsheet takes for a formula.
+fn cell(text: &str) -> String {
+    let text = printable(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell;
+
+    #[test]
+    fn a_name_is_never_a_formula() {
+        assert_eq!(cell("=HYPERLINK(\"x\")"), "'=HYPERLINK(\"x\")");
+        assert_eq!(cell("gemm"), "gemm");
+    }
+}

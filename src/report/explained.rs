@@ -1,0 +1,239 @@
+//! The arithmetic of one kernel, line by line, with units and where each number came from.
+
+use super::view::{self, Style, printable};
+use crate::analysis::{Analysis, Explanation, Kernel};
+use crate::model::Origin;
+use crate::roofline;
+use crate::units::Seconds;
+
+/// Unfolds one kernel.
+#[must_use]
+pub fn explained(
+    analysis: &Analysis,
+    kernel: &Kernel,
+    explanation: &Explanation,
+    style: &Style,
+) -> String {
+    let mut lines = Lines { rows: Vec::new() };
+    let time = |time: Seconds| view::si(time.get(), "s");
+    let device = &analysis.devices[kernel.device];
+    lines.add("kernel", printable(&kernel.full_name), String::new());
+    if let Some(operator) = &kernel.operator {
+        lines.add("operator", printable(operator), String::new());
+    }
+    lines.add("device", printable(device.name()), device.how.clone());
+    lines.add(
+        "launches",
+        kernel.launches.to_string(),
+        format!("grid / block {}; sums over all launches follow", view::shape(kernel)),
+    );
+    lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
+    match (kernel.bytes, kernel.memory_time) {
+        (Some(bytes), Some(memory)) => {
+            lines.add("B", view::si(bytes.get(), "B"), origin(explanation.bytes.as_ref()));
+            let from = explanation.bandwidth.as_ref().map_or("", |(_, from)| from.as_str());
+            let bandwidth = bytes / memory;
+            lines.add("BW", view::si(bandwidth.get(), "B/s"), from.to_owned());
+            lines.add(
+                "t_mem",
+                time(memory),
+                format!(
+                    "B ÷ BW = {} ÷ {}",
+                    view::si(bytes.get(), "B"),
+                    view::si(bandwidth.get(), "B/s")
+                ),
+            );
+        }
+        (None, Some(memory)) => {
+            lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned())
+        }
+        (Some(bytes), None) => {
+            lines.add("B", view::si(bytes.get(), "B"), "no bandwidth to divide by".to_owned())
+        }
+        (None, None) => lines.add("B", view::MISSING.to_owned(), "not in the export".to_owned()),
+    }
+    work(&mut lines, kernel, explanation);
+    if let (Some(flops), Some(bytes), Some(intensity)) =
+        (kernel.flops, kernel.bytes, kernel.intensity)
+    {
+        let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
+            format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
+        });
+        lines.add(
+            "I",
+            format!("{} FLOP/B", view::digits(intensity.get())),
+            format!(
+                "F ÷ B = {} ÷ {}{ridge}",
+                view::si(flops.get(), "FLOP"),
+                view::si(bytes.get(), "B")
+            ),
+        );
+    }
+    if let Some(expected) = kernel.expected {
+        let bound = if kernel.is_lower_bound() {
+            let high = kernel.expected_high.map_or(f64::INFINITY, Seconds::get);
+            format!("; a lower bound: what was not counted allows up to {}", view::si(high, "s"))
+        } else {
+            String::new()
+        };
+        lines.add("E", time(expected), format!("max(t_mem, t_math){bound}"));
+        if let Some(headroom) = kernel.headroom {
+            lines.add(
+                "headroom",
+                view::factor(headroom),
+                format!("T ÷ E = {} ÷ {}", time(kernel.measured), time(expected)),
+            );
+        }
+    }
+    if let Some(l2) = kernel.l2_time {
+        lines.add("t_L2", time(l2), "L2 traffic ÷ L2 bandwidth; beside the headline".to_owned());
+    }
+    if let Some(structural) = kernel.structural {
+        lines.add(
+            "structural",
+            time(structural),
+            format!(
+                "{} a launch + the longer of t_mem and t_math at their achievable share, tail included",
+                view::si(analysis.fixed_cost.get(), "s")
+            ),
+        );
+        lines.add(
+            "to win",
+            time(kernel.recoverable),
+            format!(
+                "T above structural, launch by launch; at most {} (T above E)",
+                time(kernel.recoverable_upper)
+            ),
+        );
+        lines.add("gain", view::factor(kernel.gain), "total ÷ (total − to win)".to_owned());
+    }
+    lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
+    lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
+    lines.add("meaning", String::new(), kernel.meaning());
+    lines.draw(style)
+}
+
+fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
+    let mut any = false;
+    for work in kernel.work.iter().filter(|work| work.operations.get() > 0.0) {
+        any = true;
+        let unit = work.pipe.operation();
+        let source = explanation.work.iter().find(|(pipe, ..)| *pipe == work.pipe);
+        let label = work.pipe.label();
+        lines.add(
+            &format!("F {label}"),
+            view::si(work.operations.get(), unit),
+            origin(source.map(|(_, origin, _)| origin)),
+        );
+        let Some(peak) = work.peak() else { continue };
+        let from =
+            source.and_then(|(_, _, roof)| roof.as_ref()).map_or("", |(_, from)| from.as_str());
+        lines.add(
+            &format!("P {label}"),
+            view::si(peak.get(), &format!("{unit}/s")),
+            from.to_owned(),
+        );
+        lines.add(
+            &format!("t {label}"),
+            view::si(work.time.get(), "s"),
+            format!(
+                "F ÷ P = {} ÷ {}",
+                view::si(work.operations.get(), unit),
+                view::si(peak.get(), &format!("{unit}/s"))
+            ),
+        );
+    }
+    match kernel.math_time {
+        Some(math) if any => lines.add(
+            "t_math",
+            view::si(math.get(), "s"),
+            "pipes that share hardware add up, others overlap".to_owned(),
+        ),
+        Some(math) if math.get() == 0.0 => {
+            lines.add("t_math", "0 s".to_owned(), "all counted work is zero".to_owned())
+        }
+        Some(math) => lines.add(
+            "t_math",
+            view::si(math.get(), "s"),
+            "share of cycles with an active tensor pipe × T".to_owned(),
+        ),
+        None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
+    }
+    if !kernel.uncounted.is_empty() {
+        lines.add(
+            "not counted",
+            kernel.uncounted.join(", "),
+            "taken as unused unless the name or a utilisation says otherwise".to_owned(),
+        );
+    }
+}
+
+fn limiter(kernel: &Kernel, explanation: &Explanation) -> String {
+    let blocks = kernel.shape.blocks.map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
+    let threads = kernel
+        .shape
+        .threads_per_block
+        .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
+    let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
+    format!(
+        "latency if blocks < {} × SMs or threads < {} below {:.0} % of a roof ({blocks} blocks, {sms} SMs, {threads} threads); else the longer of t_mem and t_math",
+        roofline::BLOCKS_PER_SM,
+        roofline::THREADS_PER_BLOCK,
+        roofline::BUSY * 100.0
+    )
+}
+
+fn origin(origin: Option<&Origin>) -> String {
+    match origin {
+        None => view::MISSING.to_owned(),
+        Some(origin) if origin.is_exact() => {
+            format!("{}: {}", origin.kind.label(), printable(&origin.formula))
+        }
+        Some(origin) => {
+            let high = if origin.high.is_finite() {
+                format!("{:.1}", origin.high)
+            } else {
+                "∞".to_owned()
+            };
+            format!(
+                "{}: {} (true value {:.1} to {high} × this)",
+                origin.kind.label(),
+                printable(&origin.formula),
+                origin.low
+            )
+        }
+    }
+}
+
+struct Lines {
+    rows: Vec<(String, String, String)>,
+}
+
+impl Lines {
+    fn add(&mut self, symbol: &str, value: String, remark: String) {
+        self.rows.push((symbol.to_owned(), value, remark));
+    }
+
+    fn draw(&self, style: &Style) -> String {
+        let width = |of: &dyn Fn(&(String, String, String)) -> usize| {
+            self.rows.iter().map(of).max().unwrap_or(0)
+        };
+        let symbols = width(&|row| row.0.chars().count());
+        // Kernel names are values too, and would push every remark off the screen.
+        let values = width(&|row| if row.2.is_empty() { 0 } else { row.1.chars().count() });
+        let mut text = String::new();
+        for (symbol, value, remark) in &self.rows {
+            let pad =
+                |text: &str, width: usize| " ".repeat(width.saturating_sub(text.chars().count()));
+            let line = format!(
+                "  {}{}  {value}{}  {remark}",
+                style.bold(symbol),
+                pad(symbol, symbols),
+                pad(value, values)
+            );
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        style.adapted(text)
+    }
+}

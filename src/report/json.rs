@@ -1,0 +1,504 @@
+//! The report for programs: versioned JSON, SI units in the keys, `null` for missing.
+//!
+//! Within a major version keys are only added. The schema is published from these types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::view::Style;
+use super::{Output, Report};
+use crate::analysis::{DeviceUse, Kernel, Ranks};
+use crate::model::{Pipe, Skip, Source};
+use crate::roofline;
+use crate::rules::Finding;
+use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
+
+pub(super) const OUTPUT: Output = Output {
+    name: "json",
+    extension: "json",
+    summary: "everything, for programs; versioned, with a schema",
+    render,
+};
+
+/// Name of the document type; the number is its major version.
+const SCHEMA: &str = "rooflint/report/1";
+
+/// A roofline report.
+#[derive(Serialize, JsonSchema)]
+struct Document<'a> {
+    /// Type and major version of this document.
+    schema: &'static str,
+    /// Version of the program that wrote it.
+    rooflint: &'static str,
+    /// The files read.
+    inputs: Vec<InputDocument<'a>>,
+    /// The device with the most measured time.
+    device: Option<DeviceDocument<'a>>,
+    /// All devices; kernels refer to them by name.
+    devices: Vec<DeviceDocument<'a>>,
+    /// What the analysis was told and what it chose.
+    settings: Settings<'a>,
+    /// Sums over all kernels.
+    totals: TotalsDocument,
+    /// Opportunities by what can be won, then the rest by measured time.
+    kernels: Vec<KernelDocument<'a>>,
+    /// What each rule could say.
+    rules: Vec<RuleDocument>,
+    /// The inputs beside each other; `null` for one input.
+    inputs_compared: Option<RanksDocument<'a>>,
+    /// What a reader must know about the whole profile.
+    notes: &'a [String],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct InputDocument<'a> {
+    path: &'a str,
+    format: &'a str,
+    dialect: &'a str,
+    encoding: &'a str,
+    numerals: &'a str,
+    /// Launches the file describes, before separate runs were joined.
+    launches: u64,
+    rows: u64,
+    /// Records and cells that could not be used.
+    skipped_rows: u64,
+    /// The first of them.
+    skipped: Vec<SkipDocument<'a>>,
+    /// Lines before and between the rows of the table.
+    other_lines: u64,
+    clues: &'a [String],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SkipDocument<'a> {
+    line: u64,
+    column: Option<&'a str>,
+    text: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct DeviceDocument<'a> {
+    name: &'a str,
+    /// How the device was found.
+    source: &'a str,
+    compute_capability: Option<&'a str>,
+    multiprocessors: Option<u32>,
+    ceilings: CeilingsDocument,
+    /// Disagreements between export and catalogue.
+    notes: &'a [String],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CeilingsDocument {
+    /// `spec`, `measured-clock` or `achievable`.
+    set: &'static str,
+    /// Datasheet bandwidth of device memory.
+    dram_bytes_per_s: Option<f64>,
+    /// Where that figure comes from.
+    dram_source: Option<String>,
+    l2_bytes_per_s: Option<f64>,
+    /// Datasheet peaks.
+    peaks: Vec<PeakDocument>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PeakDocument {
+    pipe: &'static str,
+    flop_per_s: f64,
+    /// Clock at which the peak is quoted.
+    clock_hz: Option<f64>,
+    ridge_point_flop_per_byte: Option<f64>,
+    source: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Settings<'a> {
+    ceilings: &'static str,
+    ceilings_reason: &'a str,
+    /// Headroom from which a kernel is an opportunity.
+    threshold: f64,
+    /// Smallest recoverable time of an opportunity.
+    floor_s: f64,
+    /// What any launch costs at least.
+    fixed_cost_s: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TotalsDocument {
+    launches: u64,
+    /// Launches that have a duration.
+    timed_launches: u64,
+    kernels: usize,
+    /// `null` if no launch has a duration.
+    measured_s: Option<f64>,
+    modelled_s: f64,
+    expected_s: Option<f64>,
+    headroom: Option<f64>,
+    recoverable_s: f64,
+    recoverable_upper_s: f64,
+    unmodelled_s: f64,
+    /// How many of the first opportunities bring 80 % of the recoverable time.
+    kernels_for_80_percent: usize,
+    /// Kernels and time per state.
+    states: BTreeMap<String, StateDocument>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct StateDocument {
+    kernels: usize,
+    measured_s: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct KernelDocument<'a> {
+    /// Short and readable.
+    name: &'a str,
+    /// As the export writes it.
+    full_name: &'a str,
+    operator: Option<&'a str>,
+    device: &'a str,
+    grid: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+    blocks: Option<u64>,
+    threads_per_block: Option<u64>,
+    launches: u64,
+    measured_s: Option<f64>,
+    share: f64,
+    /// Floating-point operations; a fused multiply-add counts 2.
+    flops: Option<f64>,
+    integer_operations: Option<f64>,
+    bytes: Option<f64>,
+    /// `measured`, `derived`, `modelled`, `algorithmic` or `none`.
+    provenance: &'static str,
+    /// FLOP per byte of device memory traffic.
+    arithmetic_intensity: Option<f64>,
+    ridge_point: Option<f64>,
+    t_mem_s: Option<f64>,
+    t_math_s: Option<f64>,
+    t_l2_s: Option<f64>,
+    /// The longer of `t_mem_s` and `t_math_s`.
+    expected_s: Option<f64>,
+    /// The most that can be expected, given what was not counted; `null` if nothing bounds it.
+    expected_high_s: Option<f64>,
+    /// Whether `expected_s` is only a lower bound.
+    expected_is_lower_bound: bool,
+    /// What remains if only the implementation improves.
+    structural_s: Option<f64>,
+    headroom: Option<f64>,
+    /// Headroom that is certain.
+    headroom_low: Option<f64>,
+    /// `memory`, `math`, `latency` or `unknown`.
+    limiter: &'static str,
+    state: String,
+    reason: &'a str,
+    meaning: String,
+    recoverable_s: f64,
+    recoverable_upper_s: f64,
+    /// Speed-up of the whole run if `recoverable_s` is won.
+    gain: f64,
+    work: Vec<WorkDocument>,
+    /// Kinds of work that were not counted although others were.
+    uncounted: &'a [&'static str],
+    /// Averages over the launches, weighted by time; units in the keys, shares 0–1.
+    averages: BTreeMap<String, f64>,
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WorkDocument {
+    pipe: &'static str,
+    operations: f64,
+    t_s: f64,
+    peak_flop_per_s: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RanksDocument<'a> {
+    inputs: Vec<RankDocument<'a>>,
+    /// Kernels whose slowest input loses most against the median.
+    kernels: Vec<SpreadDocument<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RankDocument<'a> {
+    path: &'a str,
+    launches: u64,
+    measured_s: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SpreadDocument<'a> {
+    full_name: &'a str,
+    inputs: u64,
+    least_s: f64,
+    median_s: f64,
+    greatest_s: f64,
+    /// Path of the input with the greatest time.
+    slowest: &'a str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RuleDocument {
+    rule: &'static str,
+    /// Kernels on which it found something.
+    found: usize,
+    /// Kernels with which it was content.
+    content: usize,
+    /// Kernels it could not judge for want of a metric.
+    cannot_judge: usize,
+}
+
+/// The JSON schema of the report, as pretty-printed JSON.
+#[must_use]
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Document<'_>);
+    // Schemas of derived types always serialize.
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+}
+
+fn render(report: &Report<'_>, _: &Style) -> String {
+    serde_json::to_string_pretty(&document(report)).unwrap_or_default() + "\n"
+}
+
+fn document<'a>(report: &Report<'a>) -> Document<'a> {
+    let analysis = report.analysis;
+    let main = analysis
+        .devices
+        .iter()
+        .enumerate()
+        .map(|(position, device)| {
+            let time = |kernel: &&Kernel| kernel.device == position;
+            (
+                analysis
+                    .kernels
+                    .iter()
+                    .filter(time)
+                    .map(|kernel| kernel.measured.get())
+                    .sum::<f64>(),
+                device,
+            )
+        })
+        .max_by(|one, two| one.0.total_cmp(&two.0))
+        .map(|(_, device)| device);
+    let inputs = analysis
+        .sources
+        .iter()
+        .map(|source| InputDocument {
+            path: &source.path,
+            format: &source.format,
+            dialect: &source.dialect,
+            encoding: &source.encoding,
+            numerals: &source.numerals,
+            launches: source.launches,
+            rows: source.rows,
+            skipped_rows: source.skips.count,
+            skipped: source.skips.first.iter().map(skip).collect(),
+            other_lines: source.other_lines,
+            clues: &source.clues,
+        })
+        .collect();
+    let totals = &analysis.totals;
+    Document {
+        schema: SCHEMA,
+        rooflint: env!("CARGO_PKG_VERSION"),
+        inputs,
+        device: main.map(|main| device(main, report)),
+        devices: analysis.devices.iter().map(|one| device(one, report)).collect(),
+        settings: Settings {
+            ceilings: analysis.ceilings.label(),
+            ceilings_reason: &analysis.ceilings_reason,
+            threshold: analysis.threshold,
+            floor_s: roofline::flag_floor(analysis.totals.measured, analysis.floor).get(),
+            fixed_cost_s: analysis.fixed_cost.get(),
+        },
+        totals: TotalsDocument {
+            launches: totals.launches,
+            timed_launches: totals.timed_launches,
+            kernels: totals.kernels,
+            measured_s: positive(totals.measured),
+            modelled_s: totals.modelled.get(),
+            expected_s: positive(totals.expected),
+            headroom: totals.headroom(),
+            recoverable_s: totals.recoverable.get(),
+            recoverable_upper_s: totals.recoverable_upper.get(),
+            unmodelled_s: totals.unmodelled.get(),
+            kernels_for_80_percent: totals.kernels_for_80_percent,
+            states: totals
+                .states
+                .iter()
+                .map(|(state, (kernels, time))| {
+                    (word(state), StateDocument { kernels: *kernels, measured_s: time.get() })
+                })
+                .collect(),
+        },
+        kernels: analysis
+            .kernels
+            .iter()
+            .enumerate()
+            .map(|(position, one)| {
+                let findings =
+                    report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+                kernel(one, analysis.devices[one.device].name(), findings)
+            })
+            .collect(),
+        rules: report
+            .findings
+            .tally
+            .iter()
+            .map(|(rule, [found, content, cannot_judge])| RuleDocument {
+                rule,
+                found: *found,
+                content: *content,
+                cannot_judge: *cannot_judge,
+            })
+            .collect(),
+        inputs_compared: analysis.ranks.as_ref().map(|ranks| compared(ranks, &analysis.sources)),
+        notes: &analysis.notes,
+    }
+}
+
+fn compared<'a>(ranks: &'a Ranks, sources: &'a [Source]) -> RanksDocument<'a> {
+    let path = |source: usize| sources.get(source).map_or("", |source| source.path.as_str());
+    RanksDocument {
+        inputs: ranks
+            .ranks
+            .iter()
+            .map(|rank| RankDocument {
+                path: path(rank.source),
+                launches: rank.launches,
+                measured_s: rank.measured.get(),
+            })
+            .collect(),
+        kernels: ranks
+            .spreads
+            .iter()
+            .map(|spread| SpreadDocument {
+                full_name: &spread.kernel,
+                inputs: spread.sources,
+                least_s: spread.least.get(),
+                median_s: spread.median.get(),
+                greatest_s: spread.greatest.get(),
+                slowest: path(spread.slowest),
+            })
+            .collect(),
+    }
+}
+
+fn skip(skip: &Skip) -> SkipDocument<'_> {
+    SkipDocument {
+        line: skip.line,
+        column: skip.column.as_deref(),
+        text: &skip.text,
+        reason: &skip.reason,
+    }
+}
+
+/// A sum that is zero only if nothing was measured.
+fn positive(time: Seconds) -> Option<f64> {
+    (time.get() > 0.0).then(|| time.get())
+}
+
+/// The name of a state as it stands in JSON.
+fn word(state: &crate::analysis::State) -> String {
+    serde_json::to_value(state)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
+    let known = one.device.as_ref();
+    let peaks = Pipe::ALL
+        .iter()
+        .filter_map(|pipe| {
+            let device = known?;
+            let peak = device.peak(*pipe)?;
+            Some(PeakDocument {
+                pipe: pipe.key(),
+                flop_per_s: peak.value.get(),
+                clock_hz: device.clock_of(*pipe).map(crate::units::Hertz::get),
+                ridge_point_flop_per_byte: device.ridge_point(*pipe).map(FlopsPerByte::get),
+                source: peak.source.clone(),
+            })
+        })
+        .collect();
+    let dram = known.and_then(|device| device.memory.bandwidth.as_ref());
+    DeviceDocument {
+        name: one.name(),
+        source: &one.how,
+        compute_capability: known
+            .and_then(|device| device.compute_capability.as_deref())
+            .or(one.hint.compute_capability.as_deref()),
+        multiprocessors: known.and_then(|device| device.sms).or(one.hint.sms),
+        ceilings: CeilingsDocument {
+            set: report.analysis.ceilings.label(),
+            dram_bytes_per_s: dram.map(|figure| figure.value.get()),
+            dram_source: dram.map(|figure| figure.source.clone()),
+            l2_bytes_per_s: known
+                .and_then(|device| device.l2_bandwidth.as_ref())
+                .map(|figure| figure.value.get()),
+            peaks,
+        },
+        notes: &one.notes,
+    }
+}
+
+fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> KernelDocument<'a> {
+    let seconds = |time: Option<Seconds>| time.map(Seconds::get).filter(|time| time.is_finite());
+    let extent = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
+    KernelDocument {
+        name: &kernel.name,
+        full_name: &kernel.full_name,
+        operator: kernel.operator.as_deref(),
+        device,
+        grid: extent(kernel.shape.grid),
+        block: extent(kernel.shape.block),
+        blocks: kernel.shape.blocks,
+        threads_per_block: kernel.shape.threads_per_block,
+        launches: kernel.launches,
+        measured_s: positive(kernel.measured),
+        share: kernel.share,
+        flops: kernel.flops.map(Flops::get),
+        integer_operations: kernel.integer_operations.map(Flops::get),
+        bytes: kernel.bytes.map(Bytes::get),
+        provenance: kernel.provenance,
+        arithmetic_intensity: kernel.intensity.map(FlopsPerByte::get),
+        ridge_point: kernel.ridge_point.map(FlopsPerByte::get),
+        t_mem_s: seconds(kernel.memory_time),
+        t_math_s: seconds(kernel.math_time),
+        t_l2_s: seconds(kernel.l2_time),
+        expected_s: seconds(kernel.expected),
+        expected_high_s: seconds(kernel.expected_high),
+        expected_is_lower_bound: kernel.is_lower_bound(),
+        structural_s: seconds(kernel.structural),
+        headroom: kernel.headroom,
+        headroom_low: kernel.headroom_low,
+        limiter: kernel.limiter.label(),
+        state: word(&kernel.state),
+        reason: &kernel.reason,
+        meaning: kernel.meaning(),
+        recoverable_s: kernel.recoverable.get(),
+        recoverable_upper_s: kernel.recoverable_upper.get(),
+        gain: kernel.gain,
+        work: kernel
+            .work
+            .iter()
+            .map(|work| WorkDocument {
+                pipe: work.pipe.key(),
+                operations: work.operations.get(),
+                t_s: work.time.get(),
+                peak_flop_per_s: work.peak().map(crate::units::FlopsPerSecond::get),
+            })
+            .collect(),
+        uncounted: &kernel.uncounted,
+        averages: kernel
+            .averages
+            .iter()
+            .map(|(quantity, value)| (quantity.column(), *value))
+            .collect(),
+        findings,
+    }
+}

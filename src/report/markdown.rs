@@ -1,0 +1,149 @@
+//! The report for a pull request: the same verdict and tables, in Markdown that survives any name.
+
+use super::view::{self, Style, Table};
+use super::{Output, Report};
+use crate::analysis::{Kernel, State};
+
+pub(super) const OUTPUT: Output = Output {
+    name: "markdown",
+    extension: "md",
+    summary: "for a pull request or a job summary",
+    render,
+};
+
+fn render(report: &Report<'_>, style: &Style) -> String {
+    let analysis = report.analysis;
+    let mut text = String::from("## Roofline report\n\n");
+    for (label, sentence) in view::verdict(report) {
+        text.push_str(&format!("- **{label}**: {}\n", escape(&sentence)));
+    }
+    let all: Vec<&Kernel> = analysis.opportunities().collect();
+    let shown: Vec<&Kernel> = all.iter().take(report.top).copied().collect();
+    if !shown.is_empty() {
+        let of = if all.len() > shown.len() {
+            format!(" (first {} of {})", shown.len(), all.len())
+        } else {
+            String::new()
+        };
+        text.push_str(&format!("\n### Opportunities{of}\n\n"));
+        table(&mut text, &view::opportunities(&shown, analysis.totals.measured, style), 1);
+        text.push('\n');
+        for (position, kernel) in shown.iter().enumerate() {
+            text.push_str(&format!("{}. {}", position + 1, escape(&kernel.meaning())));
+            for finding in report.findings.by_kernel.get(position).into_iter().flatten() {
+                text.push_str(&format!("; **{}**: {}", finding.rule, escape(&finding.message)));
+            }
+            text.push('\n');
+        }
+    }
+    let others: Vec<&Kernel> = analysis
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.state != State::Opportunity)
+        .take(report.top)
+        .collect();
+    if !others.is_empty() {
+        text.push_str("\n<details><summary>Other kernels, by time</summary>\n\n");
+        table(&mut text, &view::others(&others, analysis.totals.measured, style), 0);
+        text.push_str("\n</details>\n");
+    }
+    let apart = view::apart(report);
+    if !apart.is_empty() {
+        text.push_str("\n### Set apart\n\n");
+        for group in apart {
+            let kernels = view::count(group.kernels as u64, "kernel", "kernels");
+            let reasons: Vec<&str> =
+                group.reasons.iter().take(3).map(|(reason, ..)| reason.as_str()).collect();
+            text.push_str(&format!(
+                "- **{}**: {kernels}, {}: {}\n",
+                group.state.label(),
+                view::si(group.time.get(), "s"),
+                escape(&reasons.join("; "))
+            ));
+        }
+    }
+    let ranks = view::ranks(report);
+    if !ranks.is_empty() {
+        text.push_str("\n### Inputs compared\n\n");
+        for line in ranks {
+            text.push_str(&format!("- {}\n", escape(&line)));
+        }
+    }
+    text.push_str("\n<details><summary>Read</summary>\n\n");
+    for line in view::ceilings(report).iter().chain(&view::provenance(report)) {
+        text.push_str(&format!("- {}\n", escape(line.trim_start())));
+    }
+    text.push_str("\n</details>\n");
+    style.adapted(text)
+}
+
+/// Draws a table; the column `code` holds names, which are shown as code.
+fn table(text: &mut String, table: &Table, code: usize) {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    text.push_str(&line(table.headers.iter().map(|header| escape(&header.title)).collect()));
+    text.push_str(&line(
+        table
+            .headers
+            .iter()
+            .map(|header| if header.number { "---:" } else { ":---" }.to_owned())
+            .collect(),
+    ));
+    for row in &table.rows {
+        let cells = row
+            .iter()
+            .enumerate()
+            .map(|(at, cell)| if at == code { literal(cell) } else { escape(cell) });
+        text.push_str(&line(cells.collect()));
+    }
+}
+
+/// Text that Markdown and HTML leave as it is.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A name as HTML code, which unlike a Markdown code span can hold backticks and pipes in a table.
+fn literal(text: &str) -> String {
+    let mut html = String::from("<code>");
+    for c in text.chars() {
+        match c {
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '&' => html.push_str("&amp;"),
+            // Entities keep Markdown from reading these inside the code element.
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '!' | '#' | '@' | ':' => {
+                html.push_str(&format!("&#{};", u32::from(c)))
+            }
+            c => html.push(c),
+        }
+    }
+    html.push_str("</code>");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, literal};
+
+    #[test]
+    fn no_name_breaks_out_of_its_cell() {
+        let name = "a|b`c<img src=x onerror=alert(1)>*_d_*";
+        for text in [escape(name), literal(name)] {
+            assert!(!text.contains("<img"), "{text}");
+            assert!(!text.replace("\\|", "").contains('|'), "{text}");
+        }
+    }
+}

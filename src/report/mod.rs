@@ -1,0 +1,66 @@
+//! Analysis and findings → text, Markdown, JSON, CSV. Pure: the same report gives the same bytes.
+//!
+//! To add an output: one file with an `OUTPUT` constant, one line in the list below.
+
+mod explained;
+mod view;
+
+use crate::analysis::Analysis;
+use crate::rules::Findings;
+
+pub use explained::explained;
+pub use view::{Style, printable, printable_lines};
+
+/// What is reported.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// The judged profile.
+    pub analysis: &'a Analysis,
+    /// What the rules found.
+    pub findings: &'a Findings,
+    /// How many kernels are shown in tables; the machine formats carry all.
+    pub top: usize,
+}
+
+/// One format a report can be written in.
+#[derive(Debug)]
+pub struct Output {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// File name ending that selects it.
+    pub extension: &'static str,
+    /// What it is for, in one line.
+    pub summary: &'static str,
+    /// Renders a report.
+    pub render: fn(&Report<'_>, &Style) -> String,
+}
+
+macro_rules! outputs {
+    ($($module:ident),* $(,)?) => {
+        $(mod $module;)*
+        /// Every output, in the order of the help text.
+        pub const OUTPUTS: &[Output] = &[$($module::OUTPUT),*];
+    };
+}
+
+outputs! {
+    text,
+    markdown,
+    json,
+    csv,
+}
+
+pub use json::schema;
+
+/// The output with this name.
+#[must_use]
+pub fn output(name: &str) -> Option<&'static Output> {
+    OUTPUTS.iter().find(|output| output.name == name)
+}
+
+/// The output that a file name asks for by its ending.
+#[must_use]
+pub fn output_for(path: &std::path::Path) -> Option<&'static Output> {
+    let extension = path.extension()?.to_str()?;
+    OUTPUTS.iter().find(|output| output.extension == extension)
+}

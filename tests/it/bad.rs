@@ -1,0 +1,128 @@
+//! Every fault has a fixture, and an error or a count with its place, the text found and what to do.
+
+use std::path::Path;
+
+use rooflint::ingest::{self, Input, Options};
+use rooflint::model::Profile;
+
+fn read(name: &str, strict: bool) -> Result<Profile, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/bad").join(name);
+    let options = Options { strict, ..Options::default() };
+    ingest::read(&[Input::Named(path)], &options)
+        .map_err(|error| format!("{error} | help: {}", error.next_step().unwrap_or("none")))
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
+    for (name, says) in [
+        ("empty.csv", "the file is empty"),
+        ("blank.csv", "the file is empty"),
+        ("binary.csv", "this is a binary file"),
+        ("report.ncu-rep", "ncu --import FILE --csv --page raw"),
+        ("trace.json", "this is JSON"),
+        ("permission.csv", "permission.csv:2: no table: the profiler was not permitted"),
+        ("no-kernels.csv", "the filter matched none of: gemm, softmax"),
+        ("killed.csv", "killed.csv:1: no table follows"),
+        ("own-script.csv", "considered:\n  ncu-wide: "),
+        ("own-script.csv", "--map FILE"),
+        ("header-only.csv", "the table holds no kernel launch"),
+    ] {
+        let error = read(name, false).expect_err(name);
+        assert!(error.contains(says), "{name}: {error}");
+        assert!(!error.ends_with("help: none"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_can_be_skipped_is_counted_with_line_column_and_text() {
+    for (name, line, column, text, reason) in [
+        ("unknown-unit.csv", 3, Some("dram__bytes.sum"), "12", "unknown unit \"furlong\""),
+        (
+            "unit-of-another-kind.csv",
+            2,
+            Some("gpu__time_duration.sum"),
+            "5,000",
+            "unit \"byte\" is not a time",
+        ),
+        ("unreadable-number.csv", 3, Some("dram__bytes.sum"), "1.2 GB?", "cannot read as bytes"),
+        (
+            "negative-time.csv",
+            2,
+            Some("gpu__time_duration.sum"),
+            "-5,000",
+            "a time cannot be negative",
+        ),
+        (
+            "rows-cut-short.csv",
+            3,
+            None,
+            "060001app",
+            "3 fields instead of 15: cut off or no table row",
+        ),
+        ("launch-number-is-text.csv", 2, Some("ID"), "zero", "launch number is no number"),
+        (
+            "no-units-row.csv",
+            2,
+            Some("gpu__time_duration.sum"),
+            "5000",
+            "no units row before this row, column left out",
+        ),
+    ] {
+        let profile = read(name, false).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let skips = &profile.sources[0].skips;
+        assert_eq!(skips.count, 1, "{name}: {skips:?}");
+        let skip = &skips.first[0];
+        assert_eq!(
+            (skip.line, skip.column.as_deref(), skip.text.as_str(), skip.reason.as_str()),
+            (line, column, text, reason),
+            "{name}"
+        );
+        let error = read(name, true).expect_err(name);
+        assert!(
+            error.contains(&format!("{name}:{line}")) && error.contains(reason),
+            "{name}: {error}"
+        );
+    }
+}
+
+#[test]
+fn an_unclosed_quote_says_how_much_it_swallowed() {
+    let profile = read("unclosed-quote.csv", false).unwrap();
+    let skip = &profile.sources[0].skips.first[0];
+    assert_eq!(skip.line, 3);
+    assert!(skip.reason.contains("never closed; 3 lines"), "{}", skip.reason);
+}
+
+#[test]
+fn a_failed_launch_has_no_time_but_is_counted() {
+    let profile = read("nan-time.csv", false).unwrap();
+    assert_eq!(profile.launches.len(), 1);
+    assert!(profile.launch(0).duration().is_none());
+}
+
+#[test]
+fn a_line_of_ten_megabytes_is_refused_at_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.csv");
+    std::fs::write(&path, "x,".repeat(5_000_000)).unwrap();
+    for from in [None, ingest::format("ncu-long")] {
+        let options = Options { from, ..Options::default() };
+        let error = ingest::read(&[Input::Named(path.clone())], &options).unwrap_err().to_string();
+        assert!(error.contains("long.csv"), "{error}");
+    }
+}
+
+#[test]
+fn a_damaged_archive_is_an_error_not_a_short_table() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let plain = include_bytes!("../../fixtures/demo/h100-training-step.csv");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(plain).unwrap();
+    let mut bytes = gzip.finish().unwrap();
+    bytes.truncate(bytes.len() / 2);
+    let path = folder.path().join("cut.csv.gz");
+    std::fs::write(&path, bytes).unwrap();
+    let error = ingest::read(&[Input::Named(path)], &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("cannot read"), "{error}");
+}

@@ -1,0 +1,231 @@
+//! The numbers that must come out: hand-checked cases from papers, datasheets and public profiles.
+
+use std::collections::HashMap;
+
+use rooflint::roofline as law;
+use rooflint::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
+
+struct Case {
+    id: String,
+    quantity: String,
+    inputs: HashMap<String, f64>,
+    expected: String,
+    tolerance: Option<f64>,
+}
+
+fn cases(text: &str) -> Vec<Case> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut cases = Vec::new();
+    for row in reader.records() {
+        let row = row.unwrap();
+        let inputs = row[3]
+            .split(';')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
+            .collect();
+        cases.push(Case {
+            id: row[0].to_owned(),
+            quantity: row[2].to_owned(),
+            inputs,
+            expected: row[4].to_owned(),
+            tolerance: row[6].parse().ok(),
+        });
+    }
+    cases
+}
+
+enum Answer {
+    Number(f64),
+    Word(&'static str),
+    /// A closed form, checked with the kernels it belongs to.
+    ClosedForm,
+}
+
+fn answer(case: &Case) -> Answer {
+    use Answer::{ClosedForm, Number, Word};
+    let input =
+        |name: &str| *case.inputs.get(name).unwrap_or_else(|| panic!("{}: no {name}", case.id));
+    let seconds = |name: &str| Seconds::new(input(name));
+    let flops = |name: &str| Flops::new(input(name));
+    let bytes = || Bytes::new(input("bytes"));
+    let peak = || FlopsPerSecond::new(input("peak"));
+    let bw = || BytesPerSecond::new(input("bw"));
+    let clock = || Hertz::new(input("clock"));
+    let expected = || {
+        law::expected_time(law::memory_time(bytes(), bw()), law::math_time(flops("flops"), peak()))
+    };
+    let yes = |condition: bool| Word(if condition { "yes" } else { "no" });
+    let limiter = |blocks, threads, sms| {
+        law::limiter(
+            law::memory_time(bytes(), bw()),
+            law::math_time(flops("flops"), peak()),
+            blocks,
+            threads,
+            sms,
+            0.0,
+        )
+        .label()
+    };
+    match case.quantity.as_str() {
+        "ridge" => Number(law::ridge_point(peak(), bw()).get()),
+        "peak" => {
+            Number(law::peak_rate(input("fma_per_clk_per_sm"), input("sm") as u32, clock()).get())
+        }
+        "peak_from_counter" => {
+            Number(law::peak_at_clock(input("per_cycle"), input("ops_per_inst"), clock()).get())
+        }
+        "bandwidth_from_counter" => {
+            Number(law::bandwidth_at_clock(input("bytes_per_cycle"), clock()).get())
+        }
+        "bandwidth_ddr" => Number(
+            law::ddr_bandwidth(input("bus_bits") as u32, Hertz::new(input("mem_clock"))).get(),
+        ),
+        "intensity" => Number((flops("flops") / bytes()).get()),
+        "t_mem" => Number(law::memory_time(bytes(), bw()).get()),
+        "t_math" => Number(law::math_time(flops("flops"), peak()).get()),
+        "expected_time" => Number(expected().get()),
+        "headroom" => Number(law::headroom(seconds("t"), expected())),
+        "recoverable" => Number(law::recoverable(seconds("t"), expected()).get()),
+        "attainable" => Number(law::attainable(FlopsPerByte::new(input("ai")), peak(), bw()).get()),
+        "achieved_bandwidth" => Number((bytes() / seconds("t")).get()),
+        "fraction" => Number(input("part") / input("whole")),
+        "limiter_roofline" => Word(limiter(None, None, None)),
+        "limiter" => Word(limiter(
+            Some(input("grid") as u64),
+            Some(input("block") as u64),
+            Some(input("sm") as u32),
+        )),
+        "flops_from_counts" => {
+            Number(law::operations(input("add"), input("mul"), input("fma")).get())
+        }
+        "flops_half" => Number(
+            law::half_operations(input("hadd"), input("hmul"), input("hfma"), input("lanes")).get(),
+        ),
+        "flops_packed_fp32" => Number(
+            law::operations(input("fadd"), input("fmul"), input("ffma")).get()
+                + law::half_operations(input("fadd2"), input("fmul2"), input("ffma2"), 2.0).get(),
+        ),
+        "flops_from_rate" => Number(
+            law::operations_from_rate(
+                input("rate_per_cycle"),
+                input("weight"),
+                input("cycles_sum"),
+                input("sm") as u32,
+            )
+            .get(),
+        ),
+        "unweighted_lower" => Number(input("n")),
+        "unweighted_upper" => Number(law::operations(0.0, 0.0, input("n")).get()),
+        "mma_flops" => Number(
+            law::mma_operations(input("m") as u32, input("n") as u32, input("k") as u32).get(),
+        ),
+        "tensor_flops_from_inst" => Number(input("inst") * input("flop_per_inst")),
+        "tensor_flops_from_pipe" => Number(
+            law::operations_from_activity(input("active_fraction"), peak(), seconds("t")).get(),
+        ),
+        "dense_quotient" => Number(input("counter_peak") / input("catalog_dense")),
+        "half_lanes" => Number(law::half_lanes(
+            input("catalog_flops_per_clk_sm"),
+            input("hfma_peak_per_clk_sm"),
+        )),
+        "sector_bytes" => Number(law::sector_bytes(input("sectors")).get()),
+        "sectors_per_request" => Number(input("sectors") / input("requests")),
+        "amdahl" => Number(law::amdahl(input("share"), input("speedup"))),
+        "program_gain" => Number(law::program_gain(seconds("total"), seconds("recoverable"))),
+        "kernel_headroom" => {
+            Number(law::headroom(seconds("t1") + seconds("t2"), seconds("e1") + seconds("e2")))
+        }
+        "t_math_groups" => Number(
+            law::grouped_math_time([seconds("serial_a") + seconds("serial_b"), seconds("other")])
+                .get(),
+        ),
+        "violation" => yes(law::is_faster_than_roof(seconds("t"), seconds("e"))),
+        "launch_bound" => yes(law::is_launch_floored(seconds("t"), seconds("e"), seconds("t_fix"))),
+        "flagged" => yes(law::is_opportunity(
+            seconds("t"),
+            seconds("e"),
+            seconds("total"),
+            input("threshold"),
+            law::FLAG_FLOOR,
+        )),
+        "duration_from_cycles" => Number(law::duration_from_cycles(input("cycles"), clock()).get()),
+        "waves" => {
+            Number(law::waves(input("grid") as u64, input("sm") as u32, input("blocks") as u32))
+        }
+        "wave_efficiency" => Number(law::wave_efficiency(
+            input("grid") as u64,
+            input("sm") as u32,
+            input("blocks") as u32,
+        )),
+        "sm_efficiency" => Number(law::sm_efficiency(
+            input("grid") as u64,
+            input("sm") as u32,
+            input("blocks") as u32,
+        )),
+        "limit_registers" => Number(f64::from(law::register_limited_blocks(
+            input("threads") as u32,
+            input("regs") as u32,
+        ))),
+        "memcpy_dtod_dram_bytes" => Number(2.0 * input("n")),
+        _ => ClosedForm,
+    }
+}
+
+#[test]
+fn every_case_comes_out() {
+    let text = include_str!("../../fixtures/cases/law.csv");
+    let mut wrong = Vec::new();
+    let cases = cases(text);
+    for case in &cases {
+        match answer(case) {
+            Answer::Word(word) if word == case.expected => {}
+            Answer::Number(number) => {
+                let expected: f64 = case.expected.parse().unwrap();
+                let close = match case.tolerance {
+                    Some(tolerance) => (number / expected - 1.0).abs() <= tolerance,
+                    None => number == expected,
+                };
+                if !close {
+                    wrong.push(format!("{}: {number}, expected {expected}", case.id));
+                }
+            }
+            Answer::Word(word) => {
+                wrong.push(format!("{}: {word}, expected {}", case.id, case.expected))
+            }
+            Answer::ClosedForm => {
+                wrong.push(format!("{}: no formula for {}", case.id, case.quantity))
+            }
+        }
+    }
+    assert!(cases.len() > 150, "{} cases", cases.len());
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_case_of_the_collection_is_left_out() {
+    let Some(collection) = crate::profiles::collection() else { return };
+    let text = std::fs::read_to_string(collection.join("../science/cases.csv")).unwrap();
+    let ours: Vec<String> = cases(include_str!("../../fixtures/cases/law.csv"))
+        .into_iter()
+        .map(|case| case.id)
+        .collect();
+    let missing: Vec<String> = cases(&text)
+        .into_iter()
+        .filter(|case| !matches!(answer_kind(case), Kind::ClosedForm))
+        .map(|case| case.id)
+        .filter(|id| !ours.contains(id))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+enum Kind {
+    Law,
+    ClosedForm,
+}
+
+fn answer_kind(case: &Case) -> Kind {
+    match answer(case) {
+        Answer::ClosedForm => Kind::ClosedForm,
+        _ => Kind::Law,
+    }
+}

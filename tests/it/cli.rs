@@ -1,0 +1,340 @@
+//! The whole program, as a user runs it: output, errors, exit codes.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear();
+    command
+}
+
+fn finish(mut command: Command) -> Run {
+    let output = command.output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn run(arguments: &[&str]) -> Run {
+    finish(command(arguments))
+}
+
+fn demo() -> &'static str {
+    "fixtures/demo/h100-training-step.csv"
+}
+
+#[test]
+fn a_file_alone_is_analysed_and_only_the_report_is_on_standard_output() {
+    let run = run(&[demo()]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.starts_with("GPU time"), "{}", run.stdout);
+    assert_eq!(run.stdout, self::run(&["analyze", demo()]).stdout);
+}
+
+#[test]
+fn the_demo_is_the_report_on_the_sample() {
+    let demo = run(&["demo"]);
+    assert_eq!(demo.code, 0);
+    assert_eq!(
+        demo.stdout.replace("  demo:", &format!("  {}:", self::demo())),
+        run(&[self::demo()]).stdout
+    );
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let mut command = command(&["-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(demo())).unwrap();
+    child.stdin.take().unwrap().write_all(&text).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(stdout.replace("<stdin>", demo()), run(&[demo()]).stdout);
+}
+
+#[test]
+fn exit_codes_are_as_documented() {
+    for (arguments, code, says) in [
+        (vec!["demo"], 0, ""),
+        (vec![demo()], 0, ""),
+        (vec!["--help"], 0, ""),
+        (vec!["--version"], 0, ""),
+        (vec![], 2, "Usage"),
+        (vec!["analyze"], 2, "required"),
+        (vec!["anaylze", demo()], 2, "analyze"),
+        (vec!["demo", "--thresold", "2"], 2, "--threshold"),
+        (vec!["demo", "--threshold", "0.5"], 2, "at least 1"),
+        (vec!["demo", "--device", "NVIDIA H1000"], 2, "closest"),
+        (vec!["demo", "-o", "report.xlsx"], 2, "no report format has this ending"),
+        (vec!["demo", "-o", "no/such/folder/report.md"], 2, "cannot write"),
+        (vec!["demo", "--kernel", "gem"], 2, "no kernel is called"),
+        (vec!["demo", "--devices", "no-such.toml"], 2, "device file"),
+        (vec![demo(), "--map", "no-such.toml"], 2, "cannot read the mapping"),
+        (vec!["rules", "low-ocupancy"], 2, "did you mean"),
+        (vec!["fixtures/ncu_long/v100-nersc-cycles-over-rate.csv"], 2, "--device"),
+        (vec!["no-such-file.csv"], 3, "cannot read"),
+        (vec!["no-such-*.csv"], 3, "no file fits"),
+        (vec!["docs/schema"], 3, "holds no export"),
+        (vec!["fixtures/bad/empty.csv"], 3, "empty"),
+        (vec!["fixtures/bad/permission.csv"], 3, "not permitted"),
+        (vec!["fixtures/bad/unknown-unit.csv", "--device", "H200", "--strict"], 3, "unknown unit"),
+    ] {
+        let run = run(&arguments);
+        assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(says), "{arguments:?}: {}", run.stderr);
+        assert!(code == 0 || run.stdout.is_empty(), "{arguments:?}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn the_exit_code_table_has_a_line_per_code() {
+    let help = run(&["--help"]).stdout;
+    for (code, meaning) in rooflint::cli::exit::TABLE {
+        assert!(help.contains(&format!("{code} ")), "{code}");
+        let words = meaning.split([',', ' ']).next().unwrap();
+        assert!(help.to_lowercase().contains(words), "{meaning}");
+    }
+}
+
+#[test]
+fn help_shows_examples_and_the_short_one_fits_a_screen() {
+    let long = run(&["--help"]).stdout;
+    assert!(long.matches("  rooflint ").count() >= 3);
+    let short = run(&["-h"]).stdout;
+    assert!(
+        short.lines().count() <= 24 && short.lines().all(|line| line.chars().count() <= 100),
+        "{short}"
+    );
+    for command in
+        ["analyze", "inspect", "convert", "devices", "formats", "rules", "demo", "schema"]
+    {
+        assert_eq!(run(&[command, "--help"]).code, 0, "{command}");
+    }
+}
+
+#[test]
+fn colour_follows_the_flag_and_the_environment() {
+    let escapes = |set: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = command(arguments);
+        for (name, value) in set {
+            command.env(name, value);
+        }
+        finish(command).stdout.contains('\u{1b}')
+    };
+    assert!(!escapes(&[], &["demo"]));
+    assert!(escapes(&[], &["demo", "--color", "always"]));
+    assert!(escapes(&[("FORCE_COLOR", "1")], &["demo"]));
+    assert!(escapes(&[("CLICOLOR_FORCE", "1")], &["demo"]));
+    assert!(!escapes(&[("NO_COLOR", "1"), ("FORCE_COLOR", "1")], &["demo"]));
+    assert!(!escapes(&[("FORCE_COLOR", "1")], &["demo", "--color", "never"]));
+}
+
+#[test]
+fn ascii_is_ascii_and_no_line_is_wider_than_asked() {
+    let mut ascii = command(&["demo"]);
+    ascii.env("LC_ALL", "C");
+    assert!(finish(ascii).stdout.is_ascii());
+    assert!(run(&["demo", "--ascii"]).stdout.is_ascii());
+    for width in [60, 80, 120, 200] {
+        let text = run(&["demo", "--width", &width.to_string()]).stdout;
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn several_outputs_are_written_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (json, markdown, table) = (file("r.json"), file("r.md"), file("r.csv"));
+    let run = run(&["demo", "-o", &json, "-o", &markdown, "-o", &table, "-o", "-"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.starts_with("GPU time"));
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&read(&json)).unwrap();
+    assert_eq!(document["schema"], "rooflint/report/1");
+    assert!(read(&markdown).starts_with("## Roofline report"));
+    assert_eq!(read(&table).lines().count(), 1 + document["kernels"].as_array().unwrap().len());
+    // Nothing but the outputs is left in the folder.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn explaining_a_kernel_prints_its_arithmetic() {
+    let text = run(&["demo", "--kernel", "transpose*", "--explain"]).stdout;
+    for part in ["t_mem", "B ÷ BW", "E  ", "headroom", "T ÷ E", "dram__bytes_read.sum"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn compressed_and_utf16_exports_are_read_like_plain_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(demo())).unwrap();
+    let write = |name: &str, bytes: &[u8]| -> PathBuf {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(plain.as_bytes()).unwrap();
+    let utf16: Vec<u8> = [0xff, 0xfe]
+        .into_iter()
+        .chain(plain.replace('\n', "\r\n").encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
+    let files = [
+        // Endings are ignored: the content decides.
+        write("gzip.bin", &gzip.finish().unwrap()),
+        write("zstd.csv", &zstd::encode_all(plain.as_bytes(), 1).unwrap()),
+        write("utf16.csv", &utf16),
+        write("bom.csv", format!("\u{feff}{plain}").as_bytes()),
+    ];
+    let totals = |text: &str| text.lines().take(4).map(str::to_owned).collect::<Vec<_>>();
+    let expected = totals(&run(&[demo()]).stdout);
+    for file in files {
+        let run = run(&[file.to_str().unwrap()]);
+        assert_eq!(totals(&run.stdout), expected, "{}: {}", file.display(), run.stderr);
+    }
+}
+
+#[test]
+fn a_directory_is_one_report_and_says_what_it_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(demo())).unwrap();
+    for rank in 0..3 {
+        std::fs::write(folder.path().join(format!("rank{rank}.csv")), &plain).unwrap();
+    }
+    std::fs::write(folder.path().join("notes.txt"), "hello").unwrap();
+    let run = run(&[folder.path().to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("in 138 launches"), "{}", run.stdout);
+    assert!(run.stdout.contains("not read:") && run.stdout.contains("notes.txt"), "{}", run.stdout);
+    assert!(run.stdout.contains("Inputs compared") || !cfg!(feature = "frames"), "{}", run.stdout);
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let mut command = command(&["devices", "--format", "json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn escape_sequences_in_names_never_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(demo())).unwrap();
+    let hostile = plain.replace(
+        "transpose_naive_kernel",
+        "\u{1b}]0;pwned\u{7}\u{202e}<img src=x onerror=alert(1)>|`x`",
+    );
+    let file = folder.path().join("hostile.csv");
+    std::fs::write(&file, hostile).unwrap();
+    for format in ["text", "markdown", "csv", "json"] {
+        let text = run(&[file.to_str().unwrap(), "--format", format]).stdout;
+        assert!(
+            !text.contains('\u{1b}') && !text.contains('\u{202e}') || format == "json",
+            "{format}"
+        );
+        assert!(!text.contains("\u{1b}"), "{format}");
+        assert!(format != "markdown" || !text.contains("<img"), "{text}");
+    }
+}
+
+#[test]
+fn devices_are_listed_and_shown_with_their_sources() {
+    let list = run(&["devices"]).stdout;
+    assert!(list.lines().count() > 113, "{}", list.lines().count());
+    let one = run(&["devices", "H100 SXM5 80GB"]).stdout;
+    for part in ["989.4 TFLOP/s", "ridge 295.2 FLOP/B", "whitepaper"] {
+        assert!(one.contains(part), "{part}: {one}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&["devices", "NVIDIA H200", "--format", "json"]).stdout).unwrap();
+    assert_eq!(json["name"], "H200 SXM 141GB");
+}
+
+#[test]
+fn inspecting_names_what_is_missing_and_the_command_that_supplies_it() {
+    let text = run(&["inspect", "fixtures/ncu_long/l4-metrics-cut-off.csv"]).stdout;
+    for part in
+        ["ncu-long", "1 launches", "Missing", "FP32 operations", "ncu --csv --metrics", "cut off"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json =
+        run(&["inspect", "fixtures/ncu_long/l4-metrics-cut-off.csv", "--format", "json"]).stdout;
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["launches"], 1);
+}
+
+#[test]
+fn a_device_of_ones_own_is_read_and_a_missing_figure_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let write = |peaks: &str| {
+        let text = format!(
+            "name = \"My GPU\"\nsms = 132\nboost_clock_mhz = 1980\n[memory]\nbandwidth_gbs = 3000\n[peaks_tflops]\n{peaks}"
+        );
+        std::fs::write(&file, text).unwrap();
+        run(&["demo", "--devices", file.to_str().unwrap(), "--device", "My GPU"])
+    };
+    let missing = write("fp32_vector = 60\n");
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("peaks_tflops.bf16_matrix of My GPU"), "{}", missing.stderr);
+    let complete = write("fp32_vector = 60\nbf16_matrix = 900\n");
+    assert_eq!(complete.code, 0, "{}", complete.stderr);
+    assert!(complete.stdout.contains("My GPU"));
+}
+
+#[test]
+fn converting_keeps_every_launch_and_its_units() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (table, json) = (file("t.csv"), file("t.json"));
+    let run = run(&["convert", demo(), "-o", &table, "-o", &json]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let mut reader = csv::Reader::from_path(&table).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let time = header.iter().position(|name| name == "duration_s").unwrap();
+    assert_eq!(&header[time + 1], "duration_s_origin");
+    let sum: f64 = reader.records().map(|row| row.unwrap()[time].parse::<f64>().unwrap()).sum();
+    let document: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let launches = document["launches"].as_array().unwrap();
+    assert_eq!(launches.len(), 46);
+    let from_json: f64 = launches.iter().map(|launch| launch["duration_s"].as_f64().unwrap()).sum();
+    assert!((sum / from_json - 1.0).abs() < 1e-12);
+    assert!(launches[0]["integer"].is_null());
+}
+
+#[cfg(feature = "frames")]
+#[test]
+fn parquet_starts_and_ends_as_parquet_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let run = run(&["convert", demo(), "-o", file.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let bytes = std::fs::read(file).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("rooflint/launches/1") && text.contains("column:duration_s"));
+}

@@ -1,0 +1,159 @@
+//! Goldens: what the program prints for each fixture, and the documents made from the code.
+//!
+//! `BLESS=1 cargo test` accepts what changed; the diff is then reviewed like code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rooflint::analysis::{self, Options};
+use rooflint::catalog::Catalog;
+use rooflint::ingest::{self, FORMATS, Input};
+use rooflint::report::{OUTPUTS, Report, Style};
+use rooflint::rules::{self, RULES};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compares a text with a committed file, or writes it if asked to.
+pub(crate) fn check(file: &Path, text: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+        return;
+    }
+    let known = fs::read_to_string(file).unwrap_or_default();
+    if known != text {
+        let first = known
+            .lines()
+            .zip(text.lines())
+            .enumerate()
+            .find(|(_, (known, found))| known != found)
+            .map_or_else(
+                || "one is longer".to_owned(),
+                |(line, (known, found))| format!("line {}:\n- {known}\n+ {found}", line + 1),
+            );
+        panic!(
+            "{} is not what the program makes; {first}\nRun BLESS=1 cargo test and review the diff",
+            file.display()
+        );
+    }
+}
+
+/// Fixtures that are read, with the device to name where the export does not.
+pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {
+    let mut found = Vec::new();
+    for folder in ["demo", "ncu_wide", "ncu_long", "ncu_summary", "pyprof"] {
+        let Ok(entries) = fs::read_dir(root().join("fixtures").join(folder)) else { continue };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(".md")
+                || name.ends_with(".report.txt")
+                || name.ends_with(".device")
+                || name.starts_with("bad-")
+            {
+                continue;
+            }
+            let device = fs::read_to_string(path.with_extension("device"))
+                .ok()
+                .map(|text| text.trim().to_owned());
+            found.push((path, device));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_fixture_gives_the_report_beside_it() {
+    for (path, device) in fixtures() {
+        let label = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let profile = ingest::read(&[Input::Named(path.clone())], &ingest::Options::default())
+            .unwrap_or_else(|error| panic!("{label}: {error}"));
+        let options = Options { device, ..Options::default() };
+        let text = match analysis::analyse(&profile, &Catalog::builtin(), &options) {
+            Ok(analysis) => {
+                let findings = rules::check(&analysis);
+                let report = Report { analysis: &analysis, findings: &findings, top: 10 };
+                (OUTPUTS[0].render)(&report, &Style::default())
+            }
+            Err(error) => format!("error: {error}\nhelp: {}\n", error.help()),
+        };
+        let shown = path.display().to_string();
+        check(&path.with_extension("report.txt"), &text.replace(&shown, &label));
+    }
+}
+
+#[test]
+fn every_output_renders_the_sample_report() {
+    let path = root().join("fixtures/demo/h100-training-step.csv");
+    let text: &'static str = Box::leak(fs::read_to_string(path).unwrap().into_boxed_str());
+    let profile = ingest::read_text("demo", text, &ingest::Options::default()).unwrap();
+    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+    let findings = rules::check(&analysis);
+    let report = Report { analysis: &analysis, findings: &findings, top: 10 };
+    for output in OUTPUTS {
+        let text = (output.render)(&report, &Style::default());
+        assert_eq!(
+            text,
+            (output.render)(&report, &Style::default()),
+            "{}: not the same twice",
+            output.name
+        );
+        check(&root().join("tests/golden").join(format!("demo.{}", output.extension)), &text);
+    }
+}
+
+#[test]
+fn the_json_report_follows_its_published_schema() {
+    let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let render = OUTPUTS.iter().find(|output| output.name == "json").unwrap().render;
+    for (path, device) in fixtures() {
+        let profile =
+            ingest::read(&[Input::Named(path.clone())], &ingest::Options::default()).unwrap();
+        let options = Options { device, ..Options::default() };
+        let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
+            continue;
+        };
+        let findings = rules::check(&analysis);
+        let text = render(
+            &Report { analysis: &analysis, findings: &findings, top: 10 },
+            &Style::default(),
+        );
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", path.display());
+        for key in ["schema", "inputs", "device", "totals", "kernels"] {
+            assert!(document.get(key).is_some(), "{key}");
+        }
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{}", path.display());
+    }
+}
+
+#[test]
+fn documents_made_from_the_code_are_fresh() {
+    check(&root().join("docs/schema/report-1.schema.json"), &rooflint::report::schema());
+    for rule in RULES {
+        let page = format!(
+            "# {}\n\nSeverity {}: {}.\n\n{}",
+            rule.id,
+            format!("{:?}", rule.severity).to_lowercase(),
+            rule.summary,
+            rule.documentation
+        );
+        check(&root().join("docs/rules").join(format!("{}.md", rule.id)), &page);
+    }
+    let mut formats = String::from(
+        "# What can be read\n\nMade from the program's list of formats; see also [formats.md](formats.md).\n\n",
+    );
+    for format in FORMATS {
+        formats.push_str(&format!(
+            "## {}\n\n{}: {}.\n\n```sh\n{}\n```\n\n",
+            format.name, format.profiler, format.summary, format.command
+        ));
+    }
+    check(&root().join("docs/format-list.md"), &formats);
+}

@@ -1,0 +1,145 @@
+//! The house stays in order: imports point one way, files say what they are for, doors list all files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The stage of a source file: its first folder or file name below `src`.
+fn stage(path: &Path) -> String {
+    let inside = path.strip_prefix(root().join("src")).unwrap();
+    let first = inside.components().next().unwrap().as_os_str().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Code before the tests of a file: tests may look around.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+}
+
+/// Each stage and what it may name. Data flows down; neighbours at one step do not know each other.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("roofline", &["units"]),
+    ("model", &["units"]),
+    ("ingest", &["units", "roofline", "model"]),
+    ("catalog", &["units", "roofline", "model"]),
+    ("analysis", &["units", "roofline", "model", "catalog"]),
+    ("rules", &["units", "roofline", "model", "analysis"]),
+    ("report", &["units", "roofline", "model", "catalog", "analysis", "rules"]),
+    ("cli", &["units", "roofline", "model", "ingest", "catalog", "analysis", "rules", "report"]),
+];
+
+#[test]
+fn imports_point_one_way() {
+    let mut wrong = Vec::new();
+    for path in sources(&root().join("src")) {
+        let stage = stage(&path);
+        if matches!(stage.as_str(), "lib" | "main") {
+            continue;
+        }
+        let Some((_, allowed)) = MAY_NAME.iter().find(|(name, _)| *name == stage) else {
+            wrong.push(format!("{}: stage {stage} is not in the table", path.display()));
+            continue;
+        };
+        let text: String = code(&path)
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        for (at, _) in text.match_indices("crate::") {
+            let named: String =
+                text[at + 7..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if named != stage && !allowed.contains(&named.as_str()) {
+                wrong.push(format!("{}: {stage} names {named}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_one_module_knows_polars_and_only_one_folder_knows_clap() {
+    for path in sources(&root().join("src")) {
+        let text = code(&path);
+        let shown = path.display().to_string();
+        if text.contains("polars::") || text.contains("polars_io::") {
+            assert!(shown.ends_with("analysis/frames.rs"), "{shown}");
+        }
+        if text.contains("clap::") {
+            assert!(shown.contains("/cli/"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_stays_readable() {
+    for path in sources(&root().join("src")).into_iter().chain(sources(&root().join("tests"))) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("//! "),
+            "{}: the first line says what the file is for",
+            path.display()
+        );
+        let lines = text.lines().count();
+        assert!(lines <= 600, "{}: {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn every_rule_and_output_file_is_listed_behind_its_door() {
+    for (folder, listed) in [
+        (
+            "rules",
+            rooflint::rules::RULES.iter().map(|rule| rule.id.replace('-', "_")).collect::<Vec<_>>(),
+        ),
+        ("report", rooflint::report::OUTPUTS.iter().map(|output| output.name.to_owned()).collect()),
+    ] {
+        for path in sources(&root().join("src").join(folder)) {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let text = fs::read_to_string(&path).unwrap();
+            let is_entry =
+                text.contains("const RULE: Rule") || text.contains("const OUTPUT: Output");
+            assert!(!is_entry || listed.contains(&name), "{}: not listed", path.display());
+        }
+    }
+}
+
+#[test]
+fn formats_are_called_like_their_files() {
+    for format in rooflint::ingest::FORMATS {
+        let file = root().join("src/ingest").join(format!("{}.rs", format.name.replace('-', "_")));
+        assert!(file.exists(), "{}", file.display());
+        assert!(
+            !format.summary.is_empty() && !format.command.is_empty() && !format.profiler.is_empty()
+        );
+    }
+}
+
+#[test]
+fn no_machine_path_is_in_the_sources() {
+    for path in sources(&root().join("src")).into_iter().chain(sources(&root().join("tests"))) {
+        let text = fs::read_to_string(&path).unwrap();
+        for start in ["home", "root", "work"] {
+            let needle = format!("\"/{start}/");
+            assert!(!text.contains(&needle), "{}: {needle}", path.display());
+        }
+    }
+}
