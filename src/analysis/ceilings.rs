@@ -232,9 +232,9 @@ fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {
     }
     match (pipe.precision(), capability) {
         (Precision::Int32 | Precision::Int8, _) => INTEGER,
-        (Precision::Fp64, "7.0" | "8.0" | "9.0" | "10.0" | "10.3") => SHARED,
+        (Precision::Fp64, "7.0" | "8.0" | "9.0" | "10.0" | "10.3")
+        | (Precision::Fp16 | Precision::Bf16, "7.0" | "7.5") => SHARED,
         (Precision::Fp64, _) => DOUBLE,
-        (Precision::Fp16 | Precision::Bf16, "7.0" | "7.5") => SHARED,
         (Precision::Fp16 | Precision::Bf16, "6.0" | "8.0") => HALF,
         _ => FMA,
     }

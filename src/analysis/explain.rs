@@ -15,7 +15,7 @@ pub struct Explanation {
     /// The memory roof and where it comes from.
     pub bandwidth: Option<(BytesPerSecond, String)>,
     /// Per pipe with work: how it was counted, and its roof with where that comes from.
-    pub work: Vec<(Pipe, Origin, Option<(FlopsPerSecond, String)>)>,
+    pub work: Vec<ExplainedWork>,
     /// Which pipes share hardware with which: pipes of one number add up, others overlap.
     pub groups: Vec<usize>,
     /// SM clock of the longest launch, capped at the device's highest.
@@ -23,6 +23,9 @@ pub struct Explanation {
     /// Multiprocessors.
     pub sms: Option<u32>,
 }
+
+/// Work on one pipe: how it was counted, and its roof with where that comes from.
+pub type ExplainedWork = (Pipe, Origin, Option<(FlopsPerSecond, String)>);
 
 /// Gathers the sources behind a kernel's figures.
 #[must_use]

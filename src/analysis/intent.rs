@@ -6,7 +6,7 @@
 pub(super) struct Intent {
     /// A collective or peer transfer: bound by links, not by this device's roofs.
     pub(super) communication: bool,
-    /// A copy between host and device: bound by PCIe or NVLink.
+    /// A copy between host and device: bound by `PCIe` or `NVLink`.
     pub(super) host_copy: bool,
     /// Meant for tensor cores.
     pub(super) tensor: bool,

@@ -35,23 +35,23 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
 }
 
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
-    let modelled = Seconds::new(sums.modelled.get());
-    if modelled.get() <= 0.0 {
+    let time = Seconds::new(sums.modelled.get());
+    if time.get() <= 0.0 {
         return Limiter::Unknown;
     }
     let side = |has: bool, time: f64| has.then(|| Seconds::new(time));
     let memory = side(sums.has_memory, sums.memory.get());
     let math = side(sums.has_math, sums.math.get());
-    let known = memory.unwrap_or_default().max(math.unwrap_or_default());
-    let reached = known / modelled;
+    let longer = memory.unwrap_or_default().max(math.unwrap_or_default());
+    let reached = longer / time;
     // The other side may be bounded below the known one; then it cannot be the limiter.
-    let certain = reached >= roofline::BUSY || sums.expected_high.get() <= known.get() * 1.001;
+    let certain = reached >= roofline::BUSY || sums.expected_high.get() <= longer.get() * 1.001;
     let (memory, math) = match (memory, math) {
         (Some(memory), Some(math)) => (memory, math),
         (Some(memory), None) if certain => (memory, Seconds::ZERO),
         (None, Some(math)) if certain => (Seconds::ZERO, math),
         // Too little parallelism is visible without knowing which side is longer.
-        _ if sums.expected_high.get() / modelled.get() < roofline::BUSY
+        _ if sums.expected_high.get() / time.get() < roofline::BUSY
             && little_parallelism(kernel, setting) =>
         {
             return Limiter::Latency;

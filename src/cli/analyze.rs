@@ -80,7 +80,7 @@ fn report(
 ) -> Result<(), Failure> {
     // A wrong ending is found before a long analysis.
     let outputs = output
-        .outputs
+        .paths
         .iter()
         .map(|path| Ok((path, format_of(path, output)?)))
         .collect::<Result<Vec<_>, Failure>>()?;

@@ -43,7 +43,7 @@ pub(super) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(super) struct Terminal {
-    /// Colours; `auto` follows the terminal, NO_COLOR, FORCE_COLOR, CLICOLOR and CLICOLOR_FORCE
+    /// Colours; `auto` follows the terminal, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`
     #[arg(
         long,
         global = true,
@@ -194,7 +194,7 @@ pub(super) struct Output {
 
     /// Write to a file, in the format of its ending; may be given several times, `-` is standard output
     #[arg(short, long = "output", value_name = "PATH")]
-    pub(super) outputs: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
 
     /// Kernels shown in tables
     #[arg(long, value_name = "N", default_value_t = 10)]

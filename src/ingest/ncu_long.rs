@@ -346,8 +346,8 @@ impl Table {
             return;
         }
         let from = self.columns.rule.unwrap_or(self.columns.value);
-        let text = (from..record.len()).filter_map(|field| record.get(field));
-        self.sms = text.filter_map(|text| multiprocessors(&String::from_utf8_lossy(text))).next();
+        let mut text = (from..record.len()).filter_map(|field| record.get(field));
+        self.sms = text.find_map(|text| multiprocessors(&String::from_utf8_lossy(text)));
     }
 
     /// Ends the current launch.

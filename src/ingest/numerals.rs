@@ -67,11 +67,11 @@ impl Numerals {
             let after = |mark| body.rsplit(mark).next().map_or(0, str::len);
             grouped |= commas + points > 1;
             match (commas, points) {
-                (0, 0) => {}
-                (1.., 1..) if body.rfind(',') > body.rfind('.') => comma += 1,
-                (1.., 1..) => point += 1,
+                // The last separator is the decimal mark; one that repeats groups digits.
+                (1.., 1..) => *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1,
                 (0, 2..) => comma += 1,
                 (2.., 0) => point += 1,
+                // ncu prints two decimals, so three digits after a mark decide nothing.
                 (1, 0) if after(',') <= 2 => comma += 1,
                 (1, 0) => grouped = true,
                 (0, 1) if after('.') != 3 => point += 1,

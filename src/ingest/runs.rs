@@ -21,9 +21,9 @@ struct Has {
 impl Has {
     /// Whether `other` brings something that is missing here, and lacks something that is here.
     fn completes(self, other: Self) -> bool {
-        let brings = !self.work && other.work || !self.bytes && other.bytes;
-        let lacks =
-            self.time && !other.time || self.bytes && !other.bytes || self.work && !other.work;
+        // For flags, `a < b` reads: missing in a, there in b.
+        let brings = self.work < other.work || self.bytes < other.bytes;
+        let lacks = other.time < self.time || other.bytes < self.bytes || other.work < self.work;
         self.time && brings && lacks
     }
 }

@@ -190,10 +190,10 @@ fn every_case_comes_out() {
                 }
             }
             Answer::Word(word) => {
-                wrong.push(format!("{}: {word}, expected {}", case.id, case.expected))
+                wrong.push(format!("{}: {word}, expected {}", case.id, case.expected));
             }
             Answer::ClosedForm => {
-                wrong.push(format!("{}: no formula for {}", case.id, case.quantity))
+                wrong.push(format!("{}: no formula for {}", case.id, case.quantity));
             }
         }
     }

@@ -254,7 +254,7 @@ fn escape_sequences_in_names_never_reach_the_terminal() {
             !text.contains('\u{1b}') && !text.contains('\u{202e}') || format == "json",
             "{format}"
         );
-        assert!(!text.contains("\u{1b}"), "{format}");
+        assert!(!text.contains('\u{1b}'), "{format}");
         assert!(format != "markdown" || !text.contains("<img"), "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary: each one that links polars costs seconds and disk.
 #![allow(clippy::print_stdout, reason = "tests say what they measured or skipped")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad;
 mod cases;

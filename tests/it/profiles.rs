@@ -159,7 +159,7 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
                 }
             }
             (Ok(_), Expected::Refused(reason)) => {
-                wrong.push(format!("{file}: read, expected {reason:?}"))
+                wrong.push(format!("{file}: read, expected {reason:?}"));
             }
             (Err(error), Expected::Read { .. }) => wrong.push(format!("{file}: refused: {error}")),
         }

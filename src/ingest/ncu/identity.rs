@@ -16,8 +16,11 @@ pub(in crate::ingest) struct Identity {
     grid: Option<usize>,
     device: Option<usize>,
     compute_capability: Option<usize>,
-    last: Option<(Vec<u8>, Vec<u8>, Option<u32>, HintId)>,
+    last: Option<LastDevice>,
 }
+
+/// The device cells met last, with the hint they led to.
+type LastDevice = (Vec<u8>, Vec<u8>, Option<u32>, HintId);
 
 impl Identity {
     /// Finds the columns in a header.

@@ -255,7 +255,7 @@ impl Catalogue {
         let metric = match TensorMetric::parse(name) {
             Ok(metric) => metric?,
             Err(()) => {
-                if name.ends_with(".sum") {
+                if name.rsplit('.').next() == Some("sum") {
                     self.unknown.push(name.to_owned());
                 }
                 return None;

@@ -55,6 +55,30 @@ pub(in crate::ingest) struct Unit {
     pub(in crate::ingest) factor: f64,
 }
 
+/// Things that are counted.
+const COUNTED: [&str; 20] = [
+    "inst",
+    "thread",
+    "warp",
+    "block",
+    "cluster",
+    "sector",
+    "sectors",
+    "request",
+    "cycle",
+    "pass",
+    "sample",
+    "branches",
+    "SM",
+    "register",
+    "1",
+    "%",
+    "op",
+    "tag",
+    "wavefront",
+    "requests",
+];
+
 /// Reads a unit cell; `None` when the word is not one of Nsight Compute's.
 pub(in crate::ingest) fn unit(word: &str) -> Option<Unit> {
     use Dimension::{
@@ -93,28 +117,6 @@ pub(in crate::ingest) fn unit(word: &str) -> Option<Unit> {
             },
         };
     }
-    const COUNTED: [&str; 20] = [
-        "inst",
-        "thread",
-        "warp",
-        "block",
-        "cluster",
-        "sector",
-        "sectors",
-        "request",
-        "cycle",
-        "pass",
-        "sample",
-        "branches",
-        "SM",
-        "register",
-        "1",
-        "%",
-        "op",
-        "tag",
-        "wavefront",
-        "requests",
-    ];
     let counted = COUNTED
         .iter()
         .find_map(|word| amount.strip_suffix(word).and_then(prefix))
