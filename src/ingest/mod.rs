@@ -9,6 +9,7 @@ mod mapped;
 mod ncu;
 mod numerals;
 mod reading;
+mod rows;
 mod runs;
 
 use std::path::PathBuf;
