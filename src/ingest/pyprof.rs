@@ -1,4 +1,10 @@
 //! Stub.
+mod counts;
+mod forms;
+mod kernel;
+mod operator;
+mod params;
+
 use super::{Format, IngestError, Reading, Sample, Sniff};
 
 pub(super) const FORMAT: Format = Format {
