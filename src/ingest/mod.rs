@@ -10,6 +10,7 @@ mod ncu;
 mod needs;
 mod numerals;
 mod reading;
+mod rows;
 mod runs;
 
 use std::path::PathBuf;

@@ -68,7 +68,9 @@ impl Numerals {
             grouped |= commas + points > 1;
             match (commas, points) {
                 // The last separator is the decimal mark; one that repeats groups digits.
-                (1.., 1..) => *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1,
+                (1.., 1..) => {
+                    *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1
+                }
                 (0, 2..) => comma += 1,
                 (2.., 0) => point += 1,
                 // ncu prints two decimals, so three digits after a mark decide nothing.

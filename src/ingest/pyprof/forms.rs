@@ -1,0 +1,366 @@
+//! Operations and bytes in closed form, from the shapes of the operands.
+//!
+//! Each operand is read once and each result written once; a fused multiply-add is two operations.
+//! The forms are those of `pyprof/prof/*.py` (`NVIDIA/PyProf` 3.11) where these are right.
+
+use super::kernel::Pass;
+use super::params::{Params, Tensor};
+
+/// Where a count comes from, in words for the report, and how far it can be off.
+#[derive(Debug, PartialEq)]
+pub(super) struct Basis {
+    /// The column or formula.
+    pub(super) formula: &'static str,
+    /// The true value is at least this factor times the count.
+    pub(super) low: f64,
+    /// The true value is at most this factor times the count.
+    pub(super) high: f64,
+}
+
+impl Basis {
+    /// A basis that gives the count itself.
+    pub(super) const fn exact(formula: &'static str) -> Self {
+        Self { formula, low: 1.0, high: 1.0 }
+    }
+
+    /// A basis that gives the count within these factors.
+    pub(super) const fn within(formula: &'static str, low: f64, high: f64) -> Self {
+        Self { formula, low, high }
+    }
+}
+
+/// A number of operations or bytes with its basis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Count {
+    /// Operations or bytes.
+    pub(super) value: f64,
+    /// How it came about.
+    pub(super) basis: &'static Basis,
+}
+
+impl Count {
+    /// A count; `None` if it is not a number.
+    pub(super) fn new(value: f64, basis: &'static Basis) -> Option<Self> {
+        value.is_finite().then_some(Self { value, basis })
+    }
+}
+
+/// What one launch has to do, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Work {
+    /// Operations; a known zero where data is only moved.
+    pub(super) flops: Option<Count>,
+    /// Bytes to read and write.
+    pub(super) bytes: Option<Count>,
+}
+
+impl Work {
+    /// Work of known size. Operands of no bytes describe nothing.
+    fn new(
+        flops: f64,
+        flops_basis: &'static Basis,
+        bytes: f64,
+        bytes_basis: &'static Basis,
+    ) -> Self {
+        if bytes > 0.0 {
+            Self { flops: Count::new(flops, flops_basis), bytes: Count::new(bytes, bytes_basis) }
+        } else {
+            Self::default()
+        }
+    }
+}
+
+/// Operations of a kernel that only moves data.
+pub(super) static NO_OPERATIONS: Basis = Basis::exact("0: data is only moved");
+
+/// Bytes of the inputs of this many sizes.
+static INPUT_PASSES: Basis = Basis::exact("reads and writes of the input's size from Params");
+static OPERANDS: Basis = Basis::exact("sizes of inputs and output from Params");
+
+/// A matrix product, or `batch` of them.
+pub(super) fn product(batch: Option<f64>, params: &Params, size: f64) -> Option<Work> {
+    static ONE: Basis = Basis::exact("2·M·N·K from Params");
+    static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from Params");
+    static MANY: Basis = Basis::exact("2·B·M·N·K from Params");
+    static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from Params");
+    let (flops, bytes) = if batch.is_some() { (&MANY, &MANY_BYTES) } else { (&ONE, &ONE_BYTES) };
+    let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
+    let batch = batch.unwrap_or(1.0);
+    Some(Work::new(2.0 * batch * m * n * k, flops, size * batch * (m * n + m * k + n * k), bytes))
+}
+
+/// What `linear.py` prints as bytes: `m*n + m*k + n*k*size`, in Python's order of operations.
+///
+/// The size multiplies the pair that was `N` and `K` going forward; backward the letters change places.
+pub(super) fn faulty_linear(params: &Params, size: f64) -> Option<[f64; 3]> {
+    let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
+    let (mn, mk, nk) = (m * n, m * k, n * k);
+    (size != 1.0).then_some([mn + mk + nk * size, mn + mk * size + nk, mn * size + mk + nk])
+}
+
+/// The product of two stacks of matrices, broadcast as numpy does.
+///
+/// Also the bytes `blas.py` prints, where it leaves out the stack.
+pub(super) fn matmul(params: &Params, size: f64) -> Option<(Work, Option<f64>)> {
+    static FLOPS: Basis = Basis::exact("2·batch·M·N·K from Params");
+    static BYTES: Basis = Basis::exact("s·(A + B + batch·M·N) from Params");
+    let (a, b) = (params.tensor("A")?, params.tensor("B")?);
+    let (rows, inner, a_stack) = match a.shape.as_slice() {
+        [] => return None,
+        [k] => (1.0, *k, &[][..]),
+        [stack @ .., m, k] => (*m, *k, stack),
+    };
+    let (columns, b_stack) = match b.shape.as_slice() {
+        [] => return None,
+        [_] => (1.0, &[][..]),
+        [stack @ .., _, n] => (*n, stack),
+    };
+    let batch: f64 = broadcast_shape(a_stack, b_stack).iter().product();
+    let outputs = batch * rows * columns;
+    let whole = Work::new(
+        2.0 * outputs * inner,
+        &FLOPS,
+        size * (a.elements() + b.elements() + outputs),
+        &BYTES,
+    );
+    let faulty = size * (rows * columns + rows * inner + columns * inner);
+    Some((whole, (batch > 1.0).then_some(faulty)))
+}
+
+/// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
+pub(super) fn convolution(params: &Params, size: f64) -> Option<Work> {
+    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from Params");
+    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from Params");
+    let number = |key| params.number(key);
+    let (images, filters) = (number("N")?, number("K")?);
+    let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
+    let filter = number("C")? * number("R")? * number("S")? / groups;
+    let input = images * number("C")? * number("H")? * number("W")?;
+    let output = images * filters * number("P")? * number("Q")?;
+    Some(Work::new(
+        2.0 * output * filter,
+        &FLOPS,
+        size * (input + filters * filter + output),
+        &BYTES,
+    ))
+}
+
+/// A bias added to, or summed over, a matrix.
+pub(super) fn bias(params: &Params, size: f64) -> Option<Work> {
+    static FLOPS: Basis = Basis::exact("M·N from Params");
+    static BYTES: Basis = Basis::exact("2·s·M·N from Params");
+    let outputs = params.number("M")? * params.number("N")?;
+    Some(Work::new(outputs, &FLOPS, 2.0 * size * outputs, &BYTES))
+}
+
+/// A recurrent cell: one of its two products, or the element-wise rest, of which only the bytes are known.
+pub(super) fn cell(params: &Params, size: f64) -> Option<Work> {
+    static BYTES: Basis = Basis::exact("s·(2·gates + 3)·H·B from Params");
+    if params.word("gemm").is_some() {
+        return product(None, params, size);
+    }
+    let gates = match params.word("cell")? {
+        "LSTMCell" => 4.0,
+        "GRUCell" => 3.0,
+        _ => 1.0,
+    };
+    let bytes = size * (2.0 * gates + 3.0) * params.number("H")? * params.number("B")?;
+    Some(Work { flops: None, bytes: Count::new(bytes, &BYTES) })
+}
+
+/// Operations per element, as `PyProf` estimates them.
+fn per_element(cost: u8) -> &'static Basis {
+    static ONE: Basis = Basis::exact("1 per element from Params");
+    static TWO: Basis = Basis::exact("2 per element from Params");
+    static THREE: Basis = Basis::exact("3 per element from Params");
+    static FIVE: Basis = Basis::exact("5 per element from Params (PyProf's estimate)");
+    static TWENTY: Basis = Basis::exact("20 per element from Params (PyProf's estimate)");
+    static LOG_SOFTMAX: Basis = Basis::exact("21 per element from Params (PyProf's estimate)");
+    static SOFTMAX: Basis = Basis::exact("40 per element from Params (PyProf's estimate)");
+    match cost {
+        2 => &TWO,
+        3 => &THREE,
+        5 => &FIVE,
+        20 => &TWENTY,
+        21 => &LOG_SOFTMAX,
+        40 => &SOFTMAX,
+        _ => &ONE,
+    }
+}
+
+/// `cost` operations for each element of a tensor that is read or written in so many passes.
+pub(super) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> Option<Work> {
+    let flops = f64::from(cost) * tensor.elements();
+    Some(Work::new(flops, per_element(cost), passes * tensor.bytes()?, &INPUT_PASSES))
+}
+
+/// A reduction: `cost` operations for each element and `last` at the end, writing `written` bytes.
+pub(super) fn reduction(cost: u8, tensor: &Tensor, last: f64, written: f64) -> Option<Work> {
+    let flops = f64::from(cost) * tensor.elements() + last;
+    Some(Work::new(flops, per_element(cost), tensor.bytes()? + written, &INPUT_PASSES))
+}
+
+/// The squared error of two tensors, in so many passes over one of them.
+pub(super) fn squared_error(tensor: &Tensor, passes: f64) -> Option<Work> {
+    let flops = 2.0 * passes * tensor.elements() + 1.0;
+    Some(Work::new(flops, per_element(2), passes * tensor.bytes()?, &INPUT_PASSES))
+}
+
+/// `cost` operations for each element that the operands broadcast to.
+pub(super) fn broadcasting(cost: u8, operands: &[Tensor], compares: bool) -> Option<Work> {
+    let (inputs, output) = broadcast(operands)?;
+    // A comparison writes a byte per element.
+    let written = if compares { output.elements() } else { output.bytes()? };
+    let flops = f64::from(cost) * output.elements();
+    Some(Work::new(flops, per_element(cost), inputs + written, &OPERANDS))
+}
+
+/// The gradient of a sum, which is passed on, or of a product.
+pub(super) fn broadcasting_gradient(operands: &[Tensor], adds: bool) -> Option<Work> {
+    let (_, output) = broadcast(operands)?;
+    let bytes = output.bytes()?;
+    Some(if adds {
+        Work::new(0.0, &NO_OPERATIONS, 2.0 * bytes, &OPERANDS)
+    } else {
+        Work::new(output.elements(), per_element(1), 3.0 * bytes, &OPERANDS)
+    })
+}
+
+/// Bytes of all inputs, and the output they broadcast to.
+fn broadcast(operands: &[Tensor]) -> Option<(f64, Tensor)> {
+    let (first, rest) = operands.split_first()?;
+    let mut output = first.clone();
+    let mut inputs = first.bytes()?;
+    for tensor in rest {
+        inputs += tensor.bytes()?;
+        let (wide, new) = (output.dtype?, tensor.dtype?);
+        // A scalar does not change the type of a tensor.
+        let takes_part = !tensor.shape.is_empty() || output.shape.is_empty();
+        if takes_part && (new.is_float(), new.size()) > (wide.is_float(), wide.size()) {
+            output.dtype = Some(new);
+        }
+        output.shape = broadcast_shape(&output.shape, &tensor.shape);
+    }
+    Some((inputs, output))
+}
+
+/// numpy's rule: extents are matched from the last, and 1 stretches.
+fn broadcast_shape(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let rank = a.len().max(b.len());
+    let extent = |shape: &[f64], at: usize| {
+        (at + shape.len()).checked_sub(rank).map_or(1.0, |position| shape[position])
+    };
+    (0..rank).map(|at| if extent(a, at) == 1.0 { extent(b, at) } else { extent(a, at) }).collect()
+}
+
+/// Data that is moved and nothing else.
+pub(super) fn moved(bytes: f64) -> Work {
+    static BYTES: Basis = Basis::exact("bytes read and written, from Params");
+    Work::new(0.0, &NO_OPERATIONS, bytes, &BYTES)
+}
+
+/// A table look-up, or the scatter of its gradient.
+pub(super) fn embedding(params: &Params, backward: bool) -> Option<Work> {
+    static ADDED: Basis = Basis::exact("one addition for each scattered element, from Params");
+    static SCATTERED: Basis = Basis::exact("3·s·indices·width from Params");
+    let [indices, table] = params.tensors.get(..2)? else { return None };
+    let [_, width] = *table.shape.as_slice() else { return None };
+    let picked = indices.elements() * width;
+    let bytes = table.dtype?.size() * picked;
+    Some(if backward {
+        Work::new(picked, &ADDED, 3.0 * bytes, &SCATTERED)
+    } else {
+        moved(indices.bytes()? + 2.0 * bytes)
+    })
+}
+
+/// The clearing of a gradient table before anything is added to it.
+pub(super) fn cleared(bytes: f64) -> Work {
+    static CLEARED: Basis =
+        Basis::exact("s·rows·width from Params: the kernel clears the gradient table");
+    Work::new(0.0, &NO_OPERATIONS, bytes, &CLEARED)
+}
+
+/// Adam on FP32 weights; a gradient of another type means a copy of the weights in that type.
+pub(super) fn adam(params: &Params) -> Option<Work> {
+    static FLOPS: Basis = Basis::within("about 14 per parameter, from Params", 0.8, 1.2);
+    static BYTES: Basis =
+        Basis::exact("weights and moments read and written, gradient read, from Params");
+    let [weight, gradient] = *params.dtypes.get(..2)? else { return None };
+    let elements = params.tensors.first()?.elements();
+    let copy = if weight == gradient { 0.0 } else { gradient.size() };
+    let each = 6.0 * weight.size() + gradient.size() + copy;
+    Some(Work::new(14.0 * elements, &FLOPS, each * elements, &BYTES))
+}
+
+/// A whole batch normalisation, which may be one kernel or the first of several.
+pub(super) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
+    static FLOPS: Basis = Basis::within("8 per element from Params (PyProf's estimate)", 0.5, 1.5);
+    static FORWARD: Basis =
+        Basis::within("4 times the input's size from Params, for all passes", 0.25, 1.0);
+    static BACKWARD: Basis =
+        Basis::within("5 times the input's size from Params, for all passes", 0.4, 1.0);
+    let (factor, basis) = if backward { (5.0, &BACKWARD) } else { (4.0, &FORWARD) };
+    Some(Work::new(8.0 * tensor.elements(), &FLOPS, factor * tensor.bytes()?, basis))
+}
+
+/// What one pass of a batch normalisation does.
+///
+/// `PyProf` charges all passes to the first kernel, which alone is then faster than any memory.
+pub(super) fn batch_norm_pass(pass: Pass, elements: f64, bytes: f64) -> Work {
+    static STATISTICS: Basis =
+        Basis::within("5 per element from Params: mean and variance", 0.6, 1.2);
+    static APPLY: Basis = Basis::within("2 per element from Params: normalisation", 1.0, 2.0);
+    static SUMS: Basis = Basis::within("4 per element from Params: sums of the gradient", 0.8, 1.2);
+    static GRADIENT: Basis = Basis::within("7 per element from Params: gradient", 0.8, 1.2);
+    let (cost, basis, passes) = match pass {
+        Pass::Statistics => (5.0, &STATISTICS, 1.0),
+        Pass::Apply => (2.0, &APPLY, 2.0),
+        Pass::BackwardSums => (4.0, &SUMS, 2.0),
+        Pass::BackwardApply => (7.0, &GRADIENT, 3.0),
+    };
+    Work::new(cost * elements, basis, passes * bytes, &INPUT_PASSES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_broadcast_from_the_last_extent() {
+        assert_eq!(broadcast_shape(&[35.0, 20.0, 200.0], &[20.0, 1.0]), [35.0, 20.0, 200.0]);
+        assert_eq!(broadcast_shape(&[1.0, 3.0], &[5.0, 1.0]), [5.0, 3.0]);
+        assert_eq!(broadcast_shape(&[], &[7.0]), [7.0]);
+    }
+
+    #[test]
+    fn products_of_vectors_and_stacks_are_counted() {
+        for (params, flops, elements) in [
+            ("A=(8,),B=(8,),fp32,", 16.0, 8.0 + 8.0 + 1.0),
+            ("A=(4,8),B=(8,),fp32,", 64.0, 32.0 + 8.0 + 4.0),
+            ("A=(8,),B=(3,8,5),fp32,", 240.0, 8.0 + 120.0 + 15.0),
+            ("A=(2,1,4,8),B=(3,8,5),fp32,", 1920.0, 64.0 + 120.0 + 120.0),
+        ] {
+            let (work, _) = matmul(&Params::parse(params).unwrap(), 4.0).unwrap();
+            assert_eq!(
+                (work.flops.unwrap().value, work.bytes.unwrap().value),
+                (flops, 4.0 * elements),
+                "{params}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_wider_type_wins_unless_it_is_a_scalar() {
+        let bytes = |params| {
+            broadcasting(1, &Params::parse(params).unwrap().tensors, false)
+                .unwrap()
+                .bytes
+                .unwrap()
+                .value
+        };
+        assert_eq!(bytes("[8]fp16;[8]fp32"), 16.0 + 32.0 + 32.0);
+        assert_eq!(bytes("[8]fp16;[]fp64"), 16.0 + 8.0 + 16.0);
+        assert_eq!(bytes("[8]int64;[8]fp16"), 64.0 + 16.0 + 16.0);
+    }
+}

@@ -1,0 +1,466 @@
+//! What a kernel's name tells about the units it runs on and its part in the operator.
+//!
+//! The name shows what was built, which `PyProf`'s `TC` column does not: that one is a list of name
+//! parts from 2020, says 0 for every CUTLASS kernel and 1 for matrix kernels on CUDA cores.
+
+use super::params::Dtype;
+use crate::model::{KernelName, Pipe, Precision};
+
+/// The `TC` column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TensorCores {
+    /// `1`: the name is on `PyProf`'s list.
+    Listed,
+    /// `0` or `-`: it is not.
+    NotListed,
+    /// `na`, empty, no such column.
+    Unknown,
+}
+
+/// The units a name proves, or fails to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    /// Names a matrix instruction.
+    Matrix,
+    /// Names CUDA-core arithmetic, of a type where the letter before `gemm` gives it.
+    Vector(Option<Precision>),
+    /// A library that has both kinds and hides which (`cutlass::Kernel`, `xmma_cudnn::…::kernel`).
+    Hidden,
+    /// Says nothing.
+    Silent,
+}
+
+/// One pass of a normalisation that takes several kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Mean and variance.
+    Statistics,
+    /// Normalises the input.
+    Apply,
+    /// The sums of the gradient.
+    BackwardSums,
+    /// The gradient of the input.
+    BackwardApply,
+}
+
+/// A kernel, judged by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one name")]
+pub(super) struct Kernel {
+    engine: Engine,
+    /// Type of the operands.
+    operand: Option<Precision>,
+    /// Whether products are accumulated in FP16.
+    half_accumulator: bool,
+    /// Adds up or prepares what another kernel of a matrix product computes.
+    pub(super) gemm_helper: bool,
+    /// Does a whole convolution.
+    pub(super) convolves: bool,
+    /// Does all groups of a convolution at once.
+    pub(super) all_groups: bool,
+    /// An element-wise wrapper, as used for copies and fills.
+    pub(super) elementwise: bool,
+    /// The pass of a batch normalisation it does.
+    pub(super) pass: Option<Pass>,
+}
+
+/// Work around a convolution: layouts, offsets, transforms, partial sums. `PyProf` prints 0 for these.
+const AROUND_CONVOLUTIONS: [&str; 21] = [
+    "nchwToNhwc",
+    "nhwcToNchw",
+    "Offsets",
+    "helper",
+    "WinogradTiles",
+    "winogradForward",
+    "winogradWgrad",
+    "winogradDgrad",
+    "pointers",
+    "flip_filter",
+    "fft",
+    "scale",
+    "reduce",
+    "elementwise",
+    "im2col",
+    "col2im",
+    "transpose",
+    "Pointwise",
+    "padding",
+    "calc_bias_diff",
+    "execute_split_k",
+];
+
+/// Whole convolutions: those `PyProf` lists in `conv.py`, and what cuDNN has used since.
+const CONVOLUTIONS: [&str; 22] = [
+    "884cudnn",
+    "1688cudnn",
+    "scudnn",
+    "hcudnn",
+    "grouped_direct",
+    "convolve_sgemm",
+    "dgrad_engine",
+    "dgrad2d_alg",
+    "wgrad_alg0_engine",
+    "wgrad2d",
+    "dgrad_1x1_stride_2x2",
+    "epthwiseConvolution",
+    "conv_depthwise",
+    "winograd3x3Kernel",
+    "implicit_gemm",
+    "first_layer",
+    "884gemm",
+    "1688gemm",
+    "16816gemm",
+    "cutlass",
+    "sgemm",
+    "gcgemm",
+];
+
+/// Kernels that finish or feed a matrix product.
+const AROUND_PRODUCTS: [&str; 3] = ["splitKreduce", "reduce_1Block", "execute_split_k"];
+
+/// Digits of the shapes of matrix instructions, longest first.
+const SHAPES: [&str; 9] =
+    ["161616", "16816", "16832", "16864", "8816", "8832", "1688", "1684", "884"];
+
+impl Kernel {
+    /// Judges a name, short as `PyProf` cuts it or in full.
+    pub(super) fn of(name: &str) -> Self {
+        let head = KernelName::parse(name).head;
+        let has = |part: &str| head.contains(part);
+        let words = || head.split(|c: char| !c.is_ascii_alphanumeric());
+        let instruction = words().find_map(instruction);
+        let lettered = || words().find_map(cuda_core_product);
+        let engine = if has("ffma") {
+            Engine::Vector(Some(Precision::Fp32))
+        } else if has("simt") {
+            Engine::Vector(lettered())
+        } else if instruction.is_some() || words().any(names_matrix_unit) {
+            Engine::Matrix
+        } else if let Some(precision) = lettered() {
+            Engine::Vector(Some(precision))
+        } else if [
+            "convolve_sgemm",
+            "dgrad_engine",
+            "wgrad_alg0_engine",
+            "gemv",
+            "gemmSN",
+            "gemmk1",
+            "dot_kernel",
+        ]
+        .into_iter()
+        .any(has)
+        {
+            Engine::Vector(None)
+        } else if ["cutlass", "xmma", "implicit_gemm", "cask"].into_iter().any(has) {
+            Engine::Hidden
+        } else {
+            Engine::Silent
+        };
+        let operand =
+            named_type(&head).or_else(|| instruction.and_then(|found| implied_type(found, &head)));
+        let around = |parts: &[&str]| parts.iter().any(|part| has(part));
+        Self {
+            engine,
+            operand,
+            half_accumulator: instruction.is_some_and(|(letter, _)| letter == 'h'),
+            gemm_helper: around(&AROUND_PRODUCTS),
+            convolves: around(&CONVOLUTIONS) && !around(&AROUND_CONVOLUTIONS),
+            all_groups: has("grouped_direct") || has("epthwise"),
+            elementwise: has("elementwise") || has("Pointwise"),
+            pass: pass(&head),
+        }
+    }
+
+    /// Whether the kernel can be the product of a matrix operator: not a copy, not a sum of parts.
+    pub(super) fn multiplies(self) -> bool {
+        !self.gemm_helper && !self.elementwise && self.pass.is_none()
+    }
+
+    /// The pipe of a matrix product or convolution over operands of this type.
+    ///
+    /// Order of evidence: what the name proves, then the `TC` column, then nothing. A type in the name
+    /// of a matrix kernel beats the recorded one: under autocast the operator is recorded with FP32
+    /// tensors and runs in FP16.
+    pub(super) fn product_pipe(self, dtype: Option<Dtype>, tensor_cores: TensorCores) -> Pipe {
+        let recorded = dtype.map(precision);
+        match (self.engine, tensor_cores) {
+            (Engine::Vector(named), _) => vector(named.or(recorded)),
+            (Engine::Matrix, _) | (Engine::Silent | Engine::Hidden, TensorCores::Listed) => {
+                self.matrix(recorded)
+            }
+            // These libraries have no FP16 or INT8 product on CUDA cores.
+            (Engine::Hidden, _) => match self.operand.or(recorded) {
+                Some(Precision::Fp16 | Precision::Bf16 | Precision::Int8 | Precision::Tf32) => {
+                    self.matrix(recorded)
+                }
+                _ => Pipe::Unstated,
+            },
+            (Engine::Silent, TensorCores::NotListed) => vector(recorded),
+            (Engine::Silent, TensorCores::Unknown) => Pipe::Unstated,
+        }
+    }
+
+    fn matrix(self, recorded: Option<Precision>) -> Pipe {
+        let operand = self.operand.or(recorded.filter(|precision| *precision != Precision::Fp32));
+        match operand {
+            Some(Precision::Fp16) if self.half_accumulator => Pipe::Fp16MatrixFp16Acc,
+            Some(Precision::Fp16) => Pipe::Fp16Matrix,
+            Some(Precision::Bf16) => Pipe::Bf16Matrix,
+            Some(Precision::Tf32) => Pipe::Tf32Matrix,
+            Some(Precision::Fp64) => Pipe::Fp64Matrix,
+            Some(Precision::Fp8) => Pipe::Fp8Matrix,
+            Some(Precision::Int8) => Pipe::Int8Matrix,
+            _ => Pipe::Unstated,
+        }
+    }
+}
+
+/// The pipe of arithmetic that is no product: the lanes of the operands' type.
+pub(super) fn lane_pipe(dtype: Option<Dtype>) -> Pipe {
+    vector(dtype.map(precision))
+}
+
+fn precision(dtype: Dtype) -> Precision {
+    match dtype {
+        Dtype::Fp64 => Precision::Fp64,
+        Dtype::Fp32 => Precision::Fp32,
+        Dtype::Fp16 => Precision::Fp16,
+        Dtype::Bf16 => Precision::Bf16,
+        Dtype::Int8 => Precision::Int8,
+        // Integers of any width are computed in the 32-bit lanes.
+        Dtype::Int64 | Dtype::Int32 | Dtype::Int16 | Dtype::Uint8 | Dtype::Bool => Precision::Int32,
+    }
+}
+
+fn vector(precision: Option<Precision>) -> Pipe {
+    match precision {
+        Some(Precision::Fp64) => Pipe::Fp64Vector,
+        Some(Precision::Fp32) => Pipe::Fp32Vector,
+        Some(Precision::Fp16) => Pipe::Fp16Vector,
+        Some(Precision::Bf16) => Pipe::Bf16Vector,
+        Some(Precision::Int32 | Precision::Int8) => Pipe::Int32Vector,
+        _ => Pipe::Unstated,
+    }
+}
+
+/// The interface letter and shape of a matrix instruction: `s1688gemm` is (`s`, `1688`).
+fn instruction(word: &str) -> Option<(char, &'static str)> {
+    let letter = word.chars().next().filter(|letter| "shdiczb".contains(*letter))?;
+    let shape = SHAPES.into_iter().find(|shape| word[1..].starts_with(shape))?;
+    let after = word[1 + shape.len()..].chars().next();
+    after.is_none_or(|after| after.is_ascii_alphabetic()).then_some((letter, shape))
+}
+
+fn names_matrix_unit(word: &str) -> bool {
+    let shaped = |prefix| {
+        word.strip_prefix(prefix)
+            .is_some_and(|rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    matches!(
+        word,
+        "tensorop" | "hmma" | "imma" | "dmma" | "wmma" | "wgmma" | "hgmma" | "qgmma" | "igmma"
+    ) || shaped("tensor")
+        || word.starts_with("warpgroupsize")
+        || word == "nvjet"
+}
+
+/// `sgemm`, `dcudnn`, …: without a shape these are products on CUDA cores, of the letter's type.
+fn cuda_core_product(word: &str) -> Option<Precision> {
+    let word = word.strip_suffix("Batched").unwrap_or(word);
+    let letters = word.strip_suffix("gemm").or_else(|| word.strip_suffix("cudnn"))?;
+    match letters {
+        // Complex products are counted in real operations of the same lanes.
+        "s" | "c" | "gc" => Some(Precision::Fp32),
+        "d" | "z" => Some(Precision::Fp64),
+        "h" => Some(Precision::Fp16),
+        _ => None,
+    }
+}
+
+/// The operand type a name spells out.
+fn named_type(head: &str) -> Option<Precision> {
+    const TYPES: [(&str, Precision); 13] = [
+        ("bf16", Precision::Bf16),
+        ("BFloat16", Precision::Bf16),
+        ("bfloat16", Precision::Bf16),
+        ("tf32", Precision::Tf32),
+        ("e4m3", Precision::Fp8),
+        ("e5m2", Precision::Fp8),
+        ("fp16", Precision::Fp16),
+        ("f16", Precision::Fp16),
+        ("half", Precision::Fp16),
+        ("Half", Precision::Fp16),
+        ("int8", Precision::Int8),
+        ("i8i8", Precision::Int8),
+        ("f64f64", Precision::Fp64),
+    ];
+    TYPES.into_iter().find(|(token, _)| head.contains(token)).map(|(_, precision)| precision)
+}
+
+/// The operand type an instruction shape leaves no choice of.
+fn implied_type((letter, shape): (char, &str), head: &str) -> Option<Precision> {
+    let since_ampere =
+        ["ampere", "hopper", "sm80", "sm86", "sm89", "sm90", "cutlass_80", "cutlass_90"];
+    match (letter, shape) {
+        ('d', _) => Some(Precision::Fp64),
+        ('i', _) => Some(Precision::Int8),
+        // Volta's 8×8×4 multiplies FP16 only; so does Turing's 16×8×8, which is TF32 since Ampere.
+        (_, "884") => Some(Precision::Fp16),
+        (_, "1688") if since_ampere.into_iter().any(|arch| head.contains(arch)) => {
+            Some(Precision::Tf32)
+        }
+        (_, "1688") if head.contains("turing") || head.contains("sm75") => Some(Precision::Fp16),
+        _ => None,
+    }
+}
+
+/// The passes of `aten/src/ATen/native/cuda/Normalization.cuh` (`PyTorch`).
+fn pass(head: &str) -> Option<Pass> {
+    const PASSES: [(&str, Pass); 4] = [
+        ("batch_norm_collect_statistics", Pass::Statistics),
+        ("batch_norm_transform_input", Pass::Apply),
+        ("batch_norm_backward_reduce", Pass::BackwardSums),
+        ("batch_norm_backward_elemt", Pass::BackwardApply),
+    ];
+    PASSES.into_iter().find(|(name, _)| head.contains(name)).map(|(_, pass)| pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TensorCores::{Listed, NotListed, Unknown};
+
+    fn pipe(name: &str, dtype: Option<Dtype>, tensor_cores: TensorCores) -> &'static str {
+        Kernel::of(name).product_pipe(dtype, tensor_cores).key()
+    }
+
+    #[test]
+    fn a_matrix_instruction_in_the_name_beats_the_column() {
+        for (name, dtype, expected) in [
+            (
+                "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn",
+                Dtype::Fp16,
+                "fp16_matrix",
+            ),
+            ("volta_h884gemm_64x64_ldg8_nn", Dtype::Fp16, "fp16_matrix_fp16acc"),
+            (
+                "sm75_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize256x64x32_stage1_warpsize4x1x1_g1_tensor16x8x8_execute_kernel_cudnn",
+                Dtype::Fp16,
+                "fp16_matrix",
+            ),
+            (
+                "cutlass_cudnn::library::image_network_first_layer_hmma_wgrad_kernel",
+                Dtype::Fp16,
+                "fp16_matrix",
+            ),
+            ("ampere_s1688gemm_128x128_nn", Dtype::Fp32, "tf32_matrix"),
+            ("turing_i8816gemm_int8_128x128_tn", Dtype::Int8, "int8_matrix"),
+            ("ampere_d884gemm_64x64_nn", Dtype::Fp64, "fp64_matrix"),
+            ("turing_s1688gemm_fp16_128x128_ldg8_stages_32x1_tn", Dtype::Fp16, "fp16_matrix"),
+            ("ampere_bf16_s16816gemm_bf16_128x64_tn", Dtype::Fp32, "bf16_matrix"),
+            // Autocast: recorded as FP32, run as FP16.
+            ("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", Dtype::Fp32, "fp16_matrix"),
+            ("volta_s884cudnn_128x128_nn", Dtype::Fp32, "fp16_matrix"),
+        ] {
+            for tensor_cores in [Listed, NotListed, Unknown] {
+                assert_eq!(pipe(name, Some(dtype), tensor_cores), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_on_cuda_cores_are_known_by_letter() {
+        assert_eq!(pipe("volta_sgemm_32x128_nn", None, Unknown), "fp32_vector");
+        assert_eq!(pipe("volta_dgemm_64x64_nt", None, Unknown), "fp64_vector");
+        assert_eq!(pipe("maxwell_hgemm_128x64_nn", None, Unknown), "fp16_vector");
+        // FP16 storage, FP32 arithmetic.
+        assert_eq!(
+            pipe(
+                "cudnn_volta_fp16_scudnn_fp16_128x64_relu_medium_nn_v1",
+                Some(Dtype::Fp16),
+                NotListed
+            ),
+            "fp32_vector",
+        );
+        // `PyProf` lists every `xmma_gemm`.
+        assert_eq!(
+            pipe(
+                "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4",
+                Some(Dtype::Fp32),
+                Listed
+            ),
+            "fp32_vector",
+        );
+        assert_eq!(pipe("cutlass_80_simt_dgemm_64x128_8x5_nn_align1", None, Listed), "fp64_vector");
+        assert_eq!(pipe("gemv2T_kernel_val", Some(Dtype::Fp32), NotListed), "fp32_vector");
+    }
+
+    #[test]
+    fn a_hidden_kernel_is_judged_by_its_operands_or_not_at_all() {
+        assert_eq!(pipe("cutlass::Kernel", Some(Dtype::Fp16), NotListed), "fp16_matrix");
+        assert_eq!(pipe("cutlass::Kernel", Some(Dtype::Fp32), NotListed), "unstated");
+        assert_eq!(pipe("cutlass::Kernel", None, NotListed), "unstated");
+        assert_eq!(
+            pipe(
+                "xmma_cudnn::implicit_gemm::strided_dgrad_indexed::kernel",
+                Some(Dtype::Fp16),
+                NotListed
+            ),
+            "fp16_matrix",
+        );
+    }
+
+    #[test]
+    fn without_evidence_in_the_name_the_column_decides() {
+        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp16), Listed), "fp16_matrix");
+        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), Listed), "unstated");
+        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), NotListed), "fp32_vector");
+        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), Unknown), "unstated");
+        assert_eq!(pipe("somebodys_gemm", None, NotListed), "unstated");
+        assert_eq!(lane_pipe(Some(Dtype::Int64)).key(), "int32_vector");
+        assert_eq!(lane_pipe(None).key(), "unstated");
+    }
+
+    #[test]
+    fn whole_convolutions_are_told_from_the_work_around_them() {
+        for name in [
+            "cudnn_turing_fp16_s1688cudnn_fp16_128x128_ldg8_relu_f2f_exp_small_nhwc_tn_v1",
+            "cudnn::detail::implicit_convolve_sgemm",
+            "implicit_convolve_sgemm",
+            "cudnn::detail::dgrad_engine",
+            "turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_stages_32x1_nn",
+            "cutlass::Kernel",
+            "xmma_cudnn::implicit_gemm::strided_dgrad_indexed::kernel",
+            "cudnn_turing_scudnn_128x32_stridedB_splitK_small_nn_v1",
+            "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
+        ] {
+            assert!(Kernel::of(name).convolves, "{name}");
+        }
+        for name in [
+            "cudnn::ops::nchwToNhwcKernel",
+            "cask_cudnn::computeWgradSplitKOffsetsKernel",
+            "elementwise_kernel",
+            "xmma_cudnn::implicit_gemm::strided_dgrad_indexed::kernel_helper_stage_0",
+            "reduce_kernel",
+            "cudnn::cnn::reduce_wgrad_nchw_helper",
+            "cudnn::ops::scalePackedTensor_kernel",
+            "fft2d_r2c_32x32",
+            "cudnn::winograd_nonfused::winogradForwardData4x4",
+            "im2col4d_kernel",
+            "gemmSN_NN_kernel",
+            "",
+            "sm75_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x128x32_stage1_warpsize2x2x1_g1_tensor16x8x8_execute_split_k_kernel_cudnn",
+        ] {
+            assert!(!Kernel::of(name).convolves, "{name}");
+        }
+    }
+
+    #[test]
+    fn helpers_and_passes_are_known() {
+        assert!(Kernel::of("splitKreduce_kernel").gemm_helper);
+        assert!(!Kernel::of("volta_sgemm_64x32_sliced1x4_tn").gemm_helper);
+        assert!(!Kernel::of("vectorized_elementwise_kernel").multiplies());
+        assert_eq!(Kernel::of("batch_norm_transform_input_kernel").pass, Some(Pass::Apply));
+        assert_eq!(Kernel::of("batch_norm_backward_kernel").pass, None);
+    }
+}

@@ -1,0 +1,463 @@
+//! What an operator has to compute and to move, from its name and the shapes of its operands.
+//!
+//! The operators and their formulas are those of `pyprof/prof/*.py` (`NVIDIA/PyProf` 3.11), with the
+//! known faults put right: `linear` counts its bytes in elements, `matmul` forgets the batch in its
+//! bytes, Adam and the gradient of an embedding do compute, and each pass of a batch normalisation
+//! does a part.
+
+use super::forms::{
+    Basis, Work, adam, batch_norm, batch_norm_pass, bias, broadcasting, broadcasting_gradient,
+    cell, cleared, convolution, elementwise, embedding, faulty_linear, matmul, moved, product,
+    reduction, squared_error,
+};
+use super::kernel::Kernel;
+use super::params::{Dtype, Params, Tensor};
+
+/// How the work of an operator is shared among its kernels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Share {
+    /// No formula.
+    Unknown,
+    /// Each kernel does all of it (element-wise operators have one kernel).
+    Each,
+    /// The first kernel is charged with all, the others finish what it began.
+    First,
+    /// Each product has all of it: forward, both gradients, every algorithm that is tried.
+    Products,
+    /// Each whole convolution has all of it, if one kernel does all groups.
+    Convolutions { grouped: bool },
+    /// Each pass of a batch normalisation has a part; elements and bytes of the input.
+    Passes { elements: f64, bytes: f64 },
+    /// The gradient of a table is cleared, then added to; bytes of the table.
+    Scatter { table: f64 },
+}
+
+/// An operator with its operands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Operator {
+    share: Share,
+    whole: Work,
+    /// Values of the `Bytes` column that come from a fault of `PyProf`.
+    faulty: [f64; 3],
+    /// Zero operations are the truth, not a gap.
+    pub(super) moves_data: bool,
+    /// A product or convolution, which may run on matrix units.
+    pub(super) is_product: bool,
+    /// A pass over elements, which `apex.pyprof` and `pyprof2` count by half the elements moved.
+    pub(super) is_pointwise: bool,
+    /// What a number in the `Bytes` column is.
+    pub(super) printed_bytes: &'static Basis,
+    /// Type of the operands.
+    pub(super) dtype: Option<Dtype>,
+}
+
+impl Operator {
+    /// The operator `op` of `module`, forward or backward, over these operands.
+    pub(super) fn of(op: &str, module: &str, backward: bool, params: Option<&Params>) -> Self {
+        let kind = Kind::of(op, module);
+        let mut operator = Self {
+            share: kind.share(backward),
+            whole: params.and_then(|params| kind.work(backward, params)).unwrap_or_default(),
+            faulty: [f64::NAN; 3],
+            moves_data: kind.moves_data(backward),
+            is_product: kind.is_product(),
+            is_pointwise: matches!(
+                kind,
+                Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary
+            ),
+            printed_bytes: kind.printed_bytes(backward, params.is_some()),
+            dtype: params.and_then(Params::dtype),
+        };
+        if let Some(params) = params {
+            operator.refine(kind, backward, params);
+        }
+        operator
+    }
+
+    /// What depends on the operands beyond the amount of work.
+    fn refine(&mut self, kind: Kind, backward: bool, params: &Params) {
+        let size = self.dtype.map(Dtype::size);
+        match (kind, params.tensors.as_slice()) {
+            (Kind::Linear, _) => {
+                self.faulty =
+                    size.and_then(|size| faulty_linear(params, size)).unwrap_or(self.faulty);
+            }
+            (Kind::Matmul, _) => {
+                let faulty = size.and_then(|size| matmul(params, size)?.1);
+                self.faulty[0] = faulty.unwrap_or(f64::NAN);
+            }
+            (Kind::Convolution, _) => {
+                let grouped = params.number("g").is_some_and(|groups| groups > 1.0);
+                self.share = Share::Convolutions { grouped };
+            }
+            (Kind::BatchNorm, [input, ..]) => {
+                if let Some(bytes) = input.bytes() {
+                    self.share = Share::Passes { elements: input.elements(), bytes };
+                }
+            }
+            (Kind::Embedding, [_, table, ..]) if backward => {
+                if let Some(table) = table.bytes() {
+                    self.share = Share::Scatter { table };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What this kernel, the `sub`-th of the operator, has to do by the operator's formula.
+    pub(super) fn work(&self, kernel: Kernel, sub: Option<f64>) -> Work {
+        let is_first = sub.is_none_or(|sub| sub == 0.0);
+        let all = match self.share {
+            Share::Unknown => false,
+            Share::First => is_first,
+            Share::Products => kernel.multiplies(),
+            Share::Convolutions { grouped } => kernel.convolves && (!grouped || kernel.all_groups),
+            Share::Passes { elements, bytes } => match kernel.pass {
+                Some(pass) => return batch_norm_pass(pass, elements, bytes),
+                None => is_first,
+            },
+            Share::Scatter { table } if kernel.elementwise => return cleared(table),
+            Share::Each | Share::Scatter { .. } => true,
+        };
+        if all { self.whole } else { Work::default() }
+    }
+
+    /// Whether the formula knows better than the file how the work is shared among the kernels.
+    pub(super) fn overrides(&self, kernel: Kernel) -> bool {
+        match self.share {
+            Share::Passes { .. } => kernel.pass.is_some(),
+            Share::Scatter { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the file charges the whole operator to its first kernel.
+    pub(super) fn charges_first(&self) -> bool {
+        matches!(self.share, Share::First | Share::Passes { .. })
+    }
+
+    /// Whether this value of the `Bytes` column is one `PyProf` computes wrongly.
+    pub(super) fn is_faulty(&self, bytes: f64) -> bool {
+        self.faulty.contains(&bytes)
+    }
+}
+
+/// The families of operators that share a formula.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Convolution,
+    Linear,
+    Bias,
+    Product,
+    Batched,
+    Matmul,
+    Cell,
+    Unary(u8),
+    Binary { compares: bool, adds: bool },
+    Power,
+    Ternary,
+    Activation(u8),
+    Softmax(u8),
+    BatchNorm,
+    Dropout,
+    Embedding,
+    Mean,
+    Sum,
+    Norm,
+    SquaredError,
+    Adam,
+    Moved(Moved),
+    Unknown,
+}
+
+/// Operators that compute nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Moved {
+    /// Everything read and written once.
+    Copied,
+    /// Concatenated: each input read and written once.
+    Joined,
+    /// Written only.
+    Filled,
+    /// Read only.
+    Read,
+    /// Copied to the type named by the operator; `to` does not say which.
+    Converted(Option<Dtype>),
+    /// `copy_`, whose types are listed after the shape.
+    Assigned,
+    /// Rows picked by a list of indices.
+    Selected,
+    /// Copied where a byte mask says so.
+    Masked,
+    /// Positions written, 8 bytes per dimension, at worst for every element.
+    Positions,
+}
+
+impl Kind {
+    fn of(op: &str, module: &str) -> Self {
+        if op == "forward" && module.ends_with("Cell") {
+            return Self::Cell;
+        }
+        // In-place and dunder spellings compute the same: `add_`, `__add__`, `__iadd__`, `__radd__`.
+        let plain = op.trim_matches('_');
+        let binary = |name: &str| Self::binary(name);
+        if op.starts_with("__")
+            && let Some(kind) = plain.strip_prefix(['i', 'r']).and_then(binary)
+        {
+            return kind;
+        }
+        if let Some(kind) = binary(plain) {
+            return kind;
+        }
+        match plain {
+            "conv1d" | "conv2d" => Self::Convolution,
+            "linear" => Self::Linear,
+            "bias" => Self::Bias,
+            "mm" | "addmm" => Self::Product,
+            "bmm" => Self::Batched,
+            "matmul" => Self::Matmul,
+            // The activation counts one operation, the Tensor method twenty.
+            "sigmoid" | "tanh" if module == "torch.nn.functional" => Self::Activation(1),
+            "abs" | "neg" | "reciprocal" | "invert" | "ceil" | "clamp" | "floor" | "frac"
+            | "round" | "sign" | "trunc" => Self::Unary(1),
+            "exp" | "exp1m" | "expm1" | "log" | "log10" | "log1p" | "log2" | "sqrt" | "rsqrt"
+            | "acos" | "asin" | "atan" | "atan2" | "cos" | "cosh" | "sin" | "sinh" | "tan"
+            | "sigmoid" | "tanh" | "erf" | "erfc" | "erfinv" => Self::Unary(20),
+            "pow" | "rpow" => Self::Power,
+            "addcdiv" | "addcmul" => Self::Ternary,
+            "celu" | "elu" | "hardshrink" | "hardtanh" | "leaky_relu" | "logsigmoid" | "prelu"
+            | "relu" | "relu6" | "rrelu" | "selu" | "softplus" | "softshrink" | "softsign"
+            | "tanhshrink" | "threshold" => Self::Activation(1),
+            "softmax" => Self::Softmax(40),
+            "log_softmax" => Self::Softmax(21),
+            "batch_norm" => Self::BatchNorm,
+            "dropout" => Self::Dropout,
+            "embedding" => Self::Embedding,
+            "mean" => Self::Mean,
+            "sum" => Self::Sum,
+            "norm" => Self::Norm,
+            "mse_loss" => Self::SquaredError,
+            "adam" => Self::Adam,
+            _ => Moved::of(plain).map_or(Self::Unknown, Self::Moved),
+        }
+    }
+
+    fn binary(name: &str) -> Option<Self> {
+        let (compares, adds) = match name {
+            "add" | "sub" => (false, true),
+            "mul" | "div" | "truediv" | "floordiv" | "remainder" | "mod" | "fmod" | "and"
+            | "or" | "xor" | "lshift" | "rshift" => (false, false),
+            "lt" | "gt" | "ge" | "le" | "eq" | "ne" => (true, false),
+            _ => return None,
+        };
+        Some(Self::Binary { compares, adds })
+    }
+
+    fn share(self, backward: bool) -> Share {
+        match self {
+            Self::Unknown => Share::Unknown,
+            Self::Linear | Self::Product | Self::Batched | Self::Matmul => Share::Products,
+            Self::Convolution => Share::Convolutions { grouped: false },
+            Self::BatchNorm
+            | Self::Mean
+            | Self::Sum
+            | Self::Norm
+            | Self::Adam
+            | Self::Moved(Moved::Joined | Moved::Positions) => Share::First,
+            Self::Embedding if backward => Share::First,
+            _ => Share::Each,
+        }
+    }
+
+    fn is_product(self) -> bool {
+        use Kind::{Batched, Cell, Convolution, Linear, Matmul, Product};
+        matches!(self, Convolution | Linear | Product | Batched | Matmul | Cell)
+    }
+
+    /// What a number in the `Bytes` column is, where it cannot be put right.
+    fn printed_bytes(self, backward: bool, has_params: bool) -> &'static Basis {
+        static BYTES: Basis = Basis::exact("PyProf Bytes");
+        static ELEMENTS: Basis =
+            Basis::within("PyProf Bytes of linear, mostly counted in elements", 1.0, 4.0);
+        static ONE_PRODUCT: Basis =
+            Basis::exact("PyProf Bytes of matmul, of one product of a batch");
+        // The kernel may be the first of three, which reads the input once, or do all of it.
+        static FORWARD: Basis =
+            Basis::within("PyProf Bytes of the whole batch normalisation", 0.25, 1.0);
+        static BACKWARD: Basis =
+            Basis::within("PyProf Bytes of the whole gradient of a batch normalisation", 0.4, 1.0);
+        match self {
+            Self::BatchNorm if backward => &BACKWARD,
+            Self::BatchNorm => &FORWARD,
+            Self::Linear if !has_params => &ELEMENTS,
+            Self::Matmul if !has_params => &ONE_PRODUCT,
+            _ => &BYTES,
+        }
+    }
+
+    /// The work of the whole operator, where all its operands are known.
+    fn work(self, backward: bool, params: &Params) -> Option<Work> {
+        let operands = params.tensors.as_slice();
+        let pair = operands.get(..2).unwrap_or(operands);
+        let first = operands.first();
+        let size = || params.dtype().map(Dtype::size);
+        match self {
+            Self::Convolution => convolution(params, size()?),
+            Self::Linear | Self::Product => product(None, params, size()?),
+            Self::Batched => product(Some(params.number("B")?), params, size()?),
+            Self::Matmul => Some(matmul(params, size()?)?.0),
+            Self::Cell => cell(params, size()?),
+            Self::Bias => bias(params, size()?),
+            Self::Unary(cost) => elementwise(cost, first?, 2.0),
+            Self::Binary { adds, .. } if backward => broadcasting_gradient(pair, adds),
+            Self::Binary { compares, .. } => broadcasting(1, pair, compares),
+            Self::Power => broadcasting(20, pair, false),
+            Self::Ternary => {
+                let tensors = operands.iter().filter(|tensor| !tensor.shape.is_empty()).cloned();
+                broadcasting(3, &tensors.collect::<Vec<_>>(), false)
+            }
+            Self::Activation(cost) => elementwise(cost, first?, if backward { 3.0 } else { 2.0 }),
+            Self::Softmax(cost) => elementwise(cost, first?, if backward { 5.0 } else { 3.0 }),
+            Self::BatchNorm => batch_norm(first?, backward),
+            Self::Dropout => elementwise(5, first?, 2.0),
+            Self::Embedding => embedding(params, backward),
+            Self::Mean => reduction(1, first?, 1.0, first?.dtype?.size()),
+            Self::Sum => reduction(1, first?, 0.0, 0.0),
+            Self::Norm => reduction(2, first?, 1.0, 0.0),
+            Self::SquaredError => {
+                let kept = if params.word("red") == Some("none") { 1.0 } else { 0.0 };
+                squared_error(first?, kept + if backward { 3.0 } else { 2.0 })
+            }
+            Self::Adam => adam(params),
+            Self::Moved(kind) => Some(moved(kind.bytes(params)?)),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Operators whose own formula makes zero operations the truth.
+    fn moves_data(self, backward: bool) -> bool {
+        match self {
+            Self::Moved(_) => true,
+            Self::Embedding => !backward,
+            // The gradient of a sum is passed on.
+            Self::Binary { adds, .. } => adds && backward,
+            _ => false,
+        }
+    }
+}
+
+impl Moved {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "clone" | "contiguous" | "gather" => Self::Copied,
+            "cat" => Self::Joined,
+            "zeros" | "ones" | "zeros_like" | "ones_like" | "zero" | "fill" | "full" => {
+                Self::Filled
+            }
+            "any" => Self::Read,
+            "to" => Self::Converted(None),
+            "byte" => Self::Converted(Some(Dtype::Uint8)),
+            "char" => Self::Converted(Some(Dtype::Int8)),
+            "double" => Self::Converted(Some(Dtype::Fp64)),
+            "float" => Self::Converted(Some(Dtype::Fp32)),
+            "half" => Self::Converted(Some(Dtype::Fp16)),
+            "int" => Self::Converted(Some(Dtype::Int32)),
+            "long" => Self::Converted(Some(Dtype::Int64)),
+            "short" => Self::Converted(Some(Dtype::Int16)),
+            "copy" => Self::Assigned,
+            "index_select" => Self::Selected,
+            "masked_scatter" | "masked_select" => Self::Masked,
+            "nonzero" => Self::Positions,
+            _ => return None,
+        })
+    }
+
+    fn bytes(self, params: &Params) -> Option<f64> {
+        let first = params.tensors.first()?;
+        let elements = first.elements();
+        let bytes = first.bytes();
+        Some(match self {
+            Self::Copied => 2.0 * bytes?,
+            Self::Joined => {
+                let sizes: Option<Vec<f64>> = params.tensors.iter().map(Tensor::bytes).collect();
+                2.0 * sizes?.iter().sum::<f64>()
+            }
+            Self::Filled | Self::Read => bytes?,
+            Self::Converted(output) => bytes? + output.or(first.dtype)?.size() * elements,
+            Self::Assigned => {
+                let [source, target] = params.dtypes.get(..2)? else { return None };
+                elements * (source.size() + target.size())
+            }
+            Self::Selected => {
+                let (dimension, indices) = (params.number("D")?, params.number("I")?);
+                let extent =
+                    first.shape.iter().zip(0_u8..).find(|(_, at)| f64::from(*at) == dimension)?.0;
+                2.0 * bytes? / extent * indices + 8.0 * indices
+            }
+            Self::Masked => {
+                let mask = params.tensor("M").map_or(elements, Tensor::elements);
+                2.0 * bytes? + mask
+            }
+            Self::Positions => bytes? + 8.0 * elements * first.shape.len() as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_operator_are_one() {
+        let kind = |op| Kind::of(op, "Tensor");
+        for op in ["add", "add_", "__add__", "__iadd__", "__radd__"] {
+            assert_eq!(kind(op), Kind::Binary { compares: false, adds: true }, "{op}");
+        }
+        for op in ["div", "__itruediv__", "__rfloordiv__", "__imod__", "__rshift__", "__ixor__"] {
+            assert_eq!(kind(op), Kind::Binary { compares: false, adds: false }, "{op}");
+        }
+        for op in ["lt", "__lt__", "ne_"] {
+            assert_eq!(kind(op), Kind::Binary { compares: true, adds: false }, "{op}");
+        }
+        assert_eq!(kind("__matmul__"), Kind::Matmul);
+        assert_eq!(kind("addmm_"), Kind::Product);
+        assert_eq!(kind("__rpow__"), Kind::Power);
+        assert_eq!(kind("relu_"), Kind::Activation(1));
+        assert_eq!(kind("masked_scatter_"), Kind::Moved(Moved::Masked));
+        for op in
+            ["", "na", "aten::add", "AddmmBackward", "reshape", "layer_norm", "forward", "iadd"]
+        {
+            assert_eq!(kind(op), Kind::Unknown, "{op}");
+        }
+    }
+
+    #[test]
+    fn a_module_decides_where_a_name_has_two_meanings() {
+        assert_eq!(Kind::of("sigmoid", "Tensor"), Kind::Unary(20));
+        assert_eq!(Kind::of("sigmoid", "torch.nn.functional"), Kind::Activation(1));
+        assert_eq!(Kind::of("forward", "GRUCell"), Kind::Cell);
+    }
+
+    #[test]
+    fn operands_that_do_not_fit_the_operator_give_no_work() {
+        for (op, params) in [
+            ("conv2d", "M=8,N=8,K=8,fp32,"),
+            ("linear", "T=[(8,8)],['float32']"),
+            ("linear", "M=8,N=8,K=8,"),
+            ("matmul", "A=(),B=(8,8),fp32,"),
+            ("embedding", "[8]int64;[8]fp32"),
+            ("relu", "[0,8]fp32"),
+            ("adam", "T=(8,),fp32,"),
+            ("addcmul", "[]fp32"),
+            ("index_select", "T=(8,),D=3,I=1,fp32,"),
+        ] {
+            let params = Params::parse(params);
+            let operator = Operator::of(op, "torch", false, params.as_ref());
+            assert_eq!(
+                operator.work(Kernel::of("cutlass"), None),
+                Work::default(),
+                "{op} {params:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The `Params` column: shapes and element types of an operator's operands, in both of its grammars.
+//!
+//! Older writers print `key=value,` pairs with bare type words after them
+//! (`M=200,N=(35,20),K=200,fp32,` or `T=[(32,64)],['float16']`), newer ones print tensors as
+//! `[shape]type` joined by `;` (`[64,56]fp32;[]fp32`). Both occur within one file.
+
+/// The type of a tensor's elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dtype {
+    Fp64,
+    Fp32,
+    Fp16,
+    Bf16,
+    Int64,
+    Int32,
+    Int16,
+    Int8,
+    Uint8,
+    Bool,
+}
+
+impl Dtype {
+    /// `PyProf`'s word, numpy's, torch's or C's.
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word.trim().trim_matches('\'') {
+            "fp64" | "float64" | "double" => Self::Fp64,
+            "fp32" | "float32" | "float" => Self::Fp32,
+            "fp16" | "float16" | "half" => Self::Fp16,
+            "bf16" | "bfloat16" => Self::Bf16,
+            "int64" | "long" => Self::Int64,
+            "int32" | "int" => Self::Int32,
+            "int16" | "short" => Self::Int16,
+            "int8" | "char" => Self::Int8,
+            "uint8" | "byte" => Self::Uint8,
+            "bool" => Self::Bool,
+            _ => return None,
+        })
+    }
+
+    /// Bytes per element.
+    pub(super) fn size(self) -> f64 {
+        match self {
+            Self::Fp64 | Self::Int64 => 8.0,
+            Self::Fp32 | Self::Int32 => 4.0,
+            Self::Fp16 | Self::Bf16 | Self::Int16 => 2.0,
+            Self::Int8 | Self::Uint8 | Self::Bool => 1.0,
+        }
+    }
+
+    /// Whether arithmetic on it is counted in FLOP.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::Fp64 | Self::Fp32 | Self::Fp16 | Self::Bf16)
+    }
+}
+
+/// A shape, with its key and element type where they are given.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tensor {
+    key: Box<str>,
+    /// Extents; empty for a scalar.
+    pub(super) shape: Vec<f64>,
+    /// Element type.
+    pub(super) dtype: Option<Dtype>,
+}
+
+impl Tensor {
+    /// Number of elements; 1 for a scalar.
+    pub(super) fn elements(&self) -> f64 {
+        self.shape.iter().product()
+    }
+
+    /// Size in bytes.
+    pub(super) fn bytes(&self) -> Option<f64> {
+        Some(self.elements() * self.dtype?.size())
+    }
+}
+
+/// The content of one `Params` cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Params {
+    numbers: Vec<(Box<str>, f64)>,
+    words: Vec<(Box<str>, Box<str>)>,
+    /// Tensors, in order.
+    pub(super) tensors: Vec<Tensor>,
+    /// Type words, in order.
+    pub(super) dtypes: Vec<Dtype>,
+}
+
+impl Params {
+    /// Reads a cell; `None` if it says nothing (`na=na,`, empty).
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if matches!(text, "" | "-" | "na" | "na=na" | "na=na,") {
+            return None;
+        }
+        let mut params = Self::default();
+        for part in split(text, ',') {
+            let (key, value) = match part.split_once('=') {
+                Some((key, value)) if !key.contains(['[', '(', '\'']) => (key.trim(), value.trim()),
+                _ => ("", part.trim()),
+            };
+            params.add(key, value);
+        }
+        Some(params)
+    }
+
+    /// A number: a plain one, or the elements of a shape (`N=(35,20)` is 700).
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        let plain = self.numbers.iter().find(|(name, _)| **name == *key).map(|(_, value)| *value);
+        plain.or_else(|| self.tensor(key).map(Tensor::elements))
+    }
+
+    /// A word, such as `layer` of `gemm=layer`.
+    pub(super) fn word(&self, key: &str) -> Option<&str> {
+        self.words.iter().find(|(name, _)| **name == *key).map(|(_, word)| &**word)
+    }
+
+    /// The tensor with this key.
+    pub(super) fn tensor(&self, key: &str) -> Option<&Tensor> {
+        self.tensors.iter().find(|tensor| *tensor.key == *key)
+    }
+
+    /// The type the operator computes in: the first floating one that is not a scalar's, else the first.
+    pub(super) fn dtype(&self) -> Option<Dtype> {
+        let floats = self.tensors.iter().filter(|tensor| !tensor.shape.is_empty());
+        let float = floats.filter_map(|tensor| tensor.dtype).find(|dtype| dtype.is_float());
+        let first = self.tensors.iter().find_map(|tensor| tensor.dtype);
+        float.or_else(|| self.dtypes.first().copied()).or(first)
+    }
+
+    fn add(&mut self, key: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        if let Some(dtype) = Dtype::parse(value) {
+            self.give_types(&[dtype]);
+        } else if let Ok(number) = value.parse::<u64>() {
+            self.numbers.push((key.into(), number as f64));
+        } else if let Some(list) = enclosed(value, '[', ']') {
+            let parts = split(list, ',');
+            let types: Option<Vec<Dtype>> = parts.iter().map(|part| Dtype::parse(part)).collect();
+            match types {
+                Some(types) if !types.is_empty() => self.give_types(&types),
+                _ => self.tensors.extend(parts.iter().filter_map(|part| shape(key, part))),
+            }
+        } else if value.starts_with('[') {
+            let tensors = value.split(';').filter_map(|text| {
+                let (extents, dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
+                Some(Tensor {
+                    key: key.into(),
+                    shape: numbers(extents)?,
+                    dtype: Dtype::parse(dtype),
+                })
+            });
+            self.tensors.extend(tensors);
+        } else if let Some(tensor) = shape(key, value) {
+            self.tensors.push(tensor);
+        } else {
+            self.words.push((key.into(), value.into()));
+        }
+    }
+
+    /// Type words belong to the shapes before them: a single one to all, several one by one.
+    fn give_types(&mut self, dtypes: &[Dtype]) {
+        let waiting = self.tensors.iter_mut().filter(|tensor| tensor.dtype.is_none());
+        if let [dtype] = dtypes {
+            waiting.for_each(|tensor| tensor.dtype = Some(*dtype));
+        } else {
+            waiting.zip(dtypes).for_each(|(tensor, dtype)| tensor.dtype = Some(*dtype));
+        }
+        self.dtypes.extend(dtypes);
+    }
+}
+
+/// A shape written as a Python tuple.
+fn shape(key: &str, text: &str) -> Option<Tensor> {
+    let shape = numbers(enclosed(text.trim(), '(', ')')?)?;
+    Some(Tensor { key: key.into(), shape, dtype: None })
+}
+
+/// Whole numbers joined by commas; a comma may follow the last.
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| part.parse::<u64>().ok().map(|number| number as f64)).collect()
+}
+
+/// What is between the outermost brackets, if nothing is outside them.
+fn enclosed(text: &str, open: char, close: char) -> Option<&str> {
+    let inner = text.strip_prefix(open)?.strip_suffix(close)?;
+    // `[1]fp32;[2]` starts and ends with brackets of its own.
+    (!inner.contains(']') || open != '[').then_some(inner)
+}
+
+/// Splits at a mark that is outside of brackets and quotes.
+fn split(text: &str, mark: char) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut quoted, mut start) = (0_u32, false, 0);
+    for (position, character) in text.char_indices() {
+        match character {
+            '\'' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ if character == mark && depth == 0 => {
+                parts.push(&text[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tensors(text: &str) -> Vec<(Vec<f64>, Option<Dtype>)> {
+        let params = Params::parse(text).unwrap();
+        params.tensors.into_iter().map(|tensor| (tensor.shape, tensor.dtype)).collect()
+    }
+
+    #[test]
+    fn keys_and_values_with_tuples_are_read() {
+        let params = Params::parse("M=200,N=(35,20),K=200,fp32,").unwrap();
+        assert_eq!(params.number("M"), Some(200.0));
+        assert_eq!(params.number("N"), Some(700.0));
+        assert_eq!(params.number("X"), None);
+        assert_eq!(params.dtype(), Some(Dtype::Fp32));
+        let params = Params::parse("gemm=layer,M=8,N=2,K=4,fp16,").unwrap();
+        assert_eq!(params.word("gemm"), Some("layer"));
+        assert_eq!(params.dtype(), Some(Dtype::Fp16));
+    }
+
+    #[test]
+    fn type_words_belong_to_the_shapes_before_them() {
+        assert_eq!(
+            tensors("I=(35,20),int64,E=(9,4),fp32,"),
+            [(vec![35.0, 20.0], Some(Dtype::Int64)), (vec![9.0, 4.0], Some(Dtype::Fp32))],
+        );
+        assert_eq!(
+            tensors("T=[(7,3),(7,)],['float16','int64']"),
+            [(vec![7.0, 3.0], Some(Dtype::Fp16)), (vec![7.0], Some(Dtype::Int64))],
+        );
+        assert_eq!(
+            tensors("T=[(7,3),(7,1)],fp32,"),
+            [(vec![7.0, 3.0], Some(Dtype::Fp32)), (vec![7.0, 1.0], Some(Dtype::Fp32))],
+        );
+        let copy = Params::parse("T=(600,),fp32,fp16,").unwrap();
+        assert_eq!(copy.dtypes, [Dtype::Fp32, Dtype::Fp16]);
+        assert_eq!(copy.tensor("T").unwrap().bytes(), Some(2400.0));
+    }
+
+    #[test]
+    fn tensor_text_is_read() {
+        assert_eq!(
+            tensors("[64,56]fp32;[]int32;[1]bool"),
+            [
+                (vec![64.0, 56.0], Some(Dtype::Fp32)),
+                (vec![], Some(Dtype::Int32)),
+                (vec![1.0], Some(Dtype::Bool)),
+            ],
+        );
+        assert_eq!(Params::parse("[35,20]int64;[9,4]fp16").unwrap().dtype(), Some(Dtype::Fp16));
+        assert_eq!(Params::parse("[]int32;[]int32").unwrap().dtype(), Some(Dtype::Int32));
+        assert_eq!(tensors("T=[2,3]fp16;[2,5]fp16,A=1").len(), 2);
+    }
+
+    #[test]
+    fn nothing_known_is_no_params() {
+        for text in ["", "na", "na=na,", " - "] {
+            assert_eq!(Params::parse(text), None, "{text:?}");
+        }
+        assert_eq!(Params::parse("T=[],[]").unwrap().dtype(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[MNT=,;()\\[\\]'a-z0-9 ]{0,40}") {
+            let _ = Params::parse(&text);
+        }
+    }
+}

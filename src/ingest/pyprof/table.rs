@@ -1,0 +1,420 @@
+//! Rows of `PyProf`'s table → launches, whichever way the table is written.
+//!
+//! Kernel names and operators are few; what a name or an operator tells is worked out once and looked
+//! up for every further row.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::super::rows::Row;
+use super::super::{IngestError, Numerals, Reading};
+use super::columns::{Column, Columns};
+use super::counts::{Printed, judge};
+use super::forms::{Basis, Count};
+use super::kernel::{Kernel, TensorCores, lane_pipe};
+use super::label::label;
+use super::operator::Operator;
+use super::params::Params;
+use super::tally::Tally;
+use crate::model::{
+    DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
+};
+
+/// Nanoseconds in a second; dividing by it rounds once.
+const NANOSECONDS: f64 = 1e9;
+
+/// A table being turned into launches.
+pub(in crate::ingest) struct Table {
+    columns: Columns,
+    numerals: Numerals,
+    kernels: Known<(NameId, Kernel)>,
+    operators: Known<Named>,
+    key: Vec<u8>,
+    origins: Vec<(&'static Basis, OriginId)>,
+    time_origin: OriginId,
+    devices: Vec<(Vec<u8>, HintId)>,
+    /// Number of values of each column, in header order.
+    filled: Vec<u64>,
+    values: Values,
+    tally: Tally,
+}
+
+/// An operator with the names it goes by.
+struct Named {
+    operator: Operator,
+    /// Operator and parameters.
+    label: NameId,
+    /// The operator alone, which names launches whose kernel has no name.
+    plain: NameId,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub(in crate::ingest) fn new(
+        reading: &mut Reading<'_>,
+        columns: Columns,
+        numerals: Numerals,
+        fixed_width: bool,
+    ) -> Self {
+        reading.source.numerals = numerals.to_string();
+        let time = columns.header(Column::Time).unwrap_or_default();
+        let time_origin = reading.origin(&Origin::measured(time));
+        Self {
+            filled: vec![0; columns.headers().len()],
+            columns,
+            numerals,
+            kernels: Known::default(),
+            operators: Known::default(),
+            key: Vec::new(),
+            origins: Vec::new(),
+            time_origin,
+            devices: Vec::new(),
+            values: Values::default(),
+            tally: Tally::new(fixed_width),
+        }
+    }
+
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// When something in it cannot be read and reading is strict.
+    pub(in crate::ingest) fn launch(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+    ) -> Result<(), IngestError> {
+        reading.source.rows += 1;
+        let time_text = self.cell(row, Column::Time);
+        let time = match self.numerals.parse(time_text) {
+            Ok(Some(time)) if time < 0.0 => {
+                return self.skip(reading, row, Column::Time, "negative time");
+            }
+            Ok(None) if time_text.eq_ignore_ascii_case(b"nan") => {
+                return self.skip(reading, row, Column::Time, "not a number");
+            }
+            // A launch takes time: 0 is what a lost timestamp looks like.
+            Ok(time) => time.filter(|time| *time > 0.0),
+            Err(_) => return self.skip(reading, row, Column::Time, "not a number of nanoseconds"),
+        };
+        self.count_values(row);
+        let sub = self.number(reading, row, Column::Sub)?;
+        let (name, kernel) = self.kernel(reading, row);
+        let at = self.operator(reading, row, name == NameId::default());
+        let tensor_cores = match self.cell(row, Column::Tc) {
+            b"1" => TensorCores::Listed,
+            b"0" | b"-" => TensorCores::NotListed,
+            _ => TensorCores::Unknown,
+        };
+        let flops_text = self.cell(row, Column::Flops);
+        let float = flops_text.iter().any(|byte| matches!(byte, b'.' | b'e'));
+        let printed = Printed {
+            flops: self.number(reading, row, Column::Flops)?,
+            bytes: self.number(reading, row, Column::Bytes)?,
+            sub,
+            float,
+        };
+        let named = &self.operators.items[at];
+        let operator = &named.operator;
+        let work = judge(operator, kernel, printed);
+        let pipe = if operator.is_product {
+            kernel.product_pipe(operator.dtype, tensor_cores)
+        } else {
+            lane_pipe(operator.dtype)
+        };
+        self.tally.launch(operator, printed, work, time.unwrap_or(0.0));
+        let (label, plain) = (named.label, named.plain);
+
+        self.values.clear();
+        if let Some(time) = time {
+            self.values.set(Quantity::Duration, time / NANOSECONDS, self.time_origin);
+        }
+        for (quantity, count) in
+            [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)]
+        {
+            if let Some(Count { value, basis }) = count {
+                let origin = self.origin(reading, basis);
+                self.values.set(quantity, value, origin);
+            }
+        }
+        let head = Head {
+            id: self.integer(reading, row, Column::Idx)?.unwrap_or_else(|| row_number(reading)),
+            name: if name == NameId::default() { plain } else { name },
+            operator: label,
+            shape: Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block)),
+            device: self.device(reading, row),
+            stream: self.integer(reading, row, Column::Stream)?,
+            count: 1,
+            ..Head::default()
+        };
+        self.tally.number(head.id);
+        reading.push(head, &self.values);
+        Ok(())
+    }
+
+    /// Counts a line that is no row: a message of the program, or a row that lost or gained cells.
+    ///
+    /// # Errors
+    /// When reading is strict and it looks like a row.
+    pub(in crate::ingest) fn misfit(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        cells: usize,
+        open: bool,
+    ) -> Result<(), IngestError> {
+        let text = row.whole();
+        if cells < 2 && !text.starts_with('"') {
+            if text.starts_with("Traceback (most recent call last)")
+                || text.starts_with("AssertionError")
+            {
+                self.tally.traceback.get_or_insert(row.line());
+            }
+            reading.source.other_lines += 1;
+            return Ok(());
+        }
+        reading.source.rows += 1;
+        let columns = self.columns.headers().len();
+        let reason = if open {
+            "a quoted field has no end".to_owned()
+        } else {
+            format!("row has {cells} fields, the header {columns}")
+        };
+        reading.skip(row.line(), None, &text, reason)
+    }
+
+    /// Leaves what was learnt of the file.
+    ///
+    /// # Errors
+    /// When the table has no row, or none that can be used.
+    pub(in crate::ingest) fn finish(self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        if reading.source.rows == 0 {
+            return Err(reading.error("the table has a header and no rows").help(
+                "prof stops at an operator it does not know, maybe at the first one: read the messages of python -m pyprof.prof",
+            ));
+        }
+        if reading.source.launches == 0 {
+            let first = reading.source.skips.first.first();
+            let why = first.map_or(String::new(), |skip| {
+                format!("; line {}: {}: {:?}", skip.line, skip.reason, skip.text)
+            });
+            return Err(
+                reading.error(format!("none of the {} rows can be used{why}", reading.source.rows))
+            );
+        }
+        for (header, filled) in self.columns.headers().iter().zip(&self.filled) {
+            if !header.is_empty() {
+                *reading.source.columns.entry(header.clone()).or_default() += filled;
+            }
+        }
+        self.tally.dialect(&self.columns).clone_into(&mut reading.source.dialect);
+        reading.source.clues.extend(self.tally.clues(&self.columns));
+        Ok(())
+    }
+
+    /// Whether the row repeats the header, as concatenated files do.
+    pub(in crate::ingest) fn is_header(&self, row: &Row) -> bool {
+        self.columns
+            .header(Column::Time)
+            .is_some_and(|header| self.cell(row, Column::Time) == header.as_bytes())
+    }
+
+    fn cell<'a>(&self, row: &'a Row, column: Column) -> &'a [u8] {
+        self.columns.at(column).map_or(b"", |at| row.cell(at))
+    }
+
+    fn is_cut(&self, row: &Row, column: Column) -> bool {
+        self.columns.at(column).is_some_and(|at| row.is_cut(at))
+    }
+
+    fn count_values(&mut self, row: &Row) {
+        for (column, filled) in self.filled.iter_mut().enumerate() {
+            *filled += u64::from(!matches!(row.cell(column), b"" | b"-" | b"na" | b"na=na,"));
+        }
+    }
+
+    fn skip(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        column: Column,
+        reason: &str,
+    ) -> Result<(), IngestError> {
+        let text = self.columns.at(column).map_or(String::new(), |at| row.text(at));
+        reading.skip(row.line(), self.columns.header(column), &text, reason)
+    }
+
+    /// A number that is not negative; a cell that is none is skipped, the row stays.
+    fn number(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        column: Column,
+    ) -> Result<Option<f64>, IngestError> {
+        match self.numerals.parse(self.cell(row, column)) {
+            Ok(Some(number)) if number < 0.0 => {
+                self.skip(reading, row, column, "negative count")?;
+            }
+            Ok(number) => return Ok(number),
+            Err(_) => self.skip(reading, row, column, "not a number")?,
+        }
+        Ok(None)
+    }
+
+    fn integer(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        column: Column,
+    ) -> Result<Option<u32>, IngestError> {
+        let Some(number) = self.number(reading, row, column)? else { return Ok(None) };
+        if number.fract() == 0.0 && number <= f64::from(u32::MAX) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked above"
+            )]
+            return Ok(Some(number as u32));
+        }
+        self.skip(reading, row, column, "not a number of 32 bits")?;
+        Ok(None)
+    }
+
+    fn extent(&self, row: &Row, column: Column) -> Option<Dim3> {
+        if self.is_cut(row, column) {
+            return None;
+        }
+        Dim3::parse(std::str::from_utf8(self.cell(row, column)).ok()?)
+    }
+
+    /// The kernel's name (the full one where the file has it), and what it tells.
+    fn kernel(&mut self, reading: &mut Reading<'_>, row: &Row) -> (NameId, Kernel) {
+        let long = self.cell(row, Column::LongKernel);
+        let text = if long.is_empty() { self.cell(row, Column::Kernel) } else { long };
+        self.tally.cut_kernels += u64::from(self.is_cut(row, Column::Kernel));
+        let at = self.kernels.at(text, || {
+            let name = reading.name(text);
+            (name, Kernel::of(&String::from_utf8_lossy(text)))
+        });
+        self.kernels.items[at]
+    }
+
+    /// Position of the row's operator among the known ones.
+    fn operator(&mut self, reading: &mut Reading<'_>, row: &Row, nameless: bool) -> usize {
+        let [op, module, direction, params] =
+            [Column::Op, Column::Module, Column::Direction, Column::Params]
+                .map(|column| self.cell(row, column));
+        let cut = self.is_cut(row, Column::Params);
+        self.tally.cut_params += u64::from(cut);
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        for part in [op, module, direction, params] {
+            key.extend_from_slice(part);
+            key.push(0);
+        }
+        // Kernels without a name are told apart by their number within the operator.
+        let sub = if nameless { self.cell(row, Column::Sub) } else { b"" };
+        key.extend_from_slice(sub);
+        key.push(u8::from(cut));
+        let text = String::from_utf8_lossy;
+        let tally = &mut self.tally;
+        let at = self.operators.at(&key, || {
+            let (op, module, params) = (text(op), text(module), text(params));
+            let backward = direction == b"bprop";
+            let read = if cut { None } else { Params::parse(&params) };
+            tally.params(&op, &params);
+            let (label, plain) = label(&op, &module, backward, &params, &text(sub));
+            Named {
+                operator: Operator::of(&op, &module, backward, read.as_ref()),
+                label: reading.name(label.as_bytes()),
+                plain: reading.name(plain.as_bytes()),
+            }
+        });
+        self.key = key;
+        at
+    }
+
+    fn device(&mut self, reading: &mut Reading<'_>, row: &Row) -> HintId {
+        let text = self.cell(row, Column::Device);
+        if let Some((_, hint)) = self.devices.iter().find(|(known, _)| known == text) {
+            return *hint;
+        }
+        let ordinal = match text {
+            b"" | b"-" | b"na" => None,
+            _ => Some(String::from_utf8_lossy(text).into_owned()),
+        };
+        let hint = reading.hint(DeviceHint { ordinal, ..DeviceHint::default() });
+        self.devices.push((text.to_vec(), hint));
+        hint
+    }
+
+    fn origin(&mut self, reading: &mut Reading<'_>, basis: &'static Basis) -> OriginId {
+        if let Some((_, id)) = self.origins.iter().find(|(known, _)| std::ptr::eq(*known, basis)) {
+            return *id;
+        }
+        let origin =
+            Origin::new(OriginKind::Algorithmic, basis.formula).within(basis.low, basis.high);
+        let id = reading.origin(&origin);
+        self.origins.push((basis, id));
+        id
+    }
+}
+
+/// Number of the row, for files without `Idx`.
+fn row_number(reading: &Reading<'_>) -> u32 {
+    u32::try_from(reading.source.rows).unwrap_or(u32::MAX)
+}
+
+/// What has been worked out, by the text it was worked out from.
+struct Known<T> {
+    at: HashMap<Box<[u8]>, usize, BuildHasherDefault<TextHasher>>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self { at: HashMap::default(), items: Vec::new() }
+    }
+}
+
+impl<T> Known<T> {
+    /// Position of the item for a text, worked out if it is new.
+    fn at(&mut self, text: &[u8], item: impl FnOnce() -> T) -> usize {
+        if let Some(at) = self.at.get(text) {
+            return *at;
+        }
+        self.items.push(item());
+        let at = self.items.len() - 1;
+        self.at.insert(text.into(), at);
+        at
+    }
+}
+
+/// Eight bytes at a time, multiplied and rotated: one look-up per field is most of the reading time,
+/// and the keys are a profiler's, not an attacker's.
+#[derive(Default)]
+struct TextHasher(u64);
+
+impl TextHasher {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for TextHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            let mut word = [0; 8];
+            word.copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+        let mut word = [0; 8];
+        word[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+        self.mix(u64::from_le_bytes(word));
+    }
+
+    fn finish(&self) -> u64 {
+        // The map takes its bits from both ends.
+        self.0 ^ (self.0 >> 32)
+    }
+}

@@ -1,0 +1,158 @@
+//! What a file tells about the program that wrote it, and about what is missing from it.
+
+use super::columns::{Column, Columns};
+use super::counts::Printed;
+use super::forms::Work;
+use super::operator::Operator;
+
+/// Counts taken while a file is read.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Tally {
+    /// Kernel names that fill their column of fixed-width text.
+    pub(super) cut_kernels: u64,
+    /// Parameters that fill their column of fixed-width text.
+    pub(super) cut_params: u64,
+    /// Element-wise operators whose operations are whole numbers, and floats.
+    whole_counts: u64,
+    float_counts: u64,
+    /// Whether the table is fixed-width text, which prints floats as whole numbers too.
+    fixed_width: bool,
+    /// Parameters written as `[shape]type`.
+    tensor_text: u64,
+    launches: u64,
+    nanoseconds: f64,
+    /// Launches of which neither operations nor bytes are known.
+    unknown: u64,
+    unknown_nanoseconds: f64,
+    /// Launches whose bytes are wrong in the file.
+    faulty: u64,
+    /// Launches whose operations or bytes the file does not have.
+    computed: u64,
+    last: Option<u32>,
+    jumps: u64,
+    /// Line of a Python traceback among the rows.
+    pub(in crate::ingest) traceback: Option<u64>,
+}
+
+impl Tally {
+    /// Nothing counted yet.
+    pub(super) fn new(fixed_width: bool) -> Self {
+        Self { fixed_width, ..Self::default() }
+    }
+
+    /// Counts one launch.
+    pub(super) fn launch(
+        &mut self,
+        operator: &Operator,
+        printed: Printed,
+        work: Work,
+        nanoseconds: f64,
+    ) {
+        self.launches += 1;
+        self.nanoseconds += nanoseconds;
+        if operator.is_pointwise && printed.flops.is_some_and(|flops| flops > 0.0) {
+            if printed.float {
+                self.float_counts += 1;
+            } else {
+                self.whole_counts += 1;
+            }
+        }
+        if work.flops.is_none() && work.bytes.is_none() {
+            self.unknown += 1;
+            self.unknown_nanoseconds += nanoseconds;
+        }
+        let absent = |printed: Option<f64>| printed.is_none_or(|value| value == 0.0);
+        if printed.bytes.is_some_and(|bytes| operator.is_faulty(bytes)) && work.bytes.is_some() {
+            self.faulty += 1;
+        }
+        let computed_flops =
+            absent(printed.flops) && work.flops.is_some_and(|count| count.value > 0.0);
+        if computed_flops || (absent(printed.bytes) && work.bytes.is_some()) {
+            self.computed += 1;
+        }
+    }
+
+    /// Sees the number of a launch.
+    pub(super) fn number(&mut self, id: u32) {
+        self.jumps += u64::from(self.last.is_some_and(|last| last.checked_add(1) != Some(id)));
+        self.last = Some(id);
+    }
+
+    /// Sees the parameters of a new operator.
+    pub(super) fn params(&mut self, op: &str, params: &str) {
+        self.tensor_text += u64::from(params.starts_with('[') && !op.is_empty());
+    }
+
+    /// The program that wrote the file, as far as it can be told.
+    pub(super) fn dialect(&self, columns: &Columns) -> &'static str {
+        if columns.lower_case() {
+            "lower-case fork of PyProf"
+        } else if self.float_counts > 0 {
+            "apex.pyprof or pyprof2"
+        } else if self.tensor_text > 0
+            || (self.whole_counts > 0 && !self.fixed_width)
+            || columns.at(Column::LongKernel).is_some()
+        {
+            "NVIDIA PyProf"
+        } else {
+            "PyProf, version unknown"
+        }
+    }
+
+    /// What a reader of the report must know, one sentence each.
+    pub(super) fn clues(&self, columns: &Columns) -> Vec<String> {
+        let mut clues = Vec::new();
+        if self.float_counts > 0 {
+            clues.push("operations of element-wise kernels are floats, half of the elements moved: written by apex.pyprof or pyprof2".to_owned());
+        } else if self.tensor_text > 0 {
+            clues.push("tensors are written as [shape]type: NVIDIA PyProf 3".to_owned());
+        }
+        let absent: Vec<_> = [
+            (Column::Flops, "FLOPs"),
+            (Column::Bytes, "Bytes"),
+            (Column::Params, "Params"),
+            (Column::Op, "Op"),
+        ]
+        .into_iter()
+        .filter(|(column, _)| columns.at(*column).is_none())
+        .map(|(_, name)| name)
+        .collect();
+        if !absent.is_empty() {
+            clues.push(format!(
+                "no column {}; ask for more with -c idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes",
+                absent.join(", ")
+            ));
+        }
+        if self.computed > 0 {
+            clues.push(format!("operations or bytes of {} launches are computed from Op and Params, the file has none", self.computed));
+        }
+        if self.faulty > 0 {
+            clues.push(format!("bytes of {} launches are computed again: PyProf's formula for linear and matmul is wrong", self.faulty));
+        }
+        if self.unknown > 0 {
+            clues.push(format!(
+                "{} of {} launches ({:.1} % of the time) have neither operations nor bytes: neither PyProf nor their shapes tell what they do",
+                self.unknown,
+                self.launches,
+                100.0 * self.unknown_nanoseconds / self.nanoseconds.max(1.0)
+            ));
+        }
+        if self.cut_kernels + self.cut_params > 0 {
+            clues.push(format!(
+                "-w cut up to {} kernel names and {} Params; cut Params are not used, print with --csv",
+                self.cut_kernels, self.cut_params
+            ));
+        }
+        if self.jumps > 0 {
+            clues.push(format!(
+                "Idx is not consecutive in {} places: rows were removed, reordered or joined",
+                self.jumps
+            ));
+        }
+        clues.push(match self.traceback {
+            Some(line) => format!("PyProf stopped with a Python error (line {line}): the launches after it are missing"),
+            None => "PyProf stops at an operator it does not know without a sign in the file: launches at the end may be missing".to_owned(),
+        });
+        clues
+    }
+}
