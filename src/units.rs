@@ -190,6 +190,11 @@ impl ExactSum {
     /// Adds one term.
     pub fn add(&mut self, term: f64) {
         let total = self.sum + term;
+        if !total.is_finite() {
+            // An unbounded term makes an unbounded sum, not an undefined one.
+            *self = Self { sum: total, lost: 0.0 };
+            return;
+        }
         self.lost += if self.sum.abs() >= term.abs() {
             (self.sum - total) + term
         } else {
@@ -228,5 +233,14 @@ mod tests {
         }
         assert_eq!(sum.get(), 1.0);
         assert_eq!([1e16, 1.0, -1e16].iter().sum::<f64>(), 0.0);
+    }
+
+    #[test]
+    fn an_unbounded_term_makes_an_unbounded_sum() {
+        let mut sum = ExactSum::default();
+        for term in [1.0, f64::INFINITY, 2.0, f64::INFINITY] {
+            sum.add(term);
+        }
+        assert_eq!(sum.get(), f64::INFINITY);
     }
 }

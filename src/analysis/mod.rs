@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use ceilings::CeilingSet;
 pub use error::AnalysisError;
-pub use explain::{Explanation, explain};
+pub use explain::{ExplainedWork, Explanation, explain};
 pub use kernel::{Kernel, NEAR, State, Work};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;

@@ -58,22 +58,27 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
         }
         _ => return Limiter::Unknown,
     };
-    let sms = kernel.average(Quantity::SmCount).map(|sms| sms as u32).or(setting.roofs.sms);
+    let multiprocessors = multiprocessors(kernel, setting);
     roofline::limiter(
         memory,
         math,
         kernel.shape.blocks,
         kernel.shape.threads_per_block,
-        sms,
+        multiprocessors,
         reached,
     )
 }
 
+fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
+    kernel.average(Quantity::SmCount).map(|count| count as u32).or(setting.roofs.sms)
+}
+
 fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
-    let sms = kernel.average(Quantity::SmCount).map(|sms| sms as u32).or(setting.roofs.sms);
     let (none, some) = (Seconds::ZERO, Seconds::new(1.0));
-    roofline::limiter(none, some, kernel.shape.blocks, kernel.shape.threads_per_block, sms, 0.0)
-        == Limiter::Latency
+    let (blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
+    let limiter =
+        roofline::limiter(none, some, blocks, threads, multiprocessors(kernel, setting), 0.0);
+    limiter == Limiter::Latency
 }
 
 fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String) {

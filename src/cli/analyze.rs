@@ -75,7 +75,7 @@ fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
 fn report(
     profile: &Profile,
     model: &args::Model,
-    output: &args::Output,
+    output: &args::Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     // A wrong ending is found before a long analysis.
@@ -141,12 +141,12 @@ fn compare_inputs(_: &Profile, _: &mut Analysis) -> Result<(), Failure> {
 }
 
 /// Only text is drawn for the terminal; other formats on standard output are as in a file.
-fn style_for(format: &report::Output, output: &args::Output, terminal: &Terminal) -> Style {
+fn style_for(format: &report::Output, output: &args::Out, terminal: &Terminal) -> Style {
     let style = if format.name == "text" { terminal.style() } else { Style::default() };
     Style { full_names: output.full_names, ..style }
 }
 
-fn format_of(path: &Path, output: &args::Output) -> Result<&'static report::Output, Failure> {
+fn format_of(path: &Path, output: &args::Out) -> Result<&'static report::Output, Failure> {
     if path.as_os_str() == "-" {
         return Ok(output
             .format

@@ -187,13 +187,13 @@ impl Ceilings {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct Output {
+pub(super) struct Out {
     /// Format of what goes to standard output
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
     pub(super) format: Option<String>,
 
     /// Write to a file, in the format of its ending; may be given several times, `-` is standard output
-    #[arg(short, long = "output", value_name = "PATH")]
+    #[arg(short = 'o', long = "output", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
     /// Kernels shown in tables
@@ -220,7 +220,7 @@ pub(super) struct Analyze {
     #[command(flatten)]
     pub(super) model: Model,
     #[command(flatten)]
-    pub(super) output: Output,
+    pub(super) output: Out,
 }
 
 #[derive(Debug, Args)]
@@ -228,7 +228,7 @@ pub(super) struct Demo {
     #[command(flatten)]
     pub(super) model: Model,
     #[command(flatten)]
-    pub(super) output: Output,
+    pub(super) output: Out,
 }
 
 #[derive(Debug, Args)]
@@ -257,8 +257,8 @@ pub(super) struct Convert {
     pub(super) reading: Reading,
 
     /// Where to write: .parquet, .csv or .json; may be given several times
-    #[arg(short, long = "output", value_name = "OUT", required = true)]
-    pub(super) outputs: Vec<PathBuf>,
+    #[arg(short = 'o', long = "output", value_name = "OUT", required = true)]
+    pub(super) paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -267,8 +267,8 @@ pub(super) struct Devices {
     pub(super) name: Option<String>,
 
     /// Your own devices, in a TOML file
-    #[arg(long, value_name = "FILE")]
-    pub(super) devices: Vec<PathBuf>,
+    #[arg(long = "devices", value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
 
     /// Format of the listing
     #[arg(long, value_name = "FORMAT", default_value = "text")]

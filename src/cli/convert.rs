@@ -10,11 +10,11 @@ use crate::analysis::Table;
 
 pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure> {
     // A wrong ending is found before a long read.
-    for path in &command.outputs {
+    for path in &command.paths {
         check(path)?;
     }
     let table = Table::of(&read(&command.reading)?);
-    for path in &command.outputs {
+    for path in &command.paths {
         let bytes = match ending(path).as_str() {
             "parquet" => parquet(&table)?,
             "json" => table.json().into_bytes(),

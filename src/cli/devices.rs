@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Confidence, Device, Figure};
 use crate::model::{DeviceHint, Pipe};
 
 pub(super) fn run(command: &Devices, terminal: &Terminal) -> Result<(), Failure> {
-    let catalog = catalog(&command.devices)?;
+    let catalog = catalog(&command.files)?;
     let text = match (&command.name, command.format) {
         (None, Listing::Text) => list(&catalog)?,
         (None, Listing::Json) => {

@@ -51,6 +51,10 @@ impl Terminal {
     }
 
     /// Writes to standard output.
+    #[expect(
+        clippy::unused_self,
+        reason = "output goes through the terminal, whatever it needs to know"
+    )]
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

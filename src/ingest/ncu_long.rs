@@ -358,7 +358,7 @@ impl Table {
         let preamble = &self.preamble;
         current.head.device =
             self.identity.device(reading, [&current.ordinal, &current.capability], sms, |hint| {
-                preamble.complete(hint)
+                preamble.complete(hint);
             });
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalogue = &self.metrics.catalogue;

@@ -27,6 +27,34 @@ fn sniff(sample: &Sample) -> Sniff {
     }
 }
 
+/// Where the value columns are.
+struct Columns {
+    section: Option<usize>,
+    name: usize,
+    unit: Option<usize>,
+    invocations: usize,
+    average: usize,
+    width: usize,
+}
+
+/// The kernel whose rows are being gathered.
+struct Current {
+    /// All cells before the metric: they identify the kernel.
+    key: Vec<Vec<u8>>,
+    head: Head,
+    kernel: Vec<u8>,
+}
+
+struct Table {
+    columns: Columns,
+    identity: Identity,
+    catalogue: Catalogue,
+    row: Row,
+    current: Option<Current>,
+    preamble: Preamble,
+    kernels: u32,
+}
+
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut preamble = Preamble::default();
     let header = reading.header(
@@ -39,103 +67,138 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     else {
         return Err(reading.error("no table found: no line is the header of this format"));
     };
-    let (section, unit_column) = (find("Section Name"), find("Metric Unit"));
     let numerals = numerals(&reading.sample, average);
     reading.source.numerals = numerals.to_string();
-    let mut identity = Identity::new(&header);
-    let mut catalogue = Catalogue::default();
-    let mut row = Row::new(numerals);
-    let mut current: Option<(Vec<Vec<u8>>, Head, Vec<u8>)> = None;
+    let mut table = Table {
+        columns: Columns {
+            section: find("Section Name"),
+            name,
+            unit: find("Metric Unit"),
+            invocations,
+            average,
+            width: header.len(),
+        },
+        identity: Identity::new(&header),
+        catalogue: Catalogue::default(),
+        row: Row::new(numerals),
+        current: None,
+        preamble,
+        kernels: 0,
+    };
     let mut records = reading.records();
     let mut record = csv::ByteRecord::new();
-    let mut number = 0;
-    let mut flush = |reading: &mut Reading<'_>,
-                     row: &mut Row,
-                     catalogue: &Catalogue,
-                     current: Option<(Vec<Vec<u8>>, Head, Vec<u8>)>| {
-        let Some((_, mut head, kernel)) = current else { return };
-        head.id = number;
-        number += 1;
-        complete_shape(&mut head.shape, &row.raw);
-        row.push(reading, catalogue, head, &kernel);
-        row.raw.clear();
-    };
     while let Some(line) = records.next(&mut record)? {
-        let cell = |column: Option<usize>| {
-            column.and_then(|column| record.get(column)).unwrap_or_default()
-        };
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let first = cell(Some(0));
-        if first.starts_with(b"==") || cell(Some(name)) == b"Metric Name" {
-            preamble.line(&text(first));
+        table.record(reading, &record, line)?;
+    }
+    table.flush(reading);
+    reading.source.dialect =
+        format!("per-kernel summary, {} columns; values are averages", header.len());
+    reading.source.clues.extend(table.preamble.clues());
+    table.row.finish(reading);
+    Ok(())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl Table {
+    fn record(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = &self.columns;
+        let first = record.get(0).unwrap_or_default();
+        if first.starts_with(b"==") || record.get(columns.name) == Some(b"Metric Name") {
+            self.preamble.line(&text(first));
             reading.source.other_lines += 1;
-            continue;
+            return Ok(());
         }
         reading.source.rows += 1;
-        if record.len() <= average {
+        if record.len() <= columns.average {
             let reason = format!(
                 "{} fields instead of {}: cut off or no table row",
                 record.len(),
-                header.len()
+                columns.width
             );
-            reading.skip(line, None, &text(record.as_slice()), reason)?;
-            continue;
+            return reading.skip(line, None, &text(record.as_slice()), reason);
         }
-        // All columns before the metric identify the kernel.
         let key: Vec<Vec<u8>> =
-            (0..=invocations).map(|column| cell(Some(column)).to_vec()).collect();
-        if current.as_ref().is_none_or(|(known, ..)| *known != key) {
-            flush(reading, &mut row, &catalogue, current.take());
-            let count = numerals
-                .parse(cell(Some(invocations)))
-                .ok()
-                .flatten()
-                .filter(|count| *count >= 1.0);
-            let Some(count) = count else {
-                reading.skip(
-                    line,
-                    Some("Invocations"),
-                    &text(cell(Some(invocations))),
-                    "cannot read as a count",
-                )?;
-                continue;
-            };
-            let mut head = identity.head(reading, &record);
-            let cells = identity.device_cells(&record);
-            head.device = identity.device(reading, cells, None, |hint| preamble.complete(hint));
-            head.count = count as u32;
-            current = Some((key, head, cell(Some(identity.kernel)).to_vec()));
+            record.iter().take(columns.invocations + 1).map(<[u8]>::to_vec).collect();
+        if self.current.as_ref().is_none_or(|current| current.key != key) {
+            self.flush(reading);
+            if !self.start(reading, record, key) {
+                let cell = text(record.get(self.columns.invocations).unwrap_or_default());
+                return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
+            }
         }
-        let (metric, word) = (text(cell(Some(name))), text(cell(unit_column)));
-        row.raw.saw(kind(&metric));
-        let Some(wanted) = catalogue.row(&text(cell(section)), &metric, word == "%") else {
-            continue;
+        self.value(reading, record, line)
+    }
+
+    /// Begins a kernel; false if its number of invocations cannot be read.
+    fn start(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        key: Vec<Vec<u8>>,
+    ) -> bool {
+        let cell = record.get(self.columns.invocations).unwrap_or_default();
+        let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
+        let Some(count) = count else { return false };
+        let mut head = self.identity.head(reading, record);
+        let cells = self.identity.device_cells(record);
+        let preamble = &self.preamble;
+        head.device = self.identity.device(reading, cells, None, |hint| preamble.complete(hint));
+        head.id = self.kernels;
+        head.count = count as u32;
+        self.kernels += 1;
+        let kernel = record.get(self.identity.kernel).unwrap_or_default().to_vec();
+        self.current = Some(Current { key, head, kernel });
+        true
+    }
+
+    fn value(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = &self.columns;
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| record.get(column)).unwrap_or_default()
         };
-        match (numerals.parse(cell(Some(average))), factor(wanted, &word)) {
-            (Ok(None), _) => {}
+        let (metric, word) = (text(cell(Some(columns.name))), text(cell(columns.unit)));
+        self.row.raw.saw(kind(&metric));
+        let section = text(cell(columns.section));
+        let Some(wanted) = self.catalogue.row(&section, &metric, word == "%") else {
+            return Ok(());
+        };
+        let average = cell(Some(columns.average));
+        let reason = match (self.row.numerals.parse(average), factor(wanted, &word)) {
+            (Ok(None), _) => return Ok(()),
+            (_, Err(reason)) => reason,
             (Ok(Some(value)), Ok(_)) if value < 0.0 && !wanted.dimension.can_be_negative() => {
-                let reason = format!("{} cannot be negative", wanted.dimension.noun());
-                reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?;
+                format!("{} cannot be negative", wanted.dimension.noun())
             }
             (Ok(Some(value)), Ok(factor)) => {
-                row.raw.set(wanted.slot, value * factor);
+                self.row.raw.set(wanted.slot, value * factor);
                 *reading.source.columns.entry(metric).or_default() += 1;
+                return Ok(());
             }
-            (_, Err(reason)) => {
-                reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?
-            }
-            (Err(_), _) => {
-                let reason = format!("cannot read as {}", wanted.dimension.noun());
-                reading.skip(line, Some(&metric), &text(cell(Some(average))), reason)?;
-            }
-        }
+            (Err(_), Ok(_)) => format!("cannot read as {}", wanted.dimension.noun()),
+        };
+        reading.skip(line, Some(&metric), &text(average), reason)
     }
-    flush(reading, &mut row, &catalogue, current.take());
-    reading.source.dialect =
-        format!("per-kernel summary, {} columns; values are averages", header.len());
-    reading.source.clues.extend(preamble.clues());
-    row.finish(reading);
-    Ok(())
+
+    /// Ends the current kernel.
+    fn flush(&mut self, reading: &mut Reading<'_>) {
+        let Some(mut current) = self.current.take() else { return };
+        complete_shape(&mut current.head.shape, &self.row.raw);
+        self.row.push(reading, &self.catalogue, current.head, &current.kernel);
+        self.row.raw.clear();
+    }
 }
 
 fn factor(wanted: Wanted, word: &str) -> Result<f64, String> {

@@ -69,7 +69,7 @@ impl Numerals {
             match (commas, points) {
                 // The last separator is the decimal mark; one that repeats groups digits.
                 (1.., 1..) => {
-                    *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1
+                    *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1;
                 }
                 (0, 2..) => comma += 1,
                 (2.., 0) => point += 1,

@@ -21,9 +21,11 @@ struct Has {
 impl Has {
     /// Whether `other` brings something that is missing here, and lacks something that is here.
     fn completes(self, other: Self) -> bool {
-        // For flags, `a < b` reads: missing in a, there in b.
-        let brings = self.work < other.work || self.bytes < other.bytes;
-        let lacks = other.time < self.time || other.bytes < self.bytes || other.work < self.work;
+        let only = |one: bool, two: bool| one && !two;
+        let brings = only(other.work, self.work) || only(other.bytes, self.bytes);
+        let lacks = only(self.time, other.time)
+            || only(self.bytes, other.bytes)
+            || only(self.work, other.work);
         self.time && brings && lacks
     }
 }
@@ -54,7 +56,8 @@ pub(super) fn join(profile: &mut Profile) {
             if host_at == donor_at || !host.has.completes(donor.has) {
                 continue;
             }
-            if donor.has.completes(host.has) && !(host.has.bytes && !donor.has.bytes) {
+            let either_way = donor.has.completes(host.has);
+            if either_way && (donor.has.bytes || !host.has.bytes) {
                 continue;
             }
             let pairs = pairs(profile, host, donor);

@@ -1,5 +1,7 @@
 //! Launches as columns, and the typed view of one.
 
+use std::collections::HashMap;
+
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity};
 use crate::units::{Bytes, Flops, Seconds};
 
@@ -164,6 +166,7 @@ impl Column {
 pub struct Launches {
     heads: Heads,
     shapes: Vec<Shape>,
+    shape_ids: HashMap<Shape, u32>,
     columns: Vec<Option<Column>>,
 }
 
@@ -306,17 +309,17 @@ impl Launches {
     }
 
     fn shape_id(&mut self, shape: Shape) -> u32 {
-        // Neighbouring launches often share a shape; profiles have few distinct ones.
+        // Neighbouring launches often share a shape.
         if let Some(last) = self.heads.shape.last()
             && self.shapes[*last as usize] == shape
         {
             return *last;
         }
-        let position = self.shapes.iter().rposition(|known| *known == shape).unwrap_or_else(|| {
-            self.shapes.push(shape);
-            self.shapes.len() - 1
-        });
-        u32::try_from(position).unwrap_or(u32::MAX)
+        let shapes = &mut self.shapes;
+        *self.shape_ids.entry(shape).or_insert_with(|| {
+            shapes.push(shape);
+            u32::try_from(shapes.len() - 1).unwrap_or(u32::MAX)
+        })
     }
 }
 

@@ -45,10 +45,10 @@ pub fn explained(
             );
         }
         (None, Some(memory)) => {
-            lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned())
+            lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned());
         }
         (Some(bytes), None) => {
-            lines.add("B", view::si(bytes.get(), "B"), "no bandwidth to divide by".to_owned())
+            lines.add("B", view::si(bytes.get(), "B"), "no bandwidth to divide by".to_owned());
         }
         (None, None) => lines.add("B", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
@@ -150,7 +150,7 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             "pipes that share hardware add up, others overlap".to_owned(),
         ),
         Some(math) if math.get() == 0.0 => {
-            lines.add("t_math", "0 s".to_owned(), "all counted work is zero".to_owned())
+            lines.add("t_math", "0 s".to_owned(), "all counted work is zero".to_owned());
         }
         Some(math) => lines.add(
             "t_math",

@@ -330,7 +330,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
                 .states
                 .iter()
                 .map(|(state, (kernels, time))| {
-                    (word(state), StateDocument { kernels: *kernels, measured_s: time.get() })
+                    (word(*state), StateDocument { kernels: *kernels, measured_s: time.get() })
                 })
                 .collect(),
         },
@@ -402,7 +402,7 @@ fn positive(time: Seconds) -> Option<f64> {
 }
 
 /// The name of a state as it stands in JSON.
-fn word(state: &crate::analysis::State) -> String {
+fn word(state: crate::analysis::State) -> String {
     serde_json::to_value(state)
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))
@@ -477,7 +477,7 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         headroom: kernel.headroom,
         headroom_low: kernel.headroom_low,
         limiter: kernel.limiter.label(),
-        state: word(&kernel.state),
+        state: word(kernel.state),
         reason: &kernel.reason,
         meaning: kernel.meaning(),
         recoverable_s: kernel.recoverable.get(),

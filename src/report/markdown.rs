@@ -125,7 +125,7 @@ fn literal(text: &str) -> String {
             '&' => html.push_str("&amp;"),
             // Entities keep Markdown from reading these inside the code element.
             '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '!' | '#' | '@' | ':' => {
-                html.push_str(&format!("&#{};", u32::from(c)))
+                html.push_str(&format!("&#{};", u32::from(c)));
             }
             c => html.push(c),
         }

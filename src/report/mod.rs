@@ -3,13 +3,15 @@
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
 mod explained;
+mod numbers;
 mod view;
 
 use crate::analysis::Analysis;
 use crate::rules::Findings;
 
 pub use explained::explained;
-pub use view::{Style, printable, printable_lines};
+pub use numbers::{printable, printable_lines};
+pub use view::Style;
 
 /// What is reported.
 #[derive(Debug, Clone, Copy)]

@@ -211,6 +211,20 @@ fn compressed_and_utf16_exports_are_read_like_plain_ones() {
 }
 
 #[test]
+fn any_other_csv_is_read_through_a_mapping() {
+    let run = run(&[
+        "fixtures/mapped/h100-benchmark.csv",
+        "--map",
+        "fixtures/mapped/h100-benchmark.toml",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("mapped"), "{}", run.stdout);
+    let without = self::run(&["fixtures/mapped/h100-benchmark.csv"]);
+    assert_eq!(without.code, 3);
+    assert!(without.stderr.contains("--map"), "{}", without.stderr);
+}
+
+#[test]
 fn a_directory_is_one_report_and_says_what_it_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let plain =

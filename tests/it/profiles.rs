@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rooflint::ingest::{self, Input, Options};
+use rooflint::analysis::{self, Options, State};
+use rooflint::catalog::Catalog;
+use rooflint::ingest::{self, Input};
 use rooflint::model::{OriginKind, Profile};
 
 /// The collection; it is not part of the repository, because no licence covers that.
@@ -17,7 +19,7 @@ pub(crate) fn collection() -> Option<PathBuf> {
 }
 
 pub(crate) fn read(path: &Path) -> Result<Profile, String> {
-    ingest::read(&[Input::Named(path.to_owned())], &Options::default())
+    ingest::read(&[Input::Named(path.to_owned())], &ingest::Options::default())
         .map_err(|error| format!("{error} | help: {}", error.next_step().unwrap_or_default()))
 }
 
@@ -90,6 +92,82 @@ fn every_real_ncu_export_is_read_as_counted_by_hand() {
     check("ncu", NCU);
 }
 
+const PYPROF: &[(&str, Expected)] = &[
+    ("GEN_nvidia-3.11dev_conv2d_80_all-20col.csv", ok(80, 21_785_339.0)),
+    ("GEN_nvidia-3.11dev_conv2d_80_default-8col.csv", ok(80, 21_785_339.0)),
+    ("GEN_nvidia-3.11dev_conv2d_80_space-separated.txt", Expected::Refused("--csv")),
+    ("GEN_nvidia-3.11dev_conv2d_80_w150-text.txt", ok(80, 21_785_339.0)),
+    ("GEN_nvidia-3.11dev_lenet-like-2070super_46_all-20col.csv", ok(46, 346_684.0)),
+    ("GEN_nvidia-3.11dev_lm160_TRUNCATED-by-assert.csv", ok(144, 7_075_140.0)),
+    ("GEN_nvidia-3.11dev_resnet-amp-2080ti_1058_16col.csv", ok(1058, 67_709_663.0)),
+    ("GEN_pyprof2_lm160_all-20col.csv", ok(160, 7_296_770.0)),
+    ("GEN_pyprof2_lm160_w150-text.txt", ok(160, 7_296_770.0)),
+    ("apex_stdout-noise-only_transformer.csv", Expected::Refused("no table follows")),
+    ("apex_transformer-lm_160.dict", Expected::Refused("pyprof.prof")),
+    ("apex_transformer-lm_160_12col.csv", ok(160, 7_296_770.0)),
+    ("fork_conv2d_80.dict", Expected::Refused("pyprof.prof")),
+    ("fork_conv2d_80_25col-lowercase.csv", ok(80, 21_785_339.0)),
+];
+
+#[test]
+fn every_real_pyprof_export_is_read_as_counted_by_hand() {
+    check("pyprof", PYPROF);
+}
+
+/// The devices of the exports, which mostly do not name them, by the beginning of the file's name.
+const DEVICES: &[(&str, &str)] = &[
+    ("v100", "Tesla V100-SXM2-16GB"),
+    ("a100", "NVIDIA A100-SXM4-40GB"),
+    ("h200", "NVIDIA H200"),
+    ("b200", "NVIDIA B200"),
+    ("l4", "NVIDIA L4"),
+    ("rtx30", "NVIDIA GeForce RTX 3090"),
+    ("rtx4070", "NVIDIA GeForce RTX 4070"),
+    ("rtx5070", "NVIDIA GeForce RTX 5070"),
+    ("rtx5090", "NVIDIA GeForce RTX 5090"),
+    ("rtx2080ti", "NVIDIA GeForce RTX 2080 Ti"),
+    ("apex", "Tesla V100-SXM2-16GB"),
+    ("GEN_pyprof2", "Tesla V100-SXM2-16GB"),
+    ("GEN_nvidia-3.11dev_lm160", "Tesla V100-SXM2-16GB"),
+    ("GEN", "NVIDIA GeForce RTX 2080 Ti"),
+    ("fork", "NVIDIA GeForce RTX 2080 Ti"),
+];
+
+/// Judges a profile, checks what must hold for any, and returns its states for the table.
+fn states(file: &str, profile: &Profile) -> String {
+    let device = DEVICES
+        .iter()
+        .find(|(start, _)| file.starts_with(start))
+        .map(|(_, name)| (*name).to_owned());
+    let options = Options { device, ..Options::default() };
+    let analysis = analysis::analyse(profile, &Catalog::builtin(), &options)
+        .unwrap_or_else(|error| panic!("{file}: {error}"));
+    let totals = &analysis.totals;
+    let shares: f64 = analysis.kernels.iter().map(|kernel| kernel.share).sum();
+    assert!(totals.measured.get() == 0.0 || (shares - 1.0).abs() < 1e-9, "{file}: {shares}");
+    assert!(totals.recoverable.get() <= totals.recoverable_upper.get() * 1.000_001, "{file}");
+    assert!(totals.recoverable_upper.get() <= totals.measured.get(), "{file}");
+    for kernel in &analysis.kernels {
+        let name = &kernel.name;
+        if kernel.state == State::FasterThanRoof {
+            assert_eq!(kernel.recoverable.get(), 0.0, "{file}: {name}");
+        }
+        if kernel.state == State::Opportunity {
+            assert!(kernel.headroom_low.unwrap() >= analysis.threshold, "{file}: {name}");
+        }
+        if let (Some(expected), Some(high)) = (kernel.expected, kernel.expected_high) {
+            assert!(expected.get() <= high.get() * 1.000_001, "{file}: {name}");
+        }
+        assert!(!kernel.reason.is_empty(), "{file}: {name}: no reason");
+    }
+    totals
+        .states
+        .iter()
+        .map(|(state, (kernels, _))| format!("{} {kernels}", state.label()))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 /// Total time in nanoseconds; `None` if no launch has one.
 fn nanoseconds(profile: &Profile) -> Option<f64> {
     let mut sum = rooflint::units::ExactSum::default();
@@ -109,7 +187,7 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
     let mut files: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| !name.ends_with(".md"))
+        .filter(|name| *name != "SOURCES.md")
         .collect();
     files.sort();
     let mut wrong = Vec::new();
@@ -137,6 +215,7 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
                     source.numerals,
                     source.skips.count,
                 );
+                println!("    {}", states(file, &profile));
                 for skip in &source.skips.first {
                     println!("    {skip:?}");
                 }

@@ -207,7 +207,7 @@ impl Attributes {
                 Attribute::Sms => hint.sms = number.map(|value| value as u32),
                 Attribute::SmClock => hint.max_sm_clock = number.map(|khz| Hertz::new(khz * 1e3)),
                 Attribute::MemoryClock => {
-                    hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3))
+                    hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3));
                 }
                 Attribute::Bus => hint.memory_bus_bits = number.map(|bits| bits as u32),
                 Attribute::L2 => hint.l2_bytes = number.map(|bytes| bytes as u64),

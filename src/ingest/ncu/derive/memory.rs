@@ -1,0 +1,148 @@
+//! Bytes and bandwidths of DRAM, L2 and L1 from their counters.
+
+use super::Deriver;
+use crate::ingest::ncu::metrics::Raw;
+use crate::model::{OriginKind, Quantity};
+use crate::roofline;
+use crate::units::Hertz;
+
+/// Bytes of one L1 writeback or shared-memory wavefront: 32 banks of 4 bytes.
+const WAVEFRONT_BYTES: f64 = 128.0;
+
+/// Bytes of a cache sector.
+const SECTOR_BYTES: f64 = 32.0;
+
+impl Deriver<'_, '_, '_> {
+    pub(super) fn dram(&mut self) {
+        let raw = self.raw;
+        let bytes = Quantity::DramBytes;
+        self.measured(bytes, Raw::DramBytes, "dram__bytes.sum");
+        let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
+        self.derived(
+            bytes,
+            both(Raw::DramRead, Raw::DramWrite),
+            "dram__bytes_read.sum + dram__bytes_write.sum",
+        );
+        self.derived(
+            bytes,
+            raw.get(Raw::DramSectors).map(|s| SECTOR_BYTES * s),
+            "32 × dram__sectors.sum",
+        );
+        self.derived(
+            bytes,
+            both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(|s| SECTOR_BYTES * s),
+            "32 × (dram__sectors_read.sum + dram__sectors_write.sum)",
+        );
+        let time = self.duration();
+        let over_time = |rate: Option<f64>| Some(rate? * time?);
+        self.derived(bytes, over_time(raw.get(Raw::DramRate)), "dram__bytes.sum.per_second × time");
+        self.derived(
+            bytes,
+            over_time(both(Raw::DramReadRate, Raw::DramWriteRate)),
+            "(dram__bytes_read.sum.per_second + dram__bytes_write.sum.per_second) × time",
+        );
+        self.derived(
+            bytes,
+            over_time(raw.get(Raw::DramRateDetails)),
+            "Memory Throughput (byte/s) × Duration",
+        );
+        for (one, formula) in [
+            (Raw::DramRead, "dram__bytes_read.sum; the write side was not collected"),
+            (Raw::DramWrite, "dram__bytes_write.sum; the read side was not collected"),
+        ] {
+            if let Some(value) = raw.get(one) {
+                let origin = self.origins.with(
+                    self.reading,
+                    OriginKind::Measured,
+                    formula,
+                    1.0,
+                    f64::INFINITY,
+                );
+                self.values.set(bytes, value, origin);
+            }
+        }
+        if let Some(sectors) = raw.get(Raw::LtsMissSectors) {
+            let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
+            self.set(bytes, SECTOR_BYTES * sectors, OriginKind::Modelled, formula);
+        }
+        self.measured(
+            Quantity::DramActive,
+            Raw::DramActivePct,
+            "dram__cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
+        let share = raw
+            .get(Raw::DramCyclesActive)
+            .zip(raw.get(Raw::DramCycles))
+            .map(|(active, all)| active / all);
+        self.derived(
+            Quantity::DramActive,
+            share,
+            "dram__cycles_active.avg ÷ dram__cycles_elapsed.avg",
+        );
+        self.measured(
+            Quantity::DramBandwidth,
+            Raw::DramPeakRate,
+            "dram__bytes.sum.peak_sustained_elapsed.per_second",
+        );
+        let clock = self.values.get(Quantity::DramClock);
+        let peak = raw.get(Raw::DramPeak).zip(clock);
+        self.derived(
+            Quantity::DramBandwidth,
+            peak.map(|(peak, clock)| roofline::bandwidth_at_clock(peak, Hertz::new(clock)).get()),
+            "dram__bytes.sum.peak_sustained × dram__cycles_elapsed.avg.per_second",
+        );
+    }
+
+    pub(super) fn caches(&mut self) {
+        let raw = self.raw;
+        let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
+        // One definition for bytes and peak: mixing them would give a wrong utilisation.
+        if let Some(sectors) = raw.get(Raw::LtsTexSectors) {
+            self.set(
+                Quantity::L2Bytes,
+                SECTOR_BYTES * sectors,
+                OriginKind::Derived,
+                "32 × lts__t_sectors_srcunit_tex.sum",
+            );
+        } else if let Some(bytes) = raw.get(Raw::LtsBytes) {
+            self.set(Quantity::L2Bytes, bytes, OriginKind::Measured, "lts__t_bytes.sum");
+            let peak = per_cycle(raw.get(Raw::LtsBytesPeak), Raw::LtsClock);
+            self.derived(
+                Quantity::L2Bandwidth,
+                peak,
+                "lts__t_bytes.sum.peak_sustained × lts__cycles_elapsed.avg.per_second",
+            );
+        } else if let Some(cycles) = raw.get(Raw::LtsXbar) {
+            self.set(
+                Quantity::L2Bytes,
+                SECTOR_BYTES * cycles,
+                OriginKind::Derived,
+                "32 × lts__lts2xbar_cycles_active.sum",
+            );
+            let peak =
+                per_cycle(raw.get(Raw::LtsXbarPeak).map(|peak| SECTOR_BYTES * peak), Raw::LtsClock);
+            self.derived(Quantity::L2Bandwidth, peak, "32 × lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
+        }
+        if let Some(bytes) = raw.get(Raw::L1Bytes) {
+            self.set(Quantity::L1Bytes, bytes, OriginKind::Measured, "l1tex__t_bytes.sum");
+            let peak = per_cycle(raw.get(Raw::L1BytesPeak), Raw::L1Clock);
+            self.derived(
+                Quantity::L1Bandwidth,
+                peak,
+                "l1tex__t_bytes.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second",
+            );
+        } else if let Some(cycles) = raw.get(Raw::L1Writeback) {
+            self.set(
+                Quantity::L1Bytes,
+                WAVEFRONT_BYTES * cycles,
+                OriginKind::Derived,
+                "128 × l1tex__lsu_writeback_active.sum",
+            );
+            let peak = per_cycle(
+                raw.get(Raw::L1WritebackPeak).map(|peak| WAVEFRONT_BYTES * peak),
+                Raw::L1Clock,
+            );
+            self.derived(Quantity::L1Bandwidth, peak, "128 × l1tex__lsu_writeback_active.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
+        }
+    }
+}
