@@ -62,21 +62,18 @@ impl Sample {
     }
 
     /// The fields of the first line that `accepts` them, and the text after it.
-    pub fn header(&self, accepts: impl Fn(&[String]) -> bool) -> Option<(Vec<String>, &str)> {
-        self.header_with(",", accepts)
-    }
-
-    /// The same among the lines that contain `text`; cheaper than taking every line apart.
-    pub fn header_with(
+    ///
+    /// Only lines that may be the header are taken apart: that costs more than looking for a word.
+    pub fn header(
         &self,
-        text: &str,
+        may_be: impl Fn(&str) -> bool,
         accepts: impl Fn(&[String]) -> bool,
     ) -> Option<(Vec<String>, &str)> {
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
             start += line.len();
             let line = line.trim_end_matches(['\r', '\n']);
-            if !line.contains(text) {
+            if !may_be(line) {
                 continue;
             }
             let fields = fields(line);

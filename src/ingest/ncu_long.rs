@@ -30,7 +30,7 @@ fn is_header(fields: &[String]) -> bool {
 }
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.header_with("Metric Value", is_header) {
+    match sample.header(|line| line.contains("Metric Value"), is_header) {
         Some((header, _)) => Sniff::Yes(format!(
             "a header of {} columns with Metric Name and Metric Value",
             header.len()
@@ -164,6 +164,8 @@ fn meaning(wanted: Wanted, word: &str) -> Meaning {
 /// The launch whose rows are being gathered.
 struct Current {
     key: (u32, u32),
+    process: Vec<u8>,
+    id: Vec<u8>,
     head: Head,
     kernel: Vec<u8>,
     ordinal: Vec<u8>,
@@ -202,7 +204,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 
 /// Decides the locale from the values in the sample.
 fn numerals(sample: &Sample) -> Numerals {
-    let Some((header, rest)) = sample.header_with("Metric Value", is_header) else {
+    let Some((header, rest)) = sample.header(|line| line.contains("Metric Value"), is_header)
+    else {
         return Numerals::default();
     };
     let columns = Columns::new(&header);
@@ -257,20 +260,23 @@ impl Table {
             };
             return reading.skip(line, None, &text, reason);
         }
-        let Some(key) = self.identity.key(record) else {
-            let text = String::from_utf8_lossy(first).into_owned();
-            return reading.skip(line, Some("ID"), &text, "launch number is no number");
-        };
+        let [process, id] = self.identity.number_cells(record);
         let kernel = record.get(self.identity.kernel).unwrap_or_default();
-        let same = self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.key == key && current.kernel == kernel);
+        // Rows of a launch follow each other: comparing cells is cheaper than reading them.
+        let same = self.current.as_ref().is_some_and(|current| {
+            current.id == id && current.process == process && current.kernel == kernel
+        });
         if !same {
+            let Some(key) = self.identity.key(record) else {
+                let text = String::from_utf8_lossy(first).into_owned();
+                return reading.skip(line, Some("ID"), &text, "launch number is no number");
+            };
             self.flush(reading);
             let [ordinal, capability] = self.identity.device_cells(record);
             self.current = Some(Current {
                 key,
+                process: process.to_vec(),
+                id: id.to_vec(),
                 head: self.identity.head(reading, record),
                 kernel: kernel.to_vec(),
                 ordinal: ordinal.to_vec(),

@@ -21,7 +21,7 @@ fn is_header(fields: &[String]) -> bool {
 }
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.header_with("Invocations", is_header) {
+    match sample.header(|line| line.contains("Invocations"), is_header) {
         Some(_) => Sniff::Yes("a header with Metric Name, Invocations and Average".to_owned()),
         None => Sniff::No("no header with Metric Name, Invocations and Average".to_owned()),
     }
@@ -210,7 +210,7 @@ fn factor(wanted: Wanted, word: &str) -> Result<f64, String> {
 }
 
 fn numerals(sample: &Sample, average: usize) -> Numerals {
-    let Some((_, rest)) = sample.header_with("Invocations", is_header) else {
+    let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
         return Numerals::default();
     };
     let records = sample.records(rest, 5_000);

@@ -23,7 +23,7 @@ fn is_header(fields: &[String]) -> bool {
 }
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.header_with("Kernel Name", is_header) {
+    match sample.header(|line| line.contains("Kernel Name"), is_header) {
         Some((header, _)) => {
             Sniff::Yes(format!("a header of {} columns with ID and Kernel Name", header.len()))
         }
@@ -148,7 +148,7 @@ fn finish(
 
 /// Decides the locale from the metric cells of the sample.
 fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
-    let Some((_, rest)) = sample.header_with("Kernel Name", is_header) else {
+    let Some((_, rest)) = sample.header(|line| line.contains("Kernel Name"), is_header) else {
         return Numerals::default();
     };
     let records = sample.records(rest, 400);

@@ -51,13 +51,24 @@ fn sniff(sample: &Sample) -> Sniff {
 }
 
 fn header(sample: &Sample) -> Option<(Columns, &str)> {
-    let (fields, rest) = sample.header(|fields| Columns::of(fields).is_some())?;
+    let (fields, rest) = sample.header(
+        |line| names_time(line) && line.contains(','),
+        |fields| Columns::of(fields).is_some(),
+    )?;
     Some((Columns::of(&fields)?, rest))
+}
+
+/// Whether a line may be a header: every one names the silicon time, whole or cut.
+pub(super) fn names_time(line: &str) -> bool {
+    line.contains("Sil") || line.contains("sil") || line.contains("SIL")
 }
 
 /// What `PyProf` writes that is no CSV, and the user's next step.
 fn not_csv(sample: &Sample) -> Option<(&'static str, &'static str)> {
     let is_space_separated = |line: &str| {
+        if !names_time(line) {
+            return false;
+        }
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         words.len() > 2 && Columns::of(&words).is_some() && fixed_width(line).is_none()
     };
@@ -87,7 +98,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let numerals = Numerals::detect(cells);
 
     reading.header(
-        |line| line.contains(',') && Columns::of(&super::reading::fields(line)).is_some(),
+        |line| {
+            names_time(line)
+                && line.contains(',')
+                && Columns::of(&super::reading::fields(line)).is_some()
+        },
         |_| {},
     )?;
     let mut rows = Rows::new(reading, Quotes::Untouched, b',', columns.headers().len());

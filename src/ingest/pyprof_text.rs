@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.lines().find_map(fixed_width) {
+    match sample.lines().filter(|line| super::pyprof::names_time(line)).find_map(fixed_width) {
         Some((columns, widths)) => Sniff::Yes(format!(
             "a header of fixed width has {:?} among {} columns",
             columns

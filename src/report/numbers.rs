@@ -40,9 +40,11 @@ pub(super) fn si(value: f64, unit: &str) -> String {
     if !value.is_finite() {
         return "unbounded".to_owned();
     }
+    // Nobody reads kiloseconds.
+    let largest = if unit == "s" { 1.0 } else { f64::INFINITY };
     let (factor, prefix) = PREFIXES
         .into_iter()
-        .find(|(factor, _)| value.abs() >= factor * 0.9995)
+        .find(|(factor, _)| *factor <= largest && value.abs() >= factor * 0.9995)
         .unwrap_or((1e-9, "n"));
     format!("{} {prefix}{unit}", digits(value / factor))
 }
@@ -109,6 +111,7 @@ mod tests {
             (999.9e-6, "s", "1.00 ms"),
             (19.5e12, "FLOP/s", "19.5 TFLOP/s"),
             (5e-10, "s", "0.50 ns"),
+            (1_111.0, "s", "1111 s"),
         ] {
             assert_eq!(si(value, unit), shown);
         }

@@ -44,6 +44,12 @@ impl Identity {
         self.compute_capability.is_some()
     }
 
+    /// The cells that number a launch: equal cells are the same launch, without reading numbers.
+    pub(in crate::ingest) fn number_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+        [self.process, self.id]
+            .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
+    }
+
     /// Launch number and process of a record; `None` where the launch number is no number.
     pub(in crate::ingest) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
         let number = |column: Option<usize>| match column {
