@@ -1,5 +1,31 @@
 //! rooflint reads what a GPU profiler measured, says how long each kernel should have taken by the
 //! roofline model, and ranks what can be won.
+//!
+//! A profiler says what was **measured**; a catalogue says what the hardware **can** do; the roofline
+//! says how long it **should** have taken; rules say **why** it took longer; a report says it
+//! **plainly**. One stage, one module, data flowing down:
+//!
+//! ```text
+//! CSV ──ingest──▶ Profile ─┐
+//!                          ├─analysis─▶ Analysis ──rules──▶ Findings ──report──▶ text · markdown · json · csv
+//! devices ─catalog▶ Device ┘  (roofline law)               └─ cli calls the stages, owns terminal and exit code
+//! ```
+//!
+//! ```
+//! use rooflint::{analysis, catalog::Catalog, ingest, report, rules};
+//!
+//! let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default())?;
+//! let analysis = analysis::analyse(&profile, &Catalog::builtin(), &analysis::Options::default())?;
+//! let findings = rules::check(&analysis);
+//!
+//! let first = analysis.opportunities().next().expect("the sample has opportunities");
+//! assert!(first.headroom.unwrap() > analysis.threshold);
+//!
+//! let text = report::output("text").expect("a listed output");
+//! let report = report::Report { analysis: &analysis, findings: &findings, top: 10 };
+//! assert!((text.render)(&report, &report::Style::default()).starts_with("GPU time"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod analysis;
@@ -12,3 +38,10 @@ pub mod report;
 pub mod roofline;
 pub mod rules;
 pub mod units;
+
+/// A sample profile: one step of a small transformer's training on an H100, as Nsight Compute's raw page.
+pub const SAMPLE: &str = include_str!("../fixtures/demo/h100-training-step.csv");
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

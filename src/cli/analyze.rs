@@ -12,16 +12,13 @@ use crate::model::Profile;
 use crate::report::{self, Report, Style};
 use crate::rules::{self, Findings};
 
-/// The sample profile of `rooflint demo`.
-const SAMPLE: &str = include_str!("../../fixtures/demo/h100-training-step.csv");
-
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
     let profile = read(&command.reading)?;
     report(&profile, &command.model, &command.output, terminal)
 }
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
-    let profile = ingest::read_text("demo", SAMPLE, &Options::default())?;
+    let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
     report(&profile, &command.model, &command.output, terminal)
 }
 

@@ -143,11 +143,11 @@ impl Columns {
     const DISPENSABLE: [&str; 9] = [
         "ridge",
         "FLOP/B",
-        "grid / block",
         "gain",
         "launches",
-        "share",
         "limiter",
+        "grid / block",
+        "share",
         "expected",
         "state",
     ];

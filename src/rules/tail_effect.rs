@@ -51,11 +51,15 @@ fn check(subject: &Subject<'_>) -> Result<Option<Finding>, Missing> {
         return Ok(None);
     }
     let most = 1.0 - roofline::wave_efficiency(blocks, sms, resident);
+    let (least, most) = (lost * 100.0, most.max(lost) * 100.0);
+    let range = if most - least < 1.0 {
+        format!("{least:.0} %")
+    } else {
+        format!("{least:.0} to {most:.0} %")
+    };
     let message = format!(
-        "{waves:.2} waves of {} blocks: the last one wastes {:.0} to {:.0} % of the time",
+        "{waves:.2} waves of {} blocks: the last one wastes {range} of the time",
         u64::from(sms) * u64::from(resident),
-        lost * 100.0,
-        most.max(lost) * 100.0
     );
     let at_stake = Seconds::new(kernel.measured.get() * lost);
     Ok(Some(

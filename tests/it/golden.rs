@@ -103,6 +103,20 @@ fn every_output_renders_the_sample_report() {
 }
 
 #[test]
+fn the_readme_shows_what_the_program_prints() {
+    let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
+    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+    let findings = rules::check(&analysis);
+    let report = Report { analysis: &analysis, findings: &findings, top: 10 };
+    let text = (OUTPUTS[0].render)(&report, &Style { width: Some(118), ..Style::default() });
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (start, end) = ("<!-- made by: rooflint demo --width 118 -->\n```text\n", "```\n");
+    let from = readme.find(start).unwrap() + start.len();
+    let to = from + readme[from..].find(end).unwrap();
+    check(&root().join("README.md"), &format!("{}{text}{}", &readme[..from], &readme[to..]));
+}
+
+#[test]
 fn the_json_report_follows_its_published_schema() {
     let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
