@@ -226,8 +226,7 @@ pub fn analyse(
     }
     rank(&mut kernels);
     sum_up(&mut totals, &kernels);
-    let mut notes = profile.notes.clone();
-    notes.extend(devices.iter().flat_map(|device| device.notes.iter().cloned()));
+    let notes = profile.notes.clone();
     Ok(Analysis {
         sources: profile.sources.clone(),
         devices,

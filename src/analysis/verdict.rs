@@ -253,6 +253,19 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
 
 /// What the state means for the user: the limiter, what is known of the cause, the next step.
 pub(super) fn meaning(kernel: &Kernel) -> String {
+    let mut meaning = by_limiter(kernel);
+    if kernel.state == State::Opportunity
+        && kernel.recoverable.get() < 0.1 * kernel.recoverable_upper.get()
+    {
+        meaning.push_str(&format!(
+            "; its launch shape costs the time: a better kernel of this grid wins little, another grid up to {:.0} µs",
+            kernel.recoverable_upper.get() * 1e6
+        ));
+    }
+    meaning
+}
+
+fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {

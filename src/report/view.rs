@@ -365,6 +365,19 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
         "Ceilings",
         format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason),
     ));
+    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
+    if skipped > 0 {
+        lines.push((
+            "Check",
+            format!(
+                "{} could not be used; see below",
+                count(skipped, "record or cell", "records or cells")
+            ),
+        ));
+    }
+    for note in analysis.devices.iter().flat_map(|device| &device.notes) {
+        lines.push(("Check", printable(note)));
+    }
     lines
 }
 
