@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::catalog::Device;
 use crate::model::{DeviceHint, Engine, Launch, Pipe, Precision, Quantity};
-use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
 /// The set of ceilings of an analysis; every report names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -48,6 +48,10 @@ pub(super) struct Roofs {
     l2: Option<BytesPerSecond>,
     /// No clock above this is real: short launches count cycles and time in different passes.
     highest_clock: Option<Hertz>,
+    /// The clock at which CUDA-core peaks are quoted.
+    rated_clock: Option<Hertz>,
+    /// The memory clock at which the bandwidth is quoted.
+    memory_clock: Option<Hertz>,
     groups: Vec<usize>,
     pub(super) l2_bytes: Option<u64>,
     pub(super) sms: Option<u32>,
@@ -99,6 +103,8 @@ impl Roofs {
             dram,
             l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
             highest_clock: hint.max_sm_clock.or(rated),
+            rated_clock: device.and_then(|device| device.clock_of(Pipe::Fp32Vector)),
+            memory_clock: device.and_then(Device::memory_clock).or(hint.max_memory_clock),
             groups: Pipe::ALL.iter().map(|pipe| group(capability, *pipe)).collect(),
             l2_bytes: device.and_then(|device| device.l2_bytes).or(hint.l2_bytes),
             sms: device.and_then(|device| device.sms).or(hint.sms),
@@ -151,8 +157,7 @@ impl Roofs {
         roof.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
     }
 
-    /// The DRAM roof for a launch. Clock locking leaves the memory clock alone, so the datasheet's
-    /// bandwidth stands in where the profile has none.
+    /// The DRAM roof for a launch: from the profile, else the catalogue's at the memory clock measured.
     pub(super) fn dram(
         &self,
         launch: &Launch<'_>,
@@ -171,13 +176,71 @@ impl Roofs {
                 from: From::Profile,
             });
         }
-        self.dram.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
+        let roof = self.dram?;
+        let scale = if set == CeilingSet::Spec { 1.0 } else { self.dram_scale(launch) };
+        let from = match (scale < 1.0, self.memory_clock) {
+            (true, Some(rated)) => From::Scaled { rated, clock: rated * scale },
+            _ => From::Catalogue,
+        };
+        Some(Ceiling { value: roof.value * share * scale, from })
     }
 
-    /// The L2 roof for a launch.
+    /// The L2 roof for a launch; without one in the profile, the catalogue's follows the SM clock.
     pub(super) fn l2(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
-        let measured = launch.value(Quantity::L2Bandwidth).filter(|_| set != CeilingSet::Spec);
-        measured.map(BytesPerSecond::new).or(self.l2)
+        if set == CeilingSet::Spec {
+            return self.l2;
+        }
+        let measured = launch.value(Quantity::L2Bandwidth).map(BytesPerSecond::new);
+        measured.or_else(|| {
+            let scale = self
+                .clock(launch)
+                .zip(self.rated_clock)
+                .map_or(1.0, |(clock, rated)| clock / rated);
+            Some(self.l2? * scale)
+        })
+    }
+
+    /// Time the tensor pipe was busy, as its work would take on the roofs of a set.
+    pub(super) fn activity_at_tensor(
+        &self,
+        launch: &Launch<'_>,
+        busy: Seconds,
+        set: CeilingSet,
+    ) -> Seconds {
+        let pipe = Pipe::Fp16Matrix;
+        match set {
+            CeilingSet::MeasuredClock => busy,
+            CeilingSet::Achievable => busy / self.achievable_math(pipe),
+            CeilingSet::Spec => {
+                let rated =
+                    self.peaks[pipe as usize].and_then(|roof| roof.clock).or(self.rated_clock);
+                busy * self.clock(launch).zip(rated).map_or(1.0, |(clock, rated)| clock / rated)
+            }
+        }
+    }
+
+    /// Time DRAM was busy, as its traffic would take on the roofs of a set.
+    pub(super) fn activity_at_dram(
+        &self,
+        launch: &Launch<'_>,
+        busy: Seconds,
+        set: CeilingSet,
+    ) -> Seconds {
+        match set {
+            CeilingSet::MeasuredClock => busy,
+            CeilingSet::Achievable => busy / self.achievable_memory(),
+            CeilingSet::Spec => busy * self.dram_scale(launch),
+        }
+    }
+
+    /// Measured memory clock over the rated one, where both are known and they agree roughly: profilers
+    /// count some memories at another multiple of the driver's clock.
+    fn dram_scale(&self, launch: &Launch<'_>) -> f64 {
+        let seen = launch.value(Quantity::DramClock).map(Hertz::new);
+        seen.zip(self.memory_clock)
+            .map(|(seen, rated)| seen / rated)
+            .filter(|scale| (0.5..=1.02).contains(scale))
+            .map_or(1.0, |scale| scale.min(1.0))
     }
 
     /// The share of a compute roof that is achievable.
@@ -228,7 +291,9 @@ fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {
     const INTEGER: usize = 4;
     let Some(capability) = compute_capability else { return SHARED };
     if pipe.engine() == Engine::Matrix {
-        return SHARED;
+        // The small FP64 unit of graphics chips serves both.
+        let own_double = matches!(capability, "8.6" | "8.9" | "12.0" | "12.1");
+        return if own_double && pipe.precision() == Precision::Fp64 { DOUBLE } else { SHARED };
     }
     match (pipe.precision(), capability) {
         (Precision::Int32 | Precision::Int8, _) => INTEGER,

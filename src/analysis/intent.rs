@@ -1,5 +1,5 @@
 //! What a kernel's name says that no counter does: it moves data between devices, or its author
-//! meant it for tensor cores. A name is a hint and never overrides a counter.
+//! meant it for matrix products. A name is a hint and never overrides a counter.
 
 /// Hints from the name of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,10 +8,8 @@ pub(super) struct Intent {
     pub(super) communication: bool,
     /// A copy between host and device: bound by `PCIe` or `NVLink`.
     pub(super) host_copy: bool,
-    /// Meant for tensor cores.
-    pub(super) tensor: bool,
-    /// Works on half precision.
-    pub(super) half: bool,
+    /// Does matrix products, or may well: then tensor cores may have worked unseen.
+    pub(super) products: bool,
 }
 
 const COMMUNICATION_STARTS: [&str; 6] =
@@ -36,8 +34,8 @@ const COMMUNICATION: [&str; 13] = [
 const HOST_COPIES: [&str; 4] =
     ["memcpy htod", "memcpy dtoh", "copyhosttodevice", "copydevicetohost"];
 
-/// MMA shapes and library words; plain `mma` would match `gamma`.
-const TENSOR: [&str; 16] = [
+/// MMA shapes, library and operator words; plain `mma` would match `gamma`.
+const PRODUCTS: [&str; 40] = [
     "tensorop",
     "s16816",
     "h16816",
@@ -53,10 +51,32 @@ const TENSOR: [&str; 16] = [
     "nvjet",
     "warpspecialized",
     "gmma",
-    "fmha_cutlass",
+    "fmha",
+    "gemm",
+    "conv",
+    "attn",
+    "attention",
+    "matmul",
+    "matrix",
+    "flash",
+    "triton",
+    "cutlass",
+    "moe",
+    "mlp",
+    "xmma",
+    "cask",
+    "bmm",
+    "dot",
+    "einsum",
+    "linear",
+    "sdpa",
+    "half",
+    "fp16",
+    "bf16",
+    "bfloat16",
+    "_f16",
+    "float16",
 ];
-
-const HALF: [&str; 8] = ["half", "fp16", "bf16", "bfloat16", "_f16", "float16", "e4m3", "e5m2"];
 
 impl Intent {
     /// Reads the head of a kernel name.
@@ -69,8 +89,7 @@ impl Intent {
             communication: COMMUNICATION_STARTS.iter().any(|start| name.starts_with(start))
                 || contains(&COMMUNICATION),
             host_copy: HOST_COPIES.iter().any(|copy| name.starts_with(copy)),
-            tensor: contains(&TENSOR),
-            half: contains(&HALF),
+            products: contains(&PRODUCTS),
         }
     }
 }
@@ -93,14 +112,24 @@ mod tests {
         }
         for name in ["[CUDA memcpy DtoD]", "reduce_kernel", "layer_norm_gamma_beta"] {
             let intent = Intent::of(name);
-            assert!(!intent.communication && !intent.host_copy && !intent.tensor, "{name}");
+            assert!(!intent.communication && !intent.host_copy && !intent.products, "{name}");
         }
     }
 
     #[test]
-    fn tensor_core_kernels_are_recognised_by_their_instruction_shapes() {
-        assert!(Intent::of("ampere_fp16_s16816gemm_fp16_128x128").tensor);
-        assert!(Intent::of("nvjet_tst_128x128_64x6").tensor);
-        assert!(!Intent::of("volta_sgemm_128x64_nn").tensor);
+    fn kernels_that_may_use_tensor_cores_are_recognised() {
+        for name in [
+            "ampere_fp16_s16816gemm_fp16_128x128",
+            "nvjet_tst_128x128_64x6",
+            "_attn_fwd",
+            "volta_sgemm_128x64_nn",
+        ] {
+            assert!(Intent::of(name).products, "{name}");
+        }
+        for name in
+            ["iterate_kn", "ij_deriv_kernel", "stencil_kernel<double>", "layer_norm<float, 128>"]
+        {
+            assert!(!Intent::of(name).products, "{name}");
+        }
     }
 }

@@ -68,10 +68,7 @@ impl State {
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
     pub const fn is_modelled(self) -> bool {
-        matches!(
-            self,
-            Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::LaunchFloored
-        )
+        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor)
     }
 
     /// Whether the kernel is set apart from the ranking, with a reason of its own.
@@ -103,6 +100,8 @@ impl Work {
 /// All launches of one name and shape on one device.
 #[derive(Debug, Clone)]
 pub struct Kernel {
+    /// Place in the ranking of the whole profile, from 1.
+    pub rank: usize,
     /// Short and readable.
     pub name: Arc<str>,
     /// As the export writes it; empty where it writes none.
@@ -117,6 +116,8 @@ pub struct Kernel {
     pub launches: u64,
     /// Measured time of all launches.
     pub measured: Seconds,
+    /// Measured time of the launches that were judged: what expected time is compared with.
+    pub modelled: Seconds,
     /// Measured time over that of the whole profile.
     pub share: f64,
     /// Floating-point operations on all pipes; `None` if none were counted.
@@ -149,6 +150,8 @@ pub struct Kernel {
     pub headroom: Option<f64>,
     /// Headroom that is certain: measured over the most that can be expected.
     pub headroom_low: Option<f64>,
+    /// Least and greatest headroom of a launch.
+    pub headrooms: Option<(f64, f64)>,
     /// What the algorithm meets first.
     pub limiter: Limiter,
     /// The conclusion.

@@ -4,7 +4,7 @@ use super::ceilings::{CeilingSet, Roofs};
 use super::intent::Intent;
 use crate::model::{Engine, Launch, OriginKind, Pipe, Quantity};
 use crate::roofline;
-use crate::units::{Bytes, BytesPerSecond, Flops, Seconds};
+use crate::units::{Bytes, Flops, Seconds};
 
 /// A time that is known, or known to lie between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +19,12 @@ impl Interval {
         // Zero work stays zero however uncertain its factor is.
         let high = if time.get() == 0.0 { Seconds::ZERO } else { time * high };
         Self { low: time * low, value: time, high }
+    }
+
+    /// The interval with uncertain factors on its ends.
+    fn times(self, low: f64, high: f64) -> Self {
+        let high = if self.high.get() == 0.0 { Seconds::ZERO } else { self.high * high };
+        Self { low: self.low * low, value: self.value, high }
     }
 
     fn add(self, other: Self) -> Self {
@@ -100,13 +106,23 @@ impl Judged {
     }
 }
 
+/// What is known of the profiler that measured a launch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instrument {
+    /// What any launch costs at least, as it measures it.
+    pub(super) fixed_cost: Seconds,
+    /// Whether its counts cover all work of a kernel (operator shapes, a user's own columns) rather
+    /// than the counters that were asked for.
+    pub(super) whole_counts: bool,
+}
+
 /// Compares one launch with its roofs.
 pub(super) fn judge(
     launch: &Launch<'_>,
     roofs: &Roofs,
     set: CeilingSet,
     intent: Intent,
-    fixed_cost: Seconds,
+    instrument: Instrument,
 ) -> Judged {
     let mut judged = Judged::default();
     let time = match launch.duration() {
@@ -121,7 +137,7 @@ pub(super) fn judge(
         Some((time, _)) => Some(time),
     };
     memory(&mut judged, launch, roofs, set, time);
-    math(&mut judged, launch, roofs, set, intent, time);
+    math(&mut judged, launch, roofs, set, Work { intent, whole: instrument.whole_counts }, time);
     if judged.problem.is_none() {
         let nothing = judged.memory.is_none() && judged.math.is_none();
         let roofless = judged.without_bandwidth || judged.without_peak.is_some();
@@ -131,7 +147,7 @@ pub(super) fn judge(
             (false, false) => None,
         };
     }
-    judged.structural = structural(&judged, launch, roofs, set, fixed_cost);
+    judged.structural = structural(&judged, launch, roofs, set, instrument.fixed_cost);
     judged
 }
 
@@ -151,11 +167,13 @@ fn memory(
                 let time = roofline::memory_time(bytes, roof.value);
                 judged.memory = Some(Interval::scaled(time, origin.low, origin.high));
             }
-            None => judged.without_bandwidth = bytes.get() > 0.0,
+            None if bytes.get() == 0.0 => judged.memory = Some(Interval::ZERO),
+            None => judged.without_bandwidth = true,
         }
     } else if let (Some(active), Some(time)) = (launch.value(Quantity::DramActive), time) {
-        // The share of cycles in which data moved is the share of the bandwidth, exactly.
-        judged.memory = Some(Interval::scaled(time * active, 1.0, 1.0));
+        // The share of cycles in which data moved is the share of the bandwidth at that clock, exactly.
+        let time = roofs.activity_at_dram(launch, time * active, set);
+        judged.memory = Some(Interval::scaled(time, 1.0, 1.0));
     }
     // Speed-of-light percentages are maxima over units: they bound the bytes from above.
     let busy = launch
@@ -163,23 +181,59 @@ fn memory(
         .or_else(|| launch.value(Quantity::MemoryThroughput))
         .zip(time)
         .map(|(share, time)| time * share);
-    if let (Some(busy), Some(memory)) = (busy, judged.memory.as_mut()) {
-        memory.high = memory.high.min(memory.value.max(busy));
-    } else if let (Some(busy), None) = (busy, judged.memory)
-        && judged.bytes.is_none()
-        && has_math(launch)
-    {
-        judged.memory = Some(Interval { low: Seconds::ZERO, value: Seconds::ZERO, high: busy });
+    match (busy, judged.memory.as_mut()) {
+        (Some(busy), Some(memory)) => memory.high = memory.high.min(memory.value.max(busy)),
+        (Some(busy), None) if judged.bytes.is_none() && has_math(launch) => {
+            judged.memory = Some(Interval { high: busy, ..Interval::ZERO });
+        }
+        _ => {}
     }
-    judged.l2 = launch.value(Quantity::L2Bytes).zip(roofs.l2(launch, set)).map(
-        |(bytes, bandwidth): (f64, BytesPerSecond)| {
-            roofline::memory_time(Bytes::new(bytes), bandwidth)
-        },
-    );
+    judged.l2 = launch
+        .value(Quantity::L2Bytes)
+        .zip(roofs.l2(launch, set))
+        .map(|(bytes, bandwidth)| roofline::memory_time(Bytes::new(bytes), bandwidth));
 }
 
 fn has_math(launch: &Launch<'_>) -> bool {
     launch.work().next().is_some() || launch.value(Quantity::TensorActive).is_some()
+}
+
+/// What is known of a kernel's work beside its counts.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    intent: Intent,
+    whole: bool,
+}
+
+/// Which kinds of work a launch was counted for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    fp64: bool,
+    fp32: bool,
+    fp16: bool,
+    tensor: bool,
+    /// Counted from shapes: then everything the operator does is in it.
+    whole: bool,
+}
+
+impl Counted {
+    fn note(&mut self, pipe: Pipe, kind: OriginKind) {
+        self.whole |= kind == OriginKind::Algorithmic;
+        match (pipe.engine(), pipe) {
+            (Engine::Matrix, _) => self.tensor = true,
+            (_, Pipe::Fp64Vector) => self.fp64 = true,
+            (_, Pipe::Fp32Vector) => self.fp32 = true,
+            (_, Pipe::Fp16Vector | Pipe::Bf16Vector) => self.fp16 = true,
+            _ => {}
+        }
+    }
+
+    /// Whether nothing that may matter was left out. Tensor work is only taken as absent where CUDA-core
+    /// work was counted in full and the name gives no sign of matrix products.
+    fn is_complete(self, intent: Intent) -> bool {
+        let vector = self.fp64 && self.fp32 && self.fp16;
+        self.whole || vector && (self.tensor || !intent.products)
+    }
 }
 
 fn math(
@@ -187,78 +241,72 @@ fn math(
     launch: &Launch<'_>,
     roofs: &Roofs,
     set: CeilingSet,
-    intent: Intent,
+    work: Work,
     time: Option<Seconds>,
 ) {
     let mut groups: Vec<(usize, Interval)> = Vec::new();
-    let mut add = |group: usize, interval: Interval| match groups
-        .iter_mut()
-        .find(|(known, _)| *known == group)
-    {
-        Some((_, sum)) => *sum = sum.add(interval),
-        None => groups.push((group, interval)),
-    };
-    let (mut any, mut tensor, mut half, mut roof_missing) = (false, false, false, false);
+    let mut counted = Counted { whole: work.whole, ..Counted::default() };
+    let (mut any, mut tensor) = (false, Seconds::ZERO);
     for (pipe, operations, origin) in launch.work() {
         any = true;
-        tensor |= pipe.engine() == Engine::Matrix;
-        half |= pipe == Pipe::Fp16Vector;
+        counted.note(pipe, origin.kind);
         judged.algorithmic |= origin.kind == OriginKind::Algorithmic;
-        if operations.get() == 0.0 {
-            judged.work.push(PipeWork { pipe, operations, time: Seconds::ZERO });
-            continue;
-        }
-        let Some(interval) = work_time(launch, roofs, set, pipe, operations) else {
+        let interval = if operations.get() == 0.0 {
+            Interval::ZERO
+        } else if let Some(interval) = work_time(launch, roofs, set, pipe, operations) {
+            interval.times(origin.low, origin.high)
+        } else {
             judged.without_peak = Some(pipe);
-            roof_missing = true;
-            judged.work.push(PipeWork { pipe, operations, time: Seconds::ZERO });
-            continue;
+            Interval::ZERO
         };
-        // Counted and possible factors apply to the work, so to its time.
-        let interval = Interval {
-            low: interval.low * origin.low,
-            value: interval.value,
-            high: if origin.high.is_finite() {
-                interval.high * origin.high
-            } else {
-                Seconds::new(f64::INFINITY)
-            },
-        };
+        if pipe.engine() == Engine::Matrix {
+            tensor += interval.value;
+        }
         judged.work.push(PipeWork { pipe, operations, time: interval.value });
-        add(roofs.group(pipe), interval);
+        add(&mut groups, roofs.group(pipe), interval);
     }
-    if !tensor && let (Some(active), Some(time)) = (launch.value(Quantity::TensorActive), time) {
-        // Exact for a uniform stream of matrix instructions; the count needs their type, the time does not.
+    if let (Some(active), Some(time)) = (launch.value(Quantity::TensorActive), time) {
+        // Exact for a uniform stream of matrix instructions: the count needs their type, the time does
+        // not. Where counters saw less than the pipe worked, the difference is work they are blind to.
+        let busy = roofs.activity_at_tensor(launch, time * active, set);
         any = true;
-        tensor = true;
-        judged.tensor_activity = Some(time * active);
-        add(roofs.group(Pipe::Fp16Matrix), Interval::scaled(time * active, 1.0, 1.0));
+        counted.tensor = true;
+        if busy.get() > tensor.get() * 1.05 {
+            let unseen = busy - tensor;
+            judged.tensor_activity = Some(unseen);
+            add(&mut groups, roofs.group(Pipe::Fp16Matrix), Interval::scaled(unseen, 1.0, 1.0));
+        }
     }
-    if roof_missing {
+    // The busiest unit of the SM bounds what was not counted.
+    let busy = launch.value(Quantity::SmThroughput).zip(time).map(|(share, time)| time * share);
+    if judged.without_peak.is_some() {
         return;
     }
     if !any {
-        // Nothing was counted, but the busiest unit of the SM bounds the math from above.
-        if let (Some(share), Some(time)) = (launch.value(Quantity::SmThroughput), time)
-            && (judged.memory.is_some())
-        {
-            judged.math =
-                Some(Interval { low: Seconds::ZERO, value: Seconds::ZERO, high: time * share });
-        }
+        judged.math = busy
+            .filter(|_| judged.memory.is_some())
+            .map(|busy| Interval { high: busy, ..Interval::ZERO });
         return;
     }
     let mut math = groups.iter().fold(Interval::ZERO, |most, (_, sum)| most.max(*sum));
-    if intent.tensor && !tensor || intent.half && !half && !tensor {
-        math.high = Seconds::new(f64::INFINITY);
-    }
-    if let (Some(share), Some(time)) = (launch.value(Quantity::SmThroughput), time) {
-        math.high = math.high.min(math.value.max(time * share));
+    if !counted.is_complete(work.intent) {
+        math.high = busy.unwrap_or(Seconds::new(f64::INFINITY)).max(math.value);
+    } else if let Some(busy) = busy {
+        math.high = math.high.min(math.value.max(busy));
     }
     judged.math = Some(math);
 }
 
-/// The time of work on one pipe. Work of unstated precision lies between the fastest roof of the
-/// device and its FP32 roof, which is taken as the expectation.
+/// Adds a pipe's time to those of the pipes that share its hardware.
+fn add(groups: &mut Vec<(usize, Interval)>, group: usize, interval: Interval) {
+    match groups.iter_mut().find(|(known, _)| *known == group) {
+        Some((_, sum)) => *sum = sum.add(interval),
+        None => groups.push((group, interval)),
+    }
+}
+
+/// The time of work on one pipe. Work of unstated precision needs at least the time of the device's
+/// fastest roof and at most that of FP32: the lower bound is the expectation.
 fn work_time(
     launch: &Launch<'_>,
     roofs: &Roofs,
@@ -276,7 +324,7 @@ fn work_time(
         .filter_map(|pipe| roofs.peak(launch, pipe, set))
         .map(|roof| roofline::math_time(operations, roof.value))
         .fold(slow, Seconds::min);
-    Some(Interval { low: fastest, value: slow, high: slow })
+    Some(Interval { low: fastest, value: fastest, high: slow })
 }
 
 /// What remains if only the implementation improves: launch cost, tail, per-SM bandwidth, and the
@@ -313,7 +361,7 @@ fn structural(
         let bandwidth = roofline::bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock);
         dram = dram.max(roofline::memory_time(Bytes::new(bytes), bandwidth));
     }
-    judged.expected()?;
+    let expected = judged.expected()?;
     let share = |share: f64| if set == CeilingSet::Achievable { 1.0 } else { share };
     let busiest = judged
         .work
@@ -323,5 +371,8 @@ fn structural(
     let math = math / share(roofs.achievable_math(busiest));
     let l2 = l2 / share(roofline::achievable::CACHE);
     let dram = dram / share(roofs.achievable_memory());
-    Some(fixed_cost + dram.max(l2).max(math))
+    // What was not counted may be needed too: then it cannot be won.
+    let bound = expected.high;
+    let bound = if bound.get().is_finite() { bound } else { Seconds::ZERO };
+    Some(fixed_cost + dram.max(l2).max(math).max(bound))
 }

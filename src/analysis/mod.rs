@@ -31,9 +31,10 @@ use crate::model::{
     Engine, KernelName, Launch, NameId, OriginKind, Pipe, Precision, Profile, Quantity, Source,
 };
 use crate::roofline;
-use crate::units::{ExactSum, Flops, FlopsPerByte, Seconds};
+use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
 use intent::Intent;
-use sums::Sums;
+use law::Instrument;
+use sums::{Part, Sums};
 use verdict::Setting;
 
 /// What the user decides about an analysis.
@@ -87,17 +88,23 @@ pub struct Totals {
     pub kernels: usize,
     /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
     pub measured: Seconds,
+    /// Time that was taken while kernels ran instrumented; in no other sum.
+    pub instrumented: Seconds,
     /// Time of the kernels the model says something about.
     pub modelled: Seconds,
     /// Their expected time.
     pub expected: Seconds,
+    /// The most their expected time can be, given what was not counted.
+    pub expected_high: Seconds,
     /// What better implementations of the opportunities can win.
     pub recoverable: Seconds,
     /// The same against ideal roofs: the upper bound.
     pub recoverable_upper: Seconds,
     /// Time of kernels the export does not allow to judge.
     pub unmodelled: Seconds,
-    /// Launches and time per state.
+    /// What better implementations of minor kernels could win together.
+    pub recoverable_minor: Seconds,
+    /// Kernels and time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
     /// How many of the first opportunities bring 80 % of the recoverable time.
     pub kernels_for_80_percent: usize,
@@ -175,8 +182,13 @@ pub fn analyse(
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
     let threshold = options.threshold.unwrap_or(ceilings.threshold());
     let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
-    let fixed_costs: Vec<Seconds> = profile.sources.iter().map(fixed_cost).collect();
-    let fixed_cost = fixed_costs.first().copied().unwrap_or(roofline::LAUNCH_COST_COUNTERS);
+    let instruments: Vec<Instrument> = profile.sources.iter().map(instrument).collect();
+    let instrument_of = |source: u16| {
+        instruments
+            .get(usize::from(source))
+            .copied()
+            .unwrap_or_else(|| instrument(&Source::default()))
+    };
     let averaged: Vec<Quantity> = profile
         .launches
         .quantities()
@@ -186,14 +198,15 @@ pub fn analyse(
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
         let (group, intent) = groups.of(profile, &launch, device);
-        let cost = fixed_costs.get(usize::from(launch.head.source)).copied().unwrap_or(fixed_cost);
-        let judged = law::judge(&launch, &devices[device].roofs, ceilings, intent, cost);
+        let instrument = instrument_of(launch.head.source);
+        let judged = law::judge(&launch, &devices[device].roofs, ceilings, intent, instrument);
         groups.sums[group].add(&launch, &judged, &averaged);
     }
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     for sums in &groups.sums {
         measured.add(sums.measured.get());
+        totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
         totals.timed_launches += sums.timed_launches;
     }
@@ -212,7 +225,7 @@ pub fn analyse(
             total: totals.measured,
             threshold,
             floor,
-            fixed_cost,
+            fixed_cost: instrument_of(profile.launches.head(sums.longest.0).source).fixed_cost,
             intent: groups.intents[head],
         };
         verdict::conclude(&mut kernel, sums, &setting);
@@ -225,6 +238,9 @@ pub fn analyse(
         return Err(error);
     }
     rank(&mut kernels);
+    for (position, kernel) in kernels.iter_mut().enumerate() {
+        kernel.rank = position + 1;
+    }
     sum_up(&mut totals, &kernels);
     let notes = profile.notes.clone();
     Ok(Analysis {
@@ -234,7 +250,7 @@ pub fn analyse(
         ceilings_reason,
         threshold,
         floor,
-        fixed_cost,
+        fixed_cost: instrument_of(0).fixed_cost,
         totals,
         kernels,
         notes,
@@ -242,12 +258,16 @@ pub fn analyse(
     })
 }
 
-/// What a launch costs at least, by what measured it.
-fn fixed_cost(source: &Source) -> Seconds {
-    if source.format.starts_with("ncu") {
-        roofline::LAUNCH_COST_COUNTERS
-    } else {
-        roofline::LAUNCH_COST_TIMELINE
+/// What measured the launches of a file.
+fn instrument(source: &Source) -> Instrument {
+    let counters = source.format.starts_with("ncu");
+    Instrument {
+        fixed_cost: if counters {
+            roofline::LAUNCH_COST_COUNTERS
+        } else {
+            roofline::LAUNCH_COST_TIMELINE
+        },
+        whole_counts: !counters,
     }
 }
 
@@ -356,7 +376,8 @@ fn add_up(
 ) -> Kernel {
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
-    let work: Vec<Work> = sums
+    let (part, _) = sums.part();
+    let work: Vec<Work> = part
         .work
         .iter()
         .map(|(pipe, operations, time)| Work {
@@ -371,25 +392,26 @@ fn add_up(
         of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
     };
     let (flops, integer_operations) = (sum(false), sum(true));
-    let bytes = (sums.launches_with_bytes > 0).then(|| crate::units::Bytes::new(sums.bytes.get()));
-    let modelled = Seconds::new(sums.modelled.get());
-    let has_expected = modelled.get() > 0.0;
-    let expected = has_expected
-        .then(|| Seconds::new(sums.expected.get()))
-        .filter(|expected| expected.get() > 0.0);
-    let expected_high = has_expected.then(|| Seconds::new(sums.expected_high.get()));
+    let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
+    let modelled = Seconds::new(part.time.get());
+    let judged = sums.is_judged();
+    let expected =
+        judged.then(|| Seconds::new(part.expected.get())).filter(|time| time.get() > 0.0);
+    let expected_high = judged.then(|| Seconds::new(part.expected_high.get()));
     let measured = Seconds::new(sums.measured.get());
-    let recoverable = Seconds::new(sums.recoverable.get());
+    let recoverable = Seconds::new(part.recoverable.get());
     // The roofs actually used, averaged over the launches.
-    let ridge_point = ridge_point(&work, sums);
+    let ridge_point = ridge_point(&work, part);
     Kernel {
         name: if short.is_empty() { unnamed(operator).into() } else { Arc::clone(short) },
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
         shape: launch.head.shape,
         device,
+        rank: 0,
         launches: sums.launches,
         measured,
+        modelled,
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
         flops,
         integer_operations,
@@ -400,23 +422,24 @@ fn add_up(
             .filter(|(_, bytes)| bytes.get() > 0.0)
             .map(|(flops, bytes)| flops / bytes),
         ridge_point,
-        memory_time: sums.has_memory.then(|| Seconds::new(sums.memory.get())),
-        math_time: sums.has_math.then(|| Seconds::new(sums.math.get())),
-        l2_time: sums.has_l2.then(|| Seconds::new(sums.l2.get())),
+        memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
+        math_time: part.has_math.then(|| Seconds::new(part.math.get())),
+        l2_time: part.has_l2.then(|| Seconds::new(part.l2.get())),
         expected,
         expected_high,
-        structural: expected.map(|_| Seconds::new(sums.structural.get())),
+        structural: expected.map(|_| Seconds::new(part.structural.get())),
         headroom: expected.map(|expected| roofline::headroom(modelled, expected)),
         headroom_low: expected_high.filter(|high| high.get() > 0.0).map(|high| modelled / high),
         limiter: roofline::Limiter::Unknown,
         state: State::Unmodelled,
         reason: String::new(),
         recoverable,
-        recoverable_upper: Seconds::new(sums.recoverable_upper.get()),
+        recoverable_upper: Seconds::new(part.recoverable_upper.get()),
         gain: if recoverable < total { roofline::program_gain(total, recoverable) } else { 1.0 },
         averages: sums.averages(),
+        headrooms: part.headrooms,
         longest: sums.longest.0,
-        uncounted: uncounted(&work, sums),
+        uncounted: uncounted(&work, sums.algorithmic, part.tensor_activity.get() > 0.0),
         work,
     }
 }
@@ -427,14 +450,15 @@ fn unnamed(operator: &str) -> String {
     if operator.is_empty() { "(unnamed kernel)".to_owned() } else { format!("({operator})") }
 }
 
-fn ridge_point(work: &[Work], sums: &Sums) -> Option<FlopsPerByte> {
+fn ridge_point(work: &[Work], part: &Part) -> Option<FlopsPerByte> {
     let busiest = work
         .iter()
         .filter(|work| work.time.get() > 0.0)
         .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
-    let bandwidth = (sums.has_memory && sums.memory.get() > 0.0 && sums.bytes.get() > 0.0)
-        .then(|| crate::units::Bytes::new(sums.bytes.get()) / Seconds::new(sums.memory.get()))?;
-    Some(roofline::ridge_point(busiest.peak()?, bandwidth))
+    let (bytes, time) = (Bytes::new(part.bytes.get()), Seconds::new(part.memory.get()));
+    (bytes.get() > 0.0 && time.get() > 0.0)
+        .then(|| Some(roofline::ridge_point(busiest.peak()?, bytes / time)))
+        .flatten()
 }
 
 /// The least direct origin among bytes and operations of a launch.
@@ -449,8 +473,8 @@ fn provenance(launch: &Launch<'_>) -> &'static str {
 }
 
 /// Kinds of work that were not counted although others were.
-fn uncounted(work: &[Work], sums: &Sums) -> Vec<&'static str> {
-    if work.is_empty() || sums.algorithmic {
+fn uncounted(work: &[Work], algorithmic: bool, tensor_activity: bool) -> Vec<&'static str> {
+    if work.is_empty() || algorithmic {
         return Vec::new();
     }
     let has = |fits: &dyn Fn(Pipe) -> bool| work.iter().any(|work| fits(work.pipe));
@@ -464,7 +488,7 @@ fn uncounted(work: &[Work], sums: &Sums) -> Vec<&'static str> {
     if !has(&|pipe| pipe.precision() == Precision::Fp16 && pipe.engine() == Engine::Vector) {
         missing.push("fp16");
     }
-    if !has(&|pipe| pipe.engine() == Engine::Matrix) && sums.tensor_activity.get() == 0.0 {
+    if !has(&|pipe| pipe.engine() == Engine::Matrix) && !tensor_activity {
         missing.push("tensor");
     }
     missing
@@ -500,8 +524,9 @@ fn sum_up(totals: &mut Totals, kernels: &[Kernel]) {
         match kernel.state {
             State::Unmodelled => totals.unmodelled += kernel.measured,
             state if state.is_modelled() => {
-                totals.modelled += kernel.measured;
+                totals.modelled += kernel.modelled;
                 totals.expected += kernel.expected.unwrap_or(Seconds::ZERO);
+                totals.expected_high += kernel.expected_high.unwrap_or(Seconds::new(f64::INFINITY));
             }
             _ => {}
         }
@@ -510,6 +535,11 @@ fn sum_up(totals: &mut Totals, kernels: &[Kernel]) {
             totals.recoverable_upper += kernel.recoverable_upper;
         }
     }
+    totals.recoverable_minor = kernels
+        .iter()
+        .filter(|kernel| kernel.state == State::Minor)
+        .map(|kernel| kernel.recoverable)
+        .sum();
     let mut won = Seconds::ZERO;
     for kernel in kernels.iter().filter(|kernel| kernel.state == State::Opportunity) {
         if won.get() >= 0.8 * totals.recoverable.get() {

@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::law::{Judged, Problem};
+use super::law::{Interval, Judged, Problem};
 use crate::model::{Launch, Pipe, Quantity};
+use crate::roofline;
 use crate::units::{ExactSum, Seconds};
 
-/// The launches of one kernel so far.
+/// Launches of one kernel that are alike in what can be said of them.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct Part {
     pub(super) launches: u64,
-    pub(super) timed_launches: u64,
-    /// Time of all launches, instrumented ones included.
-    pub(super) measured: ExactSum,
-    /// Time of the launches the model says something about.
-    pub(super) modelled: ExactSum,
+    pub(super) time: ExactSum,
     pub(super) expected: ExactSum,
     pub(super) expected_low: ExactSum,
     pub(super) expected_high: ExactSum,
@@ -31,6 +28,25 @@ pub(super) struct Sums {
     pub(super) work: Vec<(Pipe, ExactSum, ExactSum)>,
     pub(super) recoverable: ExactSum,
     pub(super) recoverable_upper: ExactSum,
+    /// Least and greatest headroom of a launch.
+    pub(super) headrooms: Option<(f64, f64)>,
+}
+
+/// The launches of one kernel so far.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) launches: u64,
+    pub(super) timed_launches: u64,
+    /// Time of all launches but instrumented ones.
+    pub(super) measured: ExactSum,
+    /// Time of launches that ran instrumented: nobody's time.
+    pub(super) instrumented: ExactSum,
+    /// Launches the model says something about.
+    judged: Part,
+    /// Launches that are faster than the model allows.
+    faster: Part,
+    /// Launches that cannot be judged; their counts still tell what the kernel does.
+    rest: Part,
     pub(super) problems: BTreeMap<Problem, u64>,
     pub(super) without_peak: Option<Pipe>,
     pub(super) without_bandwidth: bool,
@@ -40,96 +56,74 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// The launches that speak for the kernel, and whether they are the impossibly fast ones.
+    pub(super) fn part(&self) -> (&Part, bool) {
+        if self.judged.launches == 0 && self.faster.launches == 0 {
+            (&self.rest, false)
+        } else if self.judged.time.get() >= self.faster.time.get() {
+            (&self.judged, false)
+        } else {
+            (&self.faster, true)
+        }
+    }
+
+    /// Whether any launch could be compared with its roofs.
+    pub(super) fn is_judged(&self) -> bool {
+        self.judged.launches + self.faster.launches > 0
+    }
+
+    /// Launches that are faster than the model allows.
+    pub(super) fn faster_launches(&self) -> u64 {
+        self.faster.launches
+    }
+
     /// Adds a launch; `averaged` are the quantities of the profile that do not add up.
     pub(super) fn add(&mut self, launch: &Launch<'_>, judged: &Judged, averaged: &[Quantity]) {
-        let count = f64::from(launch.head.count);
+        let count = u64::from(launch.head.count);
         let time = launch.duration().map(|(time, _)| time);
-        self.launches += u64::from(launch.head.count);
+        let instrumented = judged.problem == Some(Problem::Instrumented);
+        self.launches += count;
         if let Some(time) = time {
-            self.measured.add(time.get() * count);
-            self.timed_launches += u64::from(launch.head.count);
+            let sum = if instrumented { &mut self.instrumented } else { &mut self.measured };
+            sum.add(time.get() * count as f64);
+            self.timed_launches += u64::from(!instrumented) * count;
         }
-        if time.map_or(0.0, Seconds::get) >= self.longest.1 {
-            self.longest = (launch.row(), time.map_or(0.0, Seconds::get));
+        // The launch that stands for the kernel: the longest that really ran so.
+        let length = time.filter(|_| !instrumented).map_or(0.0, Seconds::get);
+        if length >= self.longest.1 {
+            self.longest = (launch.row(), length);
         }
         for quantity in averaged {
             if let Some(value) = launch.value(*quantity) {
-                let weight = time.map_or(1.0, Seconds::get) * count;
-                match self.averages.iter_mut().find(|entry| entry.0 == *quantity) {
-                    Some((_, sum, weights)) => {
-                        sum.add(value * weight);
-                        weights.add(weight);
-                    }
-                    None => {
-                        let (mut sum, mut weights) = (ExactSum::default(), ExactSum::default());
-                        sum.add(value * weight);
-                        weights.add(weight);
-                        self.averages.push((*quantity, sum, weights));
-                    }
-                }
+                self.average(*quantity, value, time.map_or(1.0, Seconds::get) * count as f64);
             }
-        }
-        self.counters(judged, count);
-        if let Some(problem) = judged.problem {
-            *self.problems.entry(problem).or_default() += u64::from(launch.head.count);
-            return;
-        }
-        let (Some(time), Some(expected)) = (time, judged.expected()) else { return };
-        self.modelled.add(time.get() * count);
-        self.expected.add(expected.value.get() * count);
-        self.expected_low.add(expected.low.get() * count);
-        self.expected_high.add(expected.high.get() * count);
-        // What was not counted may be needed too: then it cannot be won.
-        let bound = if expected.high.get().is_finite() { expected.high } else { expected.value };
-        let structural = judged.structural.unwrap_or(expected.value).max(bound);
-        self.structural.add(structural.get() * count);
-        self.recoverable.add(crate::roofline::recoverable(time, structural).get() * count);
-        self.recoverable_upper
-            .add(crate::roofline::recoverable(time, expected.value).get() * count);
-    }
-
-    fn counters(&mut self, judged: &Judged, count: f64) {
-        if let Some(bytes) = judged.bytes {
-            self.bytes.add(bytes.get() * count);
-            self.launches_with_bytes += count as u64;
-        }
-        for work in &judged.work {
-            match self.work.iter_mut().find(|entry| entry.0 == work.pipe) {
-                Some((_, operations, time)) => {
-                    operations.add(work.operations.get() * count);
-                    time.add(work.time.get() * count);
-                }
-                None => {
-                    let (mut operations, mut time) = (ExactSum::default(), ExactSum::default());
-                    operations.add(work.operations.get() * count);
-                    time.add(work.time.get() * count);
-                    self.work.push((work.pipe, operations, time));
-                }
-            }
-        }
-        let side = |sum: &mut ExactSum, has: &mut bool, time: Option<Seconds>| {
-            if let Some(time) = time {
-                sum.add(time.get() * count);
-                *has = true;
-            }
-        };
-        // A side that is only bounded from above is not known.
-        let known = |interval: Option<super::law::Interval>| {
-            interval.filter(|i| i.value.get() > 0.0 || i.high.get() == 0.0)
-        };
-        side(
-            &mut self.memory,
-            &mut self.has_memory,
-            known(judged.memory).map(|memory| memory.value),
-        );
-        side(&mut self.math, &mut self.has_math, known(judged.math).map(|math| math.value));
-        side(&mut self.l2, &mut self.has_l2, judged.l2);
-        if let Some(time) = judged.tensor_activity {
-            self.tensor_activity.add(time.get() * count);
         }
         self.without_peak = self.without_peak.or(judged.without_peak);
         self.without_bandwidth |= judged.without_bandwidth;
         self.algorithmic |= judged.algorithmic;
+        let (Some(time), None, Some(expected)) = (time, judged.problem, judged.expected()) else {
+            *self.problems.entry(judged.problem.unwrap_or(Problem::NoCounters)).or_default() +=
+                count;
+            self.rest.counters(judged, count);
+            return;
+        };
+        let part = if roofline::is_faster_than_roof(time, expected.low) {
+            &mut self.faster
+        } else {
+            &mut self.judged
+        };
+        part.counters(judged, count);
+        part.times(judged, time, expected, count as f64);
+    }
+
+    fn average(&mut self, quantity: Quantity, value: f64, weight: f64) {
+        let found = self.averages.iter().position(|entry| entry.0 == quantity);
+        let at = found.unwrap_or_else(|| {
+            self.averages.push((quantity, ExactSum::default(), ExactSum::default()));
+            self.averages.len() - 1
+        });
+        self.averages[at].1.add(value * weight);
+        self.averages[at].2.add(weight);
     }
 
     /// The averages, by quantity.
@@ -139,5 +133,57 @@ impl Sums {
             .filter(|(_, _, weights)| weights.get() > 0.0)
             .map(|(quantity, sum, weights)| (*quantity, sum.get() / weights.get()))
             .collect()
+    }
+}
+
+impl Part {
+    fn times(&mut self, judged: &Judged, time: Seconds, expected: Interval, count: f64) {
+        self.time.add(time.get() * count);
+        self.expected.add(expected.value.get() * count);
+        self.expected_low.add(expected.low.get() * count);
+        self.expected_high.add(expected.high.get() * count);
+        let structural = judged.structural.unwrap_or(expected.value);
+        self.structural.add(structural.get() * count);
+        self.recoverable.add(roofline::recoverable(time, structural).get() * count);
+        self.recoverable_upper.add(roofline::recoverable(time, expected.value).get() * count);
+        if expected.value.get() > 0.0 {
+            let headroom = roofline::headroom(time, expected.value);
+            let (low, high) = self.headrooms.unwrap_or((headroom, headroom));
+            self.headrooms = Some((low.min(headroom), high.max(headroom)));
+        }
+    }
+
+    fn counters(&mut self, judged: &Judged, launches: u64) {
+        let count = launches as f64;
+        self.launches += launches;
+        if let Some(bytes) = judged.bytes {
+            self.bytes.add(bytes.get() * count);
+            self.launches_with_bytes += launches;
+        }
+        for work in &judged.work {
+            let found = self.work.iter().position(|entry| entry.0 == work.pipe);
+            let at = found.unwrap_or_else(|| {
+                self.work.push((work.pipe, ExactSum::default(), ExactSum::default()));
+                self.work.len() - 1
+            });
+            self.work[at].1.add(work.operations.get() * count);
+            self.work[at].2.add(work.time.get() * count);
+        }
+        let side = |sum: &mut ExactSum, has: &mut bool, time: Option<Seconds>| {
+            if let Some(time) = time {
+                sum.add(time.get() * count);
+                *has = true;
+            }
+        };
+        // A side that is only bounded from above is not known.
+        let known = |interval: Option<Interval>| {
+            interval.filter(|i| i.value.get() > 0.0 || i.high.get() == 0.0).map(|i| i.value)
+        };
+        side(&mut self.memory, &mut self.has_memory, known(judged.memory));
+        side(&mut self.math, &mut self.has_math, known(judged.math));
+        side(&mut self.l2, &mut self.has_l2, judged.l2);
+        if let Some(time) = judged.tensor_activity {
+            self.tensor_activity.add(time.get() * count);
+        }
     }
 }

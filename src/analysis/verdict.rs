@@ -35,38 +35,32 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
 }
 
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
-    let time = Seconds::new(sums.modelled.get());
-    if time.get() <= 0.0 {
+    let (part, _) = sums.part();
+    if !sums.is_judged() || part.time.get() <= 0.0 {
         return Limiter::Unknown;
     }
-    let side = |has: bool, time: f64| has.then(|| Seconds::new(time));
-    let memory = side(sums.has_memory, sums.memory.get());
-    let math = side(sums.has_math, sums.math.get());
+    let time = Seconds::new(part.time.get());
+    let side = |has: bool, sum: f64| has.then(|| Seconds::new(sum));
+    let memory = side(part.has_memory, part.memory.get());
+    let math = side(part.has_math, part.math.get());
     let longer = memory.unwrap_or_default().max(math.unwrap_or_default());
     let reached = longer / time;
     // The other side may be bounded below the known one; then it cannot be the limiter.
-    let certain = reached >= roofline::BUSY || sums.expected_high.get() <= longer.get() * 1.001;
+    let certain = reached >= roofline::BUSY || part.expected_high.get() <= longer.get() * 1.001;
     let (memory, math) = match (memory, math) {
         (Some(memory), Some(math)) => (memory, math),
         (Some(memory), None) if certain => (memory, Seconds::ZERO),
         (None, Some(math)) if certain => (Seconds::ZERO, math),
         // Too little parallelism is visible without knowing which side is longer.
-        _ if sums.expected_high.get() / time.get() < roofline::BUSY
+        _ if part.expected_high.get() / time.get() < roofline::BUSY
             && little_parallelism(kernel, setting) =>
         {
             return Limiter::Latency;
         }
         _ => return Limiter::Unknown,
     };
-    let multiprocessors = multiprocessors(kernel, setting);
-    roofline::limiter(
-        memory,
-        math,
-        kernel.shape.blocks,
-        kernel.shape.threads_per_block,
-        multiprocessors,
-        reached,
-    )
+    let (blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
+    roofline::limiter(memory, math, blocks, threads, multiprocessors(kernel, setting), reached)
 }
 
 fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
@@ -87,57 +81,76 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         return (State::NotRoofline, "communication: bound by links and peers".to_owned());
     }
     if intent.host_copy {
-        return (
-            State::NotRoofline,
-            "copy between host and device: bound by PCIe or NVLink".to_owned(),
-        );
+        let reason = "copy between host and device: bound by PCIe or NVLink";
+        return (State::NotRoofline, reason.to_owned());
     }
-    let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
+    if !sums.is_judged() {
         return (State::Unmodelled, unmodelled(kernel, sums));
-    };
-    let launches = (sums.launches - sums.problems.values().sum::<u64>()).max(1) as f64;
-    let measured = Seconds::new(sums.modelled.get());
-    let (each, low) = (measured / launches, Seconds::new(sums.expected_low.get()) / launches);
-    if roofline::is_faster_than_roof(each, low) {
-        return faster(kernel, sums, setting, headroom, launches);
     }
-    if roofline::is_launch_floored(each, expected / launches, setting.fixed_cost)
-        && kernel.expected_high.is_some_and(|high| high.get() < each.get())
+    let (part, is_faster) = sums.part();
+    let launches = part.launches.max(1) as f64;
+    let measured = Seconds::new(part.time.get());
+    let each = |sum: f64| Seconds::new(sum) / launches;
+    let (mean, high) = (each(part.time.get()), each(part.expected_high.get()));
+    if is_faster {
+        return faster(kernel, sums, setting, launches);
+    }
+    if roofline::is_launch_floored(mean, each(part.expected.get()), setting.fixed_cost)
+        && high < mean
     {
         let reason = format!(
             "{:.2} µs a launch, near the {:.1} µs any launch costs",
-            each.get() * 1e6,
+            mean.get() * 1e6,
             setting.fixed_cost.get() * 1e6
         );
         return (State::LaunchFloored, reason);
     }
-    if headroom <= NEAR {
-        return (State::NearRoof, format!("{headroom:.2} × the expected time"));
+    let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
+        let reason = format!(
+            "no floating-point work and no DRAM traffic: the time goes elsewhere{}",
+            busiest(kernel)
+        );
+        return (State::Unmodelled, reason);
+    };
+    let suffix = match sums.faster_launches() {
+        0 => String::new(),
+        count => format!("; {count} launches, faster than the roof, are left out"),
+    };
+    if headroom <= NEAR.min(setting.threshold) {
+        return (State::NearRoof, format!("{headroom:.2} × the expected time{suffix}"));
     }
     if let Some(reason) = cache_resident(kernel, sums) {
         return (State::CacheResident, reason);
     }
-    if headroom < setting.threshold {
-        return (
-            State::Fair,
-            format!(
-                "{headroom:.2} × the expected time, below the threshold of {:.1}",
-                setting.threshold
-            ),
+    let threshold = setting.threshold;
+    if headroom < threshold {
+        let reason = format!(
+            "{headroom:.2} × the expected time, below the threshold of {threshold:.1}{suffix}"
         );
+        return (State::Fair, reason);
     }
-    if kernel.headroom_low.is_none_or(|low| low < setting.threshold) {
+    if kernel.headroom_low.is_none_or(|low| low.is_nan() || low < threshold) {
         return (State::Unmodelled, bounded(kernel, sums, headroom));
     }
-    if roofline::is_opportunity(measured, expected, setting.total, setting.threshold, setting.floor)
-    {
-        return (State::Opportunity, format!("{headroom:.2} × the expected time"));
+    let floor = roofline::flag_floor(setting.total, setting.floor);
+    if !roofline::is_opportunity(measured, expected, setting.total, threshold, setting.floor) {
+        let reason =
+            format!("{headroom:.2} × the expected time, but under {} to win", microseconds(floor));
+        return (State::Minor, reason);
     }
-    let reason = format!(
-        "{headroom:.2} × the expected time, but under {:.0} µs to win",
-        roofline::flag_floor(setting.total, setting.floor).get() * 1e6
-    );
-    (State::Minor, reason)
+    if kernel.recoverable < floor {
+        let reason = format!(
+            "{headroom:.2} × the expected time, of which its grid and the usual losses explain all but {}",
+            microseconds(kernel.recoverable)
+        );
+        return (State::Minor, reason);
+    }
+    (State::Opportunity, format!("{headroom:.2} × the expected time{suffix}"))
+}
+
+fn microseconds(time: Seconds) -> String {
+    let value = time.get() * 1e6;
+    if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
 }
 
 /// Why nothing at all can be said.
@@ -168,29 +181,25 @@ fn busiest(kernel: &Kernel) -> String {
 
 /// Why a headroom is not certain.
 fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> String {
-    let missing = match (sums.has_memory, sums.has_math) {
-        (true, false) => "FLOPs were not counted: bytes alone explain",
-        (false, true) => "bytes were not counted: math alone explains",
+    let (part, _) = sums.part();
+    let missing = match (part.has_memory, part.has_math) {
+        (true, false) => "FLOPs were not counted: bytes alone explain".to_owned(),
+        (false, true) => "bytes were not counted: math alone explains".to_owned(),
         _ if kernel.uncounted.is_empty() => {
-            "counts are known within bounds only: they explain at least"
+            "counts are known within bounds only: they explain at least".to_owned()
         }
-        _ => "not all work was counted: what was explains",
+        _ => format!("{} not counted: what was explains", kernel.uncounted.join(", ")),
     };
     format!("{missing} {:.0} % of the time{}", 100.0 / headroom, busiest(kernel))
 }
 
-fn faster(
-    kernel: &Kernel,
-    sums: &Sums,
-    setting: &Setting<'_>,
-    headroom: f64,
-    launches: f64,
-) -> (State, String) {
+fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, String) {
+    let (part, _) = sums.part();
     let each = kernel.bytes.map(|bytes| bytes / launches);
     if sums.algorithmic
         && let (Some(each), Some(l2)) = (each, setting.roofs.l2_bytes)
         && each.get() <= l2 as f64
-        && sums.memory.get() >= sums.math.get()
+        && part.memory.get() >= part.math.get()
     {
         let reason = format!(
             "its {} fit the {} L2 cache: the DRAM roof does not apply",
@@ -199,18 +208,20 @@ fn faster(
         );
         return (State::CacheResident, reason);
     }
-    let cause = if sums.algorithmic {
-        "the operator's FLOPs or bytes overcount this kernel, or its data came from cache"
-    } else if kernel.work.iter().any(|work| {
+    let half = kernel.work.iter().any(|work| {
         work.pipe.precision() == Precision::Fp16
             && work.pipe.engine() == Engine::Vector
             && work.operations.get() > 0.0
-    }) {
+    });
+    let cause = if sums.algorithmic {
+        "the operator's FLOPs or bytes overcount this kernel, or its data came from cache"
+    } else if half {
         "half instructions may use one lane only; else a wrong device, clock or metric"
     } else {
         "wrong device, clock or metric, or counters and time of different runs"
     };
-    (State::FasterThanRoof, format!("{:.0} % of its roof: {cause}", 100.0 / headroom))
+    let reached = 100.0 * part.expected.get() / part.time.get();
+    (State::FasterThanRoof, format!("{reached:.0} % of its roof: {cause}"))
 }
 
 fn megabytes(bytes: f64) -> String {
@@ -218,10 +229,11 @@ fn megabytes(bytes: f64) -> String {
 }
 
 fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
-    if sums.algorithmic || !sums.has_memory || sums.memory.get() < sums.math.get() {
+    let (sums, algorithmic) = (sums.part().0, sums.algorithmic);
+    if algorithmic || !sums.has_memory || sums.memory.get() < sums.math.get() {
         return None;
     }
-    let time = sums.modelled.get();
+    let time = sums.time.get();
     if sums.has_l2 && sums.l2.get() > sums.memory.get() && sums.l2.get() / time >= roofline::BUSY {
         return Some(format!(
             "L2 traffic explains {:.0} % of the time, DRAM {:.0} %",
@@ -253,14 +265,15 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
 
 /// What the state means for the user: the limiter, what is known of the cause, the next step.
 pub(super) fn meaning(kernel: &Kernel) -> String {
+    /// Launches whose headrooms differ more than this are not one case.
+    const WIDE: f64 = 4.0;
     let mut meaning = by_limiter(kernel);
-    if kernel.state == State::Opportunity
-        && kernel.recoverable.get() < 0.1 * kernel.recoverable_upper.get()
+    let judged = matches!(kernel.state, State::Opportunity | State::Fair | State::Minor);
+    if judged
+        && let Some((low, high)) = kernel.headrooms
+        && high > low * WIDE
     {
-        meaning.push_str(&format!(
-            "; its launch shape costs the time: a better kernel of this grid wins little, another grid up to {:.0} µs",
-            kernel.recoverable_upper.get() * 1e6
-        ));
+        meaning.push_str(&format!("; its launches differ, from {low:.1} × to {high:.1} ×"));
     }
     meaning
 }

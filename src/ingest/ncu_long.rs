@@ -190,6 +190,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         rows_by_key: HashMap::new(),
         preamble,
         rules: 0,
+        repeated: 0,
         sms: None,
     };
     let mut records = reading.records();
@@ -222,6 +223,8 @@ struct Table {
     rows_by_key: HashMap<(u32, u32), usize>,
     preamble: Preamble,
     rules: u64,
+    /// Launches that have number and name of an earlier one, but other values.
+    repeated: u64,
     /// SM count as a rule's text tells it, where no metric does.
     sms: Option<u32>,
 }
@@ -362,18 +365,24 @@ impl Table {
         self.metrics.restart();
         let sms = self.row.raw.get(Raw::SmCount).map(|count| count as u32).or(self.sms);
         let preamble = &self.preamble;
-        current.head.device =
-            self.identity.device(reading, [&current.ordinal, &current.capability], sms, |hint| {
-                preamble.complete(hint);
-            });
+        let counted = sms.unwrap_or_default().to_le_bytes();
+        let cells = [current.ordinal.as_slice(), current.capability.as_slice()];
+        current.head.device = self.identity.device(reading, cells, &counted, |hint| {
+            hint.sms = sms;
+            preamble.complete(hint);
+        });
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalogue = &self.metrics.catalogue;
-        // Rows of a launch are contiguous; one that comes again was printed in parts.
+        // Rows of a launch are contiguous. One that comes again was printed in parts, unless it has
+        // another value for what is known: then a new run began to count anew.
+        self.row.derive(reading, catalogue, current.head.device, &current.kernel);
         let known = self.rows_by_key.get(&current.key).copied();
-        match known.filter(|row| reading.head(*row).name == current.head.name) {
-            Some(row) => self.row.fill(reading, catalogue, row, current.head, &current.kernel),
+        let known = known.filter(|row| reading.head(*row).name == current.head.name);
+        match known.filter(|row| !reading.contradicts(*row, self.row.values())) {
+            Some(row) => reading.fill(row, self.row.values()),
             None => {
-                let row = self.row.push(reading, catalogue, current.head, &current.kernel);
+                self.repeated += u64::from(known.is_some());
+                let row = reading.push(current.head, self.row.values());
                 self.rows_by_key.insert(current.key, row);
             }
         }
@@ -397,6 +406,13 @@ impl Table {
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
         let clues = self.preamble.clues();
         reading.source.clues.extend(clues);
+        if self.repeated > 0 {
+            let clue = format!(
+                "{} launches repeat a process and launch number with other values: taken as another run",
+                self.repeated
+            );
+            reading.source.clues.push(clue);
+        }
         for name in &self.metrics.catalogue.unknown {
             reading
                 .source

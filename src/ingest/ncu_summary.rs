@@ -150,7 +150,7 @@ impl Table {
         let mut head = self.identity.head(reading, record);
         let cells = self.identity.device_cells(record);
         let preamble = &self.preamble;
-        head.device = self.identity.device(reading, cells, None, |hint| preamble.complete(hint));
+        head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
         head.id = self.kernels;
         head.count = count as u32;
         self.kernels += 1;

@@ -78,6 +78,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut state = Row::new(numerals);
     let mut records = reading.records();
     let mut record = csv::ByteRecord::new();
+    let mut described = Vec::new();
     while let Some(line) = records.next(&mut record)? {
         let first = record.get(0).unwrap_or_default();
         if first.starts_with(b"==") {
@@ -85,7 +86,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             reading.source.other_lines += 1;
         } else if record.get(identity.kernel) == Some(b"Kernel Name") {
             reading.source.other_lines += 1;
-        } else if record.len() == header.len() && identity.is_blank(&record) {
+        } else if record.len() == header.len()
+            && identity.is_blank(&record)
+            && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
+        {
             scale(&mut columns, &record);
             state.style(&columns, &record);
         } else if record.len() != header.len() {
@@ -108,7 +112,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             state.cells(reading, &mut columns, &record, line)?;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(&record);
-            let device = identity.device(reading, cells, None, |hint| {
+            attributes.cells(&record, &mut described);
+            let device = identity.device(reading, cells, &described, |hint| {
                 attributes.complete(hint, &record, parse);
                 preamble.complete(hint);
             });
@@ -216,20 +221,13 @@ impl Row {
         reading.push(head, &self.values)
     }
 
-    /// Derives the canonical values and adds them to a launch that was met before.
-    pub(super) fn fill(
-        &mut self,
-        reading: &mut Reading<'_>,
-        catalogue: &Catalogue,
-        row: usize,
-        head: crate::model::Head,
-        kernel: &[u8],
-    ) {
-        self.derive(reading, catalogue, head.device, kernel);
-        reading.fill(row, &self.values);
+    /// The values derived last.
+    pub(super) fn values(&self) -> &Values {
+        &self.values
     }
 
-    fn derive(
+    /// Derives the canonical values of the launch gathered.
+    pub(super) fn derive(
         &mut self,
         reading: &mut Reading<'_>,
         catalogue: &Catalogue,

@@ -235,6 +235,14 @@ impl<'a> Reading<'a> {
         self.profile.launches.head(row)
     }
 
+    /// Whether a launch already has another value for one of these quantities.
+    #[must_use]
+    pub fn contradicts(&self, row: usize, values: &Values) -> bool {
+        values.iter().any(|(quantity, value)| {
+            self.profile.launches.get(row, quantity).is_some_and(|(known, _)| known != value)
+        })
+    }
+
     /// What is known of a device.
     #[must_use]
     pub fn device(&self, id: HintId) -> &DeviceHint {

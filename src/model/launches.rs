@@ -119,6 +119,11 @@ impl Values {
         self.entries.get(place.checked_sub(1)?).map(|entry| entry.1)
     }
 
+    /// The values, in the order in which they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (Quantity, f64)> {
+        self.entries.iter().map(|(quantity, value, _)| (*quantity, *value))
+    }
+
     /// Forgets all values, keeps the memory.
     pub fn clear(&mut self) {
         for (quantity, ..) in self.entries.drain(..) {

@@ -17,10 +17,11 @@ pub(in crate::ingest) struct Identity {
     device: Option<usize>,
     compute_capability: Option<usize>,
     last: Option<LastDevice>,
+    key: Vec<u8>,
 }
 
 /// The device cells met last, with the hint they led to.
-type LastDevice = (Vec<u8>, Vec<u8>, Option<u32>, HintId);
+type LastDevice = (Vec<u8>, HintId);
 
 impl Identity {
     /// Finds the columns in a header.
@@ -36,6 +37,7 @@ impl Identity {
             device: find("Device"),
             compute_capability: find("CC"),
             last: None,
+            key: Vec::new(),
         }
     }
 
@@ -89,17 +91,22 @@ impl Identity {
 
     /// The device of a launch; looked up again only when its cells change.
     ///
-    /// `complete` adds what else the export tells, when the device is met first.
+    /// `attributes` holds the other cells that describe the device, however joined; `complete` adds what
+    /// they and the rest of the export tell, when the device is met first.
     pub(in crate::ingest) fn device(
         &mut self,
         reading: &mut Reading<'_>,
         [ordinal, capability]: [&[u8]; 2],
-        sms: Option<u32>,
+        attributes: &[u8],
         complete: impl FnOnce(&mut DeviceHint),
     ) -> HintId {
-        if let Some((last_ordinal, last_capability, last_sms, hint)) = &self.last
-            && (last_ordinal.as_slice(), last_capability.as_slice(), *last_sms)
-                == (ordinal, capability, sms)
+        self.key.clear();
+        for part in [ordinal, capability, attributes] {
+            self.key.extend_from_slice(part);
+            self.key.push(0);
+        }
+        if let Some((last, hint)) = &self.last
+            && *last == self.key
         {
             return *hint;
         }
@@ -110,12 +117,11 @@ impl Identity {
         let mut hint = DeviceHint {
             compute_capability: text(capability),
             ordinal: text(ordinal),
-            sms,
             ..DeviceHint::default()
         };
         complete(&mut hint);
         let hint = reading.hint(hint);
-        self.last = Some((ordinal.to_vec(), capability.to_vec(), sms, hint));
+        self.last = Some((self.key.clone(), hint));
         hint
     }
 }
@@ -189,6 +195,15 @@ impl Attributes {
         )
     }
 
+    /// The cells of a record one after the other, to see whether they changed.
+    pub(in crate::ingest) fn cells(&self, record: &csv::ByteRecord, into: &mut Vec<u8>) {
+        into.clear();
+        for (column, _) in &self.0 {
+            into.extend_from_slice(record.get(*column).unwrap_or_default());
+            into.push(0);
+        }
+    }
+
     /// Fills a hint from a record; clocks are in kHz, and 0 stands for "not stated" (integrated parts).
     pub(in crate::ingest) fn complete(
         &self,
@@ -227,12 +242,41 @@ impl Attributes {
     }
 }
 
+/// A whole number; `ID` and `Process ID` are grouped in some locales.
 fn integer(cell: &[u8]) -> Option<u32> {
-    let cell = cell.trim_ascii();
-    // `ID` and `Process ID` are grouped in some locales.
-    if cell.iter().any(|byte| matches!(byte, b',' | b'.')) {
-        let digits: Vec<u8> = cell.iter().copied().filter(u8::is_ascii_digit).collect();
-        return std::str::from_utf8(&digits).ok()?.parse().ok();
+    let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    let mark = text.contains([',', '.']);
+    let well_grouped = || {
+        let mut groups = text.split([',', '.']);
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len()))
+            && groups.all(|group| group.len() == 3)
+    };
+    if mark && !well_grouped() {
+        return None;
     }
-    std::str::from_utf8(cell).ok()?.parse().ok()
+    if !mark {
+        return text.parse().ok();
+    }
+    let digits: String = text.chars().filter(|c| !matches!(c, ',' | '.')).collect();
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::integer;
+
+    #[test]
+    fn grouped_numbers_are_numbers_and_text_is_not() {
+        for (cell, number) in [
+            ("12", Some(12)),
+            ("1,234", Some(1234)),
+            ("52.060", Some(52060)),
+            ("0.5", None),
+            ("loss, 7", None),
+            ("", None),
+            ("-1", None),
+        ] {
+            assert_eq!(integer(cell.as_bytes()), number, "{cell}");
+        }
+    }
 }
