@@ -52,6 +52,7 @@ mod columns {
     pub(super) const KERNEL: &str = "kernel";
     pub(super) const COUNT: &str = "launches";
     pub(super) const TIME: &str = "measured_s";
+    pub(super) const TIMED: &str = "timed";
     pub(super) const MEDIAN: &str = "median_s";
     pub(super) const LEAST: &str = "least_s";
     pub(super) const GREATEST: &str = "greatest_s";
@@ -72,6 +73,7 @@ pub fn ranks(profile: &Profile) -> Result<Ranks, FrameError> {
     let per_rank = by_source(launches.clone()).collect()?;
     let spread = with_spread(by_kernel_and_source(launches)).collect()?;
     let mut ranks = Ranks::default();
+    let timed = per_rank.column(columns::TIMED)?.u32()?.clone();
     let (source, count, time) = (
         per_rank.column(columns::SOURCE)?.u32()?.clone(),
         per_rank.column(columns::COUNT)?.u64()?.clone(),
@@ -81,7 +83,10 @@ pub fn ranks(profile: &Profile) -> Result<Ranks, FrameError> {
         ranks.ranks.push(Rank {
             source: source.get(row).unwrap_or_default() as usize,
             launches: count.get(row).unwrap_or_default(),
-            measured: Seconds::new(time.get(row).unwrap_or_default()),
+            measured: time
+                .get(row)
+                .filter(|_| timed.get(row).is_some_and(|timed| timed > 0))
+                .map(Seconds::new),
         });
     }
     let seconds = |name: &str, row: usize| -> Result<Seconds, PolarsError> {
@@ -127,12 +132,17 @@ fn with_launches(profile: &Profile) -> Result<LazyFrame, PolarsError> {
 fn by_source(launches: LazyFrame) -> LazyFrame {
     launches
         .group_by([col(columns::SOURCE)])
-        .agg([col(columns::COUNT).sum(), col(columns::TIME).sum()])
+        .agg([
+            col(columns::COUNT).sum(),
+            col(columns::TIME).sum(),
+            col(columns::TIME).count().alias(columns::TIMED),
+        ])
         .sort([columns::SOURCE], SortMultipleOptions::default())
 }
 
 fn by_kernel_and_source(launches: LazyFrame) -> LazyFrame {
     launches
+        .filter(col(columns::TIME).is_not_null())
         .group_by([col(columns::KERNEL), col(columns::SOURCE)])
         .agg([col(columns::TIME).sum()])
         .sort([columns::KERNEL, columns::SOURCE], SortMultipleOptions::default())
@@ -168,7 +178,7 @@ mod tests {
     #[test]
     fn the_slowest_input_of_a_kernel_is_found() {
         let mut profile = Profile::default();
-        profile.sources = vec![Source::default(); 3];
+        profile.sources = vec![Source::default(); 4];
         let name = profile.names.id("gemm");
         let origin = profile.origins.id(&Origin::measured("t"));
         for (source, time) in [(0, 1.0), (1, 3.0), (2, 2.0), (1, 4.0)] {
@@ -176,12 +186,15 @@ mod tests {
             values.set(Quantity::Duration, time, origin);
             profile.launches.push(Head { source, name, count: 1, ..Head::default() }, &values);
         }
+        let untimed = Head { source: 3, name, count: 1, ..Head::default() };
+        profile.launches.push(untimed, &Values::default());
         let ranks = ranks(&profile).unwrap();
         assert_eq!(
-            ranks.ranks.iter().map(|rank| rank.measured.get()).collect::<Vec<_>>(),
-            [1.0, 7.0, 2.0]
+            ranks.ranks.iter().map(|rank| rank.measured.map(Seconds::get)).collect::<Vec<_>>(),
+            [Some(1.0), Some(7.0), Some(2.0), None]
         );
         assert_eq!(ranks.ranks[1].launches, 2);
+        assert_eq!(ranks.spreads[0].sources, 3);
         let spread = &ranks.spreads[0];
         assert_eq!(
             (spread.least.get(), spread.median.get(), spread.greatest.get(), spread.slowest),

@@ -65,6 +65,22 @@ impl State {
         }
     }
 
+    /// The word that machine-readable outputs use.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Opportunity => "opportunity",
+            Self::NearRoof => "near_roof",
+            Self::Fair => "fair",
+            Self::Minor => "minor",
+            Self::LaunchFloored => "launch_floored",
+            Self::CacheResident => "cache_resident",
+            Self::FasterThanRoof => "faster_than_roof",
+            Self::Unmodelled => "unmodelled",
+            Self::NotRoofline => "not_roofline",
+        }
+    }
+
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
     pub const fn is_modelled(self) -> bool {

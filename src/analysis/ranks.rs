@@ -11,8 +11,8 @@ pub struct Rank {
     pub source: usize,
     /// Executions.
     pub launches: u64,
-    /// Sum of durations.
-    pub measured: Seconds,
+    /// Sum of durations; `None` if no launch has one.
+    pub measured: Option<Seconds>,
 }
 
 /// A kernel whose time differs between inputs.

@@ -81,6 +81,13 @@ fn report(
         .iter()
         .map(|path| Ok((path, format_of(path, output)?)))
         .collect::<Result<Vec<_>, Failure>>()?;
+    let to_stdout = outputs.is_empty() || outputs.iter().any(|(path, _)| path.as_os_str() == "-");
+    if output.format.is_some() && !to_stdout {
+        return Err(Failure::usage(
+            "--format is for the standard output, and all output goes to files",
+        )
+        .help("a file's ending chooses its format; add `-o -` for the standard output"));
+    }
     let catalog = catalog(&model.devices)?;
     let options = analysis::Options {
         device: model.device.clone(),
@@ -93,12 +100,21 @@ fn report(
     let mut findings = rules::check(&analysis);
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
-        return terminal.print(&explanations(
-            profile,
-            &analysis,
-            output.kernel.as_deref(),
-            &style,
-        )?);
+        let text = explanations(profile, &analysis, output.kernel.as_deref(), &style)?;
+        if outputs.is_empty() {
+            return terminal.print(&text);
+        }
+        for (path, format) in outputs {
+            if format.name != "text" {
+                return Err(Failure::usage(format!(
+                    "{}: --explain writes text only",
+                    path.display()
+                ))
+                .help("give a file that ends in .txt, or leave out --explain"));
+            }
+            terminal.write(path, text.as_bytes())?;
+        }
+        return Ok(());
     }
     if let Some(query) = &output.kernel {
         keep(&mut analysis, &mut findings, query)?;

@@ -13,6 +13,7 @@ mod reading;
 mod rows;
 mod runs;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub use detect::{Detection, Sample, Sniff};
@@ -87,7 +88,16 @@ pub struct Options {
 /// When an input cannot be opened or read, or none of them holds a kernel.
 pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
     let mut profile = Profile::default();
+    let mut seen = HashSet::new();
     for input in inputs {
+        let place = match input {
+            Input::Named(path) | Input::Found(path) => path.canonicalize().ok(),
+            Input::Stdin | Input::Text(..) => None,
+        };
+        if place.is_some_and(|place| !seen.insert(place)) {
+            profile.notes.push(format!("{}: given twice, read once", input.path().display()));
+            continue;
+        }
         if let Err(error) = read_one(input, options, &mut profile) {
             if input.is_named() || options.strict {
                 return Err(error);

@@ -250,18 +250,7 @@ impl Table {
         reading.source.rows += 1;
         // Metric rows stop after the value; rule rows are full width.
         if record.len() <= columns.value || record.len() > columns.width {
-            let text = String::from_utf8_lossy(record.as_slice()).into_owned();
-            let lines = text.trim_end().matches('\n').count();
-            let reason = if lines > 0 {
-                format!("a quote that opens here is never closed; {lines} lines after it are lost")
-            } else {
-                format!(
-                    "{} fields instead of {}: cut off or no table row",
-                    record.len(),
-                    columns.width
-                )
-            };
-            return reading.skip(line, None, &text, reason);
+            return reading.misfit(line, record, columns.width);
         }
         let [process, id] = self.identity.number_cells(record);
         let kernel = record.get(self.identity.kernel).unwrap_or_default();
@@ -413,12 +402,7 @@ impl Table {
             );
             reading.source.clues.push(clue);
         }
-        for name in &self.metrics.catalogue.unknown {
-            reading
-                .source
-                .clues
-                .push(format!("tensor counter of an unknown kind, not counted: {name}"));
-        }
+        reading.source.clues.extend(self.metrics.catalogue.clues());
         for metric in known.iter().filter(|metric| metric.launches > 0) {
             let name = String::from_utf8_lossy(&metric.name).into_owned();
             *reading.source.columns.entry(name).or_default() += metric.launches;

@@ -1,5 +1,7 @@
 //! Nsight Compute `--print-summary per-kernel`: minimum, maximum and average over a kernel's launches.
 
+use std::collections::HashMap;
+
 use super::ncu::{Catalogue, Identity, Preamble, Wanted, complete_shape, kind, unit};
 use super::ncu_wide::Row;
 use super::reading::fields;
@@ -51,6 +53,8 @@ struct Table {
     catalogue: Catalogue,
     row: Row,
     current: Option<Current>,
+    /// Kernels read, by the cells that identify them.
+    rows_by_key: HashMap<Vec<Vec<u8>>, usize>,
     preamble: Preamble,
     kernels: u32,
 }
@@ -82,6 +86,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         catalogue: Catalogue::default(),
         row: Row::new(numerals),
         current: None,
+        rows_by_key: HashMap::new(),
         preamble,
         kernels: 0,
     };
@@ -94,6 +99,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
     reading.source.clues.extend(table.preamble.clues());
+    reading.source.clues.extend(table.catalogue.clues());
     table.row.finish(reading);
     Ok(())
 }
@@ -118,12 +124,7 @@ impl Table {
         }
         reading.source.rows += 1;
         if record.len() <= columns.average {
-            let reason = format!(
-                "{} fields instead of {}: cut off or no table row",
-                record.len(),
-                columns.width
-            );
-            return reading.skip(line, None, &text(record.as_slice()), reason);
+            return reading.misfit(line, record, columns.width);
         }
         let key: Vec<Vec<u8>> =
             record.iter().take(columns.invocations + 1).map(<[u8]>::to_vec).collect();
@@ -196,7 +197,18 @@ impl Table {
     fn flush(&mut self, reading: &mut Reading<'_>) {
         let Some(mut current) = self.current.take() else { return };
         complete_shape(&mut current.head.shape, &self.row.raw);
-        self.row.push(reading, &self.catalogue, current.head, &current.kernel);
+        let head = current.head;
+        self.row.derive(reading, &self.catalogue, head.device, &current.kernel);
+        // A kernel's rows may come in parts, one section after the other.
+        match self.rows_by_key.get(&current.key) {
+            Some(row) if !reading.contradicts(*row, self.row.values()) => {
+                reading.fill(*row, self.row.values());
+            }
+            _ => {
+                let row = reading.push(head, self.row.values());
+                self.rows_by_key.insert(current.key, row);
+            }
+        }
         self.row.raw.clear();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ncu::{
     Attributes, BEST, Catalogue, Context, Deriver, Dimension, Gathered, Identity, OriginCache,
-    Preamble, complete_shape, kind, unit,
+    Preamble, Raw, complete_shape, kind, unit,
 };
 use super::reading::fields;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -94,13 +94,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             state.style(&columns, &record);
         } else if record.len() != header.len() {
             reading.source.rows += 1;
-            let text = String::from_utf8_lossy(record.as_slice()).into_owned();
-            let reason = format!(
-                "{} fields instead of {}: cut off or no table row",
-                record.len(),
-                header.len()
-            );
-            reading.skip(line, None, &text, reason)?;
+            reading.misfit(line, &record, header.len())?;
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(first).into_owned();
@@ -139,12 +133,7 @@ fn finish(
     let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
     reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
     reading.source.clues.extend(preamble.clues());
-    for name in &catalogue.unknown {
-        reading
-            .source
-            .clues
-            .push(format!("tensor counter of an unknown kind, not counted: {name}"));
-    }
+    reading.source.clues.extend(catalogue.clues());
     for column in columns.iter().filter(|column| column.launches > 0) {
         reading.source.columns.insert(column.name.clone(), column.launches);
     }
@@ -195,7 +184,12 @@ pub(super) struct Row {
     pub(super) numerals: Numerals,
     pub(super) units: &'static str,
     memory_clock: f64,
+    /// Launches whose bytes and byte rate tell of different executions.
+    inconsistent: u64,
 }
+
+/// Two routes to one quantity may differ by this share before their passes count as inconsistent.
+const PASSES_AGREE: f64 = 0.03;
 
 impl Row {
     pub(super) fn new(numerals: Numerals) -> Self {
@@ -206,6 +200,7 @@ impl Row {
             numerals,
             units: "base",
             memory_clock: 0.0,
+            inconsistent: 0,
         }
     }
 
@@ -240,6 +235,13 @@ impl Row {
         let context = Context { kernel: &kernel, compute_capability: capability.as_deref() };
         Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
             .derive(catalogue, context);
+        let raw = &self.raw;
+        if let (Some(bytes), Some(rate), Some(time)) =
+            (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))
+            && (bytes - rate * time).abs() > PASSES_AGREE * bytes.max(rate * time)
+        {
+            self.inconsistent += 1;
+        }
         if let Some(clock) = self.values.get(crate::model::Quantity::DramClock) {
             self.memory_clock = self.memory_clock.max(clock);
         }
@@ -249,6 +251,13 @@ impl Row {
     pub(super) fn finish(&self, reading: &mut Reading<'_>) {
         if self.memory_clock > 0.0 {
             reading.observed_memory_clock(crate::units::Hertz::new(self.memory_clock));
+        }
+        if self.inconsistent > 0 {
+            let clue = format!(
+                "{} launches: bytes and bytes per second × time differ by more than 3 %: their passes saw different executions",
+                self.inconsistent
+            );
+            reading.source.clues.push(clue);
         }
     }
 

@@ -47,7 +47,7 @@ impl Numerals {
     /// Decides from numeric cells of a file; text cells are ignored.
     ///
     /// Evidence for a decimal comma: both separators with the comma last, or one comma followed by
-    /// one or two digits at the end (ncu prints two decimals). Against it: both separators with the
+    /// other than three digits at the end (ncu prints two decimals, scripts up to six). Against it: both separators with the
     /// point last, several groups of three after commas, or a point with two decimals.
     /// Without evidence a comma groups, as in the profilers' usual locales.
     #[must_use]
@@ -73,8 +73,8 @@ impl Numerals {
                 }
                 (0, 2..) => comma += 1,
                 (2.., 0) => point += 1,
-                // ncu prints two decimals, so three digits after a mark decide nothing.
-                (1, 0) if after(',') <= 2 => comma += 1,
+                // Groups have three digits; ncu prints two decimals, so three decide nothing.
+                (1, 0) if after(',') != 3 => comma += 1,
                 (1, 0) => grouped = true,
                 (0, 1) if after('.') != 3 => point += 1,
                 _ => {}
@@ -220,6 +220,7 @@ mod tests {
         assert_eq!(us.parse(b"117.344"), Ok(Some(117.344)));
         assert_eq!(german.parse(b"117.344"), Ok(Some(117_344.0)));
         assert_eq!(german.parse("1\u{a0}234,5".as_bytes()), Ok(Some(1234.5)));
+        assert_eq!(detect(&["1,500000", "7"]).parse(b"1,500000"), Ok(Some(1.5)));
     }
 
     #[test]

@@ -182,6 +182,32 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Counts a record that has another number of fields than the header.
+    ///
+    /// One that runs over several lines has a quote that nothing closes: all its lines are lost, and
+    /// counted.
+    ///
+    /// # Errors
+    /// When reading is strict.
+    pub fn misfit(
+        &mut self,
+        line: u64,
+        record: &csv::ByteRecord,
+        width: usize,
+    ) -> Result<(), IngestError> {
+        let text = String::from_utf8_lossy(record.as_slice()).into_owned();
+        let lost = text.trim_end().matches('\n').count() as u64;
+        let reason = if lost > 0 {
+            format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
+        } else {
+            format!("{} fields instead of {width}: cut off or no table row", record.len())
+        };
+        self.skip(line, None, &text, reason)?;
+        self.source.skips.count += lost;
+        self.source.rows += lost;
+        Ok(())
+    }
+
     /// An error about this file.
     pub fn error(&self, message: impl Into<String>) -> IngestError {
         IngestError::new(&self.source.path, message)

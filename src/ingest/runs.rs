@@ -4,29 +4,37 @@
 //! launch come from one process or file, its operations from another. Such groups are recognised by
 //! what each lacks, and joined launch by launch on number, kernel and grid.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
+use crate::model::{DeviceHint, Head, NameId, OriginKind, Profile, Quantity, Values};
 
 /// What a group of launches has values for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Has {
     /// A time that was not taken while the kernel ran instrumented.
     time: bool,
-    bytes: bool,
-    work: bool,
+    /// Everything but the time.
+    quantities: BTreeSet<Quantity>,
 }
 
 impl Has {
+    fn bytes(&self) -> bool {
+        self.quantities.contains(&Quantity::DramBytes)
+            || self.quantities.contains(&Quantity::L2Bytes)
+    }
+
+    fn work(&self) -> bool {
+        self.quantities.iter().any(|quantity| matches!(quantity, Quantity::Work(_)))
+    }
+
     /// Whether `other` brings something that is missing here, and lacks something that is here.
-    fn completes(self, other: Self) -> bool {
-        let only = |one: bool, two: bool| one && !two;
-        let brings = only(other.work, self.work) || only(other.bytes, self.bytes);
-        let lacks = only(self.time, other.time)
-            || only(self.bytes, other.bytes)
-            || only(self.work, other.work);
-        self.time && brings && lacks
+    ///
+    /// Ranks of one job have the same counters, so neither completes the other.
+    fn completes(&self, other: &Self) -> bool {
+        let lacks = self.time && !other.time
+            || self.bytes() && !other.bytes()
+            || self.work() && !other.work();
+        self.time && lacks && !other.quantities.is_subset(&self.quantities)
     }
 }
 
@@ -42,22 +50,37 @@ fn key(head: &Head) -> Key {
     (head.id, head.name, head.shape.blocks)
 }
 
+/// Whether two descriptions may be of the same kind of device.
+fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
+    fn agree<T: PartialEq>(one: Option<&T>, two: Option<&T>) -> bool {
+        one.zip(two).is_none_or(|(one, two)| one == two)
+    }
+    agree(one.name.as_ref(), two.name.as_ref())
+        && agree(one.compute_capability.as_ref(), two.compute_capability.as_ref())
+        && agree(one.sms.as_ref(), two.sms.as_ref())
+        && agree(one.memory_bus_bits.as_ref(), two.memory_bus_bits.as_ref())
+}
+
+/// How many groups that fit several runs are named.
+const NAMED: usize = 3;
+
 pub(super) fn join(profile: &mut Profile) {
     let groups = groups(profile);
     if groups.len() < 2 {
         return;
     }
     let mut gone = vec![false; profile.launches.len()];
+    let mut ambiguous = 0;
     for (donor_at, (donor_id, donor)) in groups.iter().enumerate() {
         let mut hosts: Vec<(usize, Vec<(usize, usize)>)> = Vec::new();
         for (host_at, (_, host)) in groups.iter().enumerate() {
             // Of two that complete each other the one with bytes keeps its time: hardware counters
             // do not slow the kernel down.
-            if host_at == donor_at || !host.has.completes(donor.has) {
+            if host_at == donor_at || !host.has.completes(&donor.has) {
                 continue;
             }
-            let either_way = donor.has.completes(host.has);
-            if either_way && (donor.has.bytes || !host.has.bytes) {
+            let either_way = donor.has.completes(&host.has);
+            if either_way && (donor.has.bytes() || !host.has.bytes()) {
                 continue;
             }
             let pairs = pairs(profile, host, donor);
@@ -85,17 +108,34 @@ pub(super) fn join(profile: &mut Profile) {
                 let host_id = &groups[*host_at].0;
                 let host_name = name(profile, host_id, host_id.0 != donor_id.0);
                 let left = donor.rows.len() - pairs.len();
-                let rest = if left > 0 { format!("; {left} launches matched none") } else { String::new() };
+                let rest = if left > 0 {
+                    format!("; {left} launches matched none")
+                } else {
+                    String::new()
+                };
+                let grids =
+                    donor.rows.iter().any(|row| profile.launches.head(*row).shape.blocks.is_some());
                 profile.notes.push(format!(
-                    "joined {} launches of {donor_name} with those of {host_name} by launch number, kernel and grid{rest}",
-                    pairs.len()
+                    "joined {} launches of {donor_name} with those of {host_name} by launch number{}{rest}",
+                    pairs.len(),
+                    if grids { ", kernel and grid" } else { " and kernel" }
                 ));
             }
-            several => profile.notes.push(format!(
-                "{donor_name} was not joined: its launches match {} other runs equally; give one run and its counters at a time",
-                several.len()
-            )),
+            several => {
+                ambiguous += 1;
+                if ambiguous <= NAMED {
+                    profile.notes.push(format!(
+                        "{donor_name} was not joined: its launches match {} other runs equally; give one run and its counters at a time",
+                        several.len()
+                    ));
+                }
+            }
         }
+    }
+    if ambiguous > NAMED {
+        profile
+            .notes
+            .push(format!("nor were {} more processes, for the same reason", ambiguous - NAMED));
     }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
@@ -104,30 +144,50 @@ pub(super) fn join(profile: &mut Profile) {
 
 fn groups(profile: &Profile) -> Vec<((u16, u32), Group)> {
     let mut groups: BTreeMap<(u16, u32), Group> = BTreeMap::new();
-    for launch in profile.iter() {
+    for row in 0..profile.launches.len() {
+        let head = profile.launches.head(row);
         let group = groups
-            .entry((launch.head.source, launch.head.process))
+            .entry((head.source, head.process))
             .or_insert_with(|| Group { rows: Vec::new(), has: Has::default() });
-        group.rows.push(launch.row());
-        let has = &mut group.has;
-        has.time |=
-            launch.duration().is_some_and(|(_, origin)| origin.kind != OriginKind::Instrumented);
-        has.bytes |= launch.value(Quantity::DramBytes).is_some()
-            || launch.value(Quantity::L2Bytes).is_some();
-        has.work |= launch.work().next().is_some();
+        group.rows.push(row);
+    }
+    if groups.len() > 1 {
+        for group in groups.values_mut() {
+            group.has = has(profile, &group.rows);
+        }
     }
     groups.into_iter().collect()
+}
+
+fn has(profile: &Profile, rows: &[usize]) -> Has {
+    let launches = &profile.launches;
+    let time = rows.iter().any(|row| {
+        let time = launches.get(*row, Quantity::Duration);
+        time.is_some_and(|(_, origin)| profile.origins.get(origin).kind != OriginKind::Instrumented)
+    });
+    let quantities = Quantity::all()
+        .filter(|quantity| *quantity != Quantity::Duration)
+        .filter(|quantity| rows.iter().any(|row| launches.get(*row, *quantity).is_some()))
+        .collect();
+    Has { time, quantities }
 }
 
 /// Rows of host and donor that are the same launch; each is used once.
 fn pairs(profile: &Profile, host: &Group, donor: &Group) -> Vec<(usize, usize)> {
     let mut by_key: HashMap<Key, usize> =
         host.rows.iter().map(|row| (key(&profile.launches.head(*row)), *row)).collect();
-    donor
-        .rows
-        .iter()
-        .filter_map(|row| Some((by_key.remove(&key(&profile.launches.head(*row)))?, *row)))
-        .collect()
+    let device = |head: &Head| profile.devices.get(usize::from(head.device.0));
+    let mut pairs = Vec::new();
+    for row in &donor.rows {
+        let head = profile.launches.head(*row);
+        let Some(host) = by_key.get(&key(&head)).copied() else { continue };
+        let devices = device(&profile.launches.head(host)).zip(device(&head));
+        if devices.is_none_or(|(one, two)| may_be_one(one, two)) {
+            by_key.remove(&key(&head));
+            pairs.push((host, *row));
+        }
+    }
+    pairs
 }
 
 /// All values of a launch except its time, which belongs to its own run.

@@ -10,7 +10,8 @@ pub(super) const OUTPUT: Output = Output {
     render,
 };
 
-const HEADER: [&str; 30] = [
+const HEADER: [&str; 31] = [
+    "rank",
     "name",
     "full_name",
     "operator",
@@ -54,6 +55,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
                 .map_or_else(String::new, |value| value.to_string())
         };
         let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+        let (timed, judged) = (kernel.measured.get() > 0.0, kernel.state.is_modelled());
         let findings: Vec<&str> = report
             .findings
             .by_kernel
@@ -63,6 +65,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             .map(|finding| finding.rule)
             .collect();
         let _ = writer.write_record([
+            kernel.rank.to_string(),
             cell(&kernel.name),
             cell(&kernel.full_name),
             cell(kernel.operator.as_deref().unwrap_or_default()),
@@ -70,8 +73,8 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             count(kernel.shape.blocks),
             count(kernel.shape.threads_per_block),
             kernel.launches.to_string(),
-            kernel.measured.get().to_string(),
-            kernel.share.to_string(),
+            number(timed.then(|| kernel.measured.get())),
+            number(timed.then_some(kernel.share)),
             number(kernel.flops.map(crate::units::Flops::get)),
             number(kernel.integer_operations.map(crate::units::Flops::get)),
             number(kernel.bytes.map(crate::units::Bytes::get)),
@@ -87,11 +90,11 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             number(kernel.headroom),
             number(kernel.headroom_low),
             kernel.limiter.label().to_owned(),
-            kernel.state.label().to_owned(),
+            kernel.state.key().to_owned(),
             cell(&kernel.reason),
-            kernel.recoverable.get().to_string(),
-            kernel.recoverable_upper.get().to_string(),
-            kernel.gain.to_string(),
+            number(judged.then(|| kernel.recoverable.get())),
+            number(judged.then(|| kernel.recoverable_upper.get())),
+            number(judged.then_some(kernel.gain)),
             findings.join(" "),
         ]);
     }

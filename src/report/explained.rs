@@ -1,5 +1,6 @@
 //! The arithmetic of one kernel, line by line, with units and where each number came from.
 
+use super::text::wrap;
 use super::view::{self, Style, printable};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
@@ -81,7 +82,16 @@ pub fn explained(
             lines.add(
                 "headroom",
                 view::factor(headroom),
-                format!("T ÷ E = {} ÷ {}", time(kernel.measured), time(expected)),
+                format!(
+                    "T ÷ E = {} ÷ {}{}",
+                    time(kernel.modelled),
+                    time(expected),
+                    if kernel.modelled < kernel.measured * 0.999 {
+                        "; the launches that can be judged"
+                    } else {
+                        ""
+                    }
+                ),
             );
         }
     }
@@ -93,7 +103,7 @@ pub fn explained(
             "structural",
             time(structural),
             format!(
-                "{} a launch + the longer of t_mem and t_math at their achievable share, tail included",
+                "{} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included",
                 view::si(analysis.fixed_cost.get(), "s")
             ),
         );
@@ -163,7 +173,8 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         lines.add(
             "not counted",
             kernel.uncounted.join(", "),
-            "taken as unused unless the name or a utilisation says otherwise".to_owned(),
+            "may need time too: E is then a lower bound, as far as no utilisation limits it"
+                .to_owned(),
         );
     }
 }
@@ -205,6 +216,9 @@ fn origin(origin: Option<&Origin>) -> String {
     }
 }
 
+/// Fewest columns for which a remark is broken into lines.
+const REMARK: usize = 30;
+
 struct Lines {
     rows: Vec<(String, String, String)>,
 }
@@ -226,13 +240,22 @@ impl Lines {
             let pad =
                 |text: &str, width: usize| " ".repeat(width.saturating_sub(text.chars().count()));
             let line = format!(
-                "  {}{}  {value}{}  {remark}",
+                "  {}{}  {value}{}  ",
                 style.bold(symbol),
                 pad(symbol, symbols),
                 pad(value, values)
             );
-            text.push_str(line.trim_end());
-            text.push('\n');
+            let indent = 2 + symbols + 2 + values + 2;
+            match style.width {
+                // Remarks get a column of their own if the terminal leaves room for a few words.
+                Some(width) if !remark.is_empty() && indent + REMARK <= width => {
+                    wrap(&mut text, &line, indent, remark, style);
+                }
+                _ => {
+                    text.push_str(format!("{line}{remark}").trim_end());
+                    text.push('\n');
+                }
+            }
         }
         style.adapted(text)
     }

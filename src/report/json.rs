@@ -137,9 +137,14 @@ struct TotalsDocument {
     modelled_s: f64,
     expected_s: Option<f64>,
     headroom: Option<f64>,
-    recoverable_s: f64,
-    recoverable_upper_s: f64,
+    /// `null` if nothing could be modelled.
+    recoverable_s: Option<f64>,
+    recoverable_upper_s: Option<f64>,
     unmodelled_s: f64,
+    /// Time taken while kernels ran instrumented; in no other sum.
+    instrumented_s: f64,
+    /// The most `expected_s` can be, given what was not counted; `null` if nothing bounds it.
+    expected_high_s: Option<f64>,
     /// How many of the first opportunities bring 80 % of the recoverable time.
     kernels_for_80_percent: usize,
     /// Kernels and time per state.
@@ -154,6 +159,8 @@ struct StateDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct KernelDocument<'a> {
+    /// Place in the ranking of the whole run, from 1.
+    rank: usize,
     /// Short and readable.
     name: &'a str,
     /// As the export writes it.
@@ -166,7 +173,8 @@ struct KernelDocument<'a> {
     threads_per_block: Option<u64>,
     launches: u64,
     measured_s: Option<f64>,
-    share: f64,
+    /// Of the measured time of the run; `null` if the kernel has none.
+    share: Option<f64>,
     /// Floating-point operations; a fused multiply-add counts 2.
     flops: Option<f64>,
     integer_operations: Option<f64>,
@@ -192,13 +200,14 @@ struct KernelDocument<'a> {
     headroom_low: Option<f64>,
     /// `memory`, `math`, `latency` or `unknown`.
     limiter: &'static str,
-    state: String,
+    state: &'static str,
     reason: &'a str,
     meaning: String,
-    recoverable_s: f64,
-    recoverable_upper_s: f64,
+    /// What a better implementation can win; `null` if the roofline does not judge the kernel.
+    recoverable_s: Option<f64>,
+    recoverable_upper_s: Option<f64>,
     /// Speed-up of the whole run if `recoverable_s` is won.
-    gain: f64,
+    gain: Option<f64>,
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
     uncounted: &'a [&'static str],
@@ -226,7 +235,8 @@ struct RanksDocument<'a> {
 struct RankDocument<'a> {
     path: &'a str,
     launches: u64,
-    measured_s: f64,
+    /// `null` if no launch has a duration.
+    measured_s: Option<f64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -301,6 +311,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
         })
         .collect();
     let totals = &analysis.totals;
+    let modelled = totals.modelled.get() > 0.0;
     Document {
         schema: SCHEMA,
         rooflint: env!("CARGO_PKG_VERSION"),
@@ -322,15 +333,20 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             modelled_s: totals.modelled.get(),
             expected_s: positive(totals.expected),
             headroom: totals.headroom(),
-            recoverable_s: totals.recoverable.get(),
-            recoverable_upper_s: totals.recoverable_upper.get(),
+            recoverable_s: modelled.then(|| totals.recoverable.get()),
+            recoverable_upper_s: modelled.then(|| totals.recoverable_upper.get()),
             unmodelled_s: totals.unmodelled.get(),
+            instrumented_s: totals.instrumented.get(),
+            expected_high_s: positive(totals.expected_high).filter(|time| time.is_finite()),
             kernels_for_80_percent: totals.kernels_for_80_percent,
             states: totals
                 .states
                 .iter()
                 .map(|(state, (kernels, time))| {
-                    (word(*state), StateDocument { kernels: *kernels, measured_s: time.get() })
+                    (
+                        state.key().to_owned(),
+                        StateDocument { kernels: *kernels, measured_s: time.get() },
+                    )
                 })
                 .collect(),
         },
@@ -369,7 +385,7 @@ fn compared<'a>(ranks: &'a Ranks, sources: &'a [Source]) -> RanksDocument<'a> {
             .map(|rank| RankDocument {
                 path: path(rank.source),
                 launches: rank.launches,
-                measured_s: rank.measured.get(),
+                measured_s: rank.measured.map(Seconds::get),
             })
             .collect(),
         kernels: ranks
@@ -399,14 +415,6 @@ fn skip(skip: &Skip) -> SkipDocument<'_> {
 /// A sum that is zero only if nothing was measured.
 fn positive(time: Seconds) -> Option<f64> {
     (time.get() > 0.0).then(|| time.get())
-}
-
-/// The name of a state as it stands in JSON.
-fn word(state: crate::analysis::State) -> String {
-    serde_json::to_value(state)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }
 
 fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
@@ -449,7 +457,9 @@ fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
 fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> KernelDocument<'a> {
     let seconds = |time: Option<Seconds>| time.map(Seconds::get).filter(|time| time.is_finite());
     let extent = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
+    let judged = kernel.state.is_modelled();
     KernelDocument {
+        rank: kernel.rank,
         name: &kernel.name,
         full_name: &kernel.full_name,
         operator: kernel.operator.as_deref(),
@@ -460,7 +470,7 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         threads_per_block: kernel.shape.threads_per_block,
         launches: kernel.launches,
         measured_s: positive(kernel.measured),
-        share: kernel.share,
+        share: positive(kernel.measured).map(|_| kernel.share),
         flops: kernel.flops.map(Flops::get),
         integer_operations: kernel.integer_operations.map(Flops::get),
         bytes: kernel.bytes.map(Bytes::get),
@@ -477,12 +487,12 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         headroom: kernel.headroom,
         headroom_low: kernel.headroom_low,
         limiter: kernel.limiter.label(),
-        state: word(kernel.state),
+        state: kernel.state.key(),
         reason: &kernel.reason,
         meaning: kernel.meaning(),
-        recoverable_s: kernel.recoverable.get(),
-        recoverable_upper_s: kernel.recoverable_upper.get(),
-        gain: kernel.gain,
+        recoverable_s: judged.then(|| kernel.recoverable.get()),
+        recoverable_upper_s: judged.then(|| kernel.recoverable_upper.get()),
+        gain: judged.then_some(kernel.gain),
         work: kernel
             .work
             .iter()

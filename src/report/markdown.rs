@@ -14,7 +14,7 @@ pub(super) const OUTPUT: Output = Output {
 fn render(report: &Report<'_>, style: &Style) -> String {
     let analysis = report.analysis;
     let mut text = String::from("## Roofline report\n\n");
-    for (label, sentence) in view::verdict(report) {
+    for (label, sentence) in super::verdict::verdict(report) {
         text.push_str(&format!("- **{label}**: {}\n", escape(&sentence)));
     }
     let all: Vec<&Kernel> = analysis.opportunities().collect();
@@ -29,7 +29,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         table(&mut text, &view::opportunities(&shown, analysis.totals.measured, style), 1);
         text.push('\n');
         for (position, kernel) in shown.iter().enumerate() {
-            text.push_str(&format!("{}. {}", position + 1, escape(&kernel.meaning())));
+            text.push_str(&format!("{}. {}", kernel.rank, escape(&kernel.meaning())));
             for finding in report.findings.by_kernel.get(position).into_iter().flatten() {
                 text.push_str(&format!("; **{}**: {}", finding.rule, escape(&finding.message)));
             }
@@ -49,11 +49,10 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     }
     let apart = view::apart(report);
     if !apart.is_empty() {
-        text.push_str("\n### Set apart\n\n");
+        text.push_str("\n### Not ranked, and why\n\n");
         for group in apart {
             let kernels = view::count(group.kernels as u64, "kernel", "kernels");
-            let reasons: Vec<&str> =
-                group.reasons.iter().take(3).map(|(reason, ..)| reason.as_str()).collect();
+            let reasons: Vec<&str> = group.reasons.iter().take(3).map(String::as_str).collect();
             text.push_str(&format!(
                 "- **{}**: {kernels}, {}: {}\n",
                 group.state.label(),

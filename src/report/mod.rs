@@ -4,6 +4,7 @@
 
 mod explained;
 mod numbers;
+mod verdict;
 mod view;
 
 use crate::analysis::Analysis;

@@ -16,7 +16,7 @@ const NARROWEST_NAME: usize = 14;
 fn render(report: &Report<'_>, style: &Style) -> String {
     let analysis = report.analysis;
     let mut text = String::new();
-    for (label, sentence) in view::verdict(report) {
+    for (label, sentence) in super::verdict::verdict(report) {
         wrap(&mut text, &style.bold(&format!("{label:<12} ")), 13, &sentence, style);
     }
     opportunities(&mut text, report, style);
@@ -39,7 +39,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     }
     let apart = view::apart(report);
     if !apart.is_empty() {
-        heading(&mut text, style, "Set apart");
+        heading(&mut text, style, "Not ranked, and why");
         for group in apart {
             let share = if analysis.totals.measured.get() > 0.0 {
                 format!(
@@ -52,10 +52,8 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             };
             let kernels = view::count(group.kernels as u64, "kernel", "kernels");
             text.push_str(&format!("  {}: {kernels}{share}\n", style.bold(group.state.label())));
-            for (reason, count, _) in group.reasons.iter().take(4) {
-                let many =
-                    if group.reasons.len() > 1 { format!("{count} × ") } else { String::new() };
-                wrap(&mut text, "    ", 4, &format!("{many}{reason}"), style);
+            for reason in group.reasons.iter().take(4) {
+                wrap(&mut text, "    ", 4, reason, style);
             }
         }
     }
@@ -203,7 +201,7 @@ impl Columns {
 }
 
 /// Writes a sentence after `lead`, broken at blanks to fit the terminal and indented below itself.
-fn wrap(text: &mut String, lead: &str, indent: usize, sentence: &str, style: &Style) {
+pub(super) fn wrap(text: &mut String, lead: &str, indent: usize, sentence: &str, style: &Style) {
     text.push_str(lead);
     let Some(terminal) = style.width else {
         text.push_str(sentence);

@@ -124,13 +124,22 @@ fn expected(kernel: &Kernel, unit: TimeUnit) -> String {
 
 fn headroom(kernel: &Kernel) -> String {
     optional(kernel.headroom.map(|headroom| {
-        // What was not counted makes it an interval; its lower end is what is certain.
         match kernel.headroom_low.filter(|_| kernel.is_lower_bound()) {
-            Some(low) if low > 0.005 => format!("{} to {}", digits(low), factor(headroom)),
-            Some(_) => format!("≤{}", factor(headroom)),
+            Some(low) => interval(headroom, low),
             None => factor(headroom),
         }
     }))
+}
+
+/// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
+pub(super) fn interval(headroom: f64, low: f64) -> String {
+    if low >= headroom * 0.999 {
+        factor(headroom)
+    } else if low > 0.005 {
+        format!("{} to {}", digits(low), factor(headroom))
+    } else {
+        format!("≤{}", factor(headroom))
+    }
 }
 
 /// The ranked opportunities.
@@ -151,9 +160,9 @@ pub(super) fn opportunities(kernels: &[&Kernel], total: Seconds, style: &Style) 
         (&format!("to win [{}]", unit.symbol), true),
         ("gain", true),
     ]);
-    for (rank, kernel) in kernels.iter().enumerate() {
+    for kernel in kernels {
         table.rows.push(vec![
-            (rank + 1).to_string(),
+            kernel.rank.to_string(),
             name(kernel, style),
             shape(kernel),
             kernel.launches.to_string(),
@@ -186,20 +195,23 @@ pub(super) fn others(kernels: &[&Kernel], total: Seconds, style: &Style) -> Tabl
         ("state", false),
     ]);
     for kernel in kernels {
+        // No roof of this device says how long communication takes.
+        let roofless = kernel.state == State::NotRoofline;
+        let unless = |dash: bool, text: String| if dash { MISSING.to_owned() } else { text };
         table.rows.push(vec![
             name(kernel, style),
             shape(kernel),
             kernel.launches.to_string(),
             // A time of zero is a missing one.
             optional((kernel.measured.get() > 0.0).then(|| unit.show(kernel.measured))),
-            expected(kernel, unit),
-            headroom(kernel),
-            if kernel.limiter == Limiter::Unknown {
+            unless(roofless, expected(kernel, unit)),
+            unless(roofless, headroom(kernel)),
+            if roofless || kernel.limiter == Limiter::Unknown {
                 MISSING.to_owned()
             } else {
                 kernel.limiter.label().to_owned()
             },
-            if total.get() > 0.0 { percent(kernel.measured / total) } else { MISSING.to_owned() },
+            unless(kernel.measured.get() <= 0.0, percent(kernel.measured / total)),
             kernel.state.label().to_owned(),
         ]);
     }
@@ -211,8 +223,38 @@ pub(super) struct Apart {
     pub(super) state: State,
     pub(super) kernels: usize,
     pub(super) time: Seconds,
-    /// Reasons with the number of kernels and their time, most time first.
-    pub(super) reasons: Vec<(String, usize, Seconds)>,
+    /// Reasons, the one with most time first; with the number of kernels where there are several.
+    pub(super) reasons: Vec<String>,
+}
+
+/// Kernels that are set apart for one reason.
+struct Reason<'a> {
+    text: String,
+    kernels: usize,
+    time: Seconds,
+    /// The kernel with most time: it stands for the others.
+    example: &'a Kernel,
+}
+
+impl Reason<'_> {
+    fn sentence(self, several: bool) -> String {
+        let many = if several { format!("{} × ", self.kernels) } else { String::new() };
+        let example = &self.example.reason;
+        let text = match example.strip_prefix(self.text.as_str()) {
+            Some(_) if self.kernels == 1 => printable(example),
+            Some(rest) if !rest.is_empty() => {
+                let rest = rest.trim_start_matches([':', ';', ' ']);
+                format!(
+                    "{} (the longest, {}: {})",
+                    self.text,
+                    printable(&self.example.name),
+                    printable(rest)
+                )
+            }
+            _ => self.text,
+        };
+        format!("{many}{text}")
+    }
 }
 
 pub(super) fn apart(report: &Report<'_>) -> Vec<Apart> {
@@ -224,30 +266,46 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Apart> {
         if kernels.is_empty() {
             continue;
         }
-        let mut reasons: Vec<(String, usize, Seconds)> = Vec::new();
+        let mut reasons: Vec<Reason> = Vec::new();
         for kernel in &kernels {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
-            let reason = match state {
+            let text = match state {
                 State::Unmodelled => generic(&kernel.reason),
                 State::Minor => {
-                    "far from the roof, but each with too little time to win to matter".to_owned()
+                    let win = si(analysis.totals.recoverable_minor.get(), "s");
+                    format!(
+                        "far from the roof, but each with too little to win to matter; {win} all together"
+                    )
                 }
                 _ => kernel.meaning(),
             };
-            match reasons.iter_mut().find(|known| known.0 == reason) {
-                Some((_, count, time)) => {
-                    *count += 1;
-                    *time += kernel.measured;
+            match reasons.iter_mut().find(|known| known.text == text) {
+                Some(known) => {
+                    known.kernels += 1;
+                    known.time += kernel.measured;
+                    if kernel.measured > known.example.measured {
+                        known.example = kernel;
+                    }
                 }
-                None => reasons.push((reason, 1, kernel.measured)),
+                None => {
+                    reasons.push(Reason {
+                        text,
+                        kernels: 1,
+                        time: kernel.measured,
+                        example: kernel,
+                    });
+                }
             }
         }
-        reasons.sort_by(|one, two| two.2.get().total_cmp(&one.2.get()).then(one.0.cmp(&two.0)));
+        reasons.sort_by(|one, two| {
+            two.time.get().total_cmp(&one.time.get()).then_with(|| one.text.cmp(&two.text))
+        });
+        let several = reasons.len() > 1;
         apart.push(Apart {
             state,
             kernels: kernels.len(),
             time: kernels.iter().map(|kernel| kernel.measured).sum(),
-            reasons,
+            reasons: reasons.into_iter().map(|reason| reason.sentence(several)).collect(),
         });
     }
     apart
@@ -265,120 +323,6 @@ fn generic(reason: &str) -> String {
         Some(end) => reason[..end].to_owned(),
         None => reason.to_owned(),
     }
-}
-
-/// The verdict, as label and sentence.
-pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
-    let analysis = report.analysis;
-    let totals = &analysis.totals;
-    let time = |time: Seconds| si(time.get(), "s");
-    let share = |part: Seconds| {
-        if totals.measured.get() > 0.0 {
-            percent(part / totals.measured)
-        } else {
-            MISSING.to_owned()
-        }
-    };
-    let mut lines = Vec::new();
-    let devices: Vec<String> =
-        analysis.devices.iter().map(|device| printable(device.name())).collect();
-    if totals.measured.get() > 0.0 {
-        let untimed = totals.launches - totals.timed_launches;
-        let untimed = if untimed > 0 {
-            format!("; {} no duration", count(untimed, "launch has", "launches have"))
-        } else {
-            String::new()
-        };
-        lines.push((
-            "GPU time",
-            format!(
-                "{} in {} of {} on {}{untimed}",
-                time(totals.measured),
-                count(totals.launches, "launch", "launches"),
-                count(totals.kernels as u64, "kernel", "kernels"),
-                devices.join(", ")
-            ),
-        ));
-        let unmodelled = totals.unmodelled;
-        let rest = totals.measured - totals.modelled - unmodelled;
-        let mut modelled = format!("{} of the time", share(totals.modelled));
-        if unmodelled.get() > 0.0 {
-            modelled.push_str(&format!("; {} could not be judged", share(unmodelled)));
-        }
-        if rest.get() > 1e-12 {
-            modelled.push_str(&format!("; {} set apart", share(rest)));
-        }
-        lines.push(("Modelled", modelled));
-    } else {
-        lines.push((
-            "GPU time",
-            format!(
-                "unknown: no durations in {} of {} on {}",
-                count(totals.launches, "launch", "launches"),
-                count(totals.kernels as u64, "kernel", "kernels"),
-                devices.join(", ")
-            ),
-        ));
-    }
-    if let Some(headroom) = totals.headroom() {
-        lines.push((
-            "Distance",
-            format!(
-                "{} the expected time: {} measured, {} expected",
-                factor(headroom),
-                time(totals.modelled),
-                time(totals.expected)
-            ),
-        ));
-    }
-    let opportunities = analysis.opportunities().count();
-    if opportunities > 0 {
-        let needed = totals.kernels_for_80_percent;
-        let coverage = match (needed, opportunities) {
-            (_, 1) => "all of it in one kernel".to_owned(),
-            (1, _) => "one kernel brings 80 % of it".to_owned(),
-            (needed, all) if needed == all => {
-                format!("it takes all {all} kernels to win 80 % of it")
-            }
-            (needed, _) => format!("{needed} kernels bring 80 % of it"),
-        };
-        lines.push((
-            "Recoverable",
-            format!(
-                "{} ({}) realistically, at most {}; {coverage}",
-                time(totals.recoverable),
-                share(totals.recoverable),
-                time(totals.recoverable_upper)
-            ),
-        ));
-    } else if totals.modelled.get() > 0.0 {
-        lines.push((
-            "Recoverable",
-            format!(
-                "nothing worth it: no kernel takes {} its expected time with {} to win",
-                factor(analysis.threshold),
-                si(crate::roofline::flag_floor(totals.measured, analysis.floor).get(), "s")
-            ),
-        ));
-    }
-    lines.push((
-        "Ceilings",
-        format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason),
-    ));
-    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
-    if skipped > 0 {
-        lines.push((
-            "Check",
-            format!(
-                "{} could not be used; see below",
-                count(skipped, "record or cell", "records or cells")
-            ),
-        ));
-    }
-    for note in analysis.devices.iter().flat_map(|device| &device.notes) {
-        lines.push(("Check", printable(note)));
-    }
-    lines
 }
 
 /// A number with its noun.
@@ -445,13 +389,17 @@ pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
         analysis.sources.get(source).map_or_else(String::new, |source| printable(&source.path))
     };
     let mut times: Vec<(f64, usize)> =
-        ranks.ranks.iter().map(|rank| (rank.measured.get(), rank.source)).collect();
+        ranks.ranks.iter().filter_map(|rank| Some((rank.measured?.get(), rank.source))).collect();
     times.sort_by(|one, two| one.0.total_cmp(&two.0));
     let (Some(fastest), Some(slowest)) = (times.first(), times.last()) else { return Vec::new() };
     let median = times[times.len() / 2].0;
     let mut lines = vec![format!(
-        "{} inputs: least {} ({}), median {}, greatest {} ({})",
-        times.len(),
+        "{}{}: least {} ({}), median {}, greatest {} ({})",
+        count(times.len() as u64, "input", "inputs"),
+        match ranks.ranks.len() - times.len() {
+            0 => String::new(),
+            untimed => format!(" with durations, {untimed} without"),
+        },
         si(fastest.0, "s"),
         path(fastest.1),
         si(median, "s"),

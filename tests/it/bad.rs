@@ -90,7 +90,8 @@ fn an_unclosed_quote_says_how_much_it_swallowed() {
     let profile = read("unclosed-quote.csv", false).unwrap();
     let skip = &profile.sources[0].skips.first[0];
     assert_eq!(skip.line, 3);
-    assert!(skip.reason.contains("never closed; 3 lines"), "{}", skip.reason);
+    assert!(skip.reason.contains("never closed: 4 lines"), "{}", skip.reason);
+    assert_eq!(profile.sources[0].skips.count, 4);
 }
 
 #[test]

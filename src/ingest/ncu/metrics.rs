@@ -235,7 +235,7 @@ pub(in crate::ingest) struct Wanted {
 pub(in crate::ingest) struct Catalogue {
     pub(super) tensor: Vec<TensorMetric>,
     /// Tensor metrics whose name could not be understood.
-    pub(in crate::ingest) unknown: Vec<String>,
+    unknown: Vec<String>,
 }
 
 impl Catalogue {
@@ -255,7 +255,7 @@ impl Catalogue {
         let metric = match TensorMetric::parse(name) {
             Ok(metric) => metric?,
             Err(()) => {
-                if name.rsplit('.').next() == Some("sum") {
+                if name.ends_with(".sum") && !self.unknown.iter().any(|known| known == name) {
                     self.unknown.push(name.to_owned());
                 }
                 return None;
@@ -320,6 +320,13 @@ impl Catalogue {
             _ => return None,
         };
         Some(wanted(raw))
+    }
+
+    /// What a reader must know of the metrics met.
+    pub(in crate::ingest) fn clues(&self) -> impl Iterator<Item = String> {
+        self.unknown
+            .iter()
+            .map(|name| format!("tensor counter of an unknown kind, not counted: {name}"))
     }
 
     /// The tensor metrics met, with the slot of each.

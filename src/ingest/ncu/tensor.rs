@@ -118,21 +118,15 @@ pub(super) fn operations(counts: &[(TensorMetric, f64)]) -> Vec<(Pipe, f64)> {
             let level: Vec<_> = counts
                 .iter()
                 .filter(|(metric, _)| metric.pipe.precision() == format && metric.is_child == child)
-                .collect();
-            // Where leaves exist, the counter above them would count the same work again.
-            let leaves = level.iter().any(|(metric, _)| metric.sparsity != Sparsity::Both);
-            level
-                .into_iter()
-                .filter(move |(metric, _)| !leaves || metric.sparsity != Sparsity::Both)
                 .copied()
-                .collect::<Vec<_>>()
+                .collect();
+            // A counter without sparsity counts what its leaves count: one of the two is taken.
+            let (whole, leaves): (Vec<_>, Vec<_>) =
+                level.into_iter().partition(|(metric, _)| metric.sparsity == Sparsity::Both);
+            if accounts(&leaves, &whole) { leaves } else { whole }
         };
         let (parents, children) = (of(false), of(true));
-        let total =
-            |level: &[(TensorMetric, f64)]| level.iter().map(|(_, count)| count).sum::<f64>();
-        let use_children = !children.is_empty()
-            && (parents.is_empty() || total(&children) * 1.01 >= total(&parents));
-        for (metric, count) in if use_children { children } else { parents } {
+        for (metric, count) in if accounts(&children, &parents) { children } else { parents } {
             let roof = metric.roof();
             match sums.iter_mut().find(|(pipe, _)| *pipe == roof) {
                 Some((_, sum)) => *sum += count,
@@ -141,6 +135,12 @@ pub(super) fn operations(counts: &[(TensorMetric, f64)]) -> Vec<(Pipe, f64)> {
         }
     }
     sums
+}
+
+/// Whether the finer counters hold all that the coarser ones hold, within 1 %.
+fn accounts(fine: &[(TensorMetric, f64)], coarse: &[(TensorMetric, f64)]) -> bool {
+    let total = |counts: &[(TensorMetric, f64)]| counts.iter().map(|(_, count)| count).sum::<f64>();
+    !fine.is_empty() && (coarse.is_empty() || total(fine) * 1.01 >= total(coarse))
 }
 
 /// Dense peak per pipe in operations per cycle; only `_sparsity_off` leaves are dense for certain.
@@ -207,6 +207,12 @@ mod tests {
             (metric("op_hmma_src_bf16_dst_fp32_sparsity_off"), 40.0),
         ];
         assert_eq!(operations(&counts), [(Pipe::Bf16Matrix, 100.0)]);
+    }
+
+    #[test]
+    fn leaves_that_miss_work_give_way_to_the_counter_above_them() {
+        let counts = [(metric("src_fp8"), 100.0), (metric("src_fp8_sparsity_off"), 0.0)];
+        assert_eq!(operations(&counts), [(Pipe::Fp8Matrix, 100.0)]);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::units::Hertz;
 /// Halves per packed-half instruction; NVIDIA's present sections weight them 2, 2, 4.
 const HALF_LANES: f64 = 2.0;
 
+/// Position of `hfma` among the SASS operations.
+const HFMA: usize = 8;
+
 impl Deriver<'_, '_, '_> {
     /// Elapsed cycles of an SM, to turn rates per cycle into counts.
     fn cycles(&self) -> Option<f64> {
@@ -178,8 +181,27 @@ impl Deriver<'_, '_, '_> {
 
     /// Tensor operations from warp instructions, where the instruction's shape is known.
     fn tensor_instructions(&mut self, context: Context<'_>) {
-        let Some(count) = self.raw.get(Raw::TensorInstructions) else { return };
+        let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
         let work = Quantity::Work(Pipe::Fp16Matrix);
+        // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
+        if matches!(context.compute_capability, Some("8.0" | "9.0")) && count > 0.0 {
+            let Some((half, _)) = self.count(HFMA) else {
+                let formula = "2048 × sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
+                let origin = self.origins.with(
+                    self.reading,
+                    OriginKind::Modelled,
+                    formula,
+                    0.0,
+                    f64::INFINITY,
+                );
+                return self.values.set(
+                    work,
+                    count * roofline::mma_operations(16, 8, 8).get(),
+                    origin,
+                );
+            };
+            count = (count - half / 32.0).max(0.0);
+        }
         if count == 0.0 {
             self.set(work, 0.0, OriginKind::Measured, "sm__inst_executed_pipe_tensor.sum");
         } else if let Some(each) = shape_in_name(context.kernel) {
