@@ -140,7 +140,9 @@ fn plain_loop(path: &Path, task: &Task) -> usize {
             continue;
         };
         if fresh {
-            numbers.iter_mut().for_each(|column| column.push(f64::NAN));
+            for column in &mut numbers {
+                column.push(f64::NAN);
+            }
         }
         let next = slots.len();
         let slot = slots.get(cell(metric)).copied().unwrap_or_else(|| {
@@ -211,7 +213,7 @@ fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, c) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(c);

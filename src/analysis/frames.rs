@@ -177,8 +177,7 @@ mod tests {
 
     #[test]
     fn the_slowest_input_of_a_kernel_is_found() {
-        let mut profile = Profile::default();
-        profile.sources = vec![Source::default(); 4];
+        let mut profile = Profile { sources: vec![Source::default(); 4], ..Profile::default() };
         let name = profile.names.id("gemm");
         let origin = profile.origins.id(&Origin::measured("t"));
         for (source, time) in [(0, 1.0), (1, 3.0), (2, 2.0), (1, 4.0)] {

@@ -73,6 +73,8 @@ pub struct Analysis {
     pub kernels: Vec<Kernel>,
     /// What a reader must know about the whole profile, one sentence each.
     pub notes: Vec<String>,
+    /// Files found by a search that could not be read; the notes say why.
+    pub unread: usize,
     /// The inputs beside each other, where there are several and they were compared.
     pub ranks: Option<Ranks>,
 }
@@ -254,6 +256,7 @@ pub fn analyse(
         totals,
         kernels,
         notes,
+        unread: profile.unread,
         ranks: None,
     })
 }

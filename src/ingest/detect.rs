@@ -140,6 +140,9 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
         .help("choose one with --from FORMAT"))
 }
 
+/// How our own reports start as text, Markdown and CSV.
+const OWN: [&str; 3] = ["GPU time     ", "## Roofline report", "rank,name,full_name,"];
+
 /// Files that are no tables, and what to do about each.
 fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
     let sample = &reading.sample;
@@ -176,6 +179,8 @@ fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
             "only PyProf's start messages, no table follows",
             "run the second step too: python -m pyprof.prof --csv -c idx,kernel,op,params,sil,tc,flops,bytes FILE.dict > FILE.csv",
         )
+    } else if OWN.iter().any(|start| text.starts_with(start)) {
+        ("this is a report of rooflint, not an export", "give the profiler's CSV it was made from")
     } else {
         return None;
     };

@@ -47,6 +47,13 @@ impl IngestError {
         self
     }
 
+    /// The error without the list of what was considered, in one line.
+    pub(super) fn in_short(&self) -> String {
+        let text = self.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.split("; considered").next().unwrap_or_default().to_owned()
+    }
+
     /// The user's next step.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {

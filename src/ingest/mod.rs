@@ -79,6 +79,9 @@ pub struct Options {
     pub map: Option<Mapping>,
 }
 
+/// How many of the files that cannot be read are named.
+const UNREAD_NAMED: usize = 5;
+
 /// Reads all inputs into one profile and joins counters that were taken in separate runs.
 ///
 /// A file that was found by searching a directory or a pattern, and is no profile, is noted and left
@@ -98,12 +101,21 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             profile.notes.push(format!("{}: given twice, read once", input.path().display()));
             continue;
         }
+        let before = profile.launches.len();
         if let Err(error) = read_one(input, options, &mut profile) {
             if input.is_named() || options.strict {
                 return Err(error);
             }
-            profile.notes.push(format!("not read: {error}"));
+            // A file that breaks off in its middle would pass for a shorter run.
+            profile.launches.retain(|row| row < before);
+            profile.unread += 1;
+            if profile.unread <= UNREAD_NAMED {
+                profile.notes.push(format!("not read: {}", error.in_short()));
+            }
         }
+    }
+    if profile.unread > UNREAD_NAMED {
+        profile.notes.push(format!("nor were {} more files", profile.unread - UNREAD_NAMED));
     }
     if profile.launches.is_empty() {
         let path = inputs.first().map_or_else(PathBuf::new, Input::path);

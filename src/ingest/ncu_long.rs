@@ -390,8 +390,11 @@ impl Table {
             (_, 0) => "metrics list",
             _ => "details page with a metrics list",
         };
-        let rules =
-            if self.rules > 0 { format!(", {} rule rows", self.rules) } else { String::new() };
+        let rules = if self.rules > 0 {
+            format!(", {} rule row{}", self.rules, if self.rules == 1 { "" } else { "s" })
+        } else {
+            String::new()
+        };
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
         let clues = self.preamble.clues();
         reading.source.clues.extend(clues);

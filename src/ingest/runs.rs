@@ -40,8 +40,23 @@ impl Has {
 
 /// Launches of one process in one file.
 struct Group {
+    source: u16,
+    process: u32,
     rows: Vec<usize>,
     has: Has,
+    /// Whether it was joined to another group, or could not be.
+    settled: bool,
+}
+
+impl Group {
+    fn name(&self, profile: &Profile, with_file: bool) -> String {
+        let file = &profile.sources[usize::from(self.source)].path;
+        if with_file {
+            format!("process {} of {file}", self.process)
+        } else {
+            format!("process {}", self.process)
+        }
+    }
 }
 
 type Key = (u32, NameId, Option<u64>);
@@ -65,90 +80,111 @@ fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
 const NAMED: usize = 3;
 
 pub(super) fn join(profile: &mut Profile) {
-    let groups = groups(profile);
+    let mut groups = groups(profile);
     if groups.len() < 2 {
         return;
     }
     let mut gone = vec![false; profile.launches.len()];
     let mut ambiguous = 0;
-    for (donor_at, (donor_id, donor)) in groups.iter().enumerate() {
-        let mut hosts: Vec<(usize, Vec<(usize, usize)>)> = Vec::new();
-        for (host_at, (_, host)) in groups.iter().enumerate() {
-            // Of two that complete each other the one with bytes keeps its time: hardware counters
-            // do not slow the kernel down.
-            if host_at == donor_at || !host.has.completes(&donor.has) {
-                continue;
-            }
-            let either_way = donor.has.completes(&host.has);
-            if either_way && (donor.has.bytes() || !host.has.bytes()) {
-                continue;
-            }
-            let pairs = pairs(profile, host, donor);
-            if pairs.len() * 2 >= donor.rows.len().max(1) {
-                hosts.push((host_at, pairs));
-            }
-        }
-        let name = |profile: &Profile, id: &(u16, u32), with_file: bool| {
-            let file = &profile.sources[usize::from(id.0)].path;
-            if with_file {
-                format!("process {} of {file}", id.1)
-            } else {
-                format!("process {}", id.1)
-            }
-        };
-        let donor_name = name(profile, donor_id, true);
-        match hosts.as_slice() {
-            [] => {}
-            [(host_at, pairs)] => {
-                for (host_row, donor_row) in pairs {
-                    let values = values(profile, *donor_row);
-                    profile.launches.fill(*host_row, &values);
-                    gone[*donor_row] = true;
+    // A run and its counters in one file belong together before files are compared.
+    for within_file in [true, false] {
+        for donor_at in 0..groups.len() {
+            let hosts = hosts(profile, &groups, donor_at, within_file);
+            match hosts.as_slice() {
+                [] => continue,
+                [(host_at, pairs)] => {
+                    for (host_row, donor_row) in pairs {
+                        let values = values(profile, *donor_row);
+                        profile.launches.fill(*host_row, &values);
+                        gone[*donor_row] = true;
+                    }
+                    let note = joined(profile, &groups[donor_at], &groups[*host_at], pairs.len());
+                    profile.notes.push(note);
+                    let brought = groups[donor_at].has.quantities.clone();
+                    groups[*host_at].has.quantities.extend(brought);
                 }
-                let host_id = &groups[*host_at].0;
-                let host_name = name(profile, host_id, host_id.0 != donor_id.0);
-                let left = donor.rows.len() - pairs.len();
-                let rest = if left > 0 {
-                    format!("; {left} launches matched none")
-                } else {
-                    String::new()
-                };
-                let grids =
-                    donor.rows.iter().any(|row| profile.launches.head(*row).shape.blocks.is_some());
-                profile.notes.push(format!(
-                    "joined {} launches of {donor_name} with those of {host_name} by launch number{}{rest}",
-                    pairs.len(),
-                    if grids { ", kernel and grid" } else { " and kernel" }
-                ));
-            }
-            several => {
-                ambiguous += 1;
-                if ambiguous <= NAMED {
-                    profile.notes.push(format!(
-                        "{donor_name} was not joined: its launches match {} other runs equally; give one run and its counters at a time",
-                        several.len()
-                    ));
+                several => {
+                    ambiguous += 1;
+                    if ambiguous <= NAMED {
+                        let note = format!(
+                            "{} was not joined: its launches match {} other runs equally; give one run and its counters at a time",
+                            groups[donor_at].name(profile, true),
+                            several.len()
+                        );
+                        profile.notes.push(note);
+                    }
                 }
             }
+            groups[donor_at].settled = true;
         }
     }
     if ambiguous > NAMED {
-        profile
-            .notes
-            .push(format!("nor were {} more processes, for the same reason", ambiguous - NAMED));
+        let more = format!("nor were {} more processes, for the same reason", ambiguous - NAMED);
+        profile.notes.push(more);
     }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
     }
 }
 
-fn groups(profile: &Profile) -> Vec<((u16, u32), Group)> {
+/// The groups that a donor completes, with the pairs of host and donor rows.
+fn hosts(
+    profile: &Profile,
+    groups: &[Group],
+    donor_at: usize,
+    within_file: bool,
+) -> Vec<(usize, Vec<(usize, usize)>)> {
+    let donor = &groups[donor_at];
+    let mut hosts = Vec::new();
+    if donor.settled {
+        return hosts;
+    }
+    for (host_at, host) in groups.iter().enumerate() {
+        let elsewhere = within_file && host.source != donor.source;
+        if host_at == donor_at || host.settled || elsewhere || !host.has.completes(&donor.has) {
+            continue;
+        }
+        // Of two that complete each other the one with bytes keeps its time: hardware counters do
+        // not slow the kernel down.
+        let either_way = donor.has.completes(&host.has);
+        if either_way && (donor.has.bytes() || !host.has.bytes()) {
+            continue;
+        }
+        let pairs = pairs(profile, host, donor);
+        if pairs.len() * 2 >= donor.rows.len().max(1) {
+            hosts.push((host_at, pairs));
+        }
+    }
+    // A run with bytes needs the operations more than one that has neither.
+    if hosts.iter().any(|(host, _)| groups[*host].has.bytes()) {
+        hosts.retain(|(host, _)| groups[*host].has.bytes());
+    }
+    hosts
+}
+
+fn joined(profile: &Profile, donor: &Group, host: &Group, pairs: usize) -> String {
+    let grids = donor.rows.iter().any(|row| profile.launches.head(*row).shape.blocks.is_some());
+    let by = if grids { "launch number, kernel and grid" } else { "launch number and kernel" };
+    let left = donor.rows.len() - pairs;
+    let rest = if left > 0 { format!("; {left} matched none") } else { String::new() };
+    format!(
+        "joined {pairs} launches of {} with those of {} by {by}{rest}",
+        donor.name(profile, true),
+        host.name(profile, host.source != donor.source)
+    )
+}
+
+fn groups(profile: &Profile) -> Vec<Group> {
     let mut groups: BTreeMap<(u16, u32), Group> = BTreeMap::new();
     for row in 0..profile.launches.len() {
         let head = profile.launches.head(row);
-        let group = groups
-            .entry((head.source, head.process))
-            .or_insert_with(|| Group { rows: Vec::new(), has: Has::default() });
+        let group = groups.entry((head.source, head.process)).or_insert_with(|| Group {
+            source: head.source,
+            process: head.process,
+            rows: Vec::new(),
+            has: Has::default(),
+            settled: false,
+        });
         group.rows.push(row);
     }
     if groups.len() > 1 {
@@ -156,7 +192,7 @@ fn groups(profile: &Profile) -> Vec<((u16, u32), Group)> {
             group.has = has(profile, &group.rows);
         }
     }
-    groups.into_iter().collect()
+    groups.into_values().collect()
 }
 
 fn has(profile: &Profile, rows: &[usize]) -> Has {
@@ -240,6 +276,41 @@ mod tests {
         assert_eq!(launch.value(WORK.0), Some(2.0));
         assert_eq!(launch.duration().unwrap().1.kind, OriginKind::Measured);
         assert_eq!(profile.notes.len(), 1);
+    }
+
+    #[test]
+    fn any_further_counters_join_the_run_they_complete() {
+        let more = (Quantity::AchievedOccupancy, OriginKind::Measured);
+        let mut profile = profile(&[(1, &[TIME, BYTES]), (2, &[SLOWED, WORK]), (3, &[TIME, more])]);
+        join(&mut profile);
+        assert_eq!(profile.launches.len(), 2);
+        assert_eq!(profile.launch(0).value(more.0), Some(1.0));
+        assert_eq!(profile.launch(0).value(WORK.0), Some(1.0));
+    }
+
+    #[test]
+    fn counters_of_another_device_are_not_joined() {
+        let mut profile = profile(&[(1, &[TIME, BYTES]), (2, &[SLOWED, WORK])]);
+        let device =
+            |name: &str| DeviceHint { name: Some(name.to_owned()), ..DeviceHint::default() };
+        let (one, two) = (profile.hint(device("A100")), profile.hint(device("H100")));
+        let mut other = Profile { sources: vec![Source::default()], ..Profile::default() };
+        std::mem::swap(&mut other.names, &mut profile.names);
+        std::mem::swap(&mut other.origins, &mut profile.origins);
+        std::mem::swap(&mut other.devices, &mut profile.devices);
+        for row in 0..profile.launches.len() {
+            let mut head = profile.launches.head(row);
+            head.device = if head.process == 1 { one } else { two };
+            let mut all = Values::default();
+            for quantity in Quantity::all() {
+                if let Some((value, origin)) = profile.launches.get(row, quantity) {
+                    all.set(quantity, value, origin);
+                }
+            }
+            other.launches.push(head, &all);
+        }
+        join(&mut other);
+        assert_eq!(other.launches.len(), 4);
     }
 
     #[test]

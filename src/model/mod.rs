@@ -33,6 +33,8 @@ pub struct Profile {
     pub devices: Vec<DeviceHint>,
     /// What a reader of the report must know about the whole profile.
     pub notes: Vec<String>,
+    /// Files found by a search that could not be read; the notes say why.
+    pub unread: usize,
 }
 
 impl Profile {

@@ -16,7 +16,6 @@ pub fn explained(
     style: &Style,
 ) -> String {
     let mut lines = Lines { rows: Vec::new() };
-    let time = |time: Seconds| view::si(time.get(), "s");
     let device = &analysis.devices[kernel.device];
     lines.add("kernel", printable(&kernel.full_name), String::new());
     if let Some(operator) = &kernel.operator {
@@ -29,6 +28,32 @@ pub fn explained(
         format!("grid / block {}; sums over all launches follow", view::shape(kernel)),
     );
     lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
+    memory(&mut lines, kernel, explanation);
+    work(&mut lines, kernel, explanation);
+    if let (Some(flops), Some(bytes), Some(intensity)) =
+        (kernel.flops, kernel.bytes, kernel.intensity)
+    {
+        let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
+            format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
+        });
+        lines.add(
+            "I",
+            format!("{} FLOP/B", view::digits(intensity.get())),
+            format!(
+                "F ÷ B = {} ÷ {}{ridge}",
+                view::si(flops.get(), "FLOP"),
+                view::si(bytes.get(), "B")
+            ),
+        );
+    }
+    conclusion(&mut lines, analysis, kernel);
+    lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
+    lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
+    lines.add("meaning", String::new(), kernel.meaning());
+    lines.draw(style)
+}
+
+fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
     match (kernel.bytes, kernel.memory_time) {
         (Some(bytes), Some(memory)) => {
             lines.add("B", view::si(bytes.get(), "B"), origin(explanation.bytes.as_ref()));
@@ -53,23 +78,9 @@ pub fn explained(
         }
         (None, None) => lines.add("B", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
-    work(&mut lines, kernel, explanation);
-    if let (Some(flops), Some(bytes), Some(intensity)) =
-        (kernel.flops, kernel.bytes, kernel.intensity)
-    {
-        let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
-            format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
-        });
-        lines.add(
-            "I",
-            format!("{} FLOP/B", view::digits(intensity.get())),
-            format!(
-                "F ÷ B = {} ÷ {}{ridge}",
-                view::si(flops.get(), "FLOP"),
-                view::si(bytes.get(), "B")
-            ),
-        );
-    }
+}
+
+fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
     if let Some(expected) = kernel.expected {
         let bound = if kernel.is_lower_bound() {
             let high = kernel.expected_high.map_or(f64::INFINITY, Seconds::get);
@@ -117,10 +128,10 @@ pub fn explained(
         );
         lines.add("gain", view::factor(kernel.gain), "total ÷ (total − to win)".to_owned());
     }
-    lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
-    lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
-    lines.add("meaning", String::new(), kernel.meaning());
-    lines.draw(style)
+}
+
+fn time(time: Seconds) -> String {
+    view::si(time.get(), "s")
 }
 
 fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {

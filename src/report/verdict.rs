@@ -2,134 +2,128 @@
 
 use super::Report;
 use super::numbers::{factor, percent, printable, si};
-use super::view::{MISSING, count, interval};
+use super::view::{count, interval};
 use crate::analysis::State;
+use crate::roofline;
 use crate::units::Seconds;
 
 /// The verdict, as label and sentence.
 pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let analysis = report.analysis;
-    let totals = &analysis.totals;
-    let time = |time: Seconds| si(time.get(), "s");
-    let share = |part: Seconds| {
-        if totals.measured.get() > 0.0 {
-            percent(part / totals.measured)
-        } else {
-            MISSING.to_owned()
-        }
-    };
-    let mut lines = Vec::new();
-    let mut devices: Vec<String> = Vec::new();
-    for device in &analysis.devices {
-        let name = printable(device.name());
-        if !devices.contains(&name) {
-            devices.push(name);
-        }
-    }
-    let instrumented = if totals.instrumented.get() > 0.0 {
-        format!("; {} more, taken while instrumented, is left out", time(totals.instrumented))
-    } else {
-        String::new()
-    };
-    if totals.measured.get() > 0.0 {
-        let untimed = totals.launches - totals.timed_launches;
-        let untimed = if untimed > 0 {
-            format!("; {} no duration", count(untimed, "launch has", "launches have"))
-        } else {
-            String::new()
-        };
-        lines.push((
-            "GPU time",
-            format!(
-                "{} in {} of {} on {}{untimed}{instrumented}",
-                time(totals.measured),
-                count(totals.launches, "launch", "launches"),
-                count(totals.kernels as u64, "kernel", "kernels"),
-                devices.join(", ")
-            ),
-        ));
-        let unmodelled = totals.unmodelled;
-        let rest = totals.measured - totals.modelled - unmodelled;
-        let mut modelled = format!("{} of the time", share(totals.modelled));
-        if unmodelled.get() > 0.0 {
-            modelled.push_str(&format!("; {} could not be judged", share(unmodelled)));
-        }
-        if rest.get() > 1e-12 {
-            modelled.push_str(&format!("; {} outside the model", share(rest)));
-        }
-        lines.push(("Modelled", modelled));
-    } else {
-        lines.push((
-            "GPU time",
-            format!(
-                "unknown: no durations in {} of {} on {}{instrumented}",
-                count(totals.launches, "launch", "launches"),
-                count(totals.kernels as u64, "kernel", "kernels"),
-                devices.join(", ")
-            ),
-        ));
-    }
-    if let Some(headroom) = totals.headroom() {
-        lines.push((
-            "Distance",
-            format!(
-                "{} the expected time: {} measured, {} expected",
-                interval(headroom, totals.modelled / totals.expected_high),
-                time(totals.modelled),
-                if totals.modelled / totals.expected_high < headroom * 0.999 {
-                    format!("at least {}", time(totals.expected))
-                } else {
-                    time(totals.expected)
-                }
-            ),
-        ));
-    }
-    let opportunities = totals.states.get(&State::Opportunity).map_or(0, |(kernels, _)| *kernels);
-    if opportunities > 0 {
-        let needed = totals.kernels_for_80_percent;
-        let coverage = match (needed, opportunities) {
-            (_, 1) => "all of it in one kernel".to_owned(),
-            (1, _) => "one kernel brings 80 % of it".to_owned(),
-            (needed, all) if needed == all => {
-                format!("it takes all {all} kernels to win 80 % of it")
-            }
-            (needed, _) => format!("{needed} kernels bring 80 % of it"),
-        };
-        lines.push((
-            "Recoverable",
-            format!(
-                "{} ({}) realistically, at most {}; {coverage}",
-                time(totals.recoverable),
-                share(totals.recoverable),
-                time(totals.recoverable_upper)
-            ),
-        ));
-    } else if totals.modelled.get() > 0.0 {
-        lines.push((
-            "Recoverable",
-            format!(
-                "nothing worth it: no kernel takes {} its expected time with {} to win",
-                factor(analysis.threshold),
-                si(crate::roofline::flag_floor(totals.measured, analysis.floor).get(), "s")
-            ),
-        ));
-    }
-    lines.push((
-        "Ceilings",
-        format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason),
-    ));
+    let mut lines = vec![("GPU time", gpu_time(report))];
+    let sentences = [
+        ("Modelled", modelled(report)),
+        ("Distance", distance(report)),
+        ("Recoverable", recoverable(report)),
+    ];
+    lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
+    let ceilings = format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason);
+    lines.push(("Ceilings", ceilings));
     let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
     if skipped > 0 {
-        lines.push((
-            "Check",
-            format!(
-                "{} could not be used; see below",
-                count(skipped, "record or cell", "records or cells")
-            ),
-        ));
+        let skipped = count(skipped, "record or cell", "records or cells");
+        lines.push(("Check", format!("{skipped} could not be used; see below")));
+    }
+    if analysis.unread > 0 {
+        let unread = count(analysis.unread as u64, "file was", "files were");
+        lines.push(("Check", format!("{unread} not read; see below")));
     }
     for note in analysis.devices.iter().flat_map(|device| &device.notes) {
         lines.push(("Check", printable(note)));
     }
     lines
+}
+
+fn time(time: Seconds) -> String {
+    si(time.get(), "s")
+}
+
+fn gpu_time(report: &Report<'_>) -> String {
+    let totals = &report.analysis.totals;
+    let mut devices: Vec<String> = Vec::new();
+    for device in &report.analysis.devices {
+        let name = printable(device.name());
+        if !devices.contains(&name) {
+            devices.push(name);
+        }
+    }
+    let whole = format!(
+        "{} of {} on {}",
+        count(totals.launches, "launch", "launches"),
+        count(totals.kernels as u64, "kernel", "kernels"),
+        devices.join(", ")
+    );
+    let mut text = if totals.measured.get() > 0.0 {
+        format!("{} in {whole}", time(totals.measured))
+    } else {
+        format!("unknown: no durations in {whole}")
+    };
+    let untimed = totals.launches - totals.timed_launches;
+    if untimed > 0 && totals.measured.get() > 0.0 {
+        let untimed = count(untimed, "launch has", "launches have");
+        text.push_str(&format!("; {untimed} no duration"));
+    }
+    if totals.instrumented.get() > 0.0 {
+        let left_out = time(totals.instrumented);
+        text.push_str(&format!("; {left_out} more, taken while instrumented, is left out"));
+    }
+    text
+}
+
+fn modelled(report: &Report<'_>) -> Option<String> {
+    let totals = &report.analysis.totals;
+    let share = |part: Seconds| percent(part / totals.measured);
+    if totals.measured.get() <= 0.0 {
+        return None;
+    }
+    let mut text = format!("{} of the time", share(totals.modelled));
+    if totals.unmodelled.get() > 0.0 {
+        text.push_str(&format!("; {} could not be judged", share(totals.unmodelled)));
+    }
+    let rest = totals.measured - totals.modelled - totals.unmodelled;
+    if rest.get() > 1e-12 {
+        text.push_str(&format!("; {} outside the model", share(rest)));
+    }
+    Some(text)
+}
+
+fn distance(report: &Report<'_>) -> Option<String> {
+    let totals = &report.analysis.totals;
+    let headroom = totals.headroom()?;
+    let low = totals.modelled / totals.expected_high;
+    let at_least = if low < headroom * 0.999 { "at least " } else { "" };
+    Some(format!(
+        "{} the expected time: {} measured, {at_least}{} expected",
+        interval(headroom, low),
+        time(totals.modelled),
+        time(totals.expected)
+    ))
+}
+
+fn recoverable(report: &Report<'_>) -> Option<String> {
+    let analysis = report.analysis;
+    let totals = &analysis.totals;
+    let opportunities = totals.states.get(&State::Opportunity).map_or(0, |(kernels, _)| *kernels);
+    if opportunities == 0 {
+        let floor = roofline::flag_floor(totals.measured, analysis.floor);
+        return (totals.modelled.get() > 0.0).then(|| {
+            format!(
+                "nothing worth it: no kernel takes {} its expected time with {} to win",
+                factor(analysis.threshold),
+                time(floor)
+            )
+        });
+    }
+    let coverage = match (totals.kernels_for_80_percent, opportunities) {
+        (_, 1) => "all of it in one kernel".to_owned(),
+        (1, _) => "one kernel brings 80 % of it".to_owned(),
+        (needed, all) if needed == all => format!("it takes all {all} kernels to win 80 % of it"),
+        (needed, _) => format!("{needed} kernels bring 80 % of it"),
+    };
+    Some(format!(
+        "{} ({}) realistically, at most {}; {coverage}",
+        time(totals.recoverable),
+        percent(totals.recoverable / totals.measured),
+        time(totals.recoverable_upper)
+    ))
 }

@@ -370,12 +370,16 @@ pub(super) fn provenance(report: &Report<'_>) -> Vec<String> {
         let launches: u64 = rest.iter().map(|source| source.launches).sum();
         let skipped: u64 = rest.iter().map(|source| source.skips.count).sum();
         lines.push(format!(
-            "and {} more files: {launches} launches, {skipped} records or cells skipped",
-            rest.len()
+            "and {}: {}, {skipped} records or cells skipped",
+            count(rest.len() as u64, "more file", "more files"),
+            count(launches, "launch", "launches")
         ));
     }
     for device in &analysis.devices {
-        lines.push(format!("device {}: {}", printable(device.name()), printable(&device.how)));
+        let line = format!("device {}: {}", printable(device.name()), printable(&device.how));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
     }
     lines.extend(analysis.notes.iter().map(|note| printable(note)));
     lines

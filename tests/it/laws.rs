@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use rooflint::analysis::{self, Analysis, Options};
+use rooflint::analysis::{self, Analysis, Options, State};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Numerals};
 use rooflint::model::Profile;
@@ -50,7 +50,7 @@ proptest! {
         let digits = value.to_string();
         let mut grouped = String::new();
         for (at, c) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at) % 3 == 0 {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
                 grouped.push(',');
             }
             grouped.push(c);
@@ -117,4 +117,113 @@ fn shares_of_all_kernels_add_up_to_the_whole() {
     assert!((share - 1.0).abs() < 1e-9, "{share}");
     let launches: u64 = analysis.kernels.iter().map(|kernel| kernel.launches).sum();
     assert_eq!(launches, analysis.totals.launches);
+}
+
+/// The sample's rows `times` times over, with launch numbers of their own.
+fn repeated(times: usize) -> Profile {
+    let lines: Vec<&str> = SAMPLE.lines().collect();
+    let mut text = format!("{}\n{}\n", lines[0], lines[1]);
+    for round in 0..times {
+        for (at, line) in lines[2..].iter().enumerate() {
+            let (_, rest) = line.split_once(',').unwrap();
+            text.push_str(&format!("\"{}\",{rest}\n", round * lines.len() + at));
+        }
+    }
+    ingest::read_text("repeated", Box::leak(text.into_boxed_str()), &ingest::Options::default())
+        .unwrap()
+}
+
+#[test]
+fn a_longer_run_of_the_same_launches_is_judged_the_same() {
+    let (once, thrice) = (analysed(&repeated(1)), analysed(&repeated(3)));
+    assert_eq!(thrice.totals.launches, 3 * once.totals.launches);
+    for kernel in &once.kernels {
+        let other = thrice
+            .kernels
+            .iter()
+            .find(|other| other.full_name == kernel.full_name && other.shape == kernel.shape)
+            .unwrap();
+        assert_eq!(
+            other.headroom.map(|h| (h * 1e9).round()),
+            kernel.headroom.map(|h| (h * 1e9).round())
+        );
+        assert_eq!(other.limiter, kernel.limiter, "{}", kernel.name);
+        // Only what a kernel can win grows with the run.
+        if kernel.state != State::Minor {
+            assert_eq!(other.state, kernel.state, "{}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn two_files_add_up_to_what_each_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inputs = Vec::new();
+    for name in ["one.csv", "two.csv"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, SAMPLE).unwrap();
+        inputs.push(ingest::Input::Named(path));
+    }
+    // The same file named twice is one file.
+    inputs.push(inputs[0].clone());
+    let both = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+    assert_eq!(both.sources.len(), 2);
+    assert!(both.notes.iter().any(|note| note.contains("given twice")), "{:?}", both.notes);
+    let (both, one) = (analysed(&both), analysed(&sample(|_| {})));
+    let twice = one.totals.measured.get() * 2.0;
+    assert!((both.totals.measured.get() / twice - 1.0).abs() < 1e-12);
+    assert_eq!(both.kernels.len(), one.kernels.len());
+}
+
+#[test]
+fn the_whole_headroom_is_modelled_time_over_expected_time() {
+    let analysis = analysed(&sample(|_| {}));
+    let modelled: Vec<_> =
+        analysis.kernels.iter().filter(|kernel| kernel.state.is_modelled()).collect();
+    let measured: f64 = modelled.iter().map(|kernel| kernel.modelled.get()).sum();
+    let expected: f64 = modelled.iter().filter_map(|kernel| kernel.expected).map(|e| e.get()).sum();
+    let headroom = analysis.totals.headroom().unwrap();
+    assert!((headroom / (measured / expected) - 1.0).abs() < 1e-12, "{headroom}");
+}
+
+#[test]
+fn a_launch_without_a_time_changes_nothing_but_the_count() {
+    let plain = analysed(&sample(|_| {}));
+    let lines: Vec<&str> = SAMPLE.lines().collect();
+    let column = ingest_column(lines[0], "gpu__time_duration.sum");
+    let cells: Vec<String> = split(lines[2])
+        .into_iter()
+        .enumerate()
+        .map(|(at, cell)| match at {
+            0 => "\"999999\"".to_owned(),
+            at if at == column => "\"n/a\"".to_owned(),
+            _ => format!("\"{cell}\""),
+        })
+        .collect();
+    let text = format!("{}\n{}\n", SAMPLE.trim_end(), cells.join(","));
+    let text: &'static str = Box::leak(text.into_boxed_str());
+    let more = analysed(&ingest::read_text("more", text, &ingest::Options::default()).unwrap());
+    assert_eq!(more.totals.launches, plain.totals.launches + 1);
+    assert_eq!(more.totals.timed_launches, plain.totals.timed_launches);
+    assert_eq!(more.totals.measured, plain.totals.measured);
+    assert_eq!(more.totals.expected, plain.totals.expected);
+    assert_eq!(more.totals.recoverable, plain.totals.recoverable);
+    let states = |analysis: &Analysis| {
+        analysis
+            .kernels
+            .iter()
+            .map(|kernel| (kernel.name.clone(), kernel.state))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(states(&more), states(&plain));
+}
+
+fn split(line: &str) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    let record = reader.records().next().unwrap().unwrap();
+    record.iter().map(|cell| cell.replace('"', "\"\"")).collect()
+}
+
+fn ingest_column(header: &str, name: &str) -> usize {
+    split(header).iter().position(|field| field == name).unwrap()
 }

@@ -255,7 +255,8 @@ impl Catalogue {
         let metric = match TensorMetric::parse(name) {
             Ok(metric) => metric?,
             Err(()) => {
-                if name.ends_with(".sum") && !self.unknown.iter().any(|known| known == name) {
+                let counts = name.rsplit_once('.').is_some_and(|(_, rollup)| rollup == "sum");
+                if counts && !self.unknown.iter().any(|known| known == name) {
                     self.unknown.push(name.to_owned());
                 }
                 return None;
