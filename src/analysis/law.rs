@@ -35,11 +35,12 @@ impl Interval {
         }
     }
 
-    fn max(self, other: Self) -> Self {
+    /// What two sides that overlap need: bound by bound the longer.
+    fn overlapped(self, other: Self) -> Self {
         Self {
-            low: self.low.max(other.low),
-            value: self.value.max(other.value),
-            high: self.high.max(other.high),
+            low: roofline::expected_time(self.low, other.low),
+            value: roofline::expected_time(self.value, other.value),
+            high: roofline::expected_time(self.high, other.high),
         }
     }
 
@@ -102,7 +103,7 @@ impl Judged {
         if self.memory.is_none() && self.math.is_none() {
             return None;
         }
-        Some(self.memory.unwrap_or(unknown).max(self.math.unwrap_or(unknown)))
+        Some(self.memory.unwrap_or(unknown).overlapped(self.math.unwrap_or(unknown)))
     }
 }
 
@@ -288,7 +289,11 @@ fn math(
             .map(|busy| Interval { high: busy, ..Interval::ZERO });
         return;
     }
-    let mut math = groups.iter().fold(Interval::ZERO, |most, (_, sum)| most.max(*sum));
+    let of = |bound: fn(&Interval) -> Seconds| {
+        roofline::grouped_math_time(groups.iter().map(|(_, sum)| bound(sum)))
+    };
+    let mut math =
+        Interval { low: of(|sum| sum.low), value: of(|sum| sum.value), high: of(|sum| sum.high) };
     if !counted.is_complete(work.intent) {
         math.high = busy.unwrap_or(Seconds::new(f64::INFINITY)).max(math.value);
     } else if let Some(busy) = busy {

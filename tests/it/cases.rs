@@ -202,6 +202,69 @@ fn every_case_comes_out() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// Quantities that belong to parts which do not exist yet, or are tested where they are computed.
+const ELSEWHERE: [&str; 55] = [
+    // Counters of AMD devices, which no reader takes in yet.
+    "amd_mfma_flops",
+    "amd_read_gfx90a",
+    "amd_read_gfx942",
+    "amd_valu_flops",
+    "amd_write",
+    // Rules of advice that are still to come.
+    "blocks_per_sm",
+    "bound_class",
+    "bytes_in_flight",
+    "excess_fraction",
+    "fma_mix_derate",
+    "l2_binds_hit_rate",
+    "limit_shared",
+    "limit_warps",
+    "next_bottleneck",
+    "occupancy",
+    "single_launch_noise",
+    "tail_hint",
+    // Repaired by the PyProf reader, and tested beside it.
+    "pyprof_linear_bytes_faulty",
+    "pyprof_linear_bytes_repaired",
+    // Closed forms of kernels.
+    "adam_bytes",
+    "attention_bwd_flops",
+    "attention_bytes_flash",
+    "attention_bytes_unfused",
+    "attention_flops",
+    "attention_pairs_causal",
+    "axpy_ai",
+    "axpy_bytes",
+    "axpy_flops",
+    "conv2d_bytes",
+    "conv2d_flops",
+    "conv2d_out",
+    "decode_attention_ai",
+    "dot_ai",
+    "elementwise_ai",
+    "embedding_bytes",
+    "gemm_ai",
+    "gemm_ai_l2",
+    "gemm_bytes",
+    "gemm_executed_flops",
+    "gemm_flops",
+    "gemv_bytes",
+    "gemv_flops",
+    "gemv_plain_ai",
+    "layernorm_ai",
+    "linear_ai",
+    "linear_bytes",
+    "pool_ai",
+    "rfft_ai",
+    "rfft_flops",
+    "sgd_momentum_bytes",
+    "softmax_ai",
+    "spmv_ai_no_rowptr",
+    "spmv_csr_ai",
+    "transpose_bytes",
+    "winograd_reduction",
+];
+
 #[test]
 fn no_case_of_the_collection_is_left_out() {
     let Some(collection) = crate::profiles::collection() else { return };
@@ -212,21 +275,9 @@ fn no_case_of_the_collection_is_left_out() {
         .collect();
     let missing: Vec<String> = cases(&text)
         .into_iter()
-        .filter(|case| !matches!(answer_kind(case), Kind::ClosedForm))
+        .filter(|case| !ELSEWHERE.contains(&case.quantity.as_str()))
         .map(|case| case.id)
         .filter(|id| !ours.contains(id))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-}
-
-enum Kind {
-    Law,
-    ClosedForm,
-}
-
-fn answer_kind(case: &Case) -> Kind {
-    match answer(case) {
-        Answer::ClosedForm => Kind::ClosedForm,
-        _ => Kind::Law,
-    }
 }

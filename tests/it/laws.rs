@@ -181,7 +181,8 @@ fn the_whole_headroom_is_modelled_time_over_expected_time() {
     let modelled: Vec<_> =
         analysis.kernels.iter().filter(|kernel| kernel.state.is_modelled()).collect();
     let measured: f64 = modelled.iter().map(|kernel| kernel.modelled.get()).sum();
-    let expected: f64 = modelled.iter().filter_map(|kernel| kernel.expected).map(|e| e.get()).sum();
+    let expected: f64 =
+        modelled.iter().filter_map(|kernel| kernel.expected).map(Seconds::get).sum();
     let headroom = analysis.totals.headroom().unwrap();
     assert!((headroom / (measured / expected) - 1.0).abs() < 1e-12, "{headroom}");
 }

@@ -9,8 +9,10 @@ use crate::units::Hertz;
 /// Bytes of one L1 writeback or shared-memory wavefront: 32 banks of 4 bytes.
 const WAVEFRONT_BYTES: f64 = 128.0;
 
-/// Bytes of a cache sector.
-const SECTOR_BYTES: f64 = 32.0;
+/// Bytes of so many cache sectors.
+fn sectors(count: f64) -> f64 {
+    roofline::sector_bytes(count).get()
+}
 
 impl Deriver<'_, '_, '_> {
     pub(super) fn dram(&mut self) {
@@ -23,14 +25,10 @@ impl Deriver<'_, '_, '_> {
             both(Raw::DramRead, Raw::DramWrite),
             "dram__bytes_read.sum + dram__bytes_write.sum",
         );
+        self.derived(bytes, raw.get(Raw::DramSectors).map(sectors), "32 × dram__sectors.sum");
         self.derived(
             bytes,
-            raw.get(Raw::DramSectors).map(|s| SECTOR_BYTES * s),
-            "32 × dram__sectors.sum",
-        );
-        self.derived(
-            bytes,
-            both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(|s| SECTOR_BYTES * s),
+            both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(sectors),
             "32 × (dram__sectors_read.sum + dram__sectors_write.sum)",
         );
         let time = self.duration();
@@ -61,9 +59,9 @@ impl Deriver<'_, '_, '_> {
                 self.values.set(bytes, value, origin);
             }
         }
-        if let Some(sectors) = raw.get(Raw::LtsMissSectors) {
+        if let Some(missed) = raw.get(Raw::LtsMissSectors) {
             let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
-            self.set(bytes, SECTOR_BYTES * sectors, OriginKind::Modelled, formula);
+            self.set(bytes, sectors(missed), OriginKind::Modelled, formula);
         }
         self.measured(
             Quantity::DramActive,
@@ -97,10 +95,10 @@ impl Deriver<'_, '_, '_> {
         let raw = self.raw;
         let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
         // One definition for bytes and peak: mixing them would give a wrong utilisation.
-        if let Some(sectors) = raw.get(Raw::LtsTexSectors) {
+        if let Some(requested) = raw.get(Raw::LtsTexSectors) {
             self.set(
                 Quantity::L2Bytes,
-                SECTOR_BYTES * sectors,
+                sectors(requested),
                 OriginKind::Derived,
                 "32 × lts__t_sectors_srcunit_tex.sum",
             );
@@ -115,12 +113,11 @@ impl Deriver<'_, '_, '_> {
         } else if let Some(cycles) = raw.get(Raw::LtsXbar) {
             self.set(
                 Quantity::L2Bytes,
-                SECTOR_BYTES * cycles,
+                sectors(cycles),
                 OriginKind::Derived,
                 "32 × lts__lts2xbar_cycles_active.sum",
             );
-            let peak =
-                per_cycle(raw.get(Raw::LtsXbarPeak).map(|peak| SECTOR_BYTES * peak), Raw::LtsClock);
+            let peak = per_cycle(raw.get(Raw::LtsXbarPeak).map(sectors), Raw::LtsClock);
             self.derived(Quantity::L2Bandwidth, peak, "32 × lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
         }
         if let Some(bytes) = raw.get(Raw::L1Bytes) {
