@@ -2,6 +2,7 @@
 
 use super::ceilings::From;
 use super::{Analysis, Kernel};
+use crate::catalog::Provenance;
 use crate::model::{Origin, Pipe, Profile, Quantity};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
@@ -34,14 +35,21 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
     let device = &analysis.devices[kernel.device];
     let roofs = &device.roofs;
     let name = device.name();
+    let own =
+        device.device.as_ref().is_some_and(|device| device.provenance == Provenance::Attributes);
+    let figure = if own {
+        "from the device attributes of the export".to_owned()
+    } else {
+        format!("catalogue figure of {name}")
+    };
     let words = |from: From| match from {
         From::Profile => "from the profile, at the clock it ran at".to_owned(),
         From::Scaled { rated, clock } => format!(
-            "catalogue figure of {name}, scaled from {:.3} to the measured {:.3} GHz",
+            "{figure}, scaled from {:.3} to the measured {:.3} GHz",
             rated.get() / 1e9,
             clock.get() / 1e9
         ),
-        From::Catalogue => format!("catalogue figure of {name}"),
+        From::Catalogue => figure.clone(),
     };
     let work: Vec<_> = launch
         .work()

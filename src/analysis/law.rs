@@ -89,6 +89,10 @@ pub(super) struct Judged {
     pub(super) problem: Option<Problem>,
 }
 
+/// How much longer than its peak rate allows counted work may keep the tensor pipe busy: `HMMA` on
+/// Hopper runs at two thirds of the pipe's rate. Beyond that, work was not counted.
+const SLOW_INSTRUCTIONS: f64 = 1.6;
+
 /// Bytes an SM can receive from L2 per clock.
 const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 
@@ -274,8 +278,13 @@ fn math(
         counted.tensor = true;
         if busy.get() > tensor.get() * 1.05 {
             let unseen = busy - tensor;
-            judged.tensor_activity = Some(unseen);
-            add(&mut groups, roofs.group(Pipe::Fp16Matrix), Interval::scaled(unseen, 1.0, 1.0));
+            let interval = if busy.get() > tensor.get() * SLOW_INSTRUCTIONS {
+                judged.tensor_activity = Some(unseen);
+                Interval::scaled(unseen, 1.0, 1.0)
+            } else {
+                Interval { high: unseen, ..Interval::ZERO }
+            };
+            add(&mut groups, roofs.group(Pipe::Fp16Matrix), interval);
         }
     }
     // The busiest unit of the SM bounds what was not counted.

@@ -106,11 +106,15 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         return (State::LaunchFloored, reason);
     }
     let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
-        let reason = format!(
-            "no floating-point work and no DRAM traffic: the time goes elsewhere{}",
-            busiest(kernel)
-        );
-        return (State::Unmodelled, reason);
+        let reason = match (part.has_memory, part.has_math) {
+            (true, true) if kernel.uncounted.is_empty() => {
+                "no floating-point work and no DRAM traffic: the time goes elsewhere"
+            }
+            (true, true) => "all that was counted is zero: the time goes elsewhere",
+            (true, false) => "no DRAM traffic, and FLOPs were not counted",
+            (false, _) => "no work that was counted, and bytes were not",
+        };
+        return (State::Unmodelled, format!("{reason}{}", busiest(kernel)));
     };
     let suffix = match sums.faster_launches() {
         0 => String::new(),
@@ -284,12 +288,16 @@ fn by_limiter(kernel: &Kernel) -> String {
     match kernel.state {
         State::Opportunity | State::Fair | State::Minor => match kernel.limiter {
             Limiter::Latency => {
-                let blocks = kernel.shape.blocks.map_or_else(|| "few".to_owned(), |blocks| blocks.to_string());
+                let blocks = match kernel.shape.blocks {
+                    None => "few blocks".to_owned(),
+                    Some(1) => "one block".to_owned(),
+                    Some(blocks) => format!("{blocks} blocks"),
+                };
                 let threads = kernel.shape.threads_per_block.unwrap_or_default();
                 if threads < roofline::THREADS_PER_BLOCK {
-                    format!("too little parallelism to hide latency: {blocks} blocks of only {threads} threads; larger blocks, or more work in each")
+                    format!("too little parallelism to hide latency: {blocks} of only {threads} threads; larger blocks, or more work in each")
                 } else {
-                    format!("too little parallelism to hide latency: only {blocks} blocks of {threads} threads; split the work into more blocks, or merge launches")
+                    format!("too little parallelism to hide latency: only {blocks} of {threads} threads; split the work into more blocks, or merge launches")
                 }
             }
             Limiter::Memory => {

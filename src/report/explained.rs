@@ -84,7 +84,14 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
     if let Some(expected) = kernel.expected {
         let bound = if kernel.is_lower_bound() {
             let high = kernel.expected_high.map_or(f64::INFINITY, Seconds::get);
-            format!("; a lower bound: what was not counted allows up to {}", view::si(high, "s"))
+            if high.is_finite() {
+                format!(
+                    "; a lower bound: what was not counted allows up to {}",
+                    view::si(high, "s")
+                )
+            } else {
+                "; a lower bound: nothing limits what was not counted".to_owned()
+            }
         } else {
             String::new()
         };
@@ -118,15 +125,17 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 view::si(analysis.fixed_cost.get(), "s")
             ),
         );
-        lines.add(
-            "to win",
-            time(kernel.recoverable),
-            format!(
-                "T above structural, launch by launch; at most {} (T above E)",
-                time(kernel.recoverable_upper)
-            ),
-        );
-        lines.add("gain", view::factor(kernel.gain), "total ÷ (total − to win)".to_owned());
+        if kernel.state.is_modelled() {
+            lines.add(
+                "to win",
+                time(kernel.recoverable),
+                format!(
+                    "T above structural, launch by launch; at most {} (T above E)",
+                    time(kernel.recoverable_upper)
+                ),
+            );
+            lines.add("gain", view::factor(kernel.gain), "total ÷ (total − to win)".to_owned());
+        }
     }
 }
 
@@ -184,8 +193,11 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         lines.add(
             "not counted",
             kernel.uncounted.join(", "),
-            "may need time too: E is then a lower bound, as far as no utilisation limits it"
-                .to_owned(),
+            if kernel.is_lower_bound() {
+                "may need time too: E is a lower bound".to_owned()
+            } else {
+                "taken as unused: what else is known leaves no room for it".to_owned()
+            },
         );
     }
 }

@@ -103,12 +103,19 @@ fn distance(report: &Report<'_>) -> Option<String> {
 fn recoverable(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
+    // Many small kernels can hold more than the few that are worth naming.
+    let minor = if totals.recoverable_minor >= roofline::flag_floor(totals.measured, analysis.floor)
+    {
+        format!("; minor kernels hold {} together", time(totals.recoverable_minor))
+    } else {
+        String::new()
+    };
     let opportunities = totals.states.get(&State::Opportunity).map_or(0, |(kernels, _)| *kernels);
     if opportunities == 0 {
         let floor = roofline::flag_floor(totals.measured, analysis.floor);
         return (totals.modelled.get() > 0.0).then(|| {
             format!(
-                "nothing worth it: no kernel takes {} its expected time with {} to win",
+                "nothing worth it: no kernel takes {} its expected time with {} to win{minor}",
                 factor(analysis.threshold),
                 time(floor)
             )
@@ -121,7 +128,7 @@ fn recoverable(report: &Report<'_>) -> Option<String> {
         (needed, _) => format!("{needed} kernels bring 80 % of it"),
     };
     Some(format!(
-        "{} ({}) realistically, at most {}; {coverage}",
+        "{} ({}) realistically, at most {}; {coverage}{minor}",
         time(totals.recoverable),
         percent(totals.recoverable / totals.measured),
         time(totals.recoverable_upper)
