@@ -95,6 +95,14 @@ impl Device {
     #[must_use]
     pub fn disagreements(&self, hint: &DeviceHint) -> Vec<String> {
         let mut found = Vec::new();
+        if let (Some(exported), Some(listed)) = (&hint.compute_capability, &self.compute_capability)
+            && exported != listed
+        {
+            found.push(format!(
+                "the export says compute capability {exported}, the catalogue {listed} for {}",
+                self.name
+            ));
+        }
         let sms = hint.sms.filter(|sms| *sms > 0);
         if let (Some(exported), Some(listed)) = (sms, self.sms)
             && exported != listed
@@ -237,11 +245,16 @@ mod tests {
             ..DeviceHint::default()
         };
         assert_eq!(device.disagreements(&hint), Vec::<String>::new());
-        let hint =
-            DeviceHint { sms: Some(14), max_memory_clock: Some(Hertz::new(1.593e9)), ..hint };
+        let hint = DeviceHint {
+            sms: Some(14),
+            max_memory_clock: Some(Hertz::new(1.593e9)),
+            compute_capability: Some("9.0".to_owned()),
+            ..hint
+        };
         assert_eq!(
             device.disagreements(&hint),
             [
+                "the export says compute capability 9.0, the catalogue 8.0 for A100 SXM4 40GB",
                 "the export says 14 SMs, the catalogue 108 for A100 SXM4 40GB",
                 "memory clock and bus width of the export give 2039 GB/s, the catalogue says 1555 \
                  GB/s for A100 SXM4 40GB",

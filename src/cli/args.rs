@@ -129,7 +129,8 @@ pub(super) struct Model {
     #[arg(long, value_name = "H", value_parser = threshold)]
     pub(super) threshold: Option<f64>,
 
-    /// Smallest time to win that makes an opportunity, beside 1 % of the run [default: 50us]
+    /// Smallest time to win that makes an opportunity, beside 1 % of the run
+    /// [default: 50us, and at most 5 % of the run]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) min_win: Option<f64>,
 }

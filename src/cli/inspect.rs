@@ -12,7 +12,7 @@ use super::terminal::Terminal;
 use crate::catalog::{Catalog, Device};
 use crate::ingest::{self, Need};
 use crate::model::{Profile, Quantity, Skip, Source};
-use crate::report::printable;
+use crate::report::{count, printable};
 
 pub(super) fn run(command: &Inspect, terminal: &Terminal) -> Result<(), Failure> {
     let catalog = catalog(&command.devices)?;
@@ -140,8 +140,11 @@ impl<'a> Inspection<'a> {
             let _ = writeln!(text, "  text       {}; {}", file.encoding, file.numerals);
             let _ = writeln!(
                 text,
-                "  table      {} rows, {} launches, {} records or cells skipped, {} other lines",
-                file.rows, file.launches, file.skipped, file.other_lines
+                "  table      {}, {}, {} skipped, {}",
+                count(file.rows, "row", "rows"),
+                count(file.launches, "launch", "launches"),
+                count(file.skipped, "record or cell", "records or cells"),
+                count(file.other_lines, "other line", "other lines")
             );
             for skip in file.first_skipped {
                 let column = skip
@@ -196,8 +199,10 @@ impl<'a> Inspection<'a> {
         for absent in &self.missing {
             let _ = writeln!(
                 text,
-                "  {}, in {} launches: {}",
-                absent.what, absent.launches, absent.consequence
+                "  {}, in {}: {}",
+                absent.what,
+                count(absent.launches, "launch", "launches"),
+                absent.consequence
             );
         }
         if let Some(command) = &self.command {

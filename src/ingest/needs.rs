@@ -177,7 +177,7 @@ pub fn command_for(format: &str, needs: &[&Need]) -> Option<String> {
     if format.starts_with("ncu") {
         let metrics: Vec<&str> = needs.iter().flat_map(|need| need.metrics).copied().collect();
         return Some(format!(
-            "ncu --csv --metrics {} APP > more.csv   (analyse it together with this file: separate runs are joined)",
+            "ncu --csv --metrics {} APP > more.csv   # then give both files: separate runs are joined",
             quoted(&metrics)
         ));
     }

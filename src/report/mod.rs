@@ -11,7 +11,7 @@ use crate::analysis::Analysis;
 use crate::rules::Findings;
 
 pub use explained::explained;
-pub use numbers::{printable, printable_lines};
+pub use numbers::{count, printable, printable_lines};
 pub use view::Style;
 
 /// What is reported.

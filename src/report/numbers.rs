@@ -20,6 +20,12 @@ pub fn printable_lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// A number with its noun: `1 launch`, `2 launches`.
+#[must_use]
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// A number with three significant digits and an SI prefix: `1.23 ms`, `812 GB/s`.
 pub(super) fn si(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 10] = [

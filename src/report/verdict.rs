@@ -1,8 +1,8 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
 use super::Report;
-use super::numbers::{factor, percent, printable, si};
-use super::view::{count, interval};
+use super::numbers::{count, factor, percent, printable, si};
+use super::view::interval;
 use crate::analysis::State;
 use crate::roofline;
 use crate::units::Seconds;

@@ -1,7 +1,7 @@
 //! What all human-readable outputs share: order, columns, one unit per column, rounding.
 
 use super::Report;
-pub(super) use super::numbers::{TimeUnit, digits, factor, percent, printable, si};
+pub(super) use super::numbers::{TimeUnit, count, digits, factor, percent, printable, si};
 use crate::analysis::{Kernel, State};
 use crate::roofline::Limiter;
 use crate::units::Seconds;
@@ -323,11 +323,6 @@ fn generic(reason: &str) -> String {
         Some(end) => reason[..end].to_owned(),
         None => reason.to_owned(),
     }
-}
-
-/// A number with its noun.
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// What was read, one line per file, and what a reader must know of it.
