@@ -295,7 +295,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                 };
                 let threads = kernel.shape.threads_per_block.unwrap_or_default();
                 if threads < roofline::THREADS_PER_BLOCK {
-                    format!("too little parallelism to hide latency: {blocks} of only {threads} threads; larger blocks, or more work in each")
+                    format!("too little parallelism to hide latency: {blocks} of only {}; larger blocks, or more work in each", if threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") })
                 } else {
                     format!("too little parallelism to hide latency: only {blocks} of {threads} threads; split the work into more blocks, or merge launches")
                 }

@@ -121,6 +121,7 @@ impl<'a> Inspection<'a> {
             command: ingest::command_for(
                 format,
                 &absent.iter().map(|(need, _)| *need).collect::<Vec<_>>(),
+                profile.devices.iter().find_map(|hint| hint.compute_capability.as_deref()),
             ),
             notes: &profile.notes,
         }

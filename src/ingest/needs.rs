@@ -168,14 +168,34 @@ fn algorithmic(launch: &Launch<'_>) -> bool {
         || launch.work().any(|(_, _, origin)| origin.kind == Algorithmic)
 }
 
-/// The command that would supply these needs, for the profiler of a format.
+/// Compute capabilities of integrated parts, whose memory controller has no counters of its own.
+const WITHOUT_DRAM_COUNTERS: [&str; 3] = ["8.7", "11.0", "12.1"];
+
+/// Sectors that L2 did not have: the DRAM traffic of parts without DRAM counters, nearly.
+const L2_MISSES: &str = "lts__t_sectors_lookup_miss.sum";
+
+/// The command that would supply these needs, for the profiler of a format and the GPU of a compute
+/// capability.
 #[must_use]
-pub fn command_for(format: &str, needs: &[&Need]) -> Option<String> {
+pub fn command_for(
+    format: &str,
+    needs: &[&Need],
+    compute_capability: Option<&str>,
+) -> Option<String> {
     if needs.is_empty() {
         return None;
     }
     if format.starts_with("ncu") {
-        let metrics: Vec<&str> = needs.iter().flat_map(|need| need.metrics).copied().collect();
+        let integrated =
+            compute_capability.is_some_and(|known| WITHOUT_DRAM_COUNTERS.contains(&known));
+        let mut metrics: Vec<&str> = Vec::new();
+        for metric in needs.iter().flat_map(|need| need.metrics).copied() {
+            let dram = integrated && metric.starts_with("dram__");
+            let metric = if dram { L2_MISSES } else { metric };
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+        }
         return Some(format!(
             "ncu --csv --metrics {} APP > more.csv   # then give both files: separate runs are joined",
             quoted(&metrics)
@@ -194,4 +214,21 @@ pub fn command_for(format: &str, needs: &[&Need]) -> Option<String> {
 fn quoted(metrics: &[&str]) -> String {
     let list = metrics.join(",");
     if list.contains('*') { format!("'{list}'") } else { list }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_without_dram_counters_are_asked_for_l2_misses() {
+        let bytes: Vec<&Need> = NEEDS
+            .iter()
+            .filter(|need| need.metrics.iter().any(|metric| metric.starts_with("dram__bytes")))
+            .collect();
+        let command = |capability| command_for("ncu-wide", &bytes, capability).unwrap();
+        assert!(command(Some("9.0")).contains("dram__bytes_read.sum"));
+        assert!(!command(Some("11.0")).contains("dram__"), "{}", command(Some("11.0")));
+        assert_eq!(command(Some("11.0")).matches(L2_MISSES).count(), 1);
+    }
 }
