@@ -34,6 +34,7 @@ pub mod catalog;
 pub mod cli;
 pub mod ingest;
 pub mod model;
+pub mod predict;
 pub mod report;
 pub mod roofline;
 pub mod rules;

@@ -41,6 +41,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &["units"]),
     ("ingest", &["units", "roofline", "model"]),
     ("catalog", &["units", "roofline", "model"]),
+    ("predict", &["units", "roofline", "model", "catalog"]),
     ("analysis", &["units", "roofline", "model", "catalog"]),
     ("rules", &["units", "roofline", "model", "analysis"]),
     ("report", &["units", "roofline", "model", "catalog", "analysis", "rules"]),

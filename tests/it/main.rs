@@ -8,4 +8,5 @@ mod cli;
 mod golden;
 mod house;
 mod laws;
+mod predict;
 mod profiles;
