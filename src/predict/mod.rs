@@ -1,6 +1,19 @@
 //! What a kernel should take on a device before there is a profile: closed forms for operations and
 //! compulsory bytes, held against the roofs of the catalogue.
 //!
+//! ```
+//! use rooflint::catalog::Catalog;
+//! use rooflint::model::DeviceHint;
+//! use rooflint::predict::{Arguments, Options, form, predict};
+//!
+//! let device = Catalog::builtin().find("V100 SXM2 32GB", &DeviceHint::default())?;
+//! let linear = Arguments::parse(form("linear")?, ["batch=512", "in=1024", "out=4096"])?;
+//! let prediction = predict(&linear, &device, &Options::default())?;
+//! assert_eq!(prediction.limiter.label(), "math");
+//! assert!((prediction.expected.get() - 34.36e-6).abs() < 1e-8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! To add a kernel: one file in `forms/` with a `FORM` constant, one line in the list there.
 
 mod arguments;
@@ -10,8 +23,15 @@ mod error;
 mod form;
 mod forms;
 mod heads;
+mod links;
 mod number;
+mod options;
 mod parameter;
+mod pipes;
+mod prediction;
+mod remarks;
+mod table;
+mod tiling;
 mod window;
 
 pub use arguments::Arguments;
@@ -20,4 +40,9 @@ pub use data_type::DataType;
 pub use error::PredictError;
 pub use form::{Category, Form, form};
 pub use forms::FORMS;
+pub use links::LinkTime;
+pub use options::{Grid, Options};
 pub use parameter::{Fallback, Kind, Parameter};
+pub use prediction::{Achievable, PipeTime, PredictedLimiter, Prediction, predict};
+pub use table::{COLUMNS, Cell, Column};
+pub use tiling::{Tiling, l2_intensity};

@@ -11,11 +11,14 @@
     reason = "tests: what is wrong here shows at once"
 )]
 
+mod cases;
 mod loops;
 mod measured;
 mod meter;
 
-use rooflint::predict::{Arguments, Count, PredictError, form};
+use rooflint::catalog::{Catalog, Device};
+use rooflint::model::DeviceHint;
+use rooflint::predict::{Arguments, Count, Options, PredictError, Prediction, form, predict};
 
 /// The arguments of a call such as `axpy n=4 dtype=fp32`.
 fn arguments(call: &str) -> Result<Arguments, PredictError> {
@@ -25,4 +28,12 @@ fn arguments(call: &str) -> Result<Arguments, PredictError> {
 
 fn count(call: &str) -> Count {
     arguments(call).unwrap().count().unwrap()
+}
+
+fn device(name: &str) -> Device {
+    Catalog::builtin().find(name, &DeviceHint::default()).unwrap()
+}
+
+fn predicted(call: &str, device: &Device) -> Prediction {
+    predict(&arguments(call).unwrap(), device, &Options::default()).unwrap()
 }

@@ -1,0 +1,58 @@
+//! How to predict: which pipe, which engine, which launch.
+
+use std::str::FromStr;
+
+use super::error::PredictError;
+use super::number;
+use crate::model::{Engine, Pipe};
+
+/// How to predict; the default lets the format decide.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Executes the main operations, whatever their format.
+    pub pipe: Option<Pipe>,
+    /// Matrix or vector units for products.
+    pub engine: Option<Engine>,
+    /// The launch, where it is known: too few or too small blocks make the limiter latency.
+    pub grid: Option<Grid>,
+}
+
+/// A launch's grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks.
+    pub blocks: u64,
+    /// Threads of a block.
+    pub threads: u64,
+}
+
+impl FromStr for Grid {
+    type Err = PredictError;
+
+    /// Reads blocks and threads per block: `128x256`.
+    fn from_str(text: &str) -> Result<Self, PredictError> {
+        let refused =
+            || PredictError::value("launch", text, "write BLOCKSxTHREADS, such as 128x256");
+        let (blocks, threads) = text.split_once(['x', '×']).ok_or_else(refused)?;
+        let read = |part: &str| number::whole(part.trim(), &|_| None).ok().filter(|part| *part > 0);
+        match (read(blocks), read(threads)) {
+            (Some(blocks), Some(threads)) => Ok(Self { blocks, threads }),
+            _ => Err(refused()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_is_written_as_blocks_by_threads() {
+        assert_eq!("128x256".parse::<Grid>().unwrap(), Grid { blocks: 128, threads: 256 });
+        assert_eq!("64Ki×1k".parse::<Grid>().unwrap(), Grid { blocks: 65_536, threads: 1000 });
+        for text in ["", "128", "x128", "0x128", "128x"] {
+            let error = text.parse::<Grid>().unwrap_err().to_string();
+            assert!(error.ends_with("write BLOCKSxTHREADS, such as 128x256"), "{error}");
+        }
+    }
+}

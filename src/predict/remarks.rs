@@ -1,0 +1,178 @@
+//! What a reader must know beside the numbers: too little work, caches, roofs that are near.
+
+use super::prediction::Prediction;
+use crate::catalog::Device;
+use crate::roofline::{BLOCKS_PER_SM, BUSY, LAUNCH_COST_TIMELINE, THREADS_PER_BLOCK};
+use crate::units::{Bytes, Seconds};
+
+/// Within this share of each other, memory and math both limit.
+const BALANCED: f64 = 0.10;
+
+/// The remarks on a prediction, most important first.
+pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
+    let all = [
+        launch_cost(prediction),
+        parallelism(prediction, device),
+        second_pipe(prediction),
+        balanced(prediction),
+        link(prediction),
+        cache(prediction, device),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn launch_cost(prediction: &Prediction) -> Option<String> {
+    let floor = LAUNCH_COST_TIMELINE;
+    (prediction.expected < floor).then(|| {
+        format!(
+            "the launch costs more than the work: about {} at least, {} expected",
+            time(floor),
+            time(prediction.expected)
+        )
+    })
+}
+
+/// Parallelism comes before intensity (NVIDIA, *GPU Performance Background*): blocks of a few
+/// hundred threads, at least four per SM; a tiled product is judged by the SMs it keeps busy.
+fn parallelism(prediction: &Prediction, device: &Device) -> Option<String> {
+    let sms = device.sms?;
+    if let Some(tiling) = &prediction.tiling {
+        let busy = tiling.sm_efficiency.filter(|share| *share < BUSY)?;
+        let (blocks, m, n) = (tiling.blocks, tiling.tile_m, tiling.tile_n);
+        return Some(format!(
+            "latency before any roof: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0} % of {sms} \
+             SMs busy; smaller tiles or split_k use more",
+            busy * 100.0
+        ));
+    }
+    let needed = (BLOCKS_PER_SM * u64::from(sms) * THREADS_PER_BLOCK) as f64;
+    let items = prediction.count.work_items.filter(|items| *items < needed)?;
+    Some(format!(
+        "latency before any roof: the simple kernel has {items:.0} threads, {sms} SMs ask for \
+         {needed:.0} ({BLOCKS_PER_SM} blocks of {THREADS_PER_BLOCK} each)"
+    ))
+}
+
+fn second_pipe(prediction: &Prediction) -> Option<String> {
+    let [main, others @ ..] = prediction.pipes.as_slice() else { return None };
+    let other = others.iter().find(|other| other.time > main.time)?;
+    let what = prediction.count.work.iter().rev().find(|work| !work.is_product)?.what;
+    Some(format!(
+        "{what} takes {} on the {} roof, longer than the products with {}",
+        time(other.time),
+        other.pipe.label(),
+        time(main.time)
+    ))
+}
+
+fn balanced(prediction: &Prediction) -> Option<String> {
+    let (shorter, longer) =
+        (prediction.t_mem.min(prediction.t_math), prediction.t_mem.max(prediction.t_math));
+    (longer > Seconds::ZERO && shorter / longer > 1.0 - BALANCED)
+        .then(|| "balanced: memory and math take equally long within 10 %".to_owned())
+}
+
+fn link(prediction: &Prediction) -> Option<String> {
+    let link = prediction.link.as_ref()?;
+    let bandwidth = size(Bytes::new(link.bandwidth.get()));
+    Some(format!(
+        "the link is the ceiling: {bandwidth}/s in one direction, of which 80 to 90 % are reached"
+    ))
+}
+
+fn cache(prediction: &Prediction, device: &Device) -> Option<String> {
+    let elements: f64 =
+        prediction.count.traffic.iter().map(|one| one.elements * one.data_type.bytes()).sum();
+    let (operands, l2) = (Bytes::new(elements), Bytes::new(device.l2_bytes? as f64));
+    (operands > Bytes::ZERO && operands <= l2).then(|| {
+        format!(
+            "all operands ({}) fit into L2 ({}): a kernel that finds them there is faster than \
+             the memory roof",
+            size(operands),
+            size(l2)
+        )
+    })
+}
+
+fn time(value: Seconds) -> String {
+    let seconds = value.get();
+    let (scaled, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    format!("{} {unit}", short(scaled))
+}
+
+fn size(value: Bytes) -> String {
+    let (scaled, unit) = match value.get() {
+        b if b < 1e3 => (b, "B"),
+        b if b < 1e6 => (b / 1e3, "kB"),
+        b if b < 1e9 => (b / 1e6, "MB"),
+        b => (b / 1e9, "GB"),
+    };
+    format!("{} {unit}", short(scaled))
+}
+
+/// Three significant digits, without trailing zeros.
+fn short(value: f64) -> String {
+    let digits = match value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arguments, Options, form, predict};
+    use crate::catalog::Catalog;
+    use crate::model::DeviceHint;
+
+    fn remarks(call: &str, device: &str) -> Vec<String> {
+        let device = Catalog::builtin().find(device, &DeviceHint::default()).unwrap();
+        let (name, pairs) = call.split_once(' ').unwrap();
+        let given = Arguments::parse(form(name).unwrap(), pairs.split(' ')).unwrap();
+        predict(&given, &device, &Options::default()).unwrap().remarks
+    }
+
+    #[test]
+    fn small_work_is_told_from_large() {
+        let [launch, latency, cache] = &*remarks("axpy n=1k", "A100 SXM4 80GB") else { panic!() };
+        assert_eq!(
+            launch,
+            "the launch costs more than the work: about 1.5 µs at least, 5.89 ns expected"
+        );
+        assert!(latency.contains("has 1000 threads, 108 SMs ask for 55296"), "{latency}");
+        assert!(cache.contains("(8 kB) fit into L2 (41.9 MB)"), "{cache}");
+        assert!(remarks("axpy n=1G", "A100 SXM4 80GB").is_empty());
+    }
+
+    #[test]
+    fn idle_sms_second_pipes_links_and_balance_are_told() {
+        let has = |call: &str, device: &str, words: &str| {
+            let found = remarks(call, device);
+            assert!(found.iter().any(|one| one.contains(words)), "{call}: {found:?}");
+        };
+        has(
+            "gemm m=512 n=512 k=8192",
+            "H100 SXM5 80GB",
+            "a grid of 16 (tiles of 128×128) keeps 12 %",
+        );
+        has(
+            "attention h=32 nq=2k d=64 softmax=yes dtype=fp8",
+            "B200 (HGX/DGX) 180GB",
+            "softmax takes",
+        );
+        has("memcpy-host bytes=1Gi", "A100 SXM4 80GB", "31.5 GB/s in one direction");
+        has("gemm m=4096 n=165 k=4096", "A100 SXM4 80GB", "balanced");
+        has("relu n=1G dtype=bf16", "V100 SXM2 32GB", "bf16 is converted");
+    }
+}

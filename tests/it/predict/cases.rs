@@ -1,0 +1,276 @@
+//! Published and derived figures, `fixtures/predict/cases.csv`: what the library computes from a
+//! row's inputs must be its `expected`, also where the source printed something else.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rooflint::catalog::{Catalog, Device};
+use rooflint::model::DeviceHint;
+use rooflint::predict::{Grid, Options, Prediction, l2_intensity, predict};
+use rooflint::roofline;
+use rooflint::units::Hertz;
+
+use super::{arguments, count};
+
+const CASES: &str = "fixtures/predict/cases.csv";
+
+type Row = BTreeMap<String, String>;
+
+fn rows(path: &Path) -> Vec<Row> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+}
+
+/// The inputs of a row by name.
+struct Inputs(BTreeMap<String, f64>);
+
+impl Inputs {
+    fn of(text: &str) -> Self {
+        let pairs = text.split(';').map(|pair| pair.split_once('=').unwrap());
+        Self(pairs.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect())
+    }
+
+    fn get(&self, name: &str) -> f64 {
+        self.0[name]
+    }
+
+    fn or(&self, name: &str, default: f64) -> f64 {
+        self.0.get(name).copied().unwrap_or(default)
+    }
+
+    /// `name=value` for the names that are given.
+    fn pairs(&self, names: &[&str]) -> String {
+        let given = names.iter().filter_map(|name| Some((name, self.0.get(*name)?)));
+        given.map(|(name, value)| format!(" {name}={value}")).collect()
+    }
+
+    /// The format whose elements take `e` bytes, and the index format of `i` bytes.
+    fn formats(&self) -> String {
+        let format = match self.or("e", 4.0) {
+            8.0 => "fp64",
+            4.0 => "fp32",
+            2.0 => "fp16",
+            other => panic!("no format of {other} bytes"),
+        };
+        match self.0.get("i") {
+            Some(4.0) => format!(" dtype={format} index=int32"),
+            Some(8.0) => format!(" dtype={format} index=int64"),
+            _ => format!(" dtype={format}"),
+        }
+    }
+}
+
+/// A device with the peak, bandwidth and SMs of a row.
+fn device(inputs: &Inputs) -> Device {
+    let (peak, bandwidth) = (inputs.or("peak", 1e12) / 1e12, inputs.or("bw", 1e9) / 1e9);
+    let sms = inputs.or("sm", 1.0);
+    let text = format!(
+        "name = \"case\"\nsms = {sms}\n[memory]\nbandwidth_gbs = {bandwidth}\n[peaks_tflops]\n\
+         fp32_vector = {peak}\nfp16_matrix = {peak}\n"
+    );
+    let catalog = Catalog::builtin().with_text("case.toml", &text).unwrap();
+    catalog.find("case", &DeviceHint::default()).unwrap()
+}
+
+fn on_device(call: &str, inputs: &Inputs) -> Prediction {
+    let grid = inputs.0.get("grid").zip(inputs.0.get("block"));
+    let grid =
+        grid.map(|(blocks, threads)| Grid { blocks: *blocks as u64, threads: *threads as u64 });
+    let options = Options { grid, ..Options::default() };
+    predict(&arguments(call).unwrap(), &device(inputs), &options).unwrap()
+}
+
+fn given(inputs: &Inputs) -> Prediction {
+    let (flops, bytes) = (inputs.or("flops", 0.0), inputs.or("bytes", 0.0));
+    on_device(&format!("given flops={flops} read={bytes}"), inputs)
+}
+
+fn operations(call: &str) -> f64 {
+    count(call).operations().get()
+}
+
+fn bytes(call: &str) -> f64 {
+    count(call).bytes().get()
+}
+
+fn intensity(call: &str) -> f64 {
+    count(call).intensity().unwrap().get()
+}
+
+/// A grid of so many blocks: one tile of 128×128 for each.
+fn tiles(inputs: &Inputs) -> rooflint::predict::Tiling {
+    let (rows, resident) = (128.0 * inputs.get("grid"), inputs.get("blocks"));
+    on_device(&format!("gemm m={rows} n=128 k=64 resident={resident}"), inputs).tiling.unwrap()
+}
+
+fn number(quantity: &str, inputs: &Inputs) -> f64 {
+    let i = |name: &str| inputs.get(name);
+    let types = inputs.formats();
+    match quantity {
+        "ridge" => on_device("given flops=1 read=1", inputs).ridge_point.unwrap().get(),
+        "peak" => {
+            let clock = Hertz::new(i("clock"));
+            roofline::peak_rate(i("fma_per_clk_per_sm"), i("sm") as u32, clock).get()
+        }
+        "intensity" => given(inputs).intensity.unwrap().get(),
+        "t_mem" => given(inputs).t_mem.get(),
+        "t_math" => given(inputs).t_math.get(),
+        "expected_time" => given(inputs).expected.get(),
+        "attainable" => {
+            let call = format!("given flops={} read=1e9", i("ai") * 1e9);
+            on_device(&call, inputs).attainable.unwrap().get()
+        }
+        "waves" => tiles(inputs).waves.unwrap(),
+        "wave_efficiency" => tiles(inputs).wave_efficiency.unwrap(),
+        "sm_efficiency" => tiles(inputs).sm_efficiency.unwrap(),
+        "axpy_flops" => operations(&format!("axpy n={}", i("n"))),
+        "axpy_bytes" => bytes(&format!("axpy n={}{types}", i("n"))),
+        "axpy_ai" => intensity(&format!("axpy n=1M{types}")),
+        "dot_ai" => intensity(&format!("dot n=1M{types}")),
+        "gemv_flops" | "gemv_bytes" => {
+            let call = format!("gemv alpha=0.2{}{types}", inputs.pairs(&["m", "n", "beta"]));
+            if quantity == "gemv_flops" { operations(&call) } else { bytes(&call) }
+        }
+        "gemv_plain_ai" => intensity(&format!("gemv m={}{types}", i("n"))),
+        "spmv_csr_ai" => intensity(&format!("spmv-csr n=1M beta={}{types}", i("beta"))),
+        "spmv_ai_no_rowptr" => {
+            let ell = intensity(&format!("spmv-ell n=1M width={}{types}", i("beta")));
+            let beta = i("beta");
+            assert_eq!(
+                ell,
+                intensity(&format!("spmv-csr n=1M beta={beta} row_pointers=no{types}"))
+            );
+            ell
+        }
+        "gemm_flops" | "gemm_bytes" | "gemm_ai" | "pyprof_linear_bytes_repaired" => {
+            let call = format!("gemm{}{types}", inputs.pairs(&["m", "n", "k", "beta", "batch"]));
+            match quantity {
+                "gemm_flops" => operations(&call),
+                "gemm_ai" => intensity(&call),
+                _ => bytes(&call),
+            }
+        }
+        "gemm_ai_l2" => l2_intensity(i("mt"), i("nt"), i("e")).get(),
+        "gemm_executed_flops" => {
+            let (mt, nt, kt) = (i("mt"), i("nt"), i("kt"));
+            let tile = format!(" tile_m={mt} tile_n={nt} tile_k={kt}");
+            let call = format!("gemm{}{tile}", inputs.pairs(&["m", "n", "k"]));
+            on_device(&call, inputs).tiling.unwrap().executed.get()
+        }
+        "linear_ai" | "linear_bytes" => {
+            let (batch, inp, out) = (i("batch"), i("inp"), i("out"));
+            let call = format!("linear batch={batch} in={inp} out={out}{types}");
+            if quantity == "linear_ai" { intensity(&call) } else { bytes(&call) }
+        }
+        _ => layers(quantity, inputs),
+    }
+}
+
+fn layers(quantity: &str, inputs: &Inputs) -> f64 {
+    let i = |name: &str| inputs.get(name);
+    let types = inputs.formats();
+    match quantity {
+        "pool_ai" => {
+            let (r, s) = (i("r"), i("s"));
+            let pad = (r - 1.0) / 2.0;
+            intensity(&format!("pool n=8 c=4 h=64 r={r} s={s} pad={pad}{types}"))
+        }
+        "elementwise_ai" => {
+            let pairs = inputs.pairs(&["ops", "inputs", "outputs"]);
+            intensity(&format!("elementwise n=1M{pairs}{types}"))
+        }
+        "layernorm_ai" => intensity(&format!("layernorm rows=100M columns=1k{types}")),
+        "softmax_ai" => intensity(&format!("softmax rows=1k columns=1k{types}")),
+        "conv2d_out" => {
+            let dilation = i("dil");
+            let pairs = inputs.pairs(&["h", "pad", "r", "stride"]);
+            let call = format!("conv2d n=1 c=1 k=1 dilation={dilation}{pairs}");
+            count(&call).traffic.iter().find(|one| one.operand == "y").unwrap().elements.sqrt()
+        }
+        "conv2d_flops" => {
+            // Stride 1 and half the filter as padding keep the size: H×W is P×Q.
+            let (p, q, pad) = (i("p"), i("q"), (i("r") - 1.0) / 2.0);
+            let pairs = inputs.pairs(&["n", "c", "k", "r", "s", "groups"]);
+            operations(&format!("conv2d h={p} w={q} pad={pad}{pairs}"))
+        }
+        "conv2d_bytes" => {
+            let pad = (i("r") - 1.0) / 2.0;
+            let pairs = inputs.pairs(&["n", "c", "h", "w", "k", "r", "s", "groups"]);
+            bytes(&format!("conv2d pad={pad}{pairs}{types}"))
+        }
+        "winograd_reduction" => {
+            let shape = format!("conv2d n=1 c=8 h=16 k=8 r={} pad=1", i("r"));
+            operations(&shape) / operations(&format!("{shape} winograd={}", i("m")))
+        }
+        "rfft_flops" => operations(&format!("rfft n={}", i("n"))),
+        "rfft_ai" => intensity(&format!("rfft{}{types}", inputs.pairs(&["n", "passes"]))),
+        "attention_flops" => operations(&attention("attention", inputs)),
+        "attention_bwd_flops" => operations(&attention("attention-backward", inputs)),
+        "attention_bytes_flash" => bytes(&attention("attention", inputs)),
+        "attention_bytes_unfused" => bytes(&attention("attention-unfused", inputs)),
+        "attention_pairs_causal" => {
+            operations(&format!("attention h=1 d=1 causal=yes{}", inputs.pairs(&["nq", "nk"])))
+                / 4.0
+        }
+        "decode_attention_ai" => {
+            intensity(&format!("attention-decode nk=4096{}{types}", inputs.pairs(&["h", "g"])))
+        }
+        "adam_bytes" => bytes(&format!("adam n={}", i("params"))),
+        "sgd_momentum_bytes" => bytes(&format!("momentum n={}", i("params"))),
+        "embedding_bytes" => bytes(&format!("embedding{}{types}", inputs.pairs(&["n", "d"]))),
+        "transpose_bytes" => bytes(&format!("transpose{}{types}", inputs.pairs(&["n"]))),
+        "memcpy_dtod_dram_bytes" => bytes(&format!("memcpy-device bytes={}", i("n"))),
+        other => panic!("no way to compute {other}"),
+    }
+}
+
+fn attention(form: &str, inputs: &Inputs) -> String {
+    format!("{form}{}{}", inputs.pairs(&["b", "h", "g", "nq", "nk", "d"]), inputs.formats())
+}
+
+#[test]
+fn every_case_comes_out_as_expected() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rows = rows(&root.join(CASES));
+    assert!(rows.len() > 150, "{}", rows.len());
+    for row in rows {
+        let (id, quantity, expected) = (&row["id"], &row["quantity"], &row["expected"]);
+        let inputs = Inputs::of(&row["inputs"]);
+        if row["unit"] == "text" {
+            assert_eq!(given(&inputs).limiter.label(), expected, "{id}");
+            continue;
+        }
+        let (value, expected) = (number(quantity, &inputs), expected.parse::<f64>().unwrap());
+        let tolerance = row["rel_tolerance"].parse::<f64>().unwrap_or(0.0);
+        let error = (value / expected - 1.0).abs();
+        assert!(error <= tolerance, "{id}: {value} instead of {expected}");
+        if row["verdict"] == "differs" {
+            let printed = row["published"].parse::<f64>().unwrap();
+            assert!(
+                (value / printed - 1.0).abs() > tolerance,
+                "{id}: the printed error is repeated"
+            );
+        }
+    }
+}
+
+/// The rows stem from a collection beside the repository; where it is there, none is missing.
+#[test]
+fn no_case_of_the_collection_is_missing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../shared/science/cases.csv");
+    if !path.is_file() {
+        println!("SKIPPED: no collection of cases at ../shared/science");
+        return;
+    }
+    let own = rows(&root.join(CASES));
+    let quantities: std::collections::BTreeSet<&str> =
+        own.iter().map(|row| row["quantity"].as_str()).collect();
+    let figures = |row: &Row| {
+        ["id", "quantity", "inputs", "expected", "rel_tolerance", "published", "verdict"]
+            .map(|column| row[column].clone())
+    };
+    let own_figures: Vec<_> = own.iter().map(figures).collect();
+    for row in rows(&path).iter().filter(|row| quantities.contains(row["quantity"].as_str())) {
+        assert!(own_figures.contains(&figures(row)), "{}", row["id"]);
+    }
+}
