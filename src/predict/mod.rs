@@ -18,6 +18,7 @@
 
 mod arguments;
 mod count;
+mod crossing;
 mod data_type;
 mod error;
 mod form;
@@ -29,13 +30,16 @@ mod options;
 mod parameter;
 mod pipes;
 mod prediction;
+mod range;
 mod remarks;
+mod sweep;
 mod table;
 mod tiling;
 mod window;
 
 pub use arguments::Arguments;
 pub use count::{Count, Link, Product, Traffic, Transfer, Work};
+pub use crossing::{Crossing, Turn};
 pub use data_type::DataType;
 pub use error::PredictError;
 pub use form::{Category, Form, form};
@@ -44,5 +48,6 @@ pub use links::LinkTime;
 pub use options::{Grid, Options};
 pub use parameter::{Fallback, Kind, Parameter};
 pub use prediction::{Achievable, PipeTime, PredictedLimiter, Prediction, predict};
+pub use sweep::{Axis, Sweep, SweepRow, SweepTable};
 pub use table::{COLUMNS, Cell, Column};
 pub use tiling::{Tiling, l2_intensity};

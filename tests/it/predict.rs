@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod laws;
 mod loops;
 mod measured;
 mod meter;

@@ -1,0 +1,212 @@
+//! One or two arguments that take several values: `n=1k..64k:x2`, `dtype=fp32,fp16`.
+
+use serde::Serialize;
+
+use super::arguments::{self, Arguments};
+use super::error::PredictError;
+use super::form::Form;
+use super::options::Options;
+use super::prediction::{Prediction, predict};
+use super::range;
+use crate::catalog::Device;
+
+/// Points of a sweep at most.
+pub(super) const MOST_POINTS: usize = 10_000;
+
+/// A closed form with arguments of which up to two take several values.
+///
+/// ```
+/// use rooflint::predict::{Sweep, form};
+/// let sweep = Sweep::parse(form("gemm")?, ["m=512,1Ki", "n=1k..4k:x2", "k=64"])?;
+/// assert_eq!(sweep.len(), 2 * 3);
+/// # Ok::<(), rooflint::predict::PredictError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    form: &'static Form,
+    fixed: Vec<(String, String)>,
+    axes: Vec<Axis>,
+}
+
+/// One swept key and its values in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Axis {
+    /// The key.
+    pub key: &'static str,
+    /// Its values, as they would be written.
+    pub values: Vec<String>,
+    /// Whether they are whole numbers.
+    pub whole: bool,
+}
+
+/// Predictions for every point and device.
+#[derive(Debug, Clone, Serialize)]
+pub struct SweepTable {
+    /// The closed form.
+    pub form: &'static str,
+    /// The swept keys; empty for a single point.
+    pub axes: Vec<Axis>,
+    /// Point by point, and within a point device by device.
+    pub rows: Vec<SweepRow>,
+}
+
+/// One point on one device.
+#[derive(Debug, Clone, Serialize)]
+pub struct SweepRow {
+    /// The values of the swept keys, in the order of the axes.
+    pub at: Vec<String>,
+    /// What is predicted there.
+    #[serde(flatten)]
+    pub prediction: Prediction,
+}
+
+impl Sweep {
+    /// Reads `key=value` pairs; a value with `..` is a range, one with `,` a list.
+    ///
+    /// A range is `low..high` with both ends and how it proceeds: `:log` for points at equal
+    /// ratios (`:log50` for 50 of them), `:x2` doubling, `:+128` in steps. Without it, `:log`.
+    /// Lists take every kind of parameter, such as `dtype=fp32,fp16`.
+    ///
+    /// # Errors
+    /// [`PredictError::Sweep`] for a range without numbers, more than two swept keys or more than
+    /// ten thousand points; [`PredictError::UnknownKey`], [`PredictError::NotAPair`].
+    pub fn parse<T: AsRef<str>>(
+        form: &'static Form,
+        pairs: impl IntoIterator<Item = T>,
+    ) -> Result<Self, PredictError> {
+        let mut sweep = Self { form, fixed: Vec::new(), axes: Vec::new() };
+        for pair in pairs {
+            let (key, text) = arguments::split(pair.as_ref())?;
+            let parameter = form.parameter(&key)?;
+            let values = if text.contains("..") {
+                range::values(parameter, &text)?
+            } else if text.contains(',') {
+                text.split(',').map(|value| value.trim().to_owned()).collect()
+            } else {
+                sweep.fixed.push((key, text));
+                continue;
+            };
+            let whole = parameter.kind.is_whole();
+            sweep.axes.push(Axis { key: parameter.name, values, whole });
+        }
+        if sweep.axes.len() > 2 {
+            let keys: Vec<&str> = sweep.axes.iter().map(|axis| axis.key).collect();
+            let message = format!("at most two keys can be swept, not {}", keys.join(", "));
+            return Err(PredictError::Sweep { message });
+        }
+        if sweep.len() > MOST_POINTS {
+            let message = format!("{} points are more than {MOST_POINTS}", sweep.len());
+            return Err(PredictError::Sweep { message });
+        }
+        Ok(sweep)
+    }
+
+    /// The closed form.
+    #[must_use]
+    pub const fn form(&self) -> &'static Form {
+        self.form
+    }
+
+    /// The swept keys; none where every key has one value.
+    #[must_use]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Points in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul)
+    }
+
+    /// Never: a sweep has at least one point.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The values of the swept keys at every point; the last axis runs fastest.
+    pub fn points(&self) -> impl Iterator<Item = Vec<&str>> {
+        (0..self.len()).map(|point| {
+            let mut rest = point;
+            let mut values: Vec<&str> = Vec::with_capacity(self.axes.len());
+            for axis in self.axes.iter().rev() {
+                values.push(&axis.values[rest % axis.values.len()]);
+                rest /= axis.values.len();
+            }
+            values.reverse();
+            values
+        })
+    }
+
+    /// The arguments at one point.
+    ///
+    /// # Errors
+    /// As [`Arguments::parse`], with the point.
+    pub fn arguments(&self, at: &[&str]) -> Result<Arguments, PredictError> {
+        let swept = self.axes.iter().zip(at);
+        let swept = swept.map(|(axis, value)| (axis.key.to_owned(), (*value).to_owned()));
+        let pairs = self.fixed.iter().cloned().chain(swept).collect();
+        Arguments::new(self.form, pairs, &|_| None).map_err(|error| self.placed(at, error))
+    }
+
+    /// Predicts every point on every device.
+    ///
+    /// # Errors
+    /// As [`predict`], with the point at which it fails.
+    pub fn table(&self, devices: &[Device], options: &Options) -> Result<SweepTable, PredictError> {
+        let mut rows = Vec::with_capacity(self.len() * devices.len());
+        for at in self.points() {
+            let arguments = self.arguments(&at)?;
+            for device in devices {
+                let prediction = predict(&arguments, device, options);
+                let prediction = prediction.map_err(|error| self.placed(&at, error))?;
+                let at = at.iter().map(|value| (*value).to_owned()).collect();
+                rows.push(SweepRow { at, prediction });
+            }
+        }
+        Ok(SweepTable { form: self.form.name, axes: self.axes.clone(), rows })
+    }
+
+    fn placed(&self, at: &[&str], cause: PredictError) -> PredictError {
+        if self.axes.is_empty() {
+            return cause;
+        }
+        let point = self.axes.iter().zip(at).map(|(axis, value)| format!("{}={value}", axis.key));
+        let point = point.collect::<Vec<_>>().join(" ");
+        PredictError::Point { point, cause: Box::new(cause) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::form;
+    use super::*;
+
+    fn refused(pairs: &[&str]) -> String {
+        Sweep::parse(form("gemm").unwrap(), pairs).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_sweep_is_refused_with_the_reason() {
+        assert!(refused(&["m=1,2", "n=1,2", "k=1,2"]).contains("at most two keys"));
+        assert!(refused(&["m=4..2", "n=1", "k=1"]).contains("smaller to a larger"));
+        assert!(refused(&["m=1..2M:+1", "n=1", "k=1"]).contains("too many points"));
+        assert!(refused(&["m=1..1k:+1", "n=1..1k:+1", "k=1"]).contains("more than 10000"));
+        assert!(refused(&["dtype=fp16..fp32"]).contains("only numbers have ranges"));
+        assert!(refused(&["m=1..8:y2"]).contains(":log, :x2 or :+128"));
+        assert!(refused(&["m=1..8:x1"]).contains(":x2 to double"));
+        assert!(refused(&["m=1..8:+0"]).contains("too many points"));
+        assert!(refused(&["m=..8"]).contains("write a whole number"));
+    }
+
+    #[test]
+    fn points_run_through_all_values_and_errors_name_theirs() {
+        let pairs = ["n=1,0", "dtype=fp32,fp16"];
+        let sweep = Sweep::parse(form("axpy").unwrap(), pairs).unwrap();
+        let points: Vec<_> = sweep.points().collect();
+        assert_eq!(points, [["1", "fp32"], ["1", "fp16"], ["0", "fp32"], ["0", "fp16"]]);
+        let error = sweep.arguments(&points[2]).unwrap_err();
+        assert_eq!(error.to_string(), "at n=0 dtype=fp32");
+    }
+}
