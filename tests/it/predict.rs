@@ -16,6 +16,7 @@ mod laws;
 mod loops;
 mod measured;
 mod meter;
+mod models;
 
 use rooflint::catalog::{Catalog, Device};
 use rooflint::model::DeviceHint;

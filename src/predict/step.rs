@@ -1,0 +1,218 @@
+//! A whole step on a device: every kernel of a model file, and what they add up to.
+
+use serde::Serialize;
+
+use super::error::PredictError;
+use super::model_file::ModelFile;
+use super::options::Options;
+use super::prediction::{PredictedLimiter, Prediction, predict};
+use crate::catalog::Device;
+use crate::roofline::LAUNCH_COST_TIMELINE;
+use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
+
+/// A step on a device.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelPrediction {
+    /// The name of the step.
+    pub name: Option<String>,
+    /// The device's unique name.
+    pub device: String,
+    /// Its kernels in the order of the file.
+    pub rows: Vec<OpRow>,
+    /// What they add up to.
+    pub totals: Totals,
+}
+
+/// One kernel of a step.
+#[derive(Debug, Clone, Serialize)]
+pub struct OpRow {
+    /// What the step calls it.
+    pub name: String,
+    /// How often it is launched.
+    pub launches: u64,
+    /// Expected time of all its launches.
+    #[serde(rename = "total_s")]
+    pub total: Seconds,
+    /// Its share of the step's expected time.
+    pub share: f64,
+    /// One launch.
+    #[serde(flatten)]
+    pub prediction: Prediction,
+}
+
+/// Sums over all launches of a step, one after the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Launches.
+    pub launches: u64,
+    /// Operations.
+    #[serde(rename = "flop")]
+    pub operations: Flops,
+    /// Compulsory traffic.
+    pub bytes: Bytes,
+    /// All operations over all bytes; none where no byte moves.
+    #[serde(rename = "intensity_flop_per_byte")]
+    pub intensity: Option<FlopsPerByte>,
+    /// The sum of expected times.
+    #[serde(rename = "expected_s")]
+    pub expected: Seconds,
+    /// The same with the rates that well-written kernels reach.
+    #[serde(rename = "achievable_expected_s")]
+    pub achievable: Option<Seconds>,
+    /// The sum of expected times where none is below what a launch costs.
+    #[serde(rename = "expected_with_launch_cost_s")]
+    pub with_launch_cost: Seconds,
+    /// The part of the expected time that the memory roof limits.
+    #[serde(rename = "memory_limited_s")]
+    pub memory_limited: Seconds,
+    /// The part of the expected time that the compute roof limits.
+    #[serde(rename = "math_limited_s")]
+    pub math_limited: Seconds,
+}
+
+impl ModelFile {
+    /// Predicts every kernel of the step on a device, and their sums.
+    ///
+    /// # Errors
+    /// As [`predict`], with the kernel at which it fails.
+    pub fn predict(
+        &self,
+        device: &Device,
+        options: &Options,
+    ) -> Result<ModelPrediction, PredictError> {
+        let mut totals = Totals { achievable: Some(Seconds::ZERO), ..Totals::default() };
+        let mut rows = Vec::with_capacity(self.ops().len());
+        for op in self.ops() {
+            let options = Options { pipe: op.pipe.or(options.pipe), ..*options };
+            let prediction = predict(&op.arguments, device, &options).map_err(|cause| {
+                PredictError::Point { point: op.name.clone(), cause: Box::new(cause) }
+            })?;
+            let total = totals.add(&prediction, op.count);
+            rows.push(OpRow {
+                name: op.name.clone(),
+                launches: op.count,
+                total,
+                share: 0.0,
+                prediction,
+            });
+        }
+        for row in rows.iter_mut().filter(|_| totals.expected > Seconds::ZERO) {
+            row.share = row.total / totals.expected;
+        }
+        totals.intensity = (totals.bytes > Bytes::ZERO).then(|| totals.operations / totals.bytes);
+        let name = self.name().map(str::to_owned);
+        Ok(ModelPrediction { name, device: device.name.clone(), rows, totals })
+    }
+}
+
+impl Totals {
+    /// Adds the launches of one kernel; returns their expected time.
+    fn add(&mut self, prediction: &Prediction, launches: u64) -> Seconds {
+        let times = launches as f64;
+        let total = prediction.expected * times;
+        self.launches += launches;
+        self.operations += prediction.operations * times;
+        self.bytes += prediction.bytes * times;
+        self.expected += total;
+        self.with_launch_cost += prediction.expected.max(LAUNCH_COST_TIMELINE) * times;
+        let real = prediction.achievable.as_ref().map(|real| real.expected * times);
+        self.achievable = self.achievable.zip(real).map(|(sum, real)| sum + real);
+        match prediction.limiter {
+            PredictedLimiter::Memory => self.memory_limited += total,
+            PredictedLimiter::Math => self.math_limited += total,
+            PredictedLimiter::Latency | PredictedLimiter::Link => {}
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::model::DeviceHint;
+
+    const MLP: &str = r#"
+name = "mlp"
+dtype = "bf16"
+
+[sizes]
+tokens = "2*sequence"
+sequence = 1024
+hidden = 4096
+
+[[op]]
+name = "up"
+form = "linear"
+args = { batch = "tokens", in = "hidden", out = "4*hidden" }
+count = 2
+
+[[op]]
+form = "relu"
+args = { n = "tokens*4*hidden", dtype = "fp16" }
+"#;
+
+    fn device() -> Device {
+        Catalog::builtin().find("A100 SXM4 80GB", &DeviceHint::default()).unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        ModelFile::parse("m.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn kernels_add_up_to_the_step() {
+        let model = ModelFile::parse("m.toml", MLP).unwrap();
+        let step = model.predict(&device(), &Options::default()).unwrap();
+        let [up, relu] = &*step.rows else { panic!("two rows") };
+        assert_eq!((up.launches, relu.launches, step.totals.launches), (2, 1, 3));
+        assert_eq!(up.prediction.operations, Flops::new(2.0 * 2048.0 * 4096.0 * 16_384.0));
+        assert_eq!(step.totals.expected, up.total + relu.total);
+        assert!((up.share + relu.share - 1.0).abs() < 1e-12);
+        let bytes = up.prediction.bytes * 2.0 + relu.prediction.bytes;
+        let work = up.prediction.operations * 2.0 + relu.prediction.operations;
+        assert_eq!(step.totals.intensity, Some(work / bytes));
+        assert_eq!(step.totals.memory_limited, relu.total);
+        assert_eq!(step.totals.math_limited, up.total);
+    }
+
+    #[test]
+    fn sizes_can_be_changed_and_carry_on() {
+        let model = ModelFile::parse("m.toml", MLP).unwrap().with_sizes(["sequence=1"]).unwrap();
+        assert_eq!(model.sizes()["tokens"], 2);
+        let model = model.with_sizes(["tokens=64Ki"]).unwrap();
+        assert_eq!((model.sizes()["tokens"], model.sizes()["sequence"]), (65_536, 1));
+        let unknown = model.with_sizes(["hiden=1"]).unwrap_err();
+        assert_eq!(unknown.to_string(), "the model file names no size \"hiden\"");
+        assert!(unknown.help().unwrap().contains("hidden, sequence, tokens"));
+    }
+
+    #[test]
+    fn faults_are_named_by_line_and_column() {
+        assert!(error("name = 1").starts_with("m.toml:1:8: "));
+        assert!(error("[[op]]\nfrm = \"gemm\"").starts_with("m.toml:2:1: unknown field `frm`"));
+        assert_eq!(
+            error("[[op]]\nform = \"gem\"\n"),
+            "m.toml:2:8: no kernel is called \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""
+        );
+        assert_eq!(
+            error("[[op]]\nform = \"axpy\"\nargs = { n = 4, m = 1 }\n"),
+            "m.toml:3:17: axpy has no parameter \"m\""
+        );
+        assert_eq!(
+            error("[[op]]\nform = \"axpy\"\nargs = { n = 0 }\n"),
+            "m.toml:3:14: n=0: must be at least 1"
+        );
+        assert_eq!(error("[[op]]\nform = \"axpy\"\n"), "m.toml:2:8: axpy needs \"n\"");
+        assert!(
+            error("[sizes]\na = \"b\"\nb = \"a\"\n[[op]]\nform = \"axpy\"\nargs = { n = 1 }")
+                .contains("is no number and no size")
+        );
+        assert!(
+            error("[[op]]\nform = \"conv2d\"\nargs = { n = 1, c = 3, h = 4, k = 8, r = 7 }\n")
+                .starts_with("m.toml:2:8: conv2d: a window of 7×7 does not fit into 4×4")
+        );
+        assert!(error("[[op]]\nform = \"axpy\"\nargs = { n = 1 }\npipe = \"x\"").contains(":4:8:"));
+        assert!(error("[[op]]\nform = \"axpy\"\nargs = { n = 1 }\ncount = 1.5").contains(":4:9:"));
+    }
+}
