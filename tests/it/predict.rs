@@ -1,4 +1,5 @@
-//! Closed forms against published figures, against loops that are literally run, and against laws.
+//! Closed forms against published figures, against loops that are literally run, and against laws;
+//! and the tables of the documentation against what the library computes.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -12,6 +13,7 @@
 )]
 
 mod cases;
+mod document;
 mod laws;
 mod loops;
 mod measured;
