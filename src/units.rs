@@ -107,7 +107,8 @@ macro_rules! quantity {
 
         impl Sum for $name {
             fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
-                Self(values.map(|value| value.0).sum())
+                // Not the sum of floats: that of none is -0.
+                values.fold(Self::ZERO, Add::add)
             }
         }
     )*};
@@ -213,6 +214,13 @@ impl ExactSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sum_of_nothing_is_a_positive_zero() {
+        let none: Seconds = std::iter::empty().sum();
+        assert!(none.get().is_sign_positive());
+        assert_eq!([1.0, 2.5].map(Bytes::new).into_iter().sum::<Bytes>(), Bytes::new(3.5));
+    }
 
     #[test]
     fn quantities_divide_into_each_other() {
