@@ -242,16 +242,18 @@ fn origin(origin: Option<&Origin>) -> String {
 /// Fewest columns for which a remark is broken into lines.
 const REMARK: usize = 30;
 
-struct Lines {
+/// Labelled values, each with a remark, in columns.
+#[derive(Default)]
+pub(super) struct Lines {
     rows: Vec<(String, String, String)>,
 }
 
 impl Lines {
-    fn add(&mut self, symbol: &str, value: String, remark: String) {
+    pub(super) fn add(&mut self, symbol: &str, value: String, remark: String) {
         self.rows.push((symbol.to_owned(), value, remark));
     }
 
-    fn draw(&self, style: &Style) -> String {
+    pub(super) fn draw(&self, style: &Style) -> String {
         let width = |of: &dyn Fn(&(String, String, String)) -> usize| {
             self.rows.iter().map(of).max().unwrap_or(0)
         };

@@ -4,6 +4,7 @@
 
 mod explained;
 mod numbers;
+mod predicted;
 mod verdict;
 mod view;
 
@@ -12,6 +13,7 @@ use crate::rules::Findings;
 
 pub use explained::explained;
 pub use numbers::{count, printable, printable_lines};
+pub use predicted::{Predicted, kernel_page};
 pub use view::Style;
 
 /// What is reported.

@@ -107,7 +107,7 @@ fn opportunities(text: &mut String, report: &Report<'_>, style: &Style) {
     table(text, &view::opportunities(&shown, analysis.totals.measured, style), &notes, style, 1);
 }
 
-fn heading(text: &mut String, style: &Style, title: &str) {
+pub(super) fn heading(text: &mut String, style: &Style, title: &str) {
     text.push('\n');
     text.push_str(&style.paint("1;36", title));
     text.push('\n');
@@ -115,7 +115,13 @@ fn heading(text: &mut String, style: &Style, title: &str) {
 
 /// Draws a table with notes under its rows. Column `elastic` is elided in its middle to fit the
 /// terminal; where that is not enough, columns that follow from others are left out.
-fn table(text: &mut String, table: &Table, notes: &[Vec<String>], style: &Style, elastic: usize) {
+pub(super) fn table(
+    text: &mut String,
+    table: &Table,
+    notes: &[Vec<String>],
+    style: &Style,
+    elastic: usize,
+) {
     let columns = Columns::fit(table, style, elastic);
     let titles: Vec<String> = table.headers.iter().map(|header| header.title.clone()).collect();
     text.push_str(&style.paint("2", &columns.draw(table, &titles)));
@@ -138,7 +144,9 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 9] = [
+    const DISPENSABLE: [&str; 11] = [
+        "pipe",
+        "achievable",
         "ridge",
         "FLOP/B",
         "gain",

@@ -44,8 +44,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("predict", &["units", "roofline", "model", "catalog"]),
     ("analysis", &["units", "roofline", "model", "catalog"]),
     ("rules", &["units", "roofline", "model", "analysis"]),
-    ("report", &["units", "roofline", "model", "catalog", "analysis", "rules"]),
-    ("cli", &["units", "roofline", "model", "ingest", "catalog", "analysis", "rules", "report"]),
+    ("report", &["units", "roofline", "model", "catalog", "predict", "analysis", "rules"]),
+    (
+        "cli",
+        &[
+            "units", "roofline", "model", "ingest", "catalog", "predict", "analysis", "rules",
+            "report",
+        ],
+    ),
 ];
 
 #[test]
