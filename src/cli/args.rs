@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::analysis::CeilingSet;
 use crate::ingest::FORMATS;
+use crate::model::Pipe;
 use crate::report::OUTPUTS;
 
 const EXAMPLES: &str = "\
@@ -17,6 +18,7 @@ Examples:
   rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
   rooflint run.csv --kernel '#1' --explain         the arithmetic of the first kernel
   rooflint inspect run.csv                         what is in an export, and what is missing
+  rooflint predict axpy n=16M --device L4          what a kernel should take, without a profile
 
 How to get an export:
   ncu --set full -o report APP
@@ -78,6 +80,8 @@ pub(super) enum Command {
     Inspect(Inspect),
     /// Write the canonical launch table: one row per launch, units in the column names
     Convert(Convert),
+    /// What a kernel should take on a device, before there is a profile
+    Predict(Predict),
     /// The catalogue of devices, or one of them with every figure and its source
     Devices(Devices),
     /// What can be read, and how to produce it
@@ -260,6 +264,80 @@ pub(super) struct Convert {
     /// Where to write: .parquet, .csv or .json; may be given several times
     #[arg(short = 'o', long = "output", value_name = "OUT", required = true)]
     pub(super) paths: Vec<PathBuf>,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  rooflint predict --list                         every kernel with its sizes
+  rooflint predict --list gemm                    one of them: parameters, derivation
+  rooflint predict axpy n=16M --device 'A100 SXM4 80GB'
+  rooflint predict gemm m=4096 n=4096 k=4096 dtype=bf16 --device 'H100 SXM5 80GB,H200 SXM 141GB'
+  rooflint predict linear batch=1..4Ki:x2 in=4096 out=4096 --device L4
+  rooflint predict --model step.toml sequence=4096 --device L4
+
+Sizes are 4096, 1M (10^6), 64Ki (64*1024), 2^20, 8*2048. Up to two keys may take several values:
+n=1k..64k:log, n=1k..64k:x2, n=128..4096:+128, n=1k,2k,4k, dtype=fp32,fp16.";
+
+/// What a kernel should take on a device, before there is a profile
+///
+/// Counts the operations of a kernel and the bytes it must move from its sizes, and holds both
+/// against the roofs of devices: times, ridge point, limiter, tiles, and where a sweep of sizes
+/// crosses the ridge point.
+#[derive(Debug, Args)]
+#[command(override_usage = "rooflint predict KERNEL KEY=VALUE... --device NAME[,NAME...]\n       rooflint predict --model FILE [SIZE=VALUE...] --device NAME[,NAME...]\n       rooflint predict --list [KERNEL]", after_long_help = PREDICT_EXAMPLES, arg_required_else_help = true)]
+pub(super) struct Predict {
+    /// A kernel and its sizes, such as `gemm m=4096 n=4096 k=4096`; sizes only with --model
+    #[arg(value_name = "KERNEL KEY=VALUE")]
+    pub(super) call: Vec<String>,
+
+    /// Every kernel, or one with its parameters and how it is counted
+    #[arg(long, conflicts_with_all = ["model", "device", "dtype", "pipe", "engine", "launch"])]
+    pub(super) list: bool,
+
+    /// A step as a list of kernels with shapes and counts, in a TOML file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dtype", "launch"])]
+    pub(super) model: Option<PathBuf>,
+
+    /// The GPUs, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) device: Vec<String>,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) devices: Vec<PathBuf>,
+
+    /// Format of the operands, as `dtype=`: fp64, fp32, tf32, fp16, bf16, fp8, int8 and others
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) dtype: Option<String>,
+
+    /// Executes the main operations, whatever their format, such as `bf16_matrix`
+    #[arg(long, value_name = "PIPE", hide_possible_values = true, value_parser = PossibleValuesParser::new(Pipe::ALL.iter().map(|pipe| pipe.key())))]
+    pub(super) pipe: Option<String>,
+
+    /// Matrix or vector units for products of matrices, instead of what the format decides
+    #[arg(long, value_name = "UNITS")]
+    pub(super) engine: Option<Units>,
+
+    /// The launch, where it is known; too few or too small blocks make latency the limiter
+    #[arg(long, value_name = "BLOCKSxTHREADS")]
+    pub(super) launch: Option<String>,
+
+    /// Format of the output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(super) format: Sheet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Units {
+    Matrix,
+    Vector,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sheet {
+    Text,
+    Csv,
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
 use crate::ingest::IngestError;
+use crate::predict::PredictError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -37,6 +38,7 @@ pub(super) enum Failure {
     Ingest(IngestError),
     Catalog(CatalogError),
     Analysis(AnalysisError),
+    Predict(PredictError),
     /// The reader of the output went away: not a failure of ours.
     BrokenPipe,
     Output {
@@ -61,9 +63,11 @@ impl Failure {
     pub(super) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::BrokenPipe => DONE,
-            Self::Usage { .. } | Self::Catalog(_) | Self::Analysis(_) | Self::Output { .. } => {
-                USAGE
-            }
+            Self::Usage { .. }
+            | Self::Catalog(_)
+            | Self::Analysis(_)
+            | Self::Predict(_)
+            | Self::Output { .. } => USAGE,
             Self::Ingest(_) => UNREADABLE,
         })
     }
@@ -75,6 +79,7 @@ impl Failure {
             Self::Ingest(error) => error.next_step().map(str::to_owned),
             Self::Catalog(error) => Some(error.help()),
             Self::Analysis(error) => Some(error.help()),
+            Self::Predict(error) => error.help(),
             Self::BrokenPipe => None,
             Self::Output { .. } => {
                 Some("check that the folder exists and can be written to".to_owned())
@@ -90,6 +95,7 @@ impl fmt::Display for Failure {
             Self::Ingest(error) => error.fmt(f),
             Self::Catalog(error) => chain(error, f),
             Self::Analysis(error) => chain(error, f),
+            Self::Predict(error) => chain(error, f),
             Self::BrokenPipe => f.write_str("broken pipe"),
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {cause}"),
         }
@@ -122,5 +128,11 @@ impl From<CatalogError> for Failure {
 impl From<AnalysisError> for Failure {
     fn from(error: AnalysisError) -> Self {
         Self::Analysis(error)
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Self {
+        Self::Predict(error)
     }
 }

@@ -7,6 +7,7 @@ mod devices;
 pub mod exit;
 mod formats;
 mod inspect;
+mod predict;
 mod rules;
 mod terminal;
 
@@ -38,6 +39,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Demo(command) => analyze::demo(&command, &terminal),
         Command::Inspect(command) => inspect::run(&command, &terminal),
         Command::Convert(command) => convert::run(&command, &terminal),
+        Command::Predict(command) => predict::run(&command, &terminal),
         Command::Devices(command) => devices::run(&command, &terminal),
         Command::Formats => formats::run(&terminal),
         Command::Rules(command) => rules::run(&command, &terminal),

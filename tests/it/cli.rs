@@ -116,9 +116,9 @@ fn help_shows_examples_and_the_short_one_fits_a_screen() {
         short.lines().count() <= 24 && short.lines().all(|line| line.chars().count() <= 100),
         "{short}"
     );
-    for command in
-        ["analyze", "inspect", "convert", "devices", "formats", "rules", "demo", "schema"]
-    {
+    for command in [
+        "analyze", "inspect", "convert", "predict", "devices", "formats", "rules", "demo", "schema",
+    ] {
         assert_eq!(run(&[command, "--help"]).code, 0, "{command}");
     }
 }

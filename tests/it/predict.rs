@@ -19,6 +19,7 @@ mod loops;
 mod measured;
 mod meter;
 mod models;
+mod program;
 
 use rooflint::catalog::{Catalog, Device};
 use rooflint::model::DeviceHint;

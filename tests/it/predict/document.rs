@@ -7,10 +7,11 @@ mod sources;
 use std::path::{Path, PathBuf};
 
 use rooflint::catalog::{Catalog, Device};
-use rooflint::model::{DeviceHint, Pipe};
-use rooflint::predict::{ModelFile, Options, Prediction, Sweep, form, predict};
+use rooflint::model::DeviceHint;
+use rooflint::predict::{Options, Prediction, predict};
 
 use super::arguments;
+use super::program::program;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -114,40 +115,11 @@ fn words(line: &str) -> Vec<String> {
 fn every_command_of_the_document_can_be_run() {
     let text = std::fs::read_to_string(root().join("docs/predict.md")).unwrap();
     let mut commands = 0;
-    for line in text.lines().filter_map(|line| line.strip_prefix("rooflint predict ")) {
+    for line in text.lines().filter_map(|line| line.strip_prefix("rooflint ")) {
         commands += 1;
-        let (mut plain, mut devices, mut options, mut model) =
-            (Vec::new(), Vec::new(), Options::default(), None);
-        let mut words = words(line).into_iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
-                "--device" => {
-                    let names = words.next().unwrap();
-                    devices.extend(names.split(',').map(device));
-                }
-                "--devices" => assert!(root().join(words.next().unwrap()).is_file(), "{line}"),
-                "--launch" => options.grid = Some(words.next().unwrap().parse().unwrap()),
-                "--pipe" => options.pipe = Pipe::from_key(&words.next().unwrap()),
-                "--model" => {
-                    model = Some(ModelFile::read(&root().join(words.next().unwrap())).unwrap());
-                }
-                "--list" => {}
-                option if option.starts_with("--") => panic!("{option} in {line}"),
-                _ => plain.push(word),
-            }
-        }
-        if let Some(model) = model {
-            let model = model.with_sizes(plain).unwrap();
-            for device in &devices {
-                model.predict(device, &options).unwrap();
-            }
-        } else if let Some((name, pairs)) = plain.split_first() {
-            let sweep = Sweep::parse(form(name).unwrap(), pairs).unwrap();
-            assert_eq!(
-                sweep.table(&devices, &options).unwrap().rows.len(),
-                sweep.len() * devices.len()
-            );
-        }
+        let words = words(line);
+        let run = program(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(run.code == 0 && run.stderr.is_empty(), "{line}: {}", run.stderr);
     }
     assert!(commands > 10, "{commands}");
 }
