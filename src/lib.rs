@@ -11,6 +11,8 @@
 //! devices ─catalog▶ Device ┘  (roofline law)               └─ cli calls the stages, owns terminal and exit code
 //! ```
 //!
+//! Before there is a profile, [`predict`] holds closed forms of kernels against the same devices.
+//!
 //! ```
 //! use rooflint::{analysis, catalog::Catalog, ingest, report, rules};
 //!
