@@ -6,6 +6,7 @@ use super::super::numbers::{TimeUnit, count};
 use super::super::text::{heading, table as draw};
 use super::super::view::{MISSING, Style, Table, digits, percent, printable, si};
 use super::wrap;
+use crate::model::Pipe;
 use crate::predict::{
     Crossing, Form, PredictedLimiter, Prediction, SweepRow, SweepTable, Tiling, Traffic,
 };
@@ -316,10 +317,11 @@ fn achievable(one: &Prediction) -> Seconds {
 fn sentence(crossing: &Crossing) -> String {
     let key = crossing.along;
     let (from, to) = (whole(crossing.from as f64), whole(crossing.to as f64));
+    let operation = crossing.pipe.map_or("FLOP", Pipe::operation);
     let per_byte = |value: f64| {
         // One decimal at least: what turns differs little from the ridge point.
         let shown = if value >= 99.95 { format!("{value:.1}") } else { digits(value) };
-        format!("{shown} FLOP/B")
+        format!("{shown} {operation}/B")
     };
     let at = crossing.at.as_ref().map_or_else(String::new, |at| format!(", {}", printable(at)));
     let mut text = format!("{}{at}: ", printable(&crossing.device));

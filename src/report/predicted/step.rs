@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::explained::Lines;
-use super::super::numbers::TimeUnit;
+use super::super::numbers::{TimeUnit, count};
 use super::super::text::{heading, table as draw};
 use super::super::view::{MISSING, Style, Table, digits, percent, printable, si};
 use super::wrap;
@@ -18,7 +18,8 @@ pub(super) fn text(
     let mut text = String::new();
     if let Some(step) = steps.first() {
         let name = step.name.as_deref().unwrap_or("step");
-        let kernels = format!("{} launches, one after the other", step.totals.launches);
+        let launches = count(step.totals.launches, "launch", "launches");
+        let kernels = format!("{launches}, one after the other");
         text.push_str(&format!("{}\n", style.bold(&printable(name))));
         wrap(&mut text, "  ", 2, &kernels, style);
     }

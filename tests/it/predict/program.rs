@@ -140,6 +140,12 @@ fn where_nothing_crosses_the_side_is_told() {
         "{text}"
     );
     assert!(text.contains("below the ridge point of 101.0 FLOP/B"), "{text}");
+    let integer = ["gemm", "m=16..1Ki", "n=1Ki", "k=1Ki", "dtype=int8", "--device", "L4"];
+    assert!(
+        printed(&integer).contains("below the ridge point of 808.3 OP/B"),
+        "{}",
+        printed(&integer)
+    );
     let moved = printed(&["memset", "bytes=1k..1M", "--device", "L4"]);
     assert!(moved.contains("nothing is computed, so memory limits everywhere"), "{moved}");
 }
