@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
         self.lines
     }
 
-    /// The records after the header. Line numbers of its records are corrected by [`Records`].
+    /// The records after the header. Line numbers of its records are corrected by the reader it gives.
     pub fn records(&mut self) -> Records {
         let bytes: Box<dyn Read> = match self.bytes.take() {
             Some(bytes) => Box::new(bytes),
