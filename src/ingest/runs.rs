@@ -86,9 +86,19 @@ pub(super) fn join(profile: &mut Profile) {
     }
     let mut gone = vec![false; profile.launches.len()];
     let mut ambiguous = 0;
+    // Thousands of ranks have the same counters: what cannot complete any run is not compared with all.
+    let mut kinds: Vec<Has> = Vec::new();
+    for group in &groups {
+        if !kinds.contains(&group.has) {
+            kinds.push(group.has.clone());
+        }
+    }
     // A run and its counters in one file belong together before files are compared.
     for within_file in [true, false] {
         for donor_at in 0..groups.len() {
+            if !kinds.iter().any(|kind| kind.completes(&groups[donor_at].has)) {
+                continue;
+            }
             let hosts = hosts(profile, &groups, donor_at, within_file);
             match hosts.as_slice() {
                 [] => continue,
@@ -102,14 +112,16 @@ pub(super) fn join(profile: &mut Profile) {
                     profile.notes.push(note);
                     let brought = groups[donor_at].has.quantities.clone();
                     groups[*host_at].has.quantities.extend(brought);
+                    if !kinds.contains(&groups[*host_at].has) {
+                        kinds.push(groups[*host_at].has.clone());
+                    }
                 }
-                several => {
+                _ => {
                     ambiguous += 1;
                     if ambiguous <= NAMED {
                         let note = format!(
-                            "{} was not joined: its launches match {} other runs equally; give one run and its counters at a time",
-                            groups[donor_at].name(profile, true),
-                            several.len()
+                            "{} was not joined: its launches match several other runs equally; give one run and its counters at a time",
+                            groups[donor_at].name(profile, true)
                         );
                         profile.notes.push(note);
                     }
@@ -127,7 +139,8 @@ pub(super) fn join(profile: &mut Profile) {
     }
 }
 
-/// The groups that a donor completes, with the pairs of host and donor rows.
+/// The groups that a donor completes, with the pairs of host and donor rows; not all, if it is
+/// clear that there are several.
 fn hosts(
     profile: &Profile,
     groups: &[Group],
@@ -153,6 +166,10 @@ fn hosts(
         let pairs = pairs(profile, host, donor);
         if pairs.len() * 2 >= donor.rows.len().max(1) {
             hosts.push((host_at, pairs));
+        }
+        // Two that count bytes are enough to see that the choice is not clear.
+        if hosts.iter().filter(|(host, _)| groups[*host].has.bytes()).count() > 1 {
+            break;
         }
     }
     // A run with bytes needs the operations more than one that has neither.
@@ -326,6 +343,6 @@ mod tests {
         let mut profile = profile(&[(1, &[TIME, BYTES]), (2, &[TIME, BYTES]), (3, &[WORK])]);
         join(&mut profile);
         assert_eq!(profile.launches.len(), 6);
-        assert!(profile.notes[0].contains("match 2 other runs"), "{:?}", profile.notes);
+        assert!(profile.notes[0].contains("match several other runs"), "{:?}", profile.notes);
     }
 }
