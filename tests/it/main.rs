@@ -8,5 +8,6 @@ mod cli;
 mod golden;
 mod house;
 mod laws;
+mod metrics;
 mod predict;
 mod profiles;
