@@ -237,14 +237,7 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
-        let first = record.get(0).unwrap_or_default();
-        if first.starts_with(b"==") {
-            self.preamble.line(&String::from_utf8_lossy(first));
-            reading.source.other_lines += 1;
-            return Ok(());
-        }
-        if record.get(columns.name) == Some(b"Metric Name") {
-            reading.source.other_lines += 1;
+        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
             return Ok(());
         }
         reading.source.rows += 1;
@@ -260,7 +253,7 @@ impl Table {
         });
         if !same {
             let Some(key) = self.identity.key(record) else {
-                let text = String::from_utf8_lossy(first).into_owned();
+                let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
                 return reading.skip(line, Some("ID"), &text, "launch number is no number");
             };
             self.flush(reading);

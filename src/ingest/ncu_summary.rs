@@ -116,10 +116,7 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = &self.columns;
-        let first = record.get(0).unwrap_or_default();
-        if first.starts_with(b"==") || record.get(columns.name) == Some(b"Metric Name") {
-            self.preamble.line(&text(first));
-            reading.source.other_lines += 1;
+        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
             return Ok(());
         }
         reading.source.rows += 1;

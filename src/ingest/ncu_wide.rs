@@ -80,13 +80,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut record = csv::ByteRecord::new();
     let mut described = Vec::new();
     while let Some(line) = records.next(&mut record)? {
-        let first = record.get(0).unwrap_or_default();
-        if first.starts_with(b"==") {
-            preamble.line(&String::from_utf8_lossy(first));
-            reading.source.other_lines += 1;
-        } else if record.get(identity.kernel) == Some(b"Kernel Name") {
-            reading.source.other_lines += 1;
-        } else if record.len() == header.len()
+        if preamble.takes(reading, &record, (identity.kernel, "Kernel Name")) {
+            continue;
+        }
+        if record.len() == header.len()
             && identity.is_blank(&record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
         {
@@ -97,7 +94,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             reading.misfit(line, &record, header.len())?;
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
-            let text = String::from_utf8_lossy(first).into_owned();
+            let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
             reading.skip(line, Some("ID"), &text, "launch number is no number")?;
         } else {
             reading.source.rows += 1;

@@ -12,6 +12,24 @@ pub(in crate::ingest) struct Preamble {
 }
 
 impl Preamble {
+    /// Takes a record inside the table that is none of its rows: a message of the profiler, or the
+    /// header, here told by one of its fields, printed again.
+    pub(in crate::ingest) fn takes(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        (column, title): (usize, &str),
+    ) -> bool {
+        let first = record.get(0).unwrap_or_default();
+        let is_message = first.starts_with(b"==");
+        if is_message {
+            self.line(&String::from_utf8_lossy(first));
+        }
+        let taken = is_message || record.get(column) == Some(title.as_bytes());
+        reading.source.other_lines += u64::from(taken);
+        taken
+    }
+
     /// Takes one line.
     pub(in crate::ingest) fn line(&mut self, line: &str) {
         if let Some(message) = line.strip_prefix("==WARNING== ") {
