@@ -66,6 +66,12 @@ struct Roof<T> {
     achievable: f64,
 }
 
+impl<T: std::ops::Mul<f64, Output = T>> Roof<T> {
+    fn quoted(self, set: CeilingSet) -> T {
+        self.value * if set == CeilingSet::Achievable { self.achievable } else { 1.0 }
+    }
+}
+
 /// GeForce boards run above their rated boost, other products do not.
 const GEFORCE_CLOCK_MARGIN: f64 = 1.2;
 
@@ -183,6 +189,16 @@ impl Roofs {
             _ => From::Catalogue,
         };
         Some(Ceiling { value: roof.value * share * scale, from })
+    }
+
+    /// The compute roof of a pipe where nothing was measured: at the rated clock.
+    pub(super) fn quoted_peak(&self, pipe: Pipe, set: CeilingSet) -> Option<FlopsPerSecond> {
+        self.peaks[pipe as usize].map(|roof| roof.quoted(set))
+    }
+
+    /// The DRAM roof where nothing was measured.
+    pub(super) fn quoted_dram(&self, set: CeilingSet) -> Option<BytesPerSecond> {
+        self.dram.map(|roof| roof.quoted(set))
     }
 
     /// The L2 roof for a launch; without one in the profile, the catalogue's follows the SM clock.

@@ -4,7 +4,7 @@ use super::ceilings::{CeilingSet, Roofs};
 use super::intent::Intent;
 use crate::model::{Engine, Launch, OriginKind, Pipe, Quantity};
 use crate::roofline;
-use crate::units::{Bytes, Flops, Seconds};
+use crate::units::{Bytes, Flops, FlopsPerSecond, Seconds};
 
 /// A time that is known, or known to lie between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -258,7 +258,9 @@ fn math(
         judged.algorithmic |= origin.kind == OriginKind::Algorithmic;
         let interval = if operations.get() == 0.0 {
             Interval::ZERO
-        } else if let Some(interval) = work_time(launch, roofs, set, pipe, operations) {
+        } else if let Some(interval) =
+            work_time(pipe, operations, |pipe| roofs.peak(launch, pipe, set).map(|roof| roof.value))
+        {
             interval.times(origin.low, origin.high)
         } else {
             judged.without_peak = Some(pipe);
@@ -321,22 +323,19 @@ fn add(groups: &mut Vec<(usize, Interval)>, group: usize, interval: Interval) {
 
 /// The time of work on one pipe. Work of unstated precision needs at least the time of the device's
 /// fastest roof and at most that of FP32: the lower bound is the expectation.
-fn work_time(
-    launch: &Launch<'_>,
-    roofs: &Roofs,
-    set: CeilingSet,
+pub(super) fn work_time(
     pipe: Pipe,
     operations: Flops,
+    peak: impl Fn(Pipe) -> Option<FlopsPerSecond>,
 ) -> Option<Interval> {
     if pipe != Pipe::Unstated {
-        let roof = roofs.peak(launch, pipe, set)?;
-        return Some(Interval::scaled(roofline::math_time(operations, roof.value), 1.0, 1.0));
+        return Some(Interval::scaled(roofline::math_time(operations, peak(pipe)?), 1.0, 1.0));
     }
-    let slow = roofline::math_time(operations, roofs.peak(launch, Pipe::Fp32Vector, set)?.value);
+    let slow = roofline::math_time(operations, peak(Pipe::Fp32Vector)?);
     let fastest = [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix, Pipe::Fp32Vector]
         .into_iter()
-        .filter_map(|pipe| roofs.peak(launch, pipe, set))
-        .map(|roof| roofline::math_time(operations, roof.value))
+        .filter_map(peak)
+        .map(|peak| roofline::math_time(operations, peak))
         .fold(slow, Seconds::min);
     Some(Interval { low: fastest, value: fastest, high: slow })
 }

@@ -3,6 +3,7 @@
 mod ceilings;
 mod error;
 mod explain;
+mod groups;
 mod intent;
 mod kernel;
 mod law;
@@ -11,11 +12,12 @@ mod resolve;
 mod sums;
 mod table;
 mod verdict;
+mod what_if;
 
 #[cfg(feature = "frames")]
 pub mod frames;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use ceilings::CeilingSet;
@@ -25,14 +27,15 @@ pub use kernel::{Kernel, NEAR, State, Work};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
+pub use what_if::{Change, Outcome, Projection, WhatIf, WhatIfTotals, what_if};
 
 use crate::catalog::Catalog;
 use crate::model::{
-    Engine, KernelName, Launch, NameId, OriginKind, Pipe, Precision, Profile, Quantity, Source,
+    Engine, KernelName, Launch, OriginKind, Pipe, Precision, Profile, Quantity, Source,
 };
 use crate::roofline;
 use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
-use intent::Intent;
+use groups::Groups;
 use law::Instrument;
 use sums::{Part, Sums};
 use verdict::Setting;
@@ -77,6 +80,8 @@ pub struct Analysis {
     pub unread: usize,
     /// The inputs beside each other, where there are several and they were compared.
     pub ranks: Option<Ranks>,
+    /// For each device hint of the profile, the position of its device.
+    of_hint: Vec<usize>,
 }
 
 /// Sums over all kernels.
@@ -184,39 +189,37 @@ pub fn analyse(
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
     let threshold = options.threshold.unwrap_or(ceilings.threshold());
     let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
-    let instruments: Vec<Instrument> = profile.sources.iter().map(instrument).collect();
-    let instrument_of = |source: u16| {
-        instruments
-            .get(usize::from(source))
-            .copied()
-            .unwrap_or_else(|| instrument(&Source::default()))
-    };
+    let instruments = Instruments::of(profile);
     let averaged: Vec<Quantity> = profile
         .launches
         .quantities()
         .filter(|quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_)))
         .collect();
     let mut groups = Groups::default();
+    let mut of_group: Vec<Sums> = Vec::new();
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
         let (group, intent) = groups.of(profile, &launch, device);
-        let instrument = instrument_of(launch.head.source);
+        let instrument = instruments.get(launch.head.source);
         let judged = law::judge(&launch, &devices[device].roofs, ceilings, intent, instrument);
-        groups.sums[group].add(&launch, &judged, &averaged);
+        if group == of_group.len() {
+            of_group.push(Sums::default());
+        }
+        of_group[group].add(&launch, &judged, &averaged);
     }
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
-    for sums in &groups.sums {
+    for sums in &of_group {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
         totals.timed_launches += sums.timed_launches;
     }
     totals.measured = Seconds::new(measured.get());
-    let mut kernels = Vec::with_capacity(groups.sums.len());
+    let mut kernels = Vec::with_capacity(of_group.len());
     let mut roofless = false;
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
-    for (group, sums) in std::mem::take(&mut groups.sums).into_iter().enumerate() {
+    for (group, sums) in of_group.into_iter().enumerate() {
         let (head, device) = (groups.keys[group].0, groups.keys[group].3);
         let sums = &sums;
         roofless |= sums.problems.contains_key(&law::Problem::NoRoof);
@@ -227,7 +230,7 @@ pub fn analyse(
             total: totals.measured,
             threshold,
             floor,
-            fixed_cost: instrument_of(profile.launches.head(sums.longest.0).source).fixed_cost,
+            fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
             intent: groups.intents[head],
         };
         verdict::conclude(&mut kernel, sums, &setting);
@@ -252,16 +255,30 @@ pub fn analyse(
         ceilings_reason,
         threshold,
         floor,
-        fixed_cost: instrument_of(0).fixed_cost,
+        fixed_cost: instruments.get(0).fixed_cost,
         totals,
         kernels,
         notes,
         unread: profile.unread,
         ranks: None,
+        of_hint,
     })
 }
 
-/// What measured the launches of a file.
+/// What measured the launches of each file.
+struct Instruments(Vec<Instrument>);
+
+impl Instruments {
+    fn of(profile: &Profile) -> Self {
+        Self(profile.sources.iter().map(instrument).collect())
+    }
+
+    fn get(&self, source: u16) -> Instrument {
+        let known = self.0.get(usize::from(source)).copied();
+        known.unwrap_or_else(|| instrument(&Source::default()))
+    }
+}
+
 fn instrument(source: &Source) -> Instrument {
     let counters = source.format.starts_with("ncu");
     Instrument {
@@ -300,58 +317,6 @@ fn choose_ceilings(
                 timed.len()
             ),
         )),
-    }
-}
-
-/// Head of the name, operator, shape and device: what makes launches one kernel.
-type Key = (usize, NameId, u32, usize);
-
-#[derive(Default)]
-struct Groups {
-    heads: HashMap<String, usize>,
-    head_of_name: HashMap<NameId, usize>,
-    intents: Vec<Intent>,
-    short_names: Vec<Arc<str>>,
-    index: HashMap<Key, usize>,
-    keys: Vec<Key>,
-    sums: Vec<Sums>,
-    last: Option<(Key, usize)>,
-}
-
-impl Groups {
-    /// The group of a launch, and the hints of its name.
-    fn of(&mut self, profile: &Profile, launch: &Launch<'_>, device: usize) -> (usize, Intent) {
-        let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
-        let head = match self.head_of_name.get(&name) {
-            Some(head) => *head,
-            None => self.head(profile, name),
-        };
-        let key = (head, operator, shape, device);
-        if let Some((last, group)) = self.last
-            && last == key
-        {
-            return (group, self.intents[head]);
-        }
-        let group = *self.index.entry(key).or_insert_with(|| {
-            self.keys.push(key);
-            self.sums.push(Sums::default());
-            self.sums.len() - 1
-        });
-        self.last = Some((key, group));
-        (group, self.intents[head])
-    }
-
-    fn head(&mut self, profile: &Profile, name: NameId) -> usize {
-        let KernelName { head, short } = KernelName::parse(profile.names.get(name));
-        let next = self.intents.len();
-        let intent = Intent::of(&head);
-        let found = *self.heads.entry(head).or_insert(next);
-        if found == next {
-            self.intents.push(intent);
-            self.short_names.push(short.into());
-        }
-        self.head_of_name.insert(name, found);
-        found
     }
 }
 

@@ -222,6 +222,18 @@ impl Device {
         rates::rate(self.target()?, self.rate_class.as_deref()?, pipe)
     }
 
+    /// Whether the device has matrix units for the format of a pipe; `None` where neither a figure
+    /// nor the architecture's table tells. Vector units are not asked for.
+    #[must_use]
+    pub fn has_units(&self, pipe: Pipe) -> Option<bool> {
+        if self.peak(pipe).is_some() {
+            return Some(true);
+        }
+        let format = pipe.dense().key().split("_matrix").next().unwrap_or_default();
+        (pipe.engine() == Engine::Matrix).then_some(())?;
+        Some(self.limits()?.matrix_inputs.iter().any(|input| input == format))
+    }
+
     /// What fits on one SM at a time; NVIDIA only.
     #[must_use]
     pub fn limits(&self) -> Option<&'static Limits> {

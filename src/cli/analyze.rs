@@ -6,7 +6,8 @@ use super::args::{self, Analyze, Demo};
 use super::catalog;
 use super::exit::Failure;
 use super::terminal::Terminal;
-use crate::analysis::{self, Analysis, Kernel};
+use super::what_if;
+use crate::analysis::{self, Analysis, Kernel, WhatIf};
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::report::{self, Report, Style};
@@ -98,6 +99,8 @@ fn report(
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
     compare_inputs(profile, &mut analysis)?;
     let mut findings = rules::check(&analysis);
+    let changes = what_if::changes(&model.what_if, &catalog, &analysis)?;
+    let mut answers = analysis::what_if(profile, &analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
         let text = explanations(profile, &analysis, output.kernel.as_deref(), &style)?;
@@ -117,9 +120,10 @@ fn report(
         return Ok(());
     }
     if let Some(query) = &output.kernel {
-        keep(&mut analysis, &mut findings, query)?;
+        keep(&mut analysis, &mut findings, &mut answers, query)?;
     }
-    let report = Report { analysis: &analysis, findings: &findings, top: output.top };
+    let report =
+        Report { analysis: &analysis, findings: &findings, top: output.top, what_if: &answers };
     if outputs.is_empty() {
         let format =
             output.format.as_deref().and_then(report::output).unwrap_or(&report::OUTPUTS[0]);
@@ -212,13 +216,24 @@ fn explanations(
 }
 
 /// Leaves only the chosen kernels; the totals stay those of the whole run.
-fn keep(analysis: &mut Analysis, findings: &mut Findings, query: &str) -> Result<(), Failure> {
+fn keep(
+    analysis: &mut Analysis,
+    findings: &mut Findings,
+    answers: &mut [WhatIf],
+    query: &str,
+) -> Result<(), Failure> {
     let rows: Vec<usize> = chosen(analysis, query)?.iter().map(|kernel| kernel.longest).collect();
     let kept: Vec<bool> =
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
-    let mut keep = kept.iter();
-    analysis.kernels.retain(|_| *keep.next().unwrap_or(&false));
-    let mut keep = kept.iter();
-    findings.by_kernel.retain(|_| *keep.next().unwrap_or(&false));
+    retain(&mut analysis.kernels, &kept);
+    retain(&mut findings.by_kernel, &kept);
+    for answer in answers {
+        retain(&mut answer.kernels, &kept);
+    }
     Ok(())
+}
+
+fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    items.retain(|_| *kept.next().unwrap_or(&false));
 }

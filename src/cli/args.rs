@@ -137,6 +137,10 @@ pub(super) struct Model {
     /// [default: 50us, and at most 5 % of the run]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) min_win: Option<f64>,
+
+    /// What the kernels would take on these GPUs, separated by commas
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) what_if: Vec<String>,
 }
 
 /// A time such as `50us` or `1.5ms`.
@@ -299,7 +303,7 @@ pub(super) struct Predict {
     pub(super) model: Option<PathBuf>,
 
     /// The GPUs, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME")]
     pub(super) device: Vec<String>,
 
     /// Your own devices, in a TOML file

@@ -10,6 +10,7 @@ mod inspect;
 mod predict;
 mod rules;
 mod terminal;
+mod what_if;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -9,7 +9,7 @@ use super::catalog;
 use super::exit::Failure;
 use super::terminal::Terminal;
 use crate::catalog::Device;
-use crate::model::{DeviceHint, Engine, Pipe};
+use crate::model::{Engine, Pipe};
 use crate::predict::{Crossing, FORMS, Form, ModelFile, Options, Sweep, form};
 use crate::report::{self, Predicted};
 
@@ -93,8 +93,7 @@ fn devices(command: &Predict) -> Result<Vec<Device>, Failure> {
              lists them",
         ));
     }
-    let names = command.device.iter().map(|name| name.trim());
-    names.map(|name| Ok(catalog.find(name, &DeviceHint::default())?)).collect()
+    super::what_if::devices(&command.device, &catalog)
 }
 
 fn options(command: &Predict) -> Result<Options, Failure> {

@@ -21,7 +21,8 @@ pub(super) fn choose(
         return vector(work, device, Engine::Vector);
     }
     let precision = work.data_type.precision();
-    if let Some(pipe) = matrix_pipe(precision).filter(|pipe| has_units(device, *pipe)) {
+    if let Some(pipe) = matrix_pipe(precision).filter(|pipe| device.has_units(*pipe) == Some(true))
+    {
         return Ok((pipe, None));
     }
     if options.engine.is_some() {
@@ -82,16 +83,6 @@ const fn matrix_pipe(precision: Precision) -> Option<Pipe> {
         Precision::Int1 => Pipe::Int1Matrix,
         Precision::Int32 | Precision::Unstated => return None,
     })
-}
-
-/// Whether the device has the units: it has the figure, or the architecture's table lists the
-/// format and only the figure is missing, which is then said.
-fn has_units(device: &Device, pipe: Pipe) -> bool {
-    let listed = device.limits().is_some_and(|limits| {
-        let format = pipe.key().trim_end_matches("_matrix");
-        limits.matrix_inputs.iter().any(|input| input == format)
-    });
-    listed || device.peak(pipe).is_some()
 }
 
 fn no_pipe(device: &Device, engine: Engine, data_type: DataType) -> PredictError {

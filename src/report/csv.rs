@@ -2,6 +2,7 @@
 
 use super::view::{Style, printable};
 use super::{Output, Report};
+use crate::analysis::Outcome;
 
 pub(super) const OUTPUT: Output = Output {
     name: "csv",
@@ -46,8 +47,13 @@ const HEADER: [&str; 31] = [
 
 fn render(report: &Report<'_>, _: &Style) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = HEADER.iter().map(|title| (*title).to_owned());
+    let changes = report.what_if.iter().flat_map(|one| {
+        ["ideal_s", "projected_s", "not_projected"]
+            .map(|column| format!("{column} [{}]", printable(&one.change)))
+    });
     // Writing to memory cannot fail.
-    let _ = writer.write_record(HEADER);
+    let _ = writer.write_record(header.chain(changes));
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
         let number = |value: Option<f64>| {
             value
@@ -64,7 +70,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             .flatten()
             .map(|finding| finding.rule)
             .collect();
-        let _ = writer.write_record([
+        let cells = [
             kernel.rank.to_string(),
             cell(&kernel.name),
             cell(&kernel.full_name),
@@ -96,7 +102,17 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             number(judged.then(|| kernel.recoverable_upper.get())),
             number(judged.then_some(kernel.gain)),
             findings.join(" "),
-        ]);
+        ];
+        let changes = report.what_if.iter().flat_map(|one| match one.kernels.get(position) {
+            Some(Outcome::Projected(projection)) => [
+                number(Some(projection.ideal.get())),
+                number(Some(projection.projected.get())),
+                String::new(),
+            ],
+            Some(Outcome::Kept(reason)) => [String::new(), String::new(), cell(reason)],
+            None => [String::new(), String::new(), String::new()],
+        });
+        let _ = writer.write_record(cells.into_iter().chain(changes));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()

@@ -2,6 +2,8 @@
 //!
 //! Within a major version keys are only added. The schema is published from these types.
 
+mod what_if;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -48,6 +50,8 @@ struct Document<'a> {
     rules: Vec<RuleDocument>,
     /// The inputs beside each other; `null` for one input.
     inputs_compared: Option<RanksDocument<'a>>,
+    /// The kernels under the changes of `--what-if`; empty if nothing was asked.
+    what_if: Vec<what_if::WhatIfDocument<'a>>,
     /// What a reader must know about the whole profile.
     notes: &'a [String],
 }
@@ -372,6 +376,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             })
             .collect(),
         inputs_compared: analysis.ranks.as_ref().map(|ranks| compared(ranks, &analysis.sources)),
+        what_if: what_if::documents(report),
         notes: &analysis.notes,
     }
 }

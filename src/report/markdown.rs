@@ -1,7 +1,7 @@
 //! The report for a pull request: the same verdict and tables, in Markdown that survives any name.
 
 use super::view::{self, Style, Table};
-use super::{Output, Report};
+use super::{Output, Report, what_if};
 use crate::analysis::{Kernel, State};
 
 pub(super) const OUTPUT: Output = Output {
@@ -61,6 +61,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             ));
         }
     }
+    changes(&mut text, report, style);
     let ranks = view::ranks(report);
     if !ranks.is_empty() {
         text.push_str("\n### Inputs compared\n\n");
@@ -74,6 +75,37 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     }
     text.push_str("\n</details>\n");
     style.adapted(text)
+}
+
+/// What becomes of the kernels under the changes that were asked about.
+fn changes(text: &mut String, report: &Report<'_>, style: &Style) {
+    if report.what_if.is_empty() {
+        return;
+    }
+    text.push_str("\n### What if\n\n");
+    table(text, &what_if::summary(report), 0);
+    text.push_str(&format!("\n{}\n", escape(&what_if::meaning(report))));
+    for one in report.what_if {
+        let (kernels, all) = what_if::kernels(report, one, style);
+        let shown = kernels.rows.len();
+        let of = if all > shown { format!(" (first {shown} of {all})") } else { String::new() };
+        let change = view::printable(&one.change);
+        text.push_str(&format!(
+            "\n<details><summary>What if: {}{of}</summary>\n\n",
+            escape(&change)
+        ));
+        if shown > 0 {
+            table(text, &kernels, 0);
+            text.push('\n');
+        }
+        for note in &one.notes {
+            text.push_str(&format!("- {}\n", escape(note)));
+        }
+        for line in what_if::kept(report, one, style) {
+            text.push_str(&format!("- kept: {}\n", escape(&line)));
+        }
+        text.push_str("\n</details>\n");
+    }
 }
 
 /// Draws a table; the column `code` holds names, which are shown as code.

@@ -7,8 +7,9 @@ mod numbers;
 mod predicted;
 mod verdict;
 mod view;
+mod what_if;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
 pub use explained::explained;
@@ -25,6 +26,8 @@ pub struct Report<'a> {
     pub findings: &'a Findings,
     /// How many kernels are shown in tables; the machine formats carry all.
     pub top: usize,
+    /// What becomes of the kernels under changes that were asked about; may be empty.
+    pub what_if: &'a [WhatIf],
 }
 
 /// One format a report can be written in.

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::view::{self, Style, Table};
-use super::{Output, Report};
+use super::{Output, Report, what_if};
 use crate::analysis::{Kernel, State};
 use crate::model::elide;
 
@@ -57,6 +57,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             }
         }
     }
+    changes(&mut text, report, style);
     let ranks = view::ranks(report);
     if !ranks.is_empty() {
         heading(&mut text, style, "Inputs compared");
@@ -107,6 +108,37 @@ fn opportunities(text: &mut String, report: &Report<'_>, style: &Style) {
     table(text, &view::opportunities(&shown, analysis.totals.measured, style), &notes, style, 1);
 }
 
+/// What becomes of the kernels under the changes that were asked about.
+fn changes(text: &mut String, report: &Report<'_>, style: &Style) {
+    if report.what_if.is_empty() {
+        return;
+    }
+    heading(text, style, "What if");
+    let notes: Vec<Vec<String>> = report.what_if.iter().map(|one| one.notes.clone()).collect();
+    table(text, &what_if::summary(report), &notes, style, 0);
+    wrap(text, "  ", 2, &what_if::meaning(report), style);
+    let mut before = Vec::new();
+    for one in report.what_if {
+        let (kernels, all) = what_if::kernels(report, one, style);
+        let shown = kernels.rows.len();
+        let of = if all > shown { format!(", the first {shown} of {all}") } else { String::new() };
+        heading(text, style, &format!("What if: {}{of}", view::printable(&one.change)));
+        if shown > 0 {
+            table(text, &kernels, &[], style, 0);
+        }
+        let kept = what_if::kept(report, one, style);
+        if !kept.is_empty() && kept == before {
+            text.push_str(&format!("  {}, as above\n", style.bold("kept")));
+        } else if !kept.is_empty() {
+            text.push_str(&format!("  {}\n", style.bold("kept")));
+            for line in &kept {
+                wrap(text, "    ", 4, line, style);
+            }
+        }
+        before = kept;
+    }
+}
+
 pub(super) fn heading(text: &mut String, style: &Style, title: &str) {
     text.push('\n');
     text.push_str(&style.paint("1;36", title));
@@ -144,7 +176,9 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 11] = [
+    const DISPENSABLE: [&str; 13] = [
+        "kernels",
+        "kept",
         "pipe",
         "achievable",
         "ridge",

@@ -80,7 +80,7 @@ impl Table {
 /// The dash that stands for a missing value.
 pub(super) const MISSING: &str = "-";
 
-fn optional(value: Option<String>) -> String {
+pub(super) fn optional(value: Option<String>) -> String {
     value.unwrap_or_else(|| MISSING.to_owned())
 }
 

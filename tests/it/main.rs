@@ -11,3 +11,4 @@ mod laws;
 mod metrics;
 mod predict;
 mod profiles;
+mod what_if;

@@ -1,0 +1,199 @@
+//! The same launches on another device, or on their own at its rated clock.
+
+use super::{Law, Sides, quoted};
+use crate::analysis::ceilings::Roofs;
+use crate::analysis::law::Judged;
+use crate::analysis::{Analysis, CeilingSet, DeviceUse, law};
+use crate::catalog::{CatalogError, Device};
+use crate::model::{DeviceHint, Launch, Pipe};
+use crate::roofline;
+use crate::units::{BytesPerSecond, Seconds};
+
+/// Launches run on a device they did not run on.
+pub(super) struct Elsewhere<'d> {
+    device: &'d Device,
+    roofs: Roofs,
+    bandwidth: BytesPerSecond,
+    /// The ceilings where they ran.
+    set: CeilingSet,
+}
+
+impl<'d> Elsewhere<'d> {
+    pub(super) fn new(device: &'d Device, set: CeilingSet) -> Result<Self, CatalogError> {
+        let roofs = Roofs::new(Some(device), &DeviceHint::default());
+        let bandwidth = match roofs.quoted_dram(quoted(set)) {
+            Some(bandwidth) => bandwidth,
+            None => device.need_bandwidth()?,
+        };
+        Ok(Self { device, roofs, bandwidth, set })
+    }
+}
+
+impl Law for Elsewhere<'_> {
+    fn sides(
+        &self,
+        launch: &Launch<'_>,
+        judged: &Judged,
+        ran: &DeviceUse,
+    ) -> Result<Sides, String> {
+        let there = There {
+            roofs: &self.roofs,
+            set: quoted(self.set),
+            name: &self.device.name,
+            device: Some(self.device),
+        };
+        there.sides(self.bandwidth, launch, judged, ran, self.set)
+    }
+}
+
+/// Launches run where they ran, at the clock at which peaks are quoted.
+pub(super) struct Rated {
+    /// The ceilings where they ran.
+    pub(super) set: CeilingSet,
+}
+
+impl Law for Rated {
+    fn sides(
+        &self,
+        launch: &Launch<'_>,
+        judged: &Judged,
+        ran: &DeviceUse,
+    ) -> Result<Sides, String> {
+        let there = There {
+            roofs: &ran.roofs,
+            set: quoted(self.set),
+            name: ran.name(),
+            device: ran.device.as_ref(),
+        };
+        let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
+            return Err(format!("the catalogue has no memory bandwidth of {}", ran.name()));
+        };
+        there.sides(bandwidth, launch, judged, ran, self.set)
+    }
+}
+
+/// Where launches are projected to.
+struct There<'a> {
+    roofs: &'a Roofs,
+    set: CeilingSet,
+    name: &'a str,
+    device: Option<&'a Device>,
+}
+
+impl There<'_> {
+    fn sides(
+        &self,
+        bandwidth: BytesPerSecond,
+        launch: &Launch<'_>,
+        judged: &Judged,
+        ran: &DeviceUse,
+        ran_set: CeilingSet,
+    ) -> Result<Sides, String> {
+        let memory = match (judged.bytes, judged.memory) {
+            (Some(bytes), _) => roofline::memory_time(bytes, bandwidth),
+            // Known as a share of the bandwidth only: the same bytes at another bandwidth.
+            (None, Some(memory)) if memory.value.get() > 0.0 => {
+                let here = ran.roofs.dram(launch, ran_set);
+                let here = here.ok_or_else(|| {
+                    "its traffic is known as a share of a bandwidth that is not known".to_owned()
+                })?;
+                memory.value * (here.value / bandwidth)
+            }
+            _ => Seconds::ZERO,
+        };
+        let mut groups: Vec<(usize, Seconds)> = Vec::new();
+        let mut add = |pipe: Pipe, time: Seconds| {
+            let group = self.roofs.group(pipe);
+            match groups.iter_mut().find(|(known, _)| *known == group) {
+                Some((_, sum)) => *sum += time,
+                None => groups.push((group, time)),
+            }
+        };
+        for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
+            let peak = |pipe| self.roofs.quoted_peak(pipe, self.set);
+            let time = law::work_time(work.pipe, work.operations, peak);
+            let time = time.ok_or_else(|| self.lacks(work.pipe))?;
+            add(work.pipe, time.value);
+        }
+        if let Some(busy) = judged.tensor_activity {
+            add(Pipe::Fp16Matrix, self.tensor_activity(busy, launch, ran, ran_set)?);
+        }
+        let math = roofline::grouped_math_time(groups.into_iter().map(|(_, sum)| sum));
+        Ok(Sides { memory, math })
+    }
+
+    fn lacks(&self, pipe: Pipe) -> String {
+        let roof = if pipe == Pipe::Unstated { Pipe::Fp32Vector } else { pipe };
+        match self.device.and_then(|device| device.has_units(pipe)) {
+            Some(false) => format!("{} has no {} units", self.name, roof.label()),
+            _ => format!(
+                "the catalogue has no figure for the {} roof of {}",
+                roof.label(),
+                self.name
+            ),
+        }
+    }
+
+    /// Tensor work known from the pipe's activity alone: its format is not known, so its time can
+    /// only be told where the usual formats differ alike between the two devices.
+    fn tensor_activity(
+        &self,
+        busy: Seconds,
+        launch: &Launch<'_>,
+        ran: &DeviceUse,
+        ran_set: CeilingSet,
+    ) -> Result<Seconds, String> {
+        /// Ratios further apart are not one ratio.
+        const ALIKE: f64 = 1.02;
+        let mut ratios: Option<(f64, f64)> = None;
+        for pipe in [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix] {
+            let here = ran.roofs.peak(launch, pipe, ran_set);
+            let there = self.roofs.quoted_peak(pipe, self.set);
+            if let (Some(here), Some(there)) = (here, there) {
+                let ratio = here.value / there;
+                let (low, high) = ratios.unwrap_or((ratio, ratio));
+                ratios = Some((low.min(ratio), high.max(ratio)));
+            }
+        }
+        match ratios {
+            Some((low, high)) if high <= low * ALIKE => Ok(busy * high),
+            Some(_) => Err(format!(
+                "the format of its tensor work is not known, and formats differ on {}",
+                self.name
+            )),
+            None => Err(self.lacks(Pipe::Fp16Matrix)),
+        }
+    }
+}
+
+/// What a reader must know of a projection to a device.
+pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    for here in analysis.devices.iter().filter_map(|ran| ran.device.as_ref()) {
+        if let (Some(from), Some(to)) = (here.l2_bytes, device.l2_bytes)
+            && from != to
+        {
+            notes.push(format!(
+                "bytes are what missed the {} L2 of {}; with {} on {} {} may miss",
+                mebibytes(from),
+                here.name,
+                mebibytes(to),
+                device.name,
+                if to > from { "fewer" } else { "more" }
+            ));
+        }
+        if here.vendor != device.vendor {
+            notes.push(format!(
+                "{} is another vendor's: other implementations would run there",
+                device.name
+            ));
+        }
+    }
+    notes
+}
+
+fn mebibytes(bytes: u64) -> String {
+    let value = bytes as f64 / f64::from(1 << 20);
+    let whole = (value - value.round()).abs() < 0.05;
+    if whole { format!("{value:.0} MiB") } else { format!("{value:.1} MiB") }
+}

@@ -1,0 +1,309 @@
+//! What if the kernels of a profile ran on another device, or were written otherwise: projections,
+//! stated as what they are.
+
+mod device;
+
+use super::groups::Groups;
+use super::law::{self, Judged};
+use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
+use crate::catalog::{CatalogError, Device};
+use crate::model::{Launch, Profile};
+use crate::roofline::{self, Limiter};
+use crate::units::{ExactSum, Seconds};
+
+/// Something to change in thought.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// The kernels run on this device.
+    Device(Box<Device>),
+    /// The kernels run on the device they ran on, at the clocks at which its peaks are quoted.
+    RatedClock,
+}
+
+/// The kernels of a profile under a change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    /// What is changed, in a few words: `H200 SXM 141GB`.
+    pub change: String,
+    /// What is kept, what is changed and what that leaves out, one sentence each.
+    pub notes: Vec<String>,
+    /// The outcome for each kernel of the analysis, in its order.
+    pub kernels: Vec<Outcome>,
+    /// Sums over all kernels.
+    pub totals: WhatIfTotals,
+}
+
+/// What becomes of one kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Its time can be projected.
+    Projected(Projection),
+    /// It cannot be projected, for this reason; in sums its time stays as measured.
+    Kept(String),
+}
+
+/// A kernel's times before and after a change, summed over its launches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Projection {
+    /// Measured time of the launches that were judged.
+    pub measured: Seconds,
+    /// Their expected time as they ran.
+    pub expected: Seconds,
+    /// Their expected time after the change: no launch can be faster.
+    pub ideal: Seconds,
+    /// The time after the change if each kernel keeps its measured distance from the roof.
+    pub projected: Seconds,
+    /// Which roof is met first after the change.
+    pub limiter: Limiter,
+    /// Whether some work was not counted, so that `ideal` is only a lower bound of the roof's time.
+    pub is_lower_bound: bool,
+}
+
+impl Projection {
+    /// How many times faster the kernel becomes; below 1 it becomes slower.
+    #[must_use]
+    pub fn speedup(&self) -> f64 {
+        self.measured / self.projected
+    }
+}
+
+/// Sums over the kernels of a what-if.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct WhatIfTotals {
+    /// Kernels that are projected.
+    pub projected_kernels: usize,
+    /// Their measured time.
+    pub measured: Seconds,
+    /// Their ideal time after the change.
+    pub ideal: Seconds,
+    /// Their projected time.
+    pub projected: Seconds,
+    /// Kernels that are not projected.
+    pub kept_kernels: usize,
+    /// Measured time that is not projected: of those kernels, and of launches that were not judged.
+    pub kept: Seconds,
+}
+
+impl WhatIfTotals {
+    /// Time of the whole run if what is not projected takes as long as it did.
+    #[must_use]
+    pub fn run(&self) -> Seconds {
+        self.projected + self.kept
+    }
+
+    /// How many times faster the projected kernels become together.
+    #[must_use]
+    pub fn speedup(&self) -> Option<f64> {
+        (self.projected.get() > 0.0).then(|| self.measured / self.projected)
+    }
+}
+
+/// Times of one launch after a change.
+#[derive(Debug, Clone, Copy)]
+struct Sides {
+    memory: Seconds,
+    math: Seconds,
+}
+
+/// The law of a change: the times of a launch under it, or why they cannot be told.
+trait Law {
+    fn sides(&self, launch: &Launch<'_>, judged: &Judged, ran: &DeviceUse)
+    -> Result<Sides, String>;
+}
+
+/// Sums over the launches of one kernel under one change.
+#[derive(Debug, Default)]
+struct Sum {
+    measured: ExactSum,
+    expected: ExactSum,
+    ideal: ExactSum,
+    projected: ExactSum,
+    memory: ExactSum,
+    math: ExactSum,
+    refused: Option<String>,
+}
+
+/// Asks what becomes of every kernel under each change.
+///
+/// Each launch is projected by itself, since a sum of maxima is not the maximum of sums: its counted
+/// bytes and operations are held against the changed roofs. What a launch took beyond the launch
+/// cost is then scaled by the ratio of the expected times, so that it keeps its measured distance
+/// from the roof; the launch cost stays.
+///
+/// # Errors
+/// [`CatalogError::MissingFigure`] where a device has no memory bandwidth.
+pub fn what_if(
+    profile: &Profile,
+    analysis: &Analysis,
+    changes: &[Change],
+) -> Result<Vec<WhatIf>, CatalogError> {
+    let mut laws: Vec<Box<dyn Law + '_>> = Vec::new();
+    for change in changes {
+        laws.push(match change {
+            Change::Device(device) => Box::new(device::Elsewhere::new(device, analysis.ceilings)?),
+            Change::RatedClock => Box::new(device::Rated { set: analysis.ceilings }),
+        });
+    }
+    let kernels = &analysis.kernels;
+    let mut sums: Vec<Vec<Sum>> =
+        laws.iter().map(|_| kernels.iter().map(|_| Sum::default()).collect()).collect();
+    let instruments = Instruments::of(profile);
+    analysis.each_launch(profile, |position, launch, judged| {
+        let (Some((time, _)), None, Some(expected)) =
+            (launch.duration(), judged.problem, judged.expected())
+        else {
+            return;
+        };
+        if roofline::is_faster_than_roof(time, expected.low) {
+            return;
+        }
+        let cost = instruments.get(launch.head.source).fixed_cost;
+        let count = f64::from(launch.head.count);
+        let ran = &analysis.devices[kernels[position].device];
+        for (law, sums) in laws.iter().zip(&mut sums) {
+            let sum = &mut sums[position];
+            match law.sides(launch, judged, ran) {
+                Ok(sides) => sum.add(time, expected.value, cost, sides, count),
+                Err(reason) => sum.refused = Some(reason),
+            }
+        }
+    });
+    let answers = changes.iter().zip(sums).map(|(change, sums)| {
+        let outcomes: Vec<Outcome> =
+            kernels.iter().zip(sums).map(|(kernel, sum)| outcome(kernel, sum)).collect();
+        WhatIf {
+            change: change.label(),
+            notes: change.notes(analysis),
+            totals: totals(kernels, &outcomes),
+            kernels: outcomes,
+        }
+    });
+    Ok(answers.collect())
+}
+
+impl Change {
+    fn label(&self) -> String {
+        match self {
+            Self::Device(device) => device.name.clone(),
+            Self::RatedClock => "rated clock".to_owned(),
+        }
+    }
+
+    fn notes(&self, analysis: &Analysis) -> Vec<String> {
+        match self {
+            Self::Device(device) => device::notes(device, analysis),
+            Self::RatedClock => vec![
+                "where it ran, at the clocks at which peaks are quoted: what of a projection is \
+                 clock alone"
+                    .to_owned(),
+            ],
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, time: Seconds, expected: Seconds, cost: Seconds, sides: Sides, count: f64) {
+        let ideal = roofline::expected_time(sides.memory, sides.math);
+        let cost = cost.min(time);
+        let projected = cost + (time - cost) * (ideal / expected);
+        self.measured.add(time.get() * count);
+        self.expected.add(expected.get() * count);
+        self.ideal.add(ideal.get() * count);
+        self.projected.add(projected.max(ideal).get() * count);
+        self.memory.add(sides.memory.get() * count);
+        self.math.add(sides.math.get() * count);
+    }
+}
+
+/// What becomes of a kernel, or why nothing can be said.
+fn outcome(kernel: &Kernel, sum: Sum) -> Outcome {
+    if let Some(reason) = refusal(kernel) {
+        return Outcome::Kept(reason.to_owned());
+    }
+    if let Some(reason) = sum.refused {
+        return Outcome::Kept(reason);
+    }
+    let time = |sum: ExactSum| Seconds::new(sum.get());
+    let (memory, math) = (time(sum.memory), time(sum.math));
+    let projection = Projection {
+        measured: time(sum.measured),
+        expected: time(sum.expected),
+        ideal: time(sum.ideal),
+        projected: time(sum.projected),
+        limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
+        is_lower_bound: kernel.is_lower_bound(),
+    };
+    if projection.ideal.get() <= 0.0 {
+        return Outcome::Kept("what was counted takes no time after the change".to_owned());
+    }
+    Outcome::Projected(projection)
+}
+
+/// Why the distance of a kernel from its roof says nothing about another roof.
+const fn refusal(kernel: &Kernel) -> Option<&'static str> {
+    Some(match kernel.state {
+        State::LaunchFloored => "its time is launch cost, which stays",
+        State::CacheResident => {
+            "caches carry its traffic, so the roof of device memory does not apply"
+        }
+        State::FasterThanRoof => "faster than the model allows here, so its figures disagree",
+        State::Unmodelled => "the export does not allow a judgement here",
+        State::NotRoofline => "bound by links, which no roof of a device tells",
+        State::Opportunity | State::NearRoof | State::Fair | State::Minor => match kernel.limiter {
+            Limiter::Latency => "too little parallelism limits it, which faster roofs do not help",
+            Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
+        },
+    })
+}
+
+fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
+    let mut totals = WhatIfTotals::default();
+    for (kernel, outcome) in kernels.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Projected(one) => {
+                totals.projected_kernels += 1;
+                totals.measured += one.measured;
+                totals.ideal += one.ideal;
+                totals.projected += one.projected;
+                totals.kept += roofline::recoverable(kernel.measured, one.measured);
+            }
+            Outcome::Kept(_) => {
+                totals.kept_kernels += 1;
+                totals.kept += kernel.measured;
+            }
+        }
+    }
+    totals
+}
+
+impl Analysis {
+    /// Judges every launch again and shows it with the position of its kernel.
+    fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
+        let mut groups = Groups::default();
+        // Each kernel is a group of its own: its longest launch makes the group's number the
+        // kernel's position.
+        for kernel in &self.kernels {
+            groups.of(profile, &profile.launch(kernel.longest), kernel.device);
+        }
+        let instruments = Instruments::of(profile);
+        for launch in profile.iter() {
+            let device = self.of_hint[usize::from(launch.head.device.0)];
+            let (position, intent) = groups.of(profile, &launch, device);
+            if position >= self.kernels.len() {
+                continue; // the kernel was left out
+            }
+            let instrument = instruments.get(launch.head.source);
+            let roofs = &self.devices[device].roofs;
+            let judged = law::judge(&launch, roofs, self.ceilings, intent, instrument);
+            visit(position, &launch, &judged);
+        }
+    }
+}
+
+/// The ceilings a device is given that nothing was measured on: there is no clock but the rated one.
+const fn quoted(set: CeilingSet) -> CeilingSet {
+    match set {
+        CeilingSet::Achievable => CeilingSet::Achievable,
+        CeilingSet::Spec | CeilingSet::MeasuredClock => CeilingSet::Spec,
+    }
+}

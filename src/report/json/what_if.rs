@@ -1,0 +1,103 @@
+//! Projections in the JSON report.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::Report;
+use crate::analysis::{Kernel, Outcome, Projection, WhatIf};
+use crate::units::Seconds;
+
+/// The kernels under a change that was asked about with `--what-if`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WhatIfDocument<'a> {
+    /// What is changed, such as the name of a device.
+    change: &'a str,
+    /// What a reader must know of this projection.
+    notes: &'a [String],
+    totals: WhatIfTotalsDocument,
+    /// One entry per kernel of the report, in its order.
+    kernels: Vec<ProjectionDocument<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WhatIfTotalsDocument {
+    projected_kernels: usize,
+    /// Measured time of the kernels that are projected.
+    measured_s: f64,
+    /// No launch of them can be faster after the change.
+    ideal_s: f64,
+    /// If each keeps its measured distance from the roof; `null` if no kernel is projected.
+    projected_s: Option<f64>,
+    /// `measured_s` over `projected_s`.
+    speedup: Option<f64>,
+    not_projected_kernels: usize,
+    /// Measured time that is not projected.
+    not_projected_s: f64,
+    /// `projected_s` and `not_projected_s` together.
+    run_s: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ProjectionDocument<'a> {
+    rank: usize,
+    name: &'a str,
+    /// Measured time of the launches that were judged.
+    measured_s: Option<f64>,
+    /// Their expected time as they ran.
+    expected_s: Option<f64>,
+    /// Their expected time after the change.
+    ideal_s: Option<f64>,
+    /// Whether some work was not counted, so that the roof's time may be longer than `ideal_s`.
+    ideal_is_lower_bound: Option<bool>,
+    /// Their time if the kernel keeps its measured distance from the roof.
+    projected_s: Option<f64>,
+    speedup: Option<f64>,
+    /// `memory` or `math`, after the change.
+    limiter: Option<&'static str>,
+    /// Why the kernel is not projected; `null` if it is.
+    not_projected: Option<&'a str>,
+}
+
+pub(super) fn documents<'a>(report: &Report<'a>) -> Vec<WhatIfDocument<'a>> {
+    report.what_if.iter().map(|one| document(one, &report.analysis.kernels)).collect()
+}
+
+fn document<'a>(one: &'a WhatIf, kernels: &'a [Kernel]) -> WhatIfDocument<'a> {
+    let totals = &one.totals;
+    let is_any = totals.projected_kernels > 0;
+    WhatIfDocument {
+        change: &one.change,
+        notes: &one.notes,
+        totals: WhatIfTotalsDocument {
+            projected_kernels: totals.projected_kernels,
+            measured_s: totals.measured.get(),
+            ideal_s: totals.ideal.get(),
+            projected_s: is_any.then(|| totals.projected.get()),
+            speedup: totals.speedup(),
+            not_projected_kernels: totals.kept_kernels,
+            not_projected_s: totals.kept.get(),
+            run_s: totals.run().get(),
+        },
+        kernels: kernels.iter().zip(&one.kernels).map(|(kernel, one)| entry(kernel, one)).collect(),
+    }
+}
+
+fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a> {
+    let (one, not_projected) = match outcome {
+        Outcome::Projected(projection) => (Some(projection), None),
+        Outcome::Kept(reason) => (None, Some(reason.as_str())),
+    };
+    let time = |time: fn(&Projection) -> Seconds| one.map(|one| time(one).get());
+    ProjectionDocument {
+        rank: kernel.rank,
+        name: &kernel.name,
+        measured_s: time(|one| one.measured),
+        expected_s: time(|one| one.expected),
+        ideal_s: time(|one| one.ideal),
+        ideal_is_lower_bound: one.map(|one| one.is_lower_bound),
+        projected_s: time(|one| one.projected),
+        speedup: one.map(Projection::speedup),
+        limiter: one.map(|one| one.limiter.label()),
+        not_projected,
+    }
+}

@@ -1,0 +1,133 @@
+//! Projections to other devices and of other implementations, as all human-readable outputs show them.
+
+use super::Report;
+use super::view::{
+    MISSING, Style, Table, TimeUnit, count, factor, name, optional, percent, shape, si,
+};
+use crate::analysis::{CeilingSet, Kernel, Outcome, Projection, WhatIf};
+use crate::units::Seconds;
+
+/// Where more of the run than this is not projected, nothing is said of the whole run.
+const MOST_KEPT: f64 = 0.1;
+
+/// What the columns mean, for below the tables.
+pub(super) fn meaning(report: &Report<'_>) -> String {
+    let roofs = match report.analysis.ceilings {
+        CeilingSet::Achievable => "achievable roofs",
+        CeilingSet::Spec | CeilingSet::MeasuredClock => "roofs at the rated clock",
+    };
+    format!(
+        "Bytes and operations are those counted here, held against the {roofs}. ideal: no launch \
+         can be faster. projected: every kernel keeps its measured distance from the roof, and its \
+         launch cost. run: the whole run, with what is kept as measured, unless that is more than \
+         a tenth. A projection is no measurement."
+    )
+}
+
+/// The changes beside each other: times of the kernels that are projected, and of the whole run.
+pub(super) fn summary(report: &Report<'_>) -> Table {
+    let total = report.analysis.totals.measured;
+    let times = report.what_if.iter().map(|one| one.totals.measured);
+    let unit = TimeUnit::of(times.chain([total]));
+    let title = |name: &str| format!("{name} [{}]", unit.symbol);
+    let mut table = Table::new(&[
+        ("change", false),
+        ("kernels", true),
+        (&title("measured"), true),
+        (&title("ideal"), true),
+        (&title("projected"), true),
+        ("faster", true),
+        (&title("kept"), true),
+        (&title("run"), true),
+        ("faster", true),
+    ]);
+    for one in report.what_if {
+        let totals = &one.totals;
+        let is_any = totals.projected_kernels > 0;
+        let shown = |time: Seconds| optional(is_any.then(|| unit.show(time)));
+        let is_whole = is_any && totals.kept.get() <= MOST_KEPT * total.get();
+        table.rows.push(vec![
+            one.change.clone(),
+            format!("{} of {}", totals.projected_kernels, one.kernels.len()),
+            shown(totals.measured),
+            shown(totals.ideal),
+            shown(totals.projected),
+            optional(totals.speedup().map(factor)),
+            if totals.kept.get() > 0.0 { unit.show(totals.kept) } else { MISSING.to_owned() },
+            optional(is_whole.then(|| unit.show(totals.run()))),
+            optional(is_whole.then(|| factor(total / totals.run()))),
+        ]);
+    }
+    table
+}
+
+/// The kernels of one change that are projected, most measured time first, and how many there are.
+pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Table, usize) {
+    let mut projected: Vec<(&Kernel, &Projection)> = report
+        .analysis
+        .kernels
+        .iter()
+        .zip(&one.kernels)
+        .filter_map(|(kernel, outcome)| match outcome {
+            Outcome::Projected(projection) => Some((kernel, projection)),
+            Outcome::Kept(_) => None,
+        })
+        .collect();
+    let all = projected.len();
+    projected.sort_by(|one, two| two.1.measured.get().total_cmp(&one.1.measured.get()));
+    projected.truncate(report.top);
+    let unit = TimeUnit::of(projected.iter().map(|(_, projection)| projection.measured));
+    let title = |name: &str| format!("{name} [{}]", unit.symbol);
+    let mut table = Table::new(&[
+        ("kernel", false),
+        ("grid / block", true),
+        (&title("measured"), true),
+        (&title("ideal"), true),
+        (&title("projected"), true),
+        ("faster", true),
+        ("limiter", false),
+    ]);
+    for (kernel, projection) in projected {
+        let bound = if projection.is_lower_bound { "≥" } else { "" };
+        table.rows.push(vec![
+            name(kernel, style),
+            shape(kernel),
+            unit.show(projection.measured),
+            format!("{bound}{}", unit.show(projection.ideal)),
+            unit.show(projection.projected),
+            factor(projection.speedup()),
+            projection.limiter.label().to_owned(),
+        ]);
+    }
+    (table, all)
+}
+
+/// Why kernels are not projected, the reason with most time first.
+pub(super) fn kept(report: &Report<'_>, one: &WhatIf, style: &Style) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&Kernel>, Seconds)> = Vec::new();
+    for (kernel, outcome) in report.analysis.kernels.iter().zip(&one.kernels) {
+        let Outcome::Kept(reason) = outcome else { continue };
+        match reasons.iter_mut().find(|known| known.0 == reason) {
+            Some(known) => {
+                known.1.push(kernel);
+                known.2 += kernel.measured;
+            }
+            None => reasons.push((reason, vec![kernel], kernel.measured)),
+        }
+    }
+    reasons.sort_by(|one, two| two.2.get().total_cmp(&one.2.get()).then(one.0.cmp(two.0)));
+    let total = report.analysis.totals.measured;
+    let lines = reasons.into_iter().map(|(reason, mut kernels, time)| {
+        kernels.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
+        let names: Vec<String> = kernels.iter().take(3).map(|kernel| name(kernel, style)).collect();
+        let more = if kernels.len() > 3 { ", …" } else { "" };
+        format!(
+            "{reason} ({}, {}, {}): {}{more}",
+            count(kernels.len() as u64, "kernel", "kernels"),
+            si(time.get(), "s"),
+            percent(time / total),
+            names.join(", "),
+        )
+    });
+    lines.collect()
+}
