@@ -4,6 +4,7 @@
 //! The base law is Williams, Waterman, Patterson, *Roofline: an insightful visual performance model
 //! for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
@@ -155,7 +156,7 @@ pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
 }
 
 /// What the algorithm meets first on this device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
     /// The memory roof: intensity is left of the ridge point.

@@ -21,13 +21,15 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! quantity {
     ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
+        #[schemars(inline)]
         pub struct $name(f64);
 
         impl $name {

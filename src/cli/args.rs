@@ -90,8 +90,8 @@ pub(super) enum Command {
     Rules(Rules),
     /// Analyse a sample profile that is carried in the program
     Demo(Demo),
-    /// Print the JSON schema of the report
-    Schema,
+    /// Print the JSON schema of the report or of predictions
+    Schema(Schema),
 }
 
 #[derive(Debug, Args)]
@@ -326,9 +326,58 @@ pub(super) struct Predict {
     #[arg(long, value_name = "BLOCKSxTHREADS")]
     pub(super) launch: Option<String>,
 
-    /// Format of the output
+    /// Format of what goes to standard output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Sheet,
+
+    /// Write to a file: .txt, .csv, .json, .svg or .png; may be given several times, `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH", conflicts_with = "list")]
+    pub(super) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) picture: Picture,
+}
+
+/// How pictures look.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pictures")]
+pub(super) struct Picture {
+    /// Size of pictures, in pixels [default: 960x640]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, hide_short_help = true)]
+    pub(super) size: Option<(u32, u32)>,
+
+    /// Light or dark ground of pictures
+    #[arg(long, value_name = "THEME", default_value = "light", hide_short_help = true)]
+    pub(super) theme: Theme,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Theme {
+    Light,
+    Dark,
+}
+
+#[cfg(feature = "plot")]
+impl Picture {
+    /// The canvas that is asked for.
+    pub(super) fn canvas(&self) -> crate::report::Canvas {
+        let default = crate::report::Canvas::default();
+        let (width, height) = self.size.unwrap_or((default.width, default.height));
+        crate::report::Canvas { width, height, dark: self.theme == Theme::Dark }
+    }
+}
+
+/// A size such as `960x640`.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once(['x', '×']).and_then(|(width, height)| {
+        Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
+    });
+    let fits = |side: &u32| (240..=8192).contains(side);
+    match sides {
+        Some((width, height)) if fits(&width) && fits(&height) => Ok((width, height)),
+        Some(_) => Err("each side is 240 to 8192 pixels".to_owned()),
+        None => Err("write for example 960x640".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -362,4 +411,21 @@ pub(super) struct Devices {
 pub(super) struct Rules {
     /// One rule, by its name
     pub(super) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Schema {
+    /// Of which document
+    #[arg(value_name = "DOCUMENT", default_value = "report")]
+    pub(super) document: Document,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Document {
+    /// `analyze … --format json`
+    Report,
+    /// `predict KERNEL … --format json`
+    Prediction,
+    /// `predict --model FILE … --format json`
+    StepPrediction,
 }

@@ -44,7 +44,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Devices(command) => devices::run(&command, &terminal),
         Command::Formats => formats::run(&terminal),
         Command::Rules(command) => rules::run(&command, &terminal),
-        Command::Schema => terminal.print(&crate::report::schema()),
+        Command::Schema(command) => terminal.print(&match command.document {
+            args::Document::Report => crate::report::schema(),
+            args::Document::Prediction => crate::report::prediction_schema(),
+            args::Document::StepPrediction => crate::report::step_prediction_schema(),
+        }),
     };
     match result {
         Ok(()) => ExitCode::from(exit::DONE),

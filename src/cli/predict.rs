@@ -11,7 +11,7 @@ use super::terminal::Terminal;
 use crate::catalog::Device;
 use crate::model::{Engine, Pipe};
 use crate::predict::{Crossing, FORMS, Form, ModelFile, Options, Sweep, form};
-use crate::report::{self, Predicted};
+use crate::report::{self, Predicted, Style};
 
 pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
     if command.list {
@@ -78,11 +78,51 @@ fn step(command: &Predict, path: &Path, terminal: &Terminal) -> Result<(), Failu
 }
 
 fn print(predicted: &Predicted<'_>, command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.print(&match command.format {
-        Sheet::Text => predicted.text(&terminal.style()),
+    let text = |sheet: Sheet, style: &Style| match sheet {
+        Sheet::Text => predicted.text(style),
         Sheet::Csv => predicted.csv(),
         Sheet::Json => predicted.json(),
-    })
+    };
+    if command.paths.is_empty() {
+        return terminal.print(&text(command.format, &terminal.style()));
+    }
+    for path in &command.paths {
+        if path.as_os_str() == "-" {
+            terminal.print(&text(command.format, &terminal.style()))?;
+            continue;
+        }
+        let bytes = match path.extension().and_then(|end| end.to_str()) {
+            Some("txt") => text(Sheet::Text, &Style::default()).into_bytes(),
+            Some("csv") => text(Sheet::Csv, &Style::default()).into_bytes(),
+            Some("json") => text(Sheet::Json, &Style::default()).into_bytes(),
+            _ => picture(predicted, command, path)?,
+        };
+        terminal.write(path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// A file's ending that is no format.
+fn no_such_ending(path: &Path) -> Failure {
+    Failure::usage(format!("{}: no format of predictions has this ending", path.display()))
+        .help("use one of .txt, .csv, .json, .svg, .png")
+}
+
+#[cfg(feature = "plot")]
+fn picture(predicted: &Predicted<'_>, command: &Predict, path: &Path) -> Result<Vec<u8>, Failure> {
+    let encoding = report::Encoding::of(path).ok_or_else(|| no_such_ending(path))?;
+    predicted
+        .picture(&command.picture.canvas(), encoding)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+#[cfg(not(feature = "plot"))]
+fn picture(_: &Predicted<'_>, _: &Predict, path: &Path) -> Result<Vec<u8>, Failure> {
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("svg" | "png") => Err(Failure::usage("this build draws no pictures")
+            .help("build with the feature `plot`, which is on by default")),
+        _ => Err(no_such_ending(path)),
+    }
 }
 
 fn devices(command: &Predict) -> Result<Vec<Device>, Failure> {
@@ -130,23 +170,11 @@ fn list(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
             return Err(Failure::usage("the list of kernels has no CSV form")
                 .help("use --format text or --format json"));
         }
-        Sheet::Text if command.call.is_empty() => terminal.style().adapted(names(&chosen)),
+        Sheet::Text if command.call.is_empty() => report::kernel_list(&chosen, &terminal.style()),
         Sheet::Text => {
             let pages = chosen.iter().map(|form| report::kernel_page(form, &terminal.style()));
             pages.collect::<Vec<_>>().join("\n")
         }
     };
     terminal.print(&text)
-}
-
-fn names(forms: &[&Form]) -> String {
-    let width = forms.iter().map(|form| form.usage().chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for form in forms {
-        let usage = form.usage();
-        let pad = " ".repeat(width - usage.chars().count());
-        text.push_str(&format!("{usage}{pad}  {}\n", form.summary));
-    }
-    text.push_str("\n`rooflint predict --list KERNEL` shows all parameters and the derivation.\n");
-    text
 }

@@ -3,6 +3,7 @@
 //! A peak rate belongs to exactly one [`Pipe`]; work counted on one pipe is never divided by the
 //! peak of another.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 /// The number format of the operands.
@@ -140,6 +141,17 @@ impl Pipe {
         }
         let key = self.key().trim_end_matches("_sparse");
         Self::from_key(key).unwrap_or(self)
+    }
+}
+
+impl JsonSchema for Pipe {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Pipe".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let keys: Vec<&str> = Self::ALL.iter().map(|pipe| pipe.key()).collect();
+        json_schema!({ "type": "string", "enum": keys })
     }
 }
 

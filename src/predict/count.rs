@@ -1,6 +1,7 @@
 //! What a kernel must do: its operations by the units that can execute them, and its traffic by
 //! operand.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::data_type::DataType;
@@ -15,7 +16,7 @@ use crate::units::{Bytes, Flops, FlopsPerByte};
 /// fused multiply-add two.
 ///
 /// Counts are exact up to 2⁵³ (9·10¹⁵) and within one part in 10¹⁵ above.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Count {
     /// The operations; the main part first. Empty where data is only moved.
     pub work: Vec<Work>,
@@ -31,7 +32,7 @@ pub struct Count {
 }
 
 /// Some of the operations of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Work {
     /// What they do.
     pub what: &'static str,
@@ -45,7 +46,7 @@ pub struct Work {
 }
 
 /// The traffic of one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Traffic {
     /// What it is called in the formula.
     pub operand: &'static str,
@@ -60,7 +61,7 @@ pub struct Traffic {
 }
 
 /// A transfer over a link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Transfer {
     /// Which link.
     pub over: Link,
@@ -69,7 +70,7 @@ pub struct Transfer {
 }
 
 /// What connects a device with the host or with others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Link {
     /// To the host.
@@ -79,7 +80,7 @@ pub enum Link {
 }
 
 /// `batch` products of an m×k and a k×n matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Product {
     /// Products of this shape in one launch.
     pub batch: f64,

@@ -1,22 +1,23 @@
 //! Where a sweep crosses the ridge point: the size from which on the other roof limits.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PredictError;
 use super::number;
 use super::options::Options;
 use super::prediction::{Prediction, predict};
-use super::sweep::{Axis, Sweep};
+use super::sweep::Sweep;
 use crate::catalog::Device;
 use crate::model::Pipe;
 use crate::roofline::Limiter;
-use crate::units::FlopsPerByte;
+use crate::units::{FlopsPerByte, Seconds};
 
 /// Probes between the ends of the range, beside the swept values themselves.
 const PROBES: u32 = 64;
 
 /// Where one swept key crosses the ridge point of one device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Crossing {
     /// The device's unique name.
     pub device: String,
@@ -51,7 +52,7 @@ pub struct Crossing {
 }
 
 /// A change of the limiter.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Turn {
     /// The last value of the old side.
     pub before: u64,
@@ -62,6 +63,12 @@ pub struct Turn {
     /// Intensity at `after`.
     #[serde(rename = "intensity_flop_per_byte")]
     pub intensity: Option<FlopsPerByte>,
+    /// Ridge point at `after`.
+    #[serde(rename = "ridge_point_flop_per_byte")]
+    pub ridge_point: Option<FlopsPerByte>,
+    /// Expected time at `after`.
+    #[serde(rename = "expected_s")]
+    pub expected: Seconds,
 }
 
 /// The side of one value.
@@ -70,6 +77,8 @@ struct Probe {
     value: u64,
     limiter: Limiter,
     intensity: Option<FlopsPerByte>,
+    ridge_point: Option<FlopsPerByte>,
+    expected: Seconds,
 }
 
 impl Sweep {
@@ -83,7 +92,9 @@ impl Sweep {
         device: &Device,
         options: &Options,
     ) -> Result<Vec<Crossing>, PredictError> {
-        let Some(axis) = self.axes().iter().position(is_range) else { return Ok(Vec::new()) };
+        let Some(axis) = self.axes().iter().position(|axis| axis.sizes().is_some()) else {
+            return Ok(Vec::new());
+        };
         let others = self.axes().iter().enumerate().find(|(other, _)| *other != axis);
         let Some((_, other)) = others else {
             return Ok(vec![self.crossing(axis, None, device, options)?]);
@@ -115,7 +126,8 @@ impl Sweep {
         let probe = |value: u64| {
             let prediction = predicted(value).ok()?;
             let limiter = side(&prediction);
-            Some(Probe { value, limiter, intensity: prediction.intensity })
+            let Prediction { intensity, ridge_point, expected, .. } = prediction;
+            Some(Probe { value, limiter, intensity, ridge_point, expected })
         };
         let key = self.axes()[axis].key;
         let mut values = Vec::new();
@@ -154,12 +166,6 @@ impl Sweep {
     }
 }
 
-/// Whether an axis has several values and all are whole numbers.
-fn is_range(axis: &Axis) -> bool {
-    let whole = |text: &String| number::whole(text, &|_| None).is_ok();
-    axis.whole && axis.values.len() > 1 && axis.values.iter().all(whole)
-}
-
 /// The limiter by the two roofs alone.
 fn side(prediction: &Prediction) -> Limiter {
     if prediction.t_math > prediction.t_mem { Limiter::Math } else { Limiter::Memory }
@@ -184,6 +190,8 @@ fn bisect(before: Probe, after: Probe, probe: &impl Fn(u64) -> Option<Probe>) ->
         after: after.value,
         becomes: after.limiter,
         intensity: after.intensity,
+        ridge_point: after.ridge_point,
+        expected: after.expected,
     }
 }
 

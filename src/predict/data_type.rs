@@ -1,5 +1,6 @@
 //! How operands are stored: bytes per element with their scales, and the precision that computes.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::model::Precision;
@@ -104,6 +105,17 @@ impl DataType {
     #[must_use]
     pub fn wider(self, other: Self) -> Self {
         if other.bits() > self.bits() { other } else { self }
+    }
+}
+
+impl JsonSchema for DataType {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DataType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::ALL.iter().map(|one| one.name()).collect();
+        json_schema!({ "type": "string", "enum": names })
     }
 }
 

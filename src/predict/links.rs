@@ -1,5 +1,6 @@
 //! How long a transfer over a link takes at least, to the host or to other devices.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::count::{Link, Transfer};
@@ -7,7 +8,7 @@ use crate::catalog::{CatalogError, Device};
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
 /// A transfer over a link and its least time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LinkTime {
     /// Which link.
     pub over: Link,

@@ -1,5 +1,6 @@
 //! A kernel held against a device: times, ridge point, limiter, and what else decides.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::Arguments;
@@ -15,7 +16,7 @@ use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
 /// What a kernel should take on a device. Every figure is modelled.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Prediction {
     /// The closed form.
     pub form: &'static str,
@@ -77,7 +78,7 @@ pub struct Prediction {
 }
 
 /// The operations of one pipe and their time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PipeTime {
     /// The pipe.
     pub pipe: Pipe,
@@ -93,7 +94,7 @@ pub struct PipeTime {
 }
 
 /// Times with the rates that published benchmarks reach, or the usual share of the peak.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Achievable {
     /// Memory bandwidth.
     #[serde(rename = "bandwidth_bytes_per_s")]
@@ -117,7 +118,7 @@ pub struct Achievable {
 }
 
 /// What a predicted kernel meets first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PredictedLimiter {
     /// The memory roof.

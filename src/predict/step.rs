@@ -1,5 +1,6 @@
 //! A whole step on a device: every kernel of a model file, and what they add up to.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PredictError;
@@ -11,7 +12,7 @@ use crate::roofline::LAUNCH_COST_TIMELINE;
 use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
 
 /// A step on a device.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ModelPrediction {
     /// The name of the step.
     pub name: Option<String>,
@@ -24,7 +25,7 @@ pub struct ModelPrediction {
 }
 
 /// One kernel of a step.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OpRow {
     /// What the step calls it.
     pub name: String,
@@ -41,7 +42,7 @@ pub struct OpRow {
 }
 
 /// Sums over all launches of a step, one after the other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Launches.
     pub launches: u64,

@@ -1,10 +1,12 @@
 //! One or two arguments that take several values: `n=1k..64k:x2`, `dtype=fp32,fp16`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::{self, Arguments};
 use super::error::PredictError;
 use super::form::Form;
+use super::number;
 use super::options::Options;
 use super::prediction::{Prediction, predict};
 use super::range;
@@ -29,7 +31,7 @@ pub struct Sweep {
 }
 
 /// One swept key and its values in order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Axis {
     /// The key.
     pub key: &'static str,
@@ -39,8 +41,20 @@ pub struct Axis {
     pub whole: bool,
 }
 
+impl Axis {
+    /// The values as numbers, where they are several sizes.
+    #[must_use]
+    pub fn sizes(&self) -> Option<Vec<f64>> {
+        if !self.whole || self.values.len() < 2 {
+            return None;
+        }
+        let whole = |text: &String| number::whole(text, &|_| None).ok().map(|size| size as f64);
+        self.values.iter().map(whole).collect()
+    }
+}
+
 /// Predictions for every point and device.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SweepTable {
     /// The closed form.
     pub form: &'static str,
@@ -51,7 +65,7 @@ pub struct SweepTable {
 }
 
 /// One point on one device.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SweepRow {
     /// The values of the swept keys, in the order of the axes.
     pub at: Vec<String>,

@@ -1,5 +1,6 @@
 //! What tiles add to a matrix product: padded work, waves of blocks, traffic from L2.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::Arguments;
@@ -15,7 +16,7 @@ use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, Seconds};
 /// The model of NVIDIA's *Matrix Multiplication Background User's Guide*: tile and wave
 /// quantisation. Registers and shared memory of a block are estimates: the accumulators and 64
 /// registers more per thread, and three stages of A and B tiles (two before compute capability 8).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tiling {
     /// Rows of a tile of the result.
     pub tile_m: f64,

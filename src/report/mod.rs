@@ -3,6 +3,8 @@
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
 mod explained;
+#[cfg(feature = "plot")]
+mod figure;
 mod numbers;
 mod predicted;
 mod verdict;
@@ -13,8 +15,12 @@ use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
 pub use explained::explained;
+#[cfg(feature = "plot")]
+pub use figure::{Canvas, Encoding, PictureError};
 pub use numbers::{count, printable, printable_lines};
-pub use predicted::{Predicted, kernel_page};
+pub use predicted::{
+    Predicted, kernel_list, kernel_page, prediction_schema, step_prediction_schema,
+};
 pub use view::Style;
 
 /// What is reported.

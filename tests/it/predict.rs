@@ -19,6 +19,8 @@ mod loops;
 mod measured;
 mod meter;
 mod models;
+#[cfg(feature = "plot")]
+mod pictures;
 mod program;
 
 use rooflint::catalog::{Catalog, Device};

@@ -1,10 +1,13 @@
 //! Predictions as text, CSV and JSON: a kernel at a point or along a sweep, or a whole step.
 
 mod kernel;
+#[cfg(feature = "plot")]
+mod picture;
 mod step;
 
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 
 use super::text;
@@ -36,22 +39,46 @@ pub enum Predicted<'a> {
     },
 }
 
-#[derive(Serialize)]
+/// A closed form predicted on devices, at one point or along a sweep.
+#[derive(Serialize, JsonSchema)]
 struct KernelDocument<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// The closed form.
     form: &'static str,
     summary: &'static str,
+    /// How it is counted, with sources.
     derivation: String,
+    /// The swept keys; empty for a single point.
     axes: &'a [Axis],
+    /// Point by point, and within a point device by device.
     rows: &'a [SweepRow],
+    /// Where the sweep crosses ridge points; empty without a sweep of sizes.
     crossings: &'a [Crossing],
 }
 
-#[derive(Serialize)]
+/// The kernels of a model file predicted on devices.
+#[derive(Serialize, JsonSchema)]
 struct StepDocument<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// The sizes the file names, with their values.
     sizes: &'a BTreeMap<String, u64>,
+    /// Device by device.
     steps: &'a [ModelPrediction],
+}
+
+/// The JSON schema of predictions of one kernel, as pretty-printed JSON.
+#[must_use]
+pub fn prediction_schema() -> String {
+    // Schemas of derived types always serialize.
+    serde_json::to_string_pretty(&schema_for!(KernelDocument<'_>)).unwrap_or_default() + "\n"
+}
+
+/// The JSON schema of predictions of a whole step, as pretty-printed JSON.
+#[must_use]
+pub fn step_prediction_schema() -> String {
+    serde_json::to_string_pretty(&schema_for!(StepDocument<'_>)).unwrap_or_default() + "\n"
 }
 
 impl Predicted<'_> {
@@ -142,6 +169,30 @@ fn cells(prediction: &Prediction) -> impl Iterator<Item = String> {
 #[must_use]
 pub fn kernel_page(form: &Form, style: &Style) -> String {
     style.adapted(spelled(kernel::page(form, style), style))
+}
+
+/// Every closed form with what it needs, in one line each where the terminal is wide enough.
+#[must_use]
+pub fn kernel_list(forms: &[&Form], style: &Style) -> String {
+    /// Summaries in fewer columns than this are hard to read beside the calls.
+    const NARROW: usize = 30;
+    let column = forms.iter().map(|form| form.usage().chars().count()).max().unwrap_or(0) + 2;
+    let is_beside = style.width.is_none_or(|width| width >= column + NARROW);
+    let mut text = String::new();
+    for form in forms {
+        let usage = form.usage();
+        if is_beside {
+            let lead = format!("{usage}{}", " ".repeat(column - usage.chars().count()));
+            wrap(&mut text, &lead, column, form.summary, style);
+        } else {
+            wrap(&mut text, "", 4, &usage, style);
+            wrap(&mut text, "    ", 4, form.summary, style);
+        }
+    }
+    text.push('\n');
+    let last = "`rooflint predict --list KERNEL` shows all parameters and the derivation.";
+    wrap(&mut text, "", 0, last, style);
+    style.adapted(spelled(text, style))
 }
 
 /// Writes a sentence as wide as it is once its symbols are spelled out.

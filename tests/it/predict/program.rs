@@ -62,10 +62,47 @@ fn goldens_of_predictions() {
         ("block.csv", [&BLOCK[..], &csv].concat()),
         ("attention-page.txt", vec!["--list", "attention"]),
         ("list.txt", vec!["--list"]),
+        ("list-narrow.txt", vec!["--list", "--width", "60"]),
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/predict").join(name);
         check(&file, &printed(&arguments));
     }
+}
+
+#[test]
+fn json_follows_the_published_schemas() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema");
+    for (document, calls) in [
+        (
+            "prediction",
+            vec![GEMM.to_vec(), LAYER[..4].to_vec(), vec!["all-reduce", "bytes=1M", "ranks=8"]],
+        ),
+        ("step-prediction", vec![BLOCK[..3].to_vec()]),
+    ] {
+        let schema = program(&["schema", document]).stdout;
+        check(&folder.join(format!("{document}-1.schema.json")), &schema);
+        let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+        for call in calls {
+            let found = json(&[&call[..], &["--device", "H100 SXM5 80GB"]].concat());
+            let errors: Vec<String> =
+                validator.iter_errors(&found).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{call:?}: {errors:?}");
+            assert_eq!(found["schema"], format!("rooflint/{document}/1"));
+        }
+    }
+}
+
+#[test]
+fn files_are_written_by_their_endings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, csv, json) = (path("one.txt"), path("one.csv"), path("one.json"));
+    let outputs = ["-o", text.as_str(), "-o", csv.as_str(), "-o", json.as_str(), "-o", "-"];
+    let printed = printed(&[&LAYER[..], &outputs].concat());
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert_eq!(printed, read(&text));
+    assert_eq!(read(&csv), self::printed(&[&LAYER[..], &["--format", "csv"]].concat()));
+    assert_eq!(read(&json), self::printed(&[&LAYER[..], &["--format", "json"]].concat()));
 }
 
 #[test]

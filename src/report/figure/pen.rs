@@ -1,0 +1,212 @@
+//! Colours, lines, marks and letters of a picture. Nothing is told by colour alone.
+
+use plotters::element::{Circle, Cross, EmptyElement, PathElement, Polygon, Text, TriangleMarker};
+use plotters::prelude::{DashedLineSeries, DrawingBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
+
+use super::{Area, Canvas, Drawn};
+
+/// The shape of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    Cross,
+}
+
+impl Mark {
+    const ALL: [Self; 5] = [Self::Circle, Self::Square, Self::Triangle, Self::Diamond, Self::Cross];
+
+    /// The mark of the n-th series.
+    pub(crate) const fn nth(position: usize) -> Self {
+        Self::ALL[position % Self::ALL.len()]
+    }
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+/// Colours that people with any colour vision tell apart (Okabe and Ito, 2008), darker on light.
+const ON_LIGHT: [RGBColor; 8] = [
+    RGBColor(0, 90, 160),
+    RGBColor(200, 80, 0),
+    RGBColor(0, 130, 95),
+    RGBColor(170, 70, 130),
+    RGBColor(150, 105, 0),
+    RGBColor(40, 130, 190),
+    RGBColor(70, 70, 70),
+    RGBColor(120, 40, 20),
+];
+const ON_DARK: [RGBColor; 8] = [
+    RGBColor(86, 180, 233),
+    RGBColor(255, 150, 70),
+    RGBColor(60, 200, 160),
+    RGBColor(230, 150, 200),
+    RGBColor(240, 200, 70),
+    RGBColor(150, 170, 255),
+    RGBColor(190, 190, 190),
+    RGBColor(230, 120, 110),
+];
+
+/// Colours and sizes for one picture.
+pub(crate) struct Pen {
+    pub(super) ground: RGBColor,
+    pub(super) ink: RGBColor,
+    pub(super) faint: RGBColor,
+    pub(super) grid: RGBColor,
+    colours: [RGBColor; 8],
+    /// Height of letters, in pixels.
+    pub(super) letters: u32,
+    pub(super) stroke: u32,
+}
+
+impl Pen {
+    /// Series that can be told apart by colour and mark.
+    pub(super) const SERIES: usize = 8;
+
+    pub(super) fn new(canvas: &Canvas) -> Self {
+        let side = canvas.width.min(canvas.height * 3 / 2);
+        let letters = (side / 68).clamp(10, 48);
+        let (ground, ink, faint, grid, colours) = if canvas.dark {
+            let (ground, ink) = (RGBColor(16, 20, 26), RGBColor(230, 237, 243));
+            (ground, ink, RGBColor(150, 160, 170), RGBColor(48, 54, 61), ON_DARK)
+        } else {
+            let (ground, ink) = (RGBColor(255, 255, 255), RGBColor(31, 35, 40));
+            (ground, ink, RGBColor(95, 103, 112), RGBColor(222, 226, 230), ON_LIGHT)
+        };
+        Self { ground, ink, faint, grid, colours, letters, stroke: (side / 480).clamp(1, 8) }
+    }
+
+    pub(super) fn colour(&self, series: usize) -> RGBColor {
+        self.colours[series % self.colours.len()]
+    }
+
+    /// Letters in a colour.
+    pub(super) fn text(&self, colour: RGBColor) -> TextStyle<'static> {
+        let font = ("sans-serif", f64::from(self.letters)).into_font();
+        TextStyle { color: colour.to_backend_color(), ..TextStyle::from(font) }
+    }
+
+    /// Width and height of ordinary letters on the screen.
+    pub(super) fn size(&self, text: &str) -> (i32, i32) {
+        let font = ("sans-serif", f64::from(self.letters)).into_font();
+        let (width, height) = font.box_size(text).unwrap_or((text.len() as u32 * 7, self.letters));
+        (width as i32, height as i32)
+    }
+
+    /// The text, cut with an ellipsis where it is wider than this.
+    pub(super) fn fitted(&self, text: &str, width: i32) -> String {
+        if self.size(text).0 <= width {
+            return text.to_owned();
+        }
+        let mut kept: Vec<char> = text.chars().collect();
+        while !kept.is_empty() {
+            kept.pop();
+            let shorter: String = kept.iter().chain(&['…']).collect();
+            if self.size(&shorter).0 <= width {
+                return shorter;
+            }
+        }
+        String::new()
+    }
+
+    /// Ordinary letters with their left upper corner at a pixel.
+    pub(super) fn write<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        text: &str,
+        at: (i32, i32),
+        colour: RGBColor,
+    ) -> Drawn<DB> {
+        // Backends agree on the middle of a line, less on its top.
+        let style = self.text(colour).pos(Pos::new(HPos::Left, VPos::Center));
+        let at = (at.0, at.1 + self.letters as i32 / 2);
+        area.draw(&Text::new(text.to_owned(), at, style))
+    }
+
+    /// A line through pixels.
+    pub(super) fn line<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        points: &[(i32, i32)],
+        colour: RGBColor,
+        line: Line,
+    ) -> Drawn<DB> {
+        let stroke = colour.stroke_width(self.stroke);
+        self.stroked(area, points, stroke, line)
+    }
+
+    /// The same, as thin as possible.
+    pub(super) fn hair<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        points: &[(i32, i32)],
+        colour: RGBColor,
+        line: Line,
+    ) -> Drawn<DB> {
+        self.stroked(area, points, colour.stroke_width((self.stroke / 2).max(1)), line)
+    }
+
+    fn stroked<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        points: &[(i32, i32)],
+        stroke: ShapeStyle,
+        line: Line,
+    ) -> Drawn<DB> {
+        let unit = self.stroke.max(1) as i32;
+        let (dash, gap) = match line {
+            Line::Solid => return area.draw(&PathElement::new(points.to_vec(), stroke)),
+            Line::Dashed => (5 * unit, 3 * unit),
+            Line::Dotted => (unit, 3 * unit),
+        };
+        for element in DashedLineSeries::new(points.iter().copied(), dash, gap, stroke) {
+            area.draw(&element)?;
+        }
+        Ok(())
+    }
+
+    /// A mark around a pixel, filled, with this radius.
+    pub(super) fn mark<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        mark: Mark,
+        at: (i32, i32),
+        radius: i32,
+        colour: RGBColor,
+    ) -> Drawn<DB> {
+        let filled = colour.filled();
+        let corners = |corners: &[(i32, i32)]| -> Vec<(i32, i32)> {
+            corners.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect()
+        };
+        match mark {
+            Mark::Circle => area.draw(&Circle::new(at, radius, filled)),
+            Mark::Square => {
+                let r = radius - radius / 8;
+                area.draw(&Polygon::new(corners(&[(-r, -r), (r, -r), (r, r), (-r, r)]), filled))
+            }
+            Mark::Triangle => area.draw(&TriangleMarker::new(at, radius + 1, filled)),
+            Mark::Diamond => {
+                let r = radius + radius / 4;
+                area.draw(&Polygon::new(corners(&[(0, -r), (r, 0), (0, r), (-r, 0)]), filled))
+            }
+            Mark::Cross => {
+                let stroke = colour.stroke_width(self.stroke.max(2));
+                area.draw(&(EmptyElement::at(at) + Cross::new((0, 0), radius, stroke)))
+            }
+        }
+    }
+
+    /// The radius of an ordinary mark.
+    pub(super) fn radius(&self) -> i32 {
+        (self.letters as i32 / 3).max(3)
+    }
+}

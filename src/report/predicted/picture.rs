@@ -1,0 +1,160 @@
+//! Predictions as pictures: a sweep of sizes as curves, everything else on a roofline.
+
+use super::Predicted;
+use crate::predict::{Axis, Crossing, Prediction, SweepTable};
+use crate::report::figure::{
+    Canvas, Curve, Encoding, PictureError, Point, Roof, RoofKind, Roofline, Sample, SweepFigure,
+    TurnMark, encoded,
+};
+use crate::report::view::printable;
+use crate::roofline::Limiter;
+
+impl Predicted<'_> {
+    /// A picture: expected time and intensity over a swept size with the crossings of the ridge
+    /// point, or the kernels on the rooflines of their devices.
+    ///
+    /// # Errors
+    /// [`PictureError`] if the canvas is too small for axes.
+    pub fn picture(&self, canvas: &Canvas, encoding: Encoding) -> Result<Vec<u8>, PictureError> {
+        match self {
+            Self::Kernel { call, table, crossings, .. } => {
+                let range = table.axes.iter().position(|axis| axis.sizes().is_some());
+                match range {
+                    Some(range) => encoded(&sweep(call, table, crossings, range), canvas, encoding),
+                    None => encoded(&points(call, table), canvas, encoding),
+                }
+            }
+            Self::Step { steps, .. } => {
+                let rows = steps.iter().flat_map(|step| {
+                    step.rows.iter().map(|row| (row.name.clone(), &row.prediction))
+                });
+                let title = "kernels of the step, each at the rate its roofs allow";
+                encoded(&roofline(title, rows), canvas, encoding)
+            }
+        }
+    }
+}
+
+/// Curves over the swept key at position `range`, one for each device and value of the other key.
+fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -> SweepFigure {
+    let axis: &Axis = &table.axes[range];
+    let sizes = axis.sizes().unwrap_or_default();
+    let size_of =
+        |text: &str| axis.values.iter().position(|value| value == text).map_or(0.0, |at| sizes[at]);
+    let mut curves: Vec<(String, Option<String>, Curve)> = Vec::new();
+    for row in &table.rows {
+        let other = table.axes.iter().zip(&row.at).enumerate();
+        let other = other.filter(|(position, _)| *position != range);
+        let other = other.map(|(_, (axis, value))| format!("{}={value}", axis.key)).next();
+        let one = &row.prediction;
+        let sample = Sample {
+            size: size_of(&row.at[range]),
+            time: one.expected.get(),
+            is_math: one.t_math > one.t_mem,
+            intensity: one.intensity.map(crate::units::FlopsPerByte::get),
+            ridge_point: one.ridge_point.map(crate::units::FlopsPerByte::get),
+        };
+        let known = curves.iter_mut().find(|known| known.0 == one.device && known.1 == other);
+        match known {
+            Some((_, _, curve)) => curve.samples.push(sample),
+            None => {
+                let label = match &other {
+                    Some(other) => format!("{}, {other}", one.device),
+                    None => one.device.clone(),
+                };
+                let curve =
+                    Curve { label: printable(&label), samples: vec![sample], turns: Vec::new() };
+                curves.push((one.device.clone(), other, curve));
+            }
+        }
+    }
+    for crossing in crossings {
+        let found =
+            curves.iter_mut().find(|known| known.0 == crossing.device && known.1 == crossing.at);
+        let Some((_, _, curve)) = found else { continue };
+        for turn in &crossing.turns {
+            let at = Sample {
+                size: turn.after as f64,
+                time: turn.expected.get(),
+                is_math: turn.becomes == Limiter::Math,
+                intensity: turn.intensity.map(crate::units::FlopsPerByte::get),
+                ridge_point: turn.ridge_point.map(crate::units::FlopsPerByte::get),
+            };
+            let label = format!("{} {}", crossing.along, turn.after);
+            curve.turns.push(TurnMark { at, label });
+        }
+    }
+    let operation = operation(table.rows.iter().map(|row| &row.prediction));
+    SweepFigure {
+        title: printable(call),
+        key: axis.key.to_owned(),
+        operation,
+        curves: curves.into_iter().map(|(_, _, curve)| curve).collect(),
+    }
+}
+
+/// The points of a table on the rooflines of their devices.
+fn points(call: &str, table: &SweepTable) -> Roofline {
+    let rows = table.rows.iter().map(|row| {
+        let at = table.axes.iter().zip(&row.at);
+        let at: Vec<String> = at.map(|(axis, value)| format!("{}={value}", axis.key)).collect();
+        let name = if at.is_empty() { row.prediction.form.to_owned() } else { at.join(" ") };
+        (name, &row.prediction)
+    });
+    roofline(&printable(call), rows)
+}
+
+fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)>) -> Roofline {
+    let rows: Vec<(String, &Prediction)> = rows.collect();
+    let operation = operation(rows.iter().map(|(_, one)| *one));
+    let mut figure = Roofline {
+        title: title.to_owned(),
+        operation,
+        series: Vec::new(),
+        roofs: Vec::new(),
+        points: Vec::new(),
+        remark: "solid: datasheet roofs; dashed: what well-written kernels reach; marks: at the \
+                 roof, as predicted"
+            .to_owned(),
+    };
+    for (name, one) in rows {
+        let known = figure.series.iter().position(|known| *known == one.device);
+        let series = known.unwrap_or_else(|| {
+            figure.series.push(one.device.clone());
+            figure.series.len() - 1
+        });
+        let mut roof = |label: &str, kind: RoofKind, is_achievable: bool| {
+            let same = |known: &Roof| {
+                known.series == series && known.kind == kind && known.is_achievable == is_achievable
+            };
+            if !figure.roofs.iter().any(same) {
+                figure.roofs.push(Roof { series, label: label.to_owned(), kind, is_achievable });
+            }
+        };
+        roof("DRAM", RoofKind::Memory(one.bandwidth.get()), false);
+        if let (Some(peak), Some(main)) = (one.peak, one.pipes.first()) {
+            roof(main.pipe.label(), RoofKind::Compute(peak.get()), false);
+        }
+        if let Some(real) = &one.achievable {
+            roof("DRAM, achievable", RoofKind::Memory(real.bandwidth.get()), true);
+            if let (Some(peak), Some(main)) = (real.peak, one.pipes.first()) {
+                let label = format!("{}, achievable", main.pipe.label());
+                roof(&label, RoofKind::Compute(peak.get()), true);
+            }
+        }
+        if let (Some(intensity), Some(rate)) = (one.intensity, one.attainable) {
+            figure.points.push(Point {
+                series,
+                intensity: intensity.get(),
+                rate: rate.get(),
+                label: printable(&name),
+            });
+        }
+    }
+    figure
+}
+
+fn operation<'a>(mut rows: impl Iterator<Item = &'a Prediction>) -> &'static str {
+    let first = rows.find_map(|one| one.pipes.first());
+    first.map_or("FLOP", |main| main.pipe.operation())
+}
