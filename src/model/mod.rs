@@ -3,6 +3,7 @@
 //! A million launches must fit in memory, so they are kept as columns; [`Profile::launch`] gives a
 //! typed view of one. A missing value is `None`, never zero.
 
+mod data_type;
 mod launches;
 mod names;
 mod origin;
@@ -10,6 +11,7 @@ mod pipe;
 mod quantity;
 mod source;
 
+pub use data_type::DataType;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
 pub(crate) use names::elide;
 pub use names::{KernelName, NameId, Names};

@@ -1,6 +1,7 @@
 //! Interned strings, and kernel names made short enough to read.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Reference to a string in [`Names`]; the default is the empty string.
@@ -77,31 +78,23 @@ impl KernelName {
     /// Takes a name apart as any profiler writes it.
     #[must_use]
     pub fn parse(name: &str) -> Self {
-        let head = head(name);
+        let head = Self::head(name);
         let short = short(&head);
         Self { head, short }
+    }
+
+    /// Only the head of a name; what parsing costs is mostly the short one.
+    #[must_use]
+    pub fn head(name: &str) -> String {
+        head(name)
     }
 }
 
 /// The part of a kernel name that identifies it: no return type, no parameter list.
 fn head(name: &str) -> String {
-    let mut name = name.trim().to_owned();
-    for suffix in [".kd", " (.kd)", " [clone .kd]"] {
-        if let Some(stripped) = name.strip_suffix(suffix) {
-            name.truncate(stripped.len());
-        }
-    }
-    // nvprof appends a correlation id: ` [1234]`.
-    if let Some(start) = name.rfind(" [")
-        && name[start + 2..]
-            .strip_suffix(']')
-            .is_some_and(|id| id.bytes().all(|b| b.is_ascii_digit()))
-    {
-        name.truncate(start);
-    }
+    let mut name = undecorated(name).to_owned();
     if name.starts_with("_Z")
-        && let Ok(symbol) = cpp_demangle::Symbol::new(name.as_bytes())
-        && let Ok(text) = symbol.demangle()
+        && let Some(text) = demangled(&name)
     {
         name = text;
     }
@@ -112,10 +105,56 @@ fn head(name: &str) -> String {
         }
     }
     let name = name.replace("(anonymous namespace)::", "").replace("<unnamed>::", "");
-    let end = parameter_list(&name).unwrap_or(name.len());
+    let name = undecorated(&name);
+    let end = parameter_list(name).unwrap_or(name.len());
     let name = name[..end].trim();
     let name = name.strip_prefix("void ").unwrap_or(name);
     strip_return_type(name).to_owned()
+}
+
+/// A name without what profilers and compilers append: ` [1234]`, ` [clone …]`, `.kd`.
+fn undecorated(name: &str) -> &str {
+    let mut name = name.trim();
+    loop {
+        let mut shorter = name;
+        for suffix in [".kd", " (.kd)"] {
+            shorter = shorter.strip_suffix(suffix).unwrap_or(shorter);
+        }
+        if let Some(start) = shorter.rfind(" [")
+            && let Some(inside) = shorter[start + 2..].strip_suffix(']')
+            // nvprof appends a correlation id, the demangler the name of a compiler's copy.
+            && (inside.bytes().all(|b| b.is_ascii_digit()) || inside.starts_with("clone "))
+        {
+            shorter = &shorter[..start];
+        }
+        if shorter.len() == name.len() {
+            return name;
+        }
+        name = shorter.trim_end();
+    }
+}
+
+/// A mangled name in words; `None` if it is not valid, or so nested that its text has no end.
+fn demangled(name: &str) -> Option<String> {
+    /// Back-references let a name of a hundred bytes stand for gigabytes.
+    const LONGEST: usize = 1 << 16;
+
+    struct Bounded(String);
+
+    impl fmt::Write for Bounded {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            if self.0.len() + text.len() > LONGEST {
+                return Err(fmt::Error);
+            }
+            self.0.push_str(text);
+            Ok(())
+        }
+    }
+
+    let symbol = cpp_demangle::Symbol::new(name.as_bytes()).ok()?;
+    let mut text = Bounded(String::new());
+    symbol.structured_demangle(&mut text, &cpp_demangle::DemangleOptions::new()).ok()?;
+    Some(text.0)
 }
 
 /// Where the parameter list starts: the first `(` outside template brackets.
@@ -277,6 +316,10 @@ mod tests {
             ("_Z6vecaddPfS_S_i", "vecadd"),
             ("vecCopy(double*, double*, double*, int, int) [clone .kd]", "vecCopy"),
             ("dgemm_nn [1234]", "dgemm_nn"),
+            ("_Z6vecaddPfS_S_i.kd", "vecadd"),
+            ("_Z6vecaddPfS_S_i [clone .kd] [12]", "vecadd"),
+            ("fused(int) [clone .constprop.0] (.kd)", "fused"),
+            ("[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]"),
             ("enable_if<!T7, void>::type kernel<int, float>(T1)", "kernel<int, float>"),
             ("kernel<(a)->b>(int)", "kernel<(a)->b>"),
             ("broken<unbalanced(int", "broken<unbalanced(int"),

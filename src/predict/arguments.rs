@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::count::Count;
-use super::data_type::DataType;
 use super::error::{PredictError, nearest};
 use super::form::Form;
 use super::number::{self, Names};
 use super::parameter::{Fallback, Kind, Parameter};
+use crate::model::DataType;
 
 /// A closed form with a value for every parameter.
 ///

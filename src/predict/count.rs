@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::data_type::DataType;
 use super::error::PredictError;
+use crate::model::DataType;
 use crate::units::{Bytes, Flops, FlopsPerByte};
 
 /// Operations and compulsory traffic of one launch: every input read once, every output written

@@ -1,9 +1,9 @@
 //! The geometry of attention: heads, queries, keys, and which pairs of them meet.
 
 use super::arguments::Arguments;
-use super::data_type::DataType;
 use super::error::PredictError;
 use super::parameter::{DTYPE, Parameter};
+use crate::model::DataType;
 
 /// Attention of Nq queries to Nk keys, with H query heads in G groups of key and value heads.
 #[derive(Debug, Clone, Copy)]

@@ -19,7 +19,6 @@
 mod arguments;
 mod count;
 mod crossing;
-mod data_type;
 mod error;
 mod form;
 mod forms;
@@ -39,10 +38,10 @@ mod table;
 mod tiling;
 mod window;
 
+pub use crate::model::DataType;
 pub use arguments::Arguments;
 pub use count::{Count, Link, Product, Traffic, Transfer, Work};
 pub use crossing::{Crossing, Turn};
-pub use data_type::DataType;
 pub use error::PredictError;
 pub use form::{Category, Form, form};
 pub use forms::FORMS;

@@ -1,11 +1,10 @@
 //! Which units of a device execute a kernel's operations: matrix or vector, by format, unless told.
 
 use super::count::Work;
-use super::data_type::DataType;
 use super::error::PredictError;
 use super::options::Options;
 use crate::catalog::Device;
-use crate::model::{Engine, Pipe, Precision};
+use crate::model::{DataType, Engine, Pipe, Precision};
 
 /// The pipe on which `work` runs, with a sentence where it is not the obvious one.
 ///

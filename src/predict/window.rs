@@ -2,9 +2,9 @@
 #![expect(clippy::many_single_char_names, reason = "the letters of the formulas")]
 
 use super::arguments::Arguments;
-use super::data_type::DataType;
 use super::error::PredictError;
 use super::parameter::{DTYPE, EXACT, Parameter};
+use crate::model::DataType;
 
 /// An R×S window that slides over N images of C×H×W and yields P×Q positions on each channel.
 #[derive(Debug, Clone, Copy)]

@@ -8,12 +8,12 @@
 
 use super::arguments::Arguments;
 use super::count::{Count, Link, Product};
-use super::data_type::DataType;
 use super::error::PredictError;
 use super::form::{Category, Form};
 use super::heads::Heads;
 use super::parameter::{DTYPE, EXACT, INDEX, Kind, Parameter};
 use super::window::{Convolution, Window};
+use crate::model::DataType;
 
 /// What most forms have: no other names, no tiles. The list adds the text.
 const PLAIN: Form = Form {

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::model::Precision;
+use super::Precision;
 
 macro_rules! data_types {
     ($($variant:ident, $name:literal, [$($alias:literal),*], $bits:literal, $precision:ident;)*) => {
