@@ -40,6 +40,7 @@ pub mod predict;
 pub mod report;
 pub mod roofline;
 pub mod rules;
+pub mod taxonomy;
 pub mod units;
 
 /// A sample profile: one step of a small transformer's training on an H100, as Nsight Compute's raw page.

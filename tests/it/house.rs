@@ -42,14 +42,18 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ingest", &["units", "roofline", "model"]),
     ("catalog", &["units", "roofline", "model"]),
     ("predict", &["units", "roofline", "model", "catalog"]),
-    ("analysis", &["units", "roofline", "model", "catalog"]),
-    ("rules", &["units", "roofline", "model", "analysis"]),
-    ("report", &["units", "roofline", "model", "catalog", "predict", "analysis", "rules"]),
+    ("taxonomy", &["units", "model"]),
+    ("analysis", &["units", "roofline", "model", "catalog", "taxonomy"]),
+    ("rules", &["units", "roofline", "model", "taxonomy", "analysis"]),
+    (
+        "report",
+        &["units", "roofline", "model", "catalog", "predict", "taxonomy", "analysis", "rules"],
+    ),
     (
         "cli",
         &[
-            "units", "roofline", "model", "ingest", "catalog", "predict", "analysis", "rules",
-            "report",
+            "units", "roofline", "model", "ingest", "catalog", "predict", "taxonomy", "analysis",
+            "rules", "report",
         ],
     ),
 ];

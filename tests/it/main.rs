@@ -11,4 +11,5 @@ mod laws;
 mod metrics;
 mod predict;
 mod profiles;
+mod taxonomy;
 mod what_if;

@@ -1,0 +1,327 @@
+//! What a name tells: category, kind, number formats and the rest of a [`Class`].
+
+use serde::{Serialize, Serializer};
+
+use super::fused::Fused;
+use crate::model::{DataType, Precision};
+
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident, $key:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names are the field's terms")]
+        pub enum $name { $($variant),* }
+
+        impl $name {
+            /// Every one, in the order used in tables.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The name in files and JSON, such as `data-movement`.
+            #[must_use]
+            pub const fn key(self) -> &'static str {
+                match self { $($name::$variant => $key),* }
+            }
+
+            /// The one of this key.
+            #[must_use]
+            pub fn from_key(key: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.key() == key)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.key())
+            }
+        }
+    };
+}
+
+words! {
+    /// The family of an operation: what limits its kernels when they are large.
+    Category {
+        DotProduct, "dot-product";
+        Elementwise, "elementwise";
+        Reduction, "reduction";
+        DataMovement, "data-movement";
+        Communication, "communication";
+        Other, "other";
+        Unknown, "unknown";
+    }
+}
+
+impl Category {
+    /// The name in reports, such as `data movement`.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::DotProduct => "dot product",
+            Self::DataMovement => "data movement",
+            other => other.key(),
+        }
+    }
+}
+
+words! {
+    /// What a kernel does; each kind belongs to one [`Category`].
+    Kind {
+        Gemm, "gemm";
+        Gemv, "gemv";
+        Sparse, "sparse";
+        ConvFprop, "conv-fprop";
+        ConvDgrad, "conv-dgrad";
+        ConvWgrad, "conv-wgrad";
+        ConvDepthwise, "conv-depthwise";
+        AttentionFwd, "attention-fwd";
+        AttentionBwd, "attention-bwd";
+        AttentionDecode, "attention-decode";
+        Rnn, "rnn";
+        Solver, "solver";
+        Elementwise, "elementwise";
+        Activation, "activation";
+        Dropout, "dropout";
+        Rope, "rope";
+        Quantize, "quantize";
+        Optimizer, "optimizer";
+        Interpolate, "interpolate";
+        RnnCell, "rnn-cell";
+        GemmAux, "gemm-aux";
+        WinogradTransform, "winograd-transform";
+        AttentionAux, "attention-aux";
+        Reduce, "reduce";
+        Softmax, "softmax";
+        Loss, "loss";
+        Layernorm, "layernorm";
+        Rmsnorm, "rmsnorm";
+        Groupnorm, "groupnorm";
+        Batchnorm, "batchnorm";
+        Pooling, "pooling";
+        Histogram, "histogram";
+        SplitKReduce, "split-k-reduce";
+        AttentionCombine, "attention-combine";
+        Memcpy, "memcpy";
+        MemcpyHost, "memcpy-host";
+        MemcpyPeer, "memcpy-peer";
+        Memset, "memset";
+        Copy, "copy";
+        Cast, "cast";
+        Fill, "fill";
+        Layout, "layout";
+        Transpose, "transpose";
+        Concat, "concat";
+        Gather, "gather";
+        Scatter, "scatter";
+        Select, "select";
+        Embedding, "embedding";
+        ConvAux, "conv-aux";
+        Collective, "collective";
+        Fft, "fft";
+        Sort, "sort";
+        Topk, "topk";
+        Scan, "scan";
+        Random, "random";
+        Stencil, "stencil";
+        PageFault, "page-fault";
+        Other, "other";
+    }
+}
+
+impl Kind {
+    /// The category the kind belongs to.
+    #[must_use]
+    pub const fn category(self) -> Category {
+        use Kind as K;
+        match self {
+            K::Gemm | K::Gemv | K::Sparse | K::Rnn | K::Solver => Category::DotProduct,
+            K::ConvFprop | K::ConvDgrad | K::ConvWgrad | K::ConvDepthwise => Category::DotProduct,
+            K::AttentionFwd | K::AttentionBwd | K::AttentionDecode => Category::DotProduct,
+            K::Elementwise | K::Activation | K::Dropout | K::Rope => Category::Elementwise,
+            K::Quantize | K::Optimizer | K::Interpolate | K::RnnCell => Category::Elementwise,
+            K::GemmAux | K::WinogradTransform | K::AttentionAux => Category::Elementwise,
+            K::Reduce | K::Softmax | K::Loss | K::Pooling | K::Histogram => Category::Reduction,
+            K::Layernorm | K::Rmsnorm | K::Groupnorm | K::Batchnorm => Category::Reduction,
+            K::SplitKReduce | K::AttentionCombine => Category::Reduction,
+            K::Memcpy | K::MemcpyHost | K::MemcpyPeer | K::Memset => Category::DataMovement,
+            K::Copy | K::Cast | K::Fill | K::Layout | K::Transpose => Category::DataMovement,
+            K::Concat | K::Gather | K::Scatter | K::Select => Category::DataMovement,
+            K::Embedding | K::ConvAux => Category::DataMovement,
+            K::Collective => Category::Communication,
+            K::Fft | K::Sort | K::Topk | K::Scan | K::Random => Category::Other,
+            K::Stencil | K::PageFault | K::Other => Category::Other,
+        }
+    }
+
+    /// Whether kernels of this kind multiply matrices, so that tensor cores could do the work.
+    ///
+    /// Products with a vector or a sparse matrix, depthwise convolutions and factorisations are dot
+    /// products too, but not these.
+    #[must_use]
+    pub const fn is_product(self) -> bool {
+        use Kind as K;
+        matches!(
+            self,
+            K::Gemm
+                | K::ConvFprop
+                | K::ConvDgrad
+                | K::ConvWgrad
+                | K::AttentionFwd
+                | K::AttentionBwd
+                | K::AttentionDecode
+                | K::Rnn
+        )
+    }
+}
+
+words! {
+    /// Which pass of training a kernel belongs to.
+    Direction {
+        Forward, "forward";
+        DataGradient, "data-gradient";
+        WeightGradient, "weight-gradient";
+        Backward, "backward";
+    }
+}
+
+/// The architecture a kernel was built for; not the device it ran on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Architecture {
+    /// As in the name: `ampere`, `sm_90`, `gfx90a`.
+    pub name: String,
+    /// Compute capability, the family's first where only a family is named; none for AMD.
+    pub compute_capability: Option<(u32, u32)>,
+}
+
+/// Number formats a name tells; each is missing where it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Formats {
+    /// First operand, as it is multiplied or computed on.
+    pub a: Option<DataType>,
+    /// Second operand of a product; the first's format where the name tells one for both.
+    pub b: Option<DataType>,
+    /// The accumulator.
+    pub accumulate: Option<DataType>,
+    /// The result.
+    pub output: Option<DataType>,
+    /// The first operand as it lies in memory: TF32 operands are FP32 there.
+    pub stored: Option<DataType>,
+    /// Read from letters whose meaning is not documented (`nvjet`): likely, not certain.
+    pub inferred: bool,
+}
+
+/// What the name of a kernel tells. A hint: it never overrides a counter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Class {
+    /// The rule that recognised the name; `None` if none did.
+    pub rule: Option<String>,
+    /// The family of the operation.
+    pub category: Category,
+    /// The operation.
+    pub kind: Option<Kind>,
+    /// Where the kernel comes from, such as `cublas`.
+    pub library: Option<String>,
+    /// Whether it uses tensor cores; `None` where the name does not tell. Only products do.
+    pub tensor: Option<bool>,
+    /// The matrix instruction as in the name, such as `16x8x16` or `s1688`.
+    pub mma: Option<String>,
+    /// Output tile of one block, M by N.
+    pub tile: Option<(u32, u32)>,
+    /// Step along K.
+    pub tile_k: Option<u32>,
+    /// Pipeline stages of the K loop.
+    pub stages: Option<u32>,
+    /// Head dimension of an attention kernel.
+    pub head_dim: Option<u32>,
+    /// Number formats.
+    pub formats: Formats,
+    /// Transposition of A and B (`tn`), or order of the dimensions (`nhwc`).
+    pub layout: Option<String>,
+    /// The sum over K is divided between blocks and added up afterwards.
+    pub split_k: bool,
+    /// The pass of training.
+    pub direction: Option<Direction>,
+    /// The architecture it was built for.
+    pub built_for: Option<Architecture>,
+    /// Widest vector access it assumes, in elements.
+    pub alignment: Option<u32>,
+    /// The operators a compiler fused into it.
+    pub fused: Option<Fused>,
+}
+
+impl Class {
+    /// A name that tells nothing.
+    #[must_use]
+    pub const fn unknown() -> Self {
+        Self {
+            rule: None,
+            category: Category::Unknown,
+            kind: None,
+            library: None,
+            tensor: None,
+            mma: None,
+            tile: None,
+            tile_k: None,
+            stages: None,
+            head_dim: None,
+            formats: Formats {
+                a: None,
+                b: None,
+                accumulate: None,
+                output: None,
+                stored: None,
+                inferred: false,
+            },
+            layout: None,
+            split_k: false,
+            direction: None,
+            built_for: None,
+            alignment: None,
+            fused: None,
+        }
+    }
+
+    /// Whether it multiplies matrices for certain; see [`Kind::is_product`].
+    #[must_use]
+    pub fn is_product(&self) -> bool {
+        self.kind.is_some_and(Kind::is_product)
+    }
+
+    /// Whether it is bound by a link to the host or to another device, not by this device's roofs.
+    #[must_use]
+    pub fn crosses_link(&self) -> bool {
+        self.category == Category::Communication
+            || matches!(self.kind, Some(Kind::MemcpyHost | Kind::MemcpyPeer | Kind::PageFault))
+    }
+
+    /// The precision of its multiplications, if the name tells.
+    ///
+    /// Mixed operands are widened to the wider one. FP32 operands on tensor cores are multiplied as
+    /// TF32 or in several parts of BF16, which the name does not tell.
+    #[must_use]
+    pub fn precision(&self) -> Option<Precision> {
+        let a = self.formats.a?;
+        let wide = a.wider(self.formats.b.unwrap_or(a));
+        let ambiguous = wide == DataType::Fp32 && self.tensor == Some(true);
+        (!ambiguous).then(|| wide.precision())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_round_trip() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_key(kind.key()), Some(*kind));
+            assert_ne!(kind.category(), Category::Unknown);
+            assert!(!kind.is_product() || kind.category() == Category::DotProduct);
+        }
+        for category in Category::ALL {
+            assert_eq!(Category::from_key(category.key()), Some(*category));
+            assert_eq!(
+                category.label(),
+                category.key().replace("dot-", "dot ").replace("data-", "data ")
+            );
+        }
+    }
+}

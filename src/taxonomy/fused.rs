@@ -1,0 +1,125 @@
+//! The operators a compiler fused into one kernel, read from its name.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+/// Most operators Inductor writes into a name (`kernel_name_max_ops`).
+const MOST: usize = 10;
+
+/// Operators listed in a fused kernel's name: a set, because the list is sorted, not in order of work.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Fused {
+    /// The operators, such as `native_layer_norm`.
+    pub operators: BTreeSet<String>,
+    /// Whether these are all: compilers list ten at most, and profilers cut long names.
+    pub complete: bool,
+}
+
+impl Fused {
+    /// Whether an operator is listed.
+    #[must_use]
+    pub fn contains(&self, operator: &str) -> bool {
+        self.operators.contains(operator)
+    }
+
+    /// Takes `native_layer_norm_relu_3` apart; `known` are the operators that contain `_`.
+    ///
+    /// `numbered`: a whole name ends in a number; without one it was cut, and its last word may be a part.
+    pub(super) fn read(list: &str, numbered: bool, known: &[String]) -> Self {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let (mut rest, whole) = match list.rsplit_once('_') {
+            Some((before, number)) if numbered && digits(number) => (before, true),
+            _ if numbered && digits(list) => ("", true),
+            _ => (list, !numbered),
+        };
+        let mut operators = BTreeSet::new();
+        while !rest.is_empty() {
+            if !whole && let Some(last) = cut(rest, known) {
+                operators.extend(last.map(str::to_owned));
+                break;
+            }
+            let length = known_start(rest, known).unwrap_or_else(|| word(rest));
+            let (operator, after) = rest.split_at(length);
+            let certain = whole || !after.is_empty() || known.iter().any(|name| name == operator);
+            if certain {
+                operators.insert(operator.to_owned());
+            }
+            rest = after.strip_prefix('_').unwrap_or(after);
+        }
+        let complete = whole && operators.len() < MOST;
+        Self { operators, complete }
+    }
+}
+
+/// Length of the longest known operator the list starts with.
+fn known_start(list: &str, known: &[String]) -> Option<usize> {
+    let whole = |length: usize| list.len() == length || list.as_bytes()[length] == b'_';
+    let starts = known.iter().filter(|name| list.starts_with(name.as_str()) && whole(name.len()));
+    starts.map(String::len).max()
+}
+
+/// Length of the first word; an operator such as `_foo` keeps its underscore.
+fn word(list: &str) -> usize {
+    let start = list.len() - list.trim_start_matches('_').len();
+    list[start..].find('_').map_or(list.len(), |at| start + at)
+}
+
+/// Whether the rest of a cut list is the start of a known operator; and of which, if only of one.
+fn cut<'a>(rest: &str, known: &'a [String]) -> Option<Option<&'a str>> {
+    let is_part = |name: &&String| name.len() > rest.len() && name.starts_with(rest);
+    if rest.len() < 3 || known.iter().any(|name| name == rest) {
+        return None;
+    }
+    let mut full = known.iter().filter(is_part);
+    let first = full.next()?;
+    Some(full.next().is_none().then_some(first.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(list: &str) -> (Vec<String>, bool) {
+        let known =
+            ["_softmax", "_to_copy", "copy_", "native_layer_norm", "native_layer_norm_backward"]
+                .map(str::to_owned);
+        let fused = Fused::read(list, true, &known);
+        (fused.operators.into_iter().collect(), fused.complete)
+    }
+
+    #[test]
+    fn lists_are_taken_apart_at_operators_not_at_underscores() {
+        for (list, expected) in [
+            ("native_layer_norm_3", vec!["native_layer_norm"]),
+            ("native_layer_norm_backward_relu_12", vec!["native_layer_norm_backward", "relu"]),
+            ("_softmax_2", vec!["_softmax"]),
+            ("add__softmax__to_copy_0", vec!["_softmax", "_to_copy", "add"]),
+            ("copy__mul_sum_0", vec!["copy_", "mul", "sum"]),
+            ("__rshift___add_1", vec!["__rshift", "__add"]),
+            ("0", vec![]),
+        ] {
+            let (mut operators, complete) = read(list);
+            operators.sort();
+            let mut expected = expected;
+            expected.sort_unstable();
+            assert_eq!(
+                (operators, complete),
+                (expected.iter().map(|s| (*s).to_owned()).collect(), true),
+                "{list}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cut_list_says_so_and_invents_nothing() {
+        assert_eq!(
+            read("add_native_layer_norm"),
+            (vec!["add".into(), "native_layer_norm".into()], false)
+        );
+        assert_eq!(read("add_native_layer_no"), (vec!["add".into()], false));
+        assert_eq!(read("add_mu"), (vec!["add".into()], false));
+        assert_eq!(read("add__softm"), (vec!["_softmax".into(), "add".into()], false));
+        assert_eq!(read("add_a_b_c_d_e_f_g_h_i_7").1, false);
+    }
+}

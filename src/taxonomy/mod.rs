@@ -1,0 +1,174 @@
+//! What a kernel's name tells: what it does, in which formats, on which units, by which library.
+//!
+//! A name is the only word of intent in a profile, and a hint: it never overrides a counter. The
+//! rules are data (`kernel-names.toml`); a user's entries come before them.
+//!
+//! ```
+//! use rooflint::taxonomy::{Category, Kind, Taxonomy};
+//!
+//! let name = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
+//! let class = Taxonomy::builtin().classify(name);
+//! assert_eq!((class.category, class.kind), (Category::DotProduct, Some(Kind::Gemm)));
+//! assert_eq!((class.tensor, class.tile), (Some(true), Some((128, 128))));
+//! ```
+
+mod attributes;
+mod class;
+mod error;
+mod fused;
+mod table;
+
+use std::sync::LazyLock;
+
+use regex::bytes::{RegexSet, RegexSetBuilder};
+
+use attributes::{Field, Texts};
+pub use class::{Architecture, Category, Class, Direction, Formats, Kind};
+pub use error::{Fault, TaxonomyError};
+pub use fused::Fused;
+use table::Table;
+
+use crate::model::KernelName;
+
+/// The built-in rules.
+const BUILTIN: &str = include_str!("kernel-names.toml");
+
+/// Rules that classify kernels by name.
+#[derive(Debug, Clone)]
+pub struct Taxonomy {
+    table: Table,
+    classes: RegexSet,
+    attributes: RegexSet,
+}
+
+impl Taxonomy {
+    /// The built-in rules.
+    #[must_use]
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: LazyLock<Taxonomy> =
+            // The table is part of the program, and a test reads it: there is nothing to report.
+            LazyLock::new(|| {
+                builtin_table().and_then(Taxonomy::new).unwrap_or_else(|_| Taxonomy::empty())
+            });
+        &BUILTIN
+    }
+
+    /// A user's entries, then the built-in rules; `path` names the text in messages.
+    ///
+    /// ```
+    /// use rooflint::taxonomy::{Kind, Taxonomy};
+    ///
+    /// let text = "[[class]]\nid = 'advection'\nkind = 'stencil'\npattern = '^advect_'";
+    /// let taxonomy = Taxonomy::with_text("rooflint.toml", text)?;
+    /// assert_eq!(taxonomy.classify("advect_tracers").kind, Some(Kind::Stencil));
+    /// # Ok::<(), rooflint::taxonomy::TaxonomyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// At the line and column where the text is no TOML, has a key, kind, field or value that is not
+    /// known, or a pattern that cannot be used.
+    pub fn with_text(path: &str, text: &str) -> Result<Self, TaxonomyError> {
+        let table = Table::parse(path, text)?;
+        Self::new(table.before(builtin_table()?))
+    }
+
+    /// What a name tells, as any profiler writes it; of a name nothing is known of, nothing.
+    #[must_use]
+    pub fn classify(&self, name: &str) -> Class {
+        let head = KernelName::head(name);
+        // A namespace that contains `gemm`, and has nothing to do with it.
+        let head = head.replace("fbgemm_gpu::", "");
+        let mut class = Class::unknown();
+        let rule = self.classes.matches(head.as_bytes()).iter().next();
+        let rule = rule.and_then(|at| self.table.classes.get(at));
+        if let Some(rule) = rule {
+            class.rule = Some(rule.id.clone());
+            class.kind = Some(rule.kind);
+            class.category = rule.kind.category();
+            class.library.clone_from(&rule.library);
+        }
+        self.texts(&head).fill(&mut class, &self.table);
+        if let Some(tensor) = rule.and_then(|rule| rule.tensor) {
+            class.tensor = tensor;
+        } else if rule.is_some() && class.category != Category::DotProduct {
+            class.tensor = Some(false);
+        }
+        if let Some(direction) = class.kind.and_then(direction) {
+            class.direction = Some(direction);
+        }
+        class
+    }
+
+    /// The text of each field.
+    fn texts<'a>(&'a self, head: &'a str) -> Texts<'a> {
+        let mut texts = Texts::default();
+        for at in &self.attributes.matches(head.as_bytes()) {
+            let rule = &self.table.attributes[at];
+            if let Some(regex) = rule.groups()
+                && let Some(captures) = regex.captures(head.as_bytes())
+            {
+                for name in regex.capture_names().flatten() {
+                    let text = captures.name(name).and_then(|group| head.get(group.range()));
+                    if let (Some(field), Some(text)) = (Field::from_key(name), text) {
+                        texts.capture(field, text);
+                    }
+                }
+            }
+            for (field, text) in &rule.set {
+                texts.set(*field, text);
+            }
+        }
+        texts
+    }
+
+    fn new(table: Table) -> Result<Self, TaxonomyError> {
+        let set = |patterns: Vec<&str>| {
+            RegexSetBuilder::new(patterns).unicode(false).size_limit(1 << 28).build()
+        };
+        let classes = set(table.classes.iter().map(|rule| rule.pattern.as_str()).collect());
+        let attributes = set(table.attributes.iter().map(|rule| rule.pattern.as_str()).collect());
+        // Each pattern was compiled alone before: only their size together can be too much.
+        match (classes, attributes) {
+            (Ok(classes), Ok(attributes)) => Ok(Self { table, classes, attributes }),
+            (Err(error), _) | (_, Err(error)) => Err(TaxonomyError {
+                path: "kernel names".to_owned(),
+                line: 1,
+                column: 1,
+                fault: Fault::Syntax(format!("the patterns together are too large: {error}")),
+            }),
+        }
+    }
+
+    fn empty() -> Self {
+        Self { table: Table::default(), classes: RegexSet::empty(), attributes: RegexSet::empty() }
+    }
+}
+
+/// Where the built-in table comes from.
+const BUILTIN_PATH: &str = "src/taxonomy/kernel-names.toml";
+
+fn builtin_table() -> Result<Table, TaxonomyError> {
+    Table::trusted(BUILTIN_PATH, BUILTIN)
+}
+
+/// The pass a kind belongs to by definition.
+const fn direction(kind: Kind) -> Option<Direction> {
+    match kind {
+        Kind::ConvFprop | Kind::AttentionFwd | Kind::AttentionDecode => Some(Direction::Forward),
+        Kind::ConvDgrad => Some(Direction::DataGradient),
+        Kind::ConvWgrad => Some(Direction::WeightGradient),
+        Kind::AttentionBwd => Some(Direction::Backward),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_table_is_valid() {
+        Taxonomy::new(Table::parse(BUILTIN_PATH, BUILTIN).unwrap()).unwrap();
+        assert!(Taxonomy::builtin().table.classes.len() > 70);
+    }
+}

@@ -1,0 +1,243 @@
+//! The table as written: TOML entries, checked one by one with their place in the file.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::attributes::Field;
+use super::class::Kind;
+use super::error::{Fault, TaxonomyError};
+use crate::model::DataType;
+
+/// A checked table; the order of entries is their precedence.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    pub(super) classes: Vec<ClassRule>,
+    pub(super) attributes: Vec<AttributeRule>,
+    /// How names write data types.
+    pub(super) data_types: BTreeMap<String, DataType>,
+    /// Operators whose names contain `_`.
+    pub(super) operators: Vec<String>,
+}
+
+/// Recognises what a kernel does.
+#[derive(Debug, Clone)]
+pub(super) struct ClassRule {
+    pub(super) id: String,
+    pub(super) kind: Kind,
+    pub(super) library: Option<String>,
+    /// Decided by the rule, whatever the attributes say: `Some(None)` is "not told".
+    pub(super) tensor: Option<Option<bool>>,
+    pub(super) pattern: String,
+}
+
+/// Reads fields from a name.
+#[derive(Debug, Clone)]
+pub(super) struct AttributeRule {
+    pub(super) pattern: String,
+    pub(super) set: Vec<(Field, String)>,
+    /// Compiled when a name first needs its groups; patterns without groups never are.
+    groups: OnceLock<Option<Regex>>,
+}
+
+impl AttributeRule {
+    /// The pattern, if it has groups to capture.
+    pub(super) fn groups(&self) -> Option<&Regex> {
+        let named = |pattern: &str| pattern.contains("(?<") || pattern.contains("(?P<");
+        let compile = || named(&self.pattern).then(|| compile(&self.pattern).ok()).flatten();
+        self.groups.get_or_init(compile).as_ref()
+    }
+}
+
+impl Table {
+    /// Reads and checks a file's entries; `path` names it in messages.
+    pub(super) fn parse(path: &str, text: &str) -> Result<Self, TaxonomyError> {
+        Self::read(Place { path, text, trusted: false })
+    }
+
+    /// Reads entries that a test has checked; to compile each pattern alone would double the start.
+    pub(super) fn trusted(path: &str, text: &str) -> Result<Self, TaxonomyError> {
+        Self::read(Place { path, text, trusted: true })
+    }
+
+    fn read(place: Place) -> Result<Self, TaxonomyError> {
+        let wire: Wire = toml::from_str(place.text).map_err(|error| {
+            let fault = Fault::Syntax(error.message().replace('\n', ", "));
+            place.error(&error.span().unwrap_or_default(), fault)
+        })?;
+        let mut table =
+            Self { operators: wire.fused.unwrap_or_default().operators, ..Self::default() };
+        for (word, name) in wire.data_types {
+            let data_type = DataType::parse(name.get_ref()).ok_or_else(|| {
+                let allowed = DataType::ALL.iter().map(|kind| kind.name().to_owned()).collect();
+                place.value("data type", &name, allowed)
+            })?;
+            table.data_types.insert(word, data_type);
+        }
+        for entry in wire.class {
+            table.classes.push(place.class(entry)?);
+        }
+        for entry in wire.attr {
+            table.attributes.push(place.attribute(entry)?);
+        }
+        Ok(table)
+    }
+
+    /// These entries first, then the other's.
+    pub(super) fn before(mut self, other: Self) -> Self {
+        self.classes.extend(other.classes);
+        self.attributes.extend(other.attributes);
+        for (word, data_type) in other.data_types {
+            self.data_types.entry(word).or_insert(data_type);
+        }
+        self.operators.extend(other.operators);
+        self
+    }
+}
+
+/// Names are ASCII: without Unicode classes patterns stay small and fast.
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).unicode(false).build()
+}
+
+/// The file, for messages with a place in it.
+struct Place<'a> {
+    path: &'a str,
+    text: &'a str,
+    /// Whether the patterns are known to be good.
+    trusted: bool,
+}
+
+impl Place<'_> {
+    fn error(&self, at: &Range<usize>, fault: Fault) -> TaxonomyError {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        TaxonomyError {
+            path: self.path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+            fault,
+        }
+    }
+
+    fn value(
+        &self,
+        what: &'static str,
+        value: &Spanned<String>,
+        allowed: Vec<String>,
+    ) -> TaxonomyError {
+        let value_text = value.get_ref().clone();
+        self.error(&value.span(), Fault::Value { what, value: value_text, allowed })
+    }
+
+    fn class(&self, entry: ClassWire) -> Result<ClassRule, TaxonomyError> {
+        self.check(&entry.pattern)?;
+        let kind = Kind::from_key(entry.kind.get_ref()).ok_or_else(|| {
+            let allowed = Kind::ALL.iter().map(|kind| kind.key().to_owned()).collect();
+            self.value("kind", &entry.kind, allowed)
+        })?;
+        let tensor = match &entry.tensor {
+            None => None,
+            Some(word) => Some(Field::yes_or_no(word.get_ref()).or_else(|()| {
+                let allowed = ["yes", "no", "unknown"].map(str::to_owned).to_vec();
+                Err(self.value("answer", word, allowed))
+            })?),
+        };
+        Ok(ClassRule {
+            id: entry.id,
+            kind,
+            library: entry.library,
+            tensor,
+            pattern: entry.pattern.into_inner(),
+        })
+    }
+
+    fn attribute(&self, entry: AttributeWire) -> Result<AttributeRule, TaxonomyError> {
+        let regex = self.check(&entry.pattern)?;
+        let fields = || Field::ALL.iter().map(|field| field.key().to_owned()).collect();
+        for name in regex.iter().flat_map(Regex::capture_names).flatten() {
+            if Field::from_key(name).is_none() {
+                let fault =
+                    Fault::Value { what: "field", value: name.to_owned(), allowed: fields() };
+                return Err(self.error(&entry.pattern.span(), fault));
+            }
+        }
+        let mut set = Vec::new();
+        for (key, value) in &entry.set {
+            let field =
+                Field::from_key(key.get_ref()).ok_or_else(|| self.value("field", key, fields()))?;
+            if let Err(allowed) = field.check(value.get_ref()) {
+                return Err(self.value("value", value, allowed));
+            }
+            set.push((field, value.get_ref().clone()));
+        }
+        let pattern = entry.pattern;
+        if set.is_empty() && regex.is_some_and(|regex| regex.capture_names().flatten().count() == 0)
+        {
+            let fault = Fault::TellsNothing { pattern: pattern.get_ref().clone() };
+            return Err(self.error(&pattern.span(), fault));
+        }
+        Ok(AttributeRule { pattern: pattern.into_inner(), set, groups: OnceLock::new() })
+    }
+
+    /// The compiled pattern, unless it is trusted.
+    fn check(&self, pattern: &Spanned<String>) -> Result<Option<Regex>, TaxonomyError> {
+        if self.trusted {
+            return Ok(None);
+        }
+        let wrong = |reason: String| {
+            let pattern_text = pattern.get_ref().clone();
+            self.error(&pattern.span(), Fault::Pattern { pattern: pattern_text, reason })
+        };
+        let regex = compile(pattern.get_ref()).map_err(|error| {
+            // The last line of a syntax error says what is wrong; those before it draw the pattern.
+            let text = error.to_string();
+            let last = text.trim().lines().last().unwrap_or_default();
+            wrong(format!("is no regular expression: {}", last.trim_start_matches("error: ")))
+        })?;
+        if regex.is_match(b"") {
+            return Err(wrong("matches every name".to_owned()));
+        }
+        Ok(Some(regex))
+    }
+}
+
+/// The file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    #[serde(default)]
+    class: Vec<ClassWire>,
+    #[serde(default)]
+    attr: Vec<AttributeWire>,
+    #[serde(default, rename = "data-types")]
+    data_types: BTreeMap<String, Spanned<String>>,
+    fused: Option<FusedWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClassWire {
+    id: String,
+    kind: Spanned<String>,
+    pattern: Spanned<String>,
+    library: Option<String>,
+    tensor: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttributeWire {
+    pattern: Spanned<String>,
+    #[serde(default)]
+    set: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct FusedWire {
+    operators: Vec<String>,
+}

@@ -1,0 +1,277 @@
+//! What kernel names tell: real names with what is expected, real exports, any text, a user's rules.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use rooflint::taxonomy::{Category, Class, Kind, Taxonomy};
+
+use crate::profiles::{collection, read};
+
+const NAMES: &str = include_str!("taxonomy/names.tsv");
+
+/// A fact of a class as the table of expectations writes it.
+fn fact(class: &Class, key: &str) -> String {
+    fn text(value: Option<impl ToString>) -> String {
+        value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+    let answer = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let formats = &class.formats;
+    match key {
+        "category" => class.category.key().to_owned(),
+        "kind" => class.kind.map_or("unknown", Kind::key).to_owned(),
+        "tensor" => class.tensor.map_or_else(|| "unknown".to_owned(), answer),
+        "product" => answer(class.is_product()),
+        "crosses_link" => answer(class.crosses_link()),
+        "library" => text(class.library.as_deref()),
+        "mma" => text(class.mma.as_deref()),
+        "tile" => text(class.tile.map(|(m, n)| format!("{m}x{n}"))),
+        "tile_k" => text(class.tile_k),
+        "stages" => text(class.stages),
+        "head_dim" => text(class.head_dim),
+        "a" => text(formats.a.map(|format| format.name())),
+        "b" => text(formats.b.map(|format| format.name())),
+        "accumulate" => text(formats.accumulate.map(|format| format.name())),
+        "output" => text(formats.output.map(|format| format.name())),
+        "stored" => text(formats.stored.map(|format| format.name())),
+        "inferred" => answer(formats.inferred),
+        "precision" => text(class.precision().map(|precision| format!("{precision:?}"))),
+        "layout" => text(class.layout.as_deref()),
+        "split_k" => answer(class.split_k),
+        "direction" => text(class.direction.map(rooflint::taxonomy::Direction::key)),
+        "built_for" => text(class.built_for.as_ref().map(|built| built.name.as_str())),
+        "align" => text(class.alignment),
+        "fused" => {
+            text(class.fused.as_ref().map(|fused| {
+                fused.operators.iter().map(String::as_str).collect::<Vec<_>>().join("+")
+            }))
+        }
+        "complete" => text(class.fused.as_ref().map(|fused| answer(fused.complete))),
+        other => panic!("no such fact: {other}"),
+    }
+}
+
+#[test]
+fn every_listed_name_tells_what_is_expected() {
+    let mut wrong = Vec::new();
+    let mut rows = 0;
+    for row in NAMES.lines().filter(|row| !row.starts_with('#')) {
+        let mut cells = row.splitn(3, '\t');
+        let (kind, facts, name) =
+            (cells.next().unwrap(), cells.next().unwrap(), cells.next().unwrap());
+        let class = Taxonomy::builtin().classify(name);
+        let kind = ("kind", kind);
+        let facts = facts.split(' ').filter_map(|fact| fact.split_once('='));
+        for (key, expected) in std::iter::once(kind).chain(facts) {
+            let found = fact(&class, key);
+            if found != expected {
+                wrong.push(format!("{key} = {found}, expected {expected}: {name}"));
+            }
+        }
+        rows += 1;
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(rows > 200, "{rows}");
+}
+
+#[test]
+fn every_kind_but_the_catch_all_is_shown_by_a_name() {
+    let shown: Vec<&str> = NAMES.lines().filter_map(|row| row.split('\t').next()).collect();
+    let missing: Vec<&str> =
+        Kind::ALL.iter().map(|kind| kind.key()).filter(|key| !shown.contains(key)).collect();
+    assert_eq!(missing, ["other"]);
+}
+
+#[test]
+fn few_names_of_real_exports_tell_nothing() {
+    let Some(collection) = collection() else { return };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in std::fs::read_dir(collection).unwrap().map(|entry| entry.unwrap().path()) {
+        if folder.is_dir() {
+            files.extend(std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    files.sort();
+    let mut names: BTreeMap<String, Category> = BTreeMap::new();
+    let mut times: BTreeMap<Category, f64> = BTreeMap::new();
+    // Share of each export's time that is unknown: the longest runs must not decide alone.
+    let mut unknown_shares = Vec::new();
+    for profile in files.iter().filter_map(|file| read(file).ok()) {
+        let (mut all, mut unknown) = (0.0, 0.0);
+        for launch in profile.iter() {
+            let name = launch.kernel();
+            let category = match names.get(name) {
+                Some(category) => *category,
+                None => {
+                    let category = Taxonomy::builtin().classify(name).category;
+                    names.insert(name.to_owned(), category);
+                    category
+                }
+            };
+            let time = launch.duration().map_or(0.0, |(time, _)| time.get())
+                * f64::from(launch.head.count);
+            *times.entry(category).or_default() += time;
+            all += time;
+            unknown += if category == Category::Unknown { time } else { 0.0 };
+        }
+        if all > 0.0 {
+            unknown_shares.push(unknown / all);
+        }
+    }
+    let of = |wanted: Category| names.values().filter(|category| **category == wanted).count();
+    let all: f64 = times.values().sum();
+    for (category, time) in &times {
+        let share = 100.0 * time / all;
+        println!("{:14} {:4} names {share:5.1} % of time", category.label(), of(*category));
+    }
+    for (name, _) in names.iter().filter(|(_, category)| **category == Category::Unknown) {
+        println!("unknown: {name}");
+    }
+    let mean = unknown_shares.iter().sum::<f64>() / unknown_shares.len() as f64;
+    println!("mean over {} exports: {:.1} % of time unknown", unknown_shares.len(), 100.0 * mean);
+    // Read one by one: what stays unknown is code of applications (a plasma code, track
+    // reconstruction, a climate model, bandwidth tests), whose names tell nothing by right.
+    assert!(of(Category::Unknown) * 100 <= names.len() * 13);
+    assert!(mean <= 0.35, "{mean}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_classified_and_always_alike(text in "\\PC{0,80}") {
+        let taxonomy = Taxonomy::builtin();
+        prop_assert_eq!(taxonomy.classify(&text), taxonomy.classify(&text));
+    }
+
+    #[test]
+    fn words_of_names_in_any_order_are_classified(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "_Z", "void ", "<", ">", "(", ")", "::", "_", "gemm", "s1688", "128x64", "triton_red_fused_",
+                "nvjet_", "xmma_", "f16f16", "é", " [12]", ".kd", "cutlass_80_", "tensorop_", "0", "_softmax",
+                "99999999999x99999999999", "S_", "T_", "N1aE", "unnamed>::",
+            ]),
+            0..24,
+        )
+    ) {
+        let name = words.concat();
+        let class = Taxonomy::builtin().classify(&name);
+        prop_assert_eq!(class.category == Category::Unknown, class.kind.is_none());
+        prop_assert!(class.category == Category::DotProduct || class.tensor != Some(true));
+    }
+}
+
+#[test]
+fn long_names_take_time_in_proportion() {
+    let time = |length: usize| {
+        let name = format!("triton_red_fused_{}", "add_<_(cutlass_80_".repeat(length));
+        let start = std::time::Instant::now();
+        let _ = Taxonomy::builtin().classify(&name);
+        start.elapsed()
+    };
+    time(10);
+    // A quadratic search would take hours for the second.
+    assert!(time(20_000).as_secs() < 20);
+}
+
+#[test]
+fn a_users_rules_come_before_the_built_in_ones() {
+    let taxonomy = Taxonomy::with_text(
+        "rooflint.toml",
+        r#"
+        [[class]]
+        id = "our-gemm"
+        kind = "gemm"
+        library = "ours"
+        tensor = "yes"
+        pattern = '^softmax_is_a_gemm_here'
+
+        [[class]]
+        id = "advection"
+        kind = "stencil"
+        pattern = '^advect_'
+
+        [[attr]]
+        pattern = '_tile_(?<tile_m>\d+)_(?<tile_n>\d+)_(?<a>half4)'
+        set = { accumulate = "fp32" }
+
+        [data-types]
+        half4 = "fp16"
+        "#,
+    )
+    .unwrap();
+    let class = taxonomy.classify("softmax_is_a_gemm_here_tile_64_32_half4");
+    assert_eq!(class.rule.as_deref(), Some("our-gemm"));
+    assert_eq!((class.tile, class.tensor), (Some((64, 32)), Some(true)));
+    for (key, expected) in
+        [("a", "fp16"), ("accumulate", "fp32"), ("library", "ours"), ("precision", "Fp16")]
+    {
+        assert_eq!(fact(&class, key), expected);
+    }
+    assert_eq!(taxonomy.classify("advect_tracers").kind, Some(Kind::Stencil));
+    assert_eq!(taxonomy.classify("volta_sgemm_64x32_nn").kind, Some(Kind::Gemm));
+}
+
+#[test]
+fn faults_in_a_users_rules_are_told_with_their_place() {
+    let class = "[[class]]\nid = 'x'\n";
+    for (text, expected, help) in [
+        (
+            "[[class]]\nid = 'x'\npattern = 'y'\n",
+            "my.toml:1:1: missing field `kind`",
+            "[[class]] takes",
+        ),
+        ("[[class]\n", "my.toml:1:9: ", "[[class]] takes"),
+        (
+            "[[class]]\nid = 'x'\nkind = 'gemm'\nre = 'y'\n",
+            "my.toml:4:1: unknown field `re`, expected one of `id`, `kind`, `pattern`",
+            "[[class]] takes",
+        ),
+        ("[device]\n", "my.toml:1:2: unknown field `device`, expected one of `class`, `attr`", ""),
+        (
+            &format!("{class}kind = 'gem'\npattern = 'y'\n"),
+            "my.toml:3:8: unknown kind \"gem\", one of gemm, gemv",
+            "docs/kernel-names.md",
+        ),
+        (
+            &format!("{class}kind = 'gemm'\npattern = 'y'\ntensor = 'maybe'\n"),
+            "my.toml:5:10: unknown answer \"maybe\", one of yes, no, unknown",
+            "",
+        ),
+        (
+            &format!("{class}kind = 'gemm'\npattern = '(y'\n"),
+            "my.toml:4:11: pattern \"(y\" is no regular expression: unclosed group",
+            "single quotes",
+        ),
+        (
+            &format!("{class}kind = 'gemm'\npattern = 'a(?=b)'\n"),
+            "look-around, including look-ahead and look-behind, is not supported",
+            "without look-around",
+        ),
+        (
+            &format!("{class}kind = 'gemm'\npattern = 'y*'\n"),
+            "my.toml:4:11: pattern \"y*\" matches every name",
+            "",
+        ),
+        (
+            "[[attr]]\npattern = 'tile(?<tile>\\d+)'\n",
+            "my.toml:2:11: unknown field \"tile\", one of tensor, mma, tile_m",
+            "",
+        ),
+        ("[[attr]]\npattern = 'y'\n", "my.toml:2:11: pattern \"y\" tells no field", "name a group"),
+        (
+            "[[attr]]\npattern = 'y'\nset = { tensr = 'yes' }\n",
+            "my.toml:3:9: unknown field \"tensr\", one of tensor",
+            "",
+        ),
+        (
+            "[[attr]]\npattern = 'y'\nset = { a = 'fp7' }\n",
+            "my.toml:3:13: unknown value \"fp7\", one of c64, c32, fp64",
+            "",
+        ),
+        ("[data-types]\nhalf4 = 'fp7'\n", "my.toml:2:9: unknown data type \"fp7\", one of c64", ""),
+    ] {
+        let error = Taxonomy::with_text("my.toml", text).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}\n{expected}");
+        assert!(error.help().contains(help), "{}\n{help}", error.help());
+    }
+}
