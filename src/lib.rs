@@ -12,6 +12,7 @@
 //! ```
 //!
 //! Before there is a profile, [`predict`] holds closed forms of kernels against the same devices.
+//! What a kernel's name tells is read by the rules of [`taxonomy`].
 //!
 //! ```
 //! use rooflint::{analysis, catalog::Catalog, ingest, report, rules};

@@ -51,22 +51,12 @@ impl Field {
         Self::ALL.iter().copied().find(|field| field.key() == key)
     }
 
-    /// `yes`, `no`, or `unknown` as `None`.
-    pub(super) fn yes_or_no(text: &str) -> Result<Option<bool>, ()> {
-        match text {
-            "yes" => Ok(Some(true)),
-            "no" => Ok(Some(false)),
-            "unknown" => Ok(None),
-            _ => Err(()),
-        }
-    }
-
     /// Whether a fixed value can be read, else what is allowed.
     pub(super) fn check(self, value: &str) -> Result<(), Vec<String>> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (good, allowed) = match self {
             Self::Tensor | Self::SplitK | Self::Inferred => {
-                (Self::yes_or_no(value).is_ok(), texts(&["yes", "no", "unknown"]))
+                (Answer::from_key(value).is_some(), texts(&Answer::WORDS))
             }
             Self::TileM
             | Self::TileN
@@ -92,6 +82,27 @@ impl Field {
             }
         };
         if good { Ok(()) } else { Err(allowed) }
+    }
+}
+
+/// The answer to a question of yes or no.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer(Option<bool>);
+
+impl Answer {
+    pub(super) const WORDS: [&'static str; 3] = ["yes", "no", "unknown"];
+
+    pub(super) fn from_key(word: &str) -> Option<Self> {
+        match word {
+            "yes" => Some(Self(Some(true))),
+            "no" => Some(Self(Some(false))),
+            "unknown" => Some(Self(None)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn known(self) -> Option<bool> {
+        self.0
     }
 }
 
@@ -130,7 +141,7 @@ impl<'a> Texts<'a> {
     }
 
     fn answer(&self, field: Field) -> Option<bool> {
-        self.get(field).and_then(|text| Field::yes_or_no(text).ok().flatten())
+        self.get(field).and_then(Answer::from_key).and_then(Answer::known)
     }
 
     fn data_type(&self, field: Field, words: &BTreeMap<String, DataType>) -> Option<DataType> {

@@ -1,10 +1,12 @@
 //! What a name tells: category, kind, number formats and the rest of a [`Class`].
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::fused::Fused;
+use super::kind::Kind;
 use crate::model::{DataType, Precision};
 
+/// Words with a key each.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($variant:ident, $key:literal;)* }) => {
         $(#[$meta])*
@@ -29,8 +31,8 @@ macro_rules! words {
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.key())
             }
         }
@@ -59,116 +61,6 @@ impl Category {
             Self::DataMovement => "data movement",
             other => other.key(),
         }
-    }
-}
-
-words! {
-    /// What a kernel does; each kind belongs to one [`Category`].
-    Kind {
-        Gemm, "gemm";
-        Gemv, "gemv";
-        Sparse, "sparse";
-        ConvFprop, "conv-fprop";
-        ConvDgrad, "conv-dgrad";
-        ConvWgrad, "conv-wgrad";
-        ConvDepthwise, "conv-depthwise";
-        AttentionFwd, "attention-fwd";
-        AttentionBwd, "attention-bwd";
-        AttentionDecode, "attention-decode";
-        Rnn, "rnn";
-        Solver, "solver";
-        Elementwise, "elementwise";
-        Activation, "activation";
-        Dropout, "dropout";
-        Rope, "rope";
-        Quantize, "quantize";
-        Optimizer, "optimizer";
-        Interpolate, "interpolate";
-        RnnCell, "rnn-cell";
-        GemmAux, "gemm-aux";
-        WinogradTransform, "winograd-transform";
-        AttentionAux, "attention-aux";
-        Reduce, "reduce";
-        Softmax, "softmax";
-        Loss, "loss";
-        Layernorm, "layernorm";
-        Rmsnorm, "rmsnorm";
-        Groupnorm, "groupnorm";
-        Batchnorm, "batchnorm";
-        Pooling, "pooling";
-        Histogram, "histogram";
-        SplitKReduce, "split-k-reduce";
-        AttentionCombine, "attention-combine";
-        Memcpy, "memcpy";
-        MemcpyHost, "memcpy-host";
-        MemcpyPeer, "memcpy-peer";
-        Memset, "memset";
-        Copy, "copy";
-        Cast, "cast";
-        Fill, "fill";
-        Layout, "layout";
-        Transpose, "transpose";
-        Concat, "concat";
-        Gather, "gather";
-        Scatter, "scatter";
-        Select, "select";
-        Embedding, "embedding";
-        ConvAux, "conv-aux";
-        Collective, "collective";
-        Fft, "fft";
-        Sort, "sort";
-        Topk, "topk";
-        Scan, "scan";
-        Random, "random";
-        Stencil, "stencil";
-        PageFault, "page-fault";
-        Other, "other";
-    }
-}
-
-impl Kind {
-    /// The category the kind belongs to.
-    #[must_use]
-    pub const fn category(self) -> Category {
-        use Kind as K;
-        match self {
-            K::Gemm | K::Gemv | K::Sparse | K::Rnn | K::Solver => Category::DotProduct,
-            K::ConvFprop | K::ConvDgrad | K::ConvWgrad | K::ConvDepthwise => Category::DotProduct,
-            K::AttentionFwd | K::AttentionBwd | K::AttentionDecode => Category::DotProduct,
-            K::Elementwise | K::Activation | K::Dropout | K::Rope => Category::Elementwise,
-            K::Quantize | K::Optimizer | K::Interpolate | K::RnnCell => Category::Elementwise,
-            K::GemmAux | K::WinogradTransform | K::AttentionAux => Category::Elementwise,
-            K::Reduce | K::Softmax | K::Loss | K::Pooling | K::Histogram => Category::Reduction,
-            K::Layernorm | K::Rmsnorm | K::Groupnorm | K::Batchnorm => Category::Reduction,
-            K::SplitKReduce | K::AttentionCombine => Category::Reduction,
-            K::Memcpy | K::MemcpyHost | K::MemcpyPeer | K::Memset => Category::DataMovement,
-            K::Copy | K::Cast | K::Fill | K::Layout | K::Transpose => Category::DataMovement,
-            K::Concat | K::Gather | K::Scatter | K::Select => Category::DataMovement,
-            K::Embedding | K::ConvAux => Category::DataMovement,
-            K::Collective => Category::Communication,
-            K::Fft | K::Sort | K::Topk | K::Scan | K::Random => Category::Other,
-            K::Stencil | K::PageFault | K::Other => Category::Other,
-        }
-    }
-
-    /// Whether kernels of this kind multiply matrices, so that tensor cores could do the work.
-    ///
-    /// Products with a vector or a sparse matrix, depthwise convolutions and factorisations are dot
-    /// products too, but not these.
-    #[must_use]
-    pub const fn is_product(self) -> bool {
-        use Kind as K;
-        matches!(
-            self,
-            K::Gemm
-                | K::ConvFprop
-                | K::ConvDgrad
-                | K::ConvWgrad
-                | K::AttentionFwd
-                | K::AttentionBwd
-                | K::AttentionDecode
-                | K::Rnn
-        )
     }
 }
 
@@ -311,11 +203,6 @@ mod tests {
 
     #[test]
     fn keys_are_unique_and_round_trip() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::from_key(kind.key()), Some(*kind));
-            assert_ne!(kind.category(), Category::Unknown);
-            assert!(!kind.is_product() || kind.category() == Category::DotProduct);
-        }
         for category in Category::ALL {
             assert_eq!(Category::from_key(category.key()), Some(*category));
             assert_eq!(

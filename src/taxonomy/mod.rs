@@ -16,16 +16,18 @@ mod attributes;
 mod class;
 mod error;
 mod fused;
+mod kind;
+mod matcher;
 mod table;
 
 use std::sync::LazyLock;
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
-
 use attributes::{Field, Texts};
-pub use class::{Architecture, Category, Class, Direction, Formats, Kind};
+pub use class::{Architecture, Category, Class, Direction, Formats};
 pub use error::{Fault, TaxonomyError};
 pub use fused::Fused;
+pub use kind::Kind;
+use matcher::Matcher;
 use table::Table;
 
 use crate::model::KernelName;
@@ -34,11 +36,11 @@ use crate::model::KernelName;
 const BUILTIN: &str = include_str!("kernel-names.toml");
 
 /// Rules that classify kernels by name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub struct Taxonomy {
     table: Table,
-    classes: RegexSet,
-    attributes: RegexSet,
+    classes: Matcher,
+    attributes: Matcher,
 }
 
 impl Taxonomy {
@@ -47,9 +49,7 @@ impl Taxonomy {
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Taxonomy> =
             // The table is part of the program, and a test reads it: there is nothing to report.
-            LazyLock::new(|| {
-                builtin_table().and_then(Taxonomy::new).unwrap_or_else(|_| Taxonomy::empty())
-            });
+            LazyLock::new(|| builtin_table().and_then(Taxonomy::new).unwrap_or_default());
         &BUILTIN
     }
 
@@ -73,13 +73,15 @@ impl Taxonomy {
     }
 
     /// What a name tells, as any profiler writes it; of a name nothing is known of, nothing.
+    ///
+    /// Takes time in proportion to the name, and accepts any text.
     #[must_use]
     pub fn classify(&self, name: &str) -> Class {
         let head = KernelName::head(name);
         // A namespace that contains `gemm`, and has nothing to do with it.
         let head = head.replace("fbgemm_gpu::", "");
         let mut class = Class::unknown();
-        let rule = self.classes.matches(head.as_bytes()).iter().next();
+        let rule = self.classes.matches(&head).first().copied();
         let rule = rule.and_then(|at| self.table.classes.get(at));
         if let Some(rule) = rule {
             class.rule = Some(rule.id.clone());
@@ -89,7 +91,7 @@ impl Taxonomy {
         }
         self.texts(&head).fill(&mut class, &self.table);
         if let Some(tensor) = rule.and_then(|rule| rule.tensor) {
-            class.tensor = tensor;
+            class.tensor = tensor.known();
         } else if rule.is_some() && class.category != Category::DotProduct {
             class.tensor = Some(false);
         }
@@ -102,16 +104,13 @@ impl Taxonomy {
     /// The text of each field.
     fn texts<'a>(&'a self, head: &'a str) -> Texts<'a> {
         let mut texts = Texts::default();
-        for at in &self.attributes.matches(head.as_bytes()) {
+        for at in self.attributes.matches(head) {
             let rule = &self.table.attributes[at];
-            if let Some(regex) = rule.groups()
-                && let Some(captures) = regex.captures(head.as_bytes())
+            for (name, text) in
+                rule.groups().map(|groups| groups.captures(head)).unwrap_or_default()
             {
-                for name in regex.capture_names().flatten() {
-                    let text = captures.name(name).and_then(|group| head.get(group.range()));
-                    if let (Some(field), Some(text)) = (Field::from_key(name), text) {
-                        texts.capture(field, text);
-                    }
+                if let Some(field) = Field::from_key(name) {
+                    texts.capture(field, text);
                 }
             }
             for (field, text) in &rule.set {
@@ -122,25 +121,18 @@ impl Taxonomy {
     }
 
     fn new(table: Table) -> Result<Self, TaxonomyError> {
-        let set = |patterns: Vec<&str>| {
-            RegexSetBuilder::new(patterns).unicode(false).size_limit(1 << 28).build()
+        // Each pattern was compiled alone before: only all together can they be too much.
+        let together = |reason| TaxonomyError {
+            path: "kernel names".to_owned(),
+            line: 1,
+            column: 1,
+            fault: Fault::Syntax(format!("the patterns cannot be searched for together: {reason}")),
         };
-        let classes = set(table.classes.iter().map(|rule| rule.pattern.as_str()).collect());
-        let attributes = set(table.attributes.iter().map(|rule| rule.pattern.as_str()).collect());
-        // Each pattern was compiled alone before: only their size together can be too much.
-        match (classes, attributes) {
-            (Ok(classes), Ok(attributes)) => Ok(Self { table, classes, attributes }),
-            (Err(error), _) | (_, Err(error)) => Err(TaxonomyError {
-                path: "kernel names".to_owned(),
-                line: 1,
-                column: 1,
-                fault: Fault::Syntax(format!("the patterns together are too large: {error}")),
-            }),
-        }
-    }
-
-    fn empty() -> Self {
-        Self { table: Table::default(), classes: RegexSet::empty(), attributes: RegexSet::empty() }
+        let classes = table.classes.iter().map(|rule| rule.pattern.as_str());
+        let classes = Matcher::new(classes).map_err(together)?;
+        let attributes = table.attributes.iter().map(|rule| rule.pattern.as_str());
+        let attributes = Matcher::new(attributes).map_err(together)?;
+        Ok(Self { table, classes, attributes })
     }
 }
 

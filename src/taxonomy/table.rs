@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::attributes::Field;
-use super::class::Kind;
+use super::attributes::{Answer, Field};
 use super::error::{Fault, TaxonomyError};
+use super::kind::Kind;
+use super::matcher::Pattern;
 use crate::model::DataType;
 
 /// A checked table; the order of entries is their precedence.
@@ -30,8 +30,8 @@ pub(super) struct ClassRule {
     pub(super) id: String,
     pub(super) kind: Kind,
     pub(super) library: Option<String>,
-    /// Decided by the rule, whatever the attributes say: `Some(None)` is "not told".
-    pub(super) tensor: Option<Option<bool>>,
+    /// Decided by the rule, whatever the attributes say.
+    pub(super) tensor: Option<Answer>,
     pub(super) pattern: String,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct AttributeRule {
     pub(super) pattern: String,
     pub(super) set: Vec<(Field, String)>,
     /// Compiled when a name first needs its groups; patterns without groups never are.
-    groups: OnceLock<Option<Regex>>,
+    groups: OnceLock<Option<Pattern>>,
 }
 
 impl AttributeRule {
     /// The pattern, if it has groups to capture.
-    pub(super) fn groups(&self) -> Option<&Regex> {
+    pub(super) fn groups(&self) -> Option<&Pattern> {
         let named = |pattern: &str| pattern.contains("(?<") || pattern.contains("(?P<");
-        let compile = || named(&self.pattern).then(|| compile(&self.pattern).ok()).flatten();
+        let compile = || named(&self.pattern).then(|| Pattern::new(&self.pattern).ok()).flatten();
         self.groups.get_or_init(compile).as_ref()
     }
 }
@@ -56,15 +56,15 @@ impl AttributeRule {
 impl Table {
     /// Reads and checks a file's entries; `path` names it in messages.
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, TaxonomyError> {
-        Self::read(Place { path, text, trusted: false })
+        Self::read(&Place { path, text, trusted: false })
     }
 
     /// Reads entries that a test has checked; to compile each pattern alone would double the start.
     pub(super) fn trusted(path: &str, text: &str) -> Result<Self, TaxonomyError> {
-        Self::read(Place { path, text, trusted: true })
+        Self::read(&Place { path, text, trusted: true })
     }
 
-    fn read(place: Place) -> Result<Self, TaxonomyError> {
+    fn read(place: &Place) -> Result<Self, TaxonomyError> {
         let wire: Wire = toml::from_str(place.text).map_err(|error| {
             let fault = Fault::Syntax(error.message().replace('\n', ", "));
             place.error(&error.span().unwrap_or_default(), fault)
@@ -97,11 +97,6 @@ impl Table {
         self.operators.extend(other.operators);
         self
     }
-}
-
-/// Names are ASCII: without Unicode classes patterns stay small and fast.
-fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).unicode(false).build()
 }
 
 /// The file, for messages with a place in it.
@@ -141,9 +136,9 @@ impl Place<'_> {
         })?;
         let tensor = match &entry.tensor {
             None => None,
-            Some(word) => Some(Field::yes_or_no(word.get_ref()).or_else(|()| {
-                let allowed = ["yes", "no", "unknown"].map(str::to_owned).to_vec();
-                Err(self.value("answer", word, allowed))
+            Some(word) => Some(Answer::from_key(word.get_ref()).ok_or_else(|| {
+                let allowed = Answer::WORDS.map(str::to_owned).to_vec();
+                self.value("answer", word, allowed)
             })?),
         };
         Ok(ClassRule {
@@ -156,9 +151,9 @@ impl Place<'_> {
     }
 
     fn attribute(&self, entry: AttributeWire) -> Result<AttributeRule, TaxonomyError> {
-        let regex = self.check(&entry.pattern)?;
+        let compiled = self.check(&entry.pattern)?;
         let fields = || Field::ALL.iter().map(|field| field.key().to_owned()).collect();
-        for name in regex.iter().flat_map(Regex::capture_names).flatten() {
+        for name in compiled.iter().flat_map(Pattern::groups) {
             if Field::from_key(name).is_none() {
                 let fault =
                     Fault::Value { what: "field", value: name.to_owned(), allowed: fields() };
@@ -175,8 +170,7 @@ impl Place<'_> {
             set.push((field, value.get_ref().clone()));
         }
         let pattern = entry.pattern;
-        if set.is_empty() && regex.is_some_and(|regex| regex.capture_names().flatten().count() == 0)
-        {
+        if set.is_empty() && compiled.is_some_and(|compiled| compiled.groups().count() == 0) {
             let fault = Fault::TellsNothing { pattern: pattern.get_ref().clone() };
             return Err(self.error(&pattern.span(), fault));
         }
@@ -184,24 +178,14 @@ impl Place<'_> {
     }
 
     /// The compiled pattern, unless it is trusted.
-    fn check(&self, pattern: &Spanned<String>) -> Result<Option<Regex>, TaxonomyError> {
+    fn check(&self, pattern: &Spanned<String>) -> Result<Option<Pattern>, TaxonomyError> {
         if self.trusted {
             return Ok(None);
         }
-        let wrong = |reason: String| {
-            let pattern_text = pattern.get_ref().clone();
-            self.error(&pattern.span(), Fault::Pattern { pattern: pattern_text, reason })
-        };
-        let regex = compile(pattern.get_ref()).map_err(|error| {
-            // The last line of a syntax error says what is wrong; those before it draw the pattern.
-            let text = error.to_string();
-            let last = text.trim().lines().last().unwrap_or_default();
-            wrong(format!("is no regular expression: {}", last.trim_start_matches("error: ")))
-        })?;
-        if regex.is_match(b"") {
-            return Err(wrong("matches every name".to_owned()));
-        }
-        Ok(Some(regex))
+        Pattern::new(pattern.get_ref()).map(Some).map_err(|reason| {
+            let text = pattern.get_ref().clone();
+            self.error(&pattern.span(), Fault::Pattern { pattern: text, reason })
+        })
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rooflint::taxonomy::{Category, Class, Kind, Taxonomy};
+use rooflint::model::DataType;
+use rooflint::taxonomy::{Category, Class, Direction, Kind, Taxonomy};
 
 use crate::profiles::{collection, read};
 
@@ -29,16 +30,16 @@ fn fact(class: &Class, key: &str) -> String {
         "tile_k" => text(class.tile_k),
         "stages" => text(class.stages),
         "head_dim" => text(class.head_dim),
-        "a" => text(formats.a.map(|format| format.name())),
-        "b" => text(formats.b.map(|format| format.name())),
-        "accumulate" => text(formats.accumulate.map(|format| format.name())),
-        "output" => text(formats.output.map(|format| format.name())),
-        "stored" => text(formats.stored.map(|format| format.name())),
+        "a" => text(formats.a.map(DataType::name)),
+        "b" => text(formats.b.map(DataType::name)),
+        "accumulate" => text(formats.accumulate.map(DataType::name)),
+        "output" => text(formats.output.map(DataType::name)),
+        "stored" => text(formats.stored.map(DataType::name)),
         "inferred" => answer(formats.inferred),
         "precision" => text(class.precision().map(|precision| format!("{precision:?}"))),
         "layout" => text(class.layout.as_deref()),
         "split_k" => answer(class.split_k),
-        "direction" => text(class.direction.map(rooflint::taxonomy::Direction::key)),
+        "direction" => text(class.direction.map(Direction::key)),
         "built_for" => text(class.built_for.as_ref().map(|built| built.name.as_str())),
         "align" => text(class.alignment),
         "fused" => {
@@ -212,6 +213,22 @@ fn a_users_rules_come_before_the_built_in_ones() {
 }
 
 #[test]
+fn the_document_names_every_kind_and_its_example_works() {
+    let document = include_str!("../../docs/kernel-names.md");
+    for kind in Kind::ALL {
+        assert!(document.contains(&format!("`{}`", kind.key())), "{}", kind.key());
+    }
+    let example = document.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let class = Taxonomy::with_text("rooflint.toml", example)
+        .unwrap()
+        .classify("void fast_mul_half4_128x32(float*)");
+    for (key, expected) in [("kind", "gemm"), ("a", "fp16"), ("tile", "128x32"), ("tensor", "yes")]
+    {
+        assert_eq!(fact(&class, key), expected);
+    }
+}
+
+#[test]
 fn faults_in_a_users_rules_are_told_with_their_place() {
     let class = "[[class]]\nid = 'x'\n";
     for (text, expected, help) in [
@@ -229,7 +246,7 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         ("[device]\n", "my.toml:1:2: unknown field `device`, expected one of `class`, `attr`", ""),
         (
             &format!("{class}kind = 'gem'\npattern = 'y'\n"),
-            "my.toml:3:8: unknown kind \"gem\", one of gemm, gemv",
+            "my.toml:3:8: unknown kind \"gem\", one of gemm, conv-fprop",
             "docs/kernel-names.md",
         ),
         (
