@@ -3,32 +3,42 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::intent::Intent;
+use super::intent;
 use crate::model::{KernelName, Launch, NameId, Profile};
+use crate::taxonomy::{Class, Taxonomy};
 
 /// Head of the name, operator, shape and device: what makes launches one kernel.
 pub(super) type Key = (usize, NameId, u32, usize);
+
+/// What one name tells.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) short: Arc<str>,
+    pub(super) class: Arc<Class>,
+    /// Whether tensor cores may have worked in it, unless counters say otherwise.
+    pub(super) may_use_tensor_cores: bool,
+}
 
 /// The kernels met so far.
 #[derive(Default)]
 pub(super) struct Groups {
     heads: HashMap<String, usize>,
     head_of_name: HashMap<NameId, usize>,
-    pub(super) intents: Vec<Intent>,
-    pub(super) short_names: Vec<Arc<str>>,
+    pub(super) names: Vec<Name>,
     index: HashMap<Key, usize>,
     pub(super) keys: Vec<Key>,
     last: Option<(Key, usize)>,
 }
 
 impl Groups {
-    /// The group of a launch, and the hints of its name. Groups are numbered as they appear.
+    /// The group of a launch, and whether tensor cores may have worked in it. Groups are numbered as
+    /// they appear.
     pub(super) fn of(
         &mut self,
         profile: &Profile,
         launch: &Launch<'_>,
         device: usize,
-    ) -> (usize, Intent) {
+    ) -> (usize, bool) {
         let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
         let head = match self.head_of_name.get(&name) {
             Some(head) => *head,
@@ -38,25 +48,33 @@ impl Groups {
         if let Some((last, group)) = self.last
             && last == key
         {
-            return (group, self.intents[head]);
+            return (group, self.names[head].may_use_tensor_cores);
         }
         let group = *self.index.entry(key).or_insert_with(|| {
             self.keys.push(key);
             self.keys.len() - 1
         });
         self.last = Some((key, group));
-        (group, self.intents[head])
+        (group, self.names[head].may_use_tensor_cores)
     }
 
     fn head(&mut self, profile: &Profile, name: NameId) -> usize {
-        let KernelName { head, short } = KernelName::parse(profile.names.get(name));
-        let next = self.intents.len();
-        let intent = Intent::of(&head);
-        let found = *self.heads.entry(head).or_insert(next);
-        if found == next {
-            self.intents.push(intent);
-            self.short_names.push(short.into());
-        }
+        let text = profile.names.get(name);
+        let KernelName { head, short } = KernelName::parse(text);
+        let next = self.names.len();
+        let found = match self.heads.get(&head) {
+            Some(found) => *found,
+            None => {
+                let class = Taxonomy::builtin().classify(text);
+                self.names.push(Name {
+                    short: short.into(),
+                    may_use_tensor_cores: intent::may_use_tensor_cores(&class, &head),
+                    class: Arc::new(class),
+                });
+                self.heads.insert(head, next);
+                next
+            }
+        };
         self.head_of_name.insert(name, found);
         found
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::model::{Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
+use crate::taxonomy::Class;
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
 /// What the analysis concludes about a kernel.
@@ -124,6 +125,8 @@ pub struct Kernel {
     pub full_name: Arc<str>,
     /// Framework operator and parameters, where the export has them.
     pub operator: Option<Arc<str>>,
+    /// What its name tells.
+    pub class: Arc<Class>,
     /// Grid and block.
     pub shape: Shape,
     /// Position among the devices of the analysis.

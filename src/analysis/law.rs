@@ -1,7 +1,6 @@
 //! The law applied to one launch: how long it should have taken, and between which bounds.
 
 use super::ceilings::{CeilingSet, Roofs};
-use super::intent::Intent;
 use crate::model::{Engine, Launch, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{Bytes, Flops, FlopsPerSecond, Seconds};
@@ -126,7 +125,7 @@ pub(super) fn judge(
     launch: &Launch<'_>,
     roofs: &Roofs,
     set: CeilingSet,
-    intent: Intent,
+    may_use_tensor_cores: bool,
     instrument: Instrument,
 ) -> Judged {
     let mut judged = Judged::default();
@@ -142,7 +141,14 @@ pub(super) fn judge(
         Some((time, _)) => Some(time),
     };
     memory(&mut judged, launch, roofs, set, time);
-    math(&mut judged, launch, roofs, set, Work { intent, whole: instrument.whole_counts }, time);
+    math(
+        &mut judged,
+        launch,
+        roofs,
+        set,
+        Work { may_use_tensor_cores, whole: instrument.whole_counts },
+        time,
+    );
     if judged.problem.is_none() {
         let nothing = judged.memory.is_none() && judged.math.is_none();
         let roofless = judged.without_bandwidth || judged.without_peak.is_some();
@@ -206,7 +212,8 @@ fn has_math(launch: &Launch<'_>) -> bool {
 /// What is known of a kernel's work beside its counts.
 #[derive(Debug, Clone, Copy)]
 struct Work {
-    intent: Intent,
+    /// Whether tensor cores may have worked in it, going by its name.
+    may_use_tensor_cores: bool,
     whole: bool,
 }
 
@@ -235,9 +242,9 @@ impl Counted {
 
     /// Whether nothing that may matter was left out. Tensor work is only taken as absent where CUDA-core
     /// work was counted in full and the name gives no sign of matrix products.
-    fn is_complete(self, intent: Intent) -> bool {
+    fn is_complete(self, may_use_tensor_cores: bool) -> bool {
         let vector = self.fp64 && self.fp32 && self.fp16;
-        self.whole || vector && (self.tensor || !intent.products)
+        self.whole || vector && (self.tensor || !may_use_tensor_cores)
     }
 }
 
@@ -305,7 +312,7 @@ fn math(
     };
     let mut math =
         Interval { low: of(|sum| sum.low), value: of(|sum| sum.value), high: of(|sum| sum.high) };
-    if !counted.is_complete(work.intent) {
+    if !counted.is_complete(work.may_use_tensor_cores) {
         math.high = busy.unwrap_or(Seconds::new(f64::INFINITY)).max(math.value);
     } else if let Some(busy) = busy {
         math.high = math.high.min(math.value.max(busy));

@@ -27,7 +27,7 @@ pub use kernel::{Kernel, NEAR, State, Work};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
-pub use what_if::{Change, Outcome, Projection, WhatIf, WhatIfTotals, what_if};
+pub use what_if::{Change, Compulsory, Outcome, Projection, WhatIf, WhatIfTotals, what_if};
 
 use crate::catalog::Catalog;
 use crate::model::{
@@ -35,7 +35,7 @@ use crate::model::{
 };
 use crate::roofline;
 use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
-use groups::Groups;
+use groups::{Groups, Name};
 use law::Instrument;
 use sums::{Part, Sums};
 use verdict::Setting;
@@ -199,9 +199,10 @@ pub fn analyse(
     let mut of_group: Vec<Sums> = Vec::new();
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
-        let (group, intent) = groups.of(profile, &launch, device);
+        let (group, may_use_tensor_cores) = groups.of(profile, &launch, device);
         let instrument = instruments.get(launch.head.source);
-        let judged = law::judge(&launch, &devices[device].roofs, ceilings, intent, instrument);
+        let roofs = &devices[device].roofs;
+        let judged = law::judge(&launch, roofs, ceilings, may_use_tensor_cores, instrument);
         if group == of_group.len() {
             of_group.push(Sums::default());
         }
@@ -224,14 +225,13 @@ pub fn analyse(
         let sums = &sums;
         roofless |= sums.problems.contains_key(&law::Problem::NoRoof);
         check_figures(sums, &devices[device], profile)?;
-        let mut kernel = add_up(profile, sums, &groups.short_names[head], device, totals.measured);
+        let mut kernel = add_up(profile, sums, &groups.names[head], device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
             total: totals.measured,
             threshold,
             floor,
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
-            intent: groups.intents[head],
         };
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
@@ -335,13 +335,7 @@ fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(
     Ok(())
 }
 
-fn add_up(
-    profile: &Profile,
-    sums: &Sums,
-    short: &Arc<str>,
-    device: usize,
-    total: Seconds,
-) -> Kernel {
+fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Seconds) -> Kernel {
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
     let (part, _) = sums.part();
@@ -371,7 +365,12 @@ fn add_up(
     // The roofs actually used, averaged over the launches.
     let ridge_point = ridge_point(&work, part);
     Kernel {
-        name: if short.is_empty() { unnamed(operator).into() } else { Arc::clone(short) },
+        name: if known.short.is_empty() {
+            unnamed(operator).into()
+        } else {
+            Arc::clone(&known.short)
+        },
+        class: Arc::clone(&known.class),
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
         shape: launch.head.shape,

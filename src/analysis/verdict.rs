@@ -1,12 +1,12 @@
 //! From the sums of a kernel to its state, limiter and the words that explain both.
 
 use super::ceilings::Roofs;
-use super::intent::Intent;
 use super::kernel::{Kernel, NEAR, State};
 use super::law::Problem;
 use super::sums::Sums;
 use crate::model::{Engine, Precision, Quantity};
 use crate::roofline::{self, Limiter};
+use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// What the verdict on a kernel depends on beside its own sums.
@@ -16,7 +16,6 @@ pub(super) struct Setting<'a> {
     pub(super) threshold: f64,
     pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
-    pub(super) intent: Intent,
 }
 
 /// Share of L2 look-ups that hit from which a kernel with little DRAM traffic lives in the cache.
@@ -76,12 +75,14 @@ fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
 }
 
 fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String) {
-    let intent = setting.intent;
-    if intent.communication {
-        return (State::NotRoofline, "communication: bound by links and peers".to_owned());
-    }
-    if intent.host_copy {
-        let reason = "copy between host and device: bound by PCIe or NVLink";
+    if kernel.class.crosses_link() {
+        let reason = match kernel.class.kind {
+            Some(Kind::MemcpyPeer) => "copy between devices: bound by links",
+            Some(Kind::MemcpyHost | Kind::PageFault) => {
+                "copy between host and device: bound by PCIe or NVLink"
+            }
+            _ => "communication: bound by links and peers",
+        };
         return (State::NotRoofline, reason.to_owned());
     }
     if !sums.is_judged() {

@@ -99,7 +99,13 @@ fn report(
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
     compare_inputs(profile, &mut analysis)?;
     let mut findings = rules::check(&analysis);
-    let changes = what_if::changes(&model.what_if, &catalog, &analysis)?;
+    let rows = match &output.kernel {
+        Some(query) => {
+            Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
+        }
+        None => None,
+    };
+    let changes = what_if::changes(&model.what_if, &catalog, &analysis, rows.as_deref())?;
     let mut answers = analysis::what_if(profile, &analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
@@ -119,8 +125,8 @@ fn report(
         }
         return Ok(());
     }
-    if let Some(query) = &output.kernel {
-        keep(&mut analysis, &mut findings, &mut answers, query)?;
+    if let Some(rows) = &rows {
+        keep(&mut analysis, &mut findings, &mut answers, rows);
     }
     let report =
         Report { analysis: &analysis, findings: &findings, top: output.top, what_if: &answers };
@@ -216,13 +222,7 @@ fn explanations(
 }
 
 /// Leaves only the chosen kernels; the totals stay those of the whole run.
-fn keep(
-    analysis: &mut Analysis,
-    findings: &mut Findings,
-    answers: &mut [WhatIf],
-    query: &str,
-) -> Result<(), Failure> {
-    let rows: Vec<usize> = chosen(analysis, query)?.iter().map(|kernel| kernel.longest).collect();
+fn keep(analysis: &mut Analysis, findings: &mut Findings, answers: &mut [WhatIf], rows: &[usize]) {
     let kept: Vec<bool> =
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
     retain(&mut analysis.kernels, &kept);
@@ -230,7 +230,6 @@ fn keep(
     for answer in answers {
         retain(&mut answer.kernels, &kept);
     }
-    Ok(())
 }
 
 fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {

@@ -138,8 +138,9 @@ pub(super) struct Model {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) min_win: Option<f64>,
 
-    /// What the kernels would take on these GPUs, separated by commas
-    #[arg(long, value_name = "DEVICE")]
+    /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
+    /// neighbour, or with the traffic of a closed form (with --kernel)
+    #[arg(long, value_name = "CHANGE")]
     pub(super) what_if: Vec<String>,
 }
 

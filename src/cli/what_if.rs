@@ -1,48 +1,111 @@
-//! What `--what-if` names: devices of the catalogue.
+//! What `--what-if` names: devices of the catalogue, other ways to write the kernels, closed forms.
 
 use super::exit::Failure;
-use crate::analysis::{Analysis, CeilingSet, Change};
+use crate::analysis::{Analysis, CeilingSet, Change, Compulsory};
 use crate::catalog::{Catalog, Device};
 use crate::model::DeviceHint;
+use crate::predict::{Arguments, form};
 
-/// Reads the changes that are asked for.
+/// Words for changes to the kernels themselves.
+const WORDS: [&str; 3] = ["tensor-cores", "bf16", "fused"];
+
+fn named(word: &str) -> Option<Change> {
+    match word {
+        "tensor-cores" => Some(Change::TensorCores),
+        "bf16" => Some(Change::SixteenBit),
+        "fused" => Some(Change::Fused),
+        _ => None,
+    }
+}
+
+/// Reads the changes that are asked for; `chosen` are the kernels of `--kernel`, by longest launch.
 pub(super) fn changes(
     asked: &[String],
     catalog: &Catalog,
     analysis: &Analysis,
+    chosen: Option<&[usize]>,
 ) -> Result<Vec<Change>, Failure> {
-    let mut changes = Vec::new();
-    for device in devices(asked, catalog)? {
-        changes.push(Change::Device(Box::new(device)));
-    }
-    // Other devices are taken at their rated clock: what that alone does is shown first.
-    if !changes.is_empty() && analysis.ceilings == CeilingSet::MeasuredClock {
-        changes.insert(0, Change::RatedClock);
-    }
-    Ok(changes)
-}
-
-/// The devices named in lists separated by commas; a name that itself holds a comma is taken whole.
-pub(super) fn devices(asked: &[String], catalog: &Catalog) -> Result<Vec<Device>, Failure> {
-    let mut devices: Vec<Device> = Vec::new();
+    let (mut devices, mut others): (Vec<Device>, Vec<Change>) = (Vec::new(), Vec::new());
     for list in asked {
-        let whole = catalog.find(list.trim(), &DeviceHint::default());
-        let found =
-            match whole {
-                Ok(device) => vec![device],
-                Err(_) if list.contains(',') => {
-                    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-                    names
-                        .map(|name| Ok(catalog.find(name, &DeviceHint::default())?))
-                        .collect::<Result<Vec<_>, Failure>>()?
-                }
-                Err(error) => return Err(error.into()),
-            };
-        for device in found {
-            if devices.iter().all(|known| known.id != device.id) {
-                devices.push(device);
+        if list.contains('=') {
+            others.push(closed_form(list, chosen)?);
+            continue;
+        }
+        for item in split(list, catalog) {
+            match named(item) {
+                Some(change) => others.push(change),
+                None => add(&mut devices, find(item, catalog)?),
             }
         }
     }
+    let mut changes = Vec::new();
+    // Other devices are taken at their rated clock: what that alone does is shown first.
+    if !devices.is_empty() && analysis.ceilings == CeilingSet::MeasuredClock {
+        changes.push(Change::RatedClock);
+    }
+    changes.extend(devices.into_iter().map(|device| Change::Device(Box::new(device))));
+    changes.extend(others);
+    Ok(changes)
+}
+
+/// The devices named in lists separated by commas.
+pub(super) fn devices(asked: &[String], catalog: &Catalog) -> Result<Vec<Device>, Failure> {
+    let mut devices = Vec::new();
+    for item in asked.iter().flat_map(|list| split(list, catalog)) {
+        add(&mut devices, catalog.find(item, &DeviceHint::default())?);
+    }
     Ok(devices)
+}
+
+fn add(devices: &mut Vec<Device>, device: Device) {
+    if devices.iter().all(|known| known.id != device.id) {
+        devices.push(device);
+    }
+}
+
+/// The parts of a list; a device whose name itself holds a comma is taken whole.
+fn split<'l>(list: &'l str, catalog: &Catalog) -> Vec<&'l str> {
+    if catalog.find(list.trim(), &DeviceHint::default()).is_ok() {
+        return vec![list.trim()];
+    }
+    let parts: Vec<&str> = list.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { vec![list] } else { parts }
+}
+
+fn find(name: &str, catalog: &Catalog) -> Result<Device, Failure> {
+    let close = WORDS.iter().find(|word| strsim::jaro_winkler(word, name) > 0.85);
+    catalog.find(name, &DeviceHint::default()).map_err(|error| match close {
+        Some(word) => Failure::usage(format!("nothing is called {name:?}")).help(format!(
+            "did you mean {word:?}? `--what-if` takes devices, tensor-cores, bf16, fused"
+        )),
+        None => error.into(),
+    })
+}
+
+/// A closed form that describes the chosen kernels: `gemm m=4096 n=4096 k=4096`.
+fn closed_form(call: &str, chosen: Option<&[usize]>) -> Result<Change, Failure> {
+    let Some(kernels) = chosen else {
+        return Err(Failure::usage(format!("{call:?} does not say which kernels it describes"))
+            .help("add --kernel NAME, or --kernel '#1' for the first of the ranking"));
+    };
+    let mut words = call.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let count = Arguments::parse(form(name)?, words)?.count()?;
+    Ok(Change::Compulsory(Compulsory {
+        call: call.to_owned(),
+        bytes: count.bytes(),
+        operations: count.operations(),
+        kernels: kernels.to_vec(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_a_change() {
+        assert!(WORDS.iter().all(|word| named(word).is_some()));
+        assert!(named("H100").is_none());
+    }
 }

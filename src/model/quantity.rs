@@ -71,6 +71,10 @@ quantities! {
     DramClock, "dram_clock_hz", "Hz", false;
     /// Bytes read from and written to device memory.
     DramBytes, "dram_bytes", "B", true;
+    /// Bytes read from device memory.
+    DramReadBytes, "dram_read_bytes", "B", true;
+    /// Bytes written to device memory.
+    DramWriteBytes, "dram_write_bytes", "B", true;
     /// Bytes between L2 and the SMs.
     L2Bytes, "l2_bytes", "B", true;
     /// Bytes through the L1/TEX cache.

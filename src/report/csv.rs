@@ -110,6 +110,9 @@ fn render(report: &Report<'_>, _: &Style) -> String {
                 String::new(),
             ],
             Some(Outcome::Kept(reason)) => [String::new(), String::new(), cell(reason)],
+            Some(Outcome::Merged(with)) => {
+                [String::new(), String::new(), cell(&format!("in the row of {with}"))]
+            }
             None => [String::new(), String::new(), String::new()],
         });
         let _ = writer.write_record(cells.into_iter().chain(changes));

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::view::Style;
 use super::{Output, Report};
-use crate::analysis::{DeviceUse, Kernel, Ranks};
+use crate::analysis::{Analysis, DeviceUse, Kernel, Ranks};
 use crate::model::{Pipe, Skip, Source};
 use crate::roofline;
 use crate::rules::Finding;
@@ -279,24 +279,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
 
 fn document<'a>(report: &Report<'a>) -> Document<'a> {
     let analysis = report.analysis;
-    let main = analysis
-        .devices
-        .iter()
-        .enumerate()
-        .map(|(position, device)| {
-            let time = |kernel: &&Kernel| kernel.device == position;
-            (
-                analysis
-                    .kernels
-                    .iter()
-                    .filter(time)
-                    .map(|kernel| kernel.measured.get())
-                    .sum::<f64>(),
-                device,
-            )
-        })
-        .max_by(|one, two| one.0.total_cmp(&two.0))
-        .map(|(_, device)| device);
+    let main = main_device(analysis);
     let inputs = analysis
         .sources
         .iter()
@@ -379,6 +362,16 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
         what_if: what_if::documents(report),
         notes: &analysis.notes,
     }
+}
+
+/// The device with the most measured time.
+fn main_device(analysis: &Analysis) -> Option<&DeviceUse> {
+    let time = |position: usize| -> f64 {
+        let kernels = analysis.kernels.iter().filter(|kernel| kernel.device == position);
+        kernels.map(|kernel| kernel.measured.get()).sum()
+    };
+    let timed = analysis.devices.iter().enumerate().map(|(position, one)| (time(position), one));
+    timed.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, device)| device)
 }
 
 fn compared<'a>(ranks: &'a Ranks, sources: &'a [Source]) -> RanksDocument<'a> {

@@ -2,10 +2,15 @@
 
 use super::Report;
 use super::view::{
-    MISSING, Style, Table, TimeUnit, count, factor, name, optional, percent, shape, si,
+    Header, MISSING, Style, Table, TimeUnit, count, factor, name, optional, percent, printable,
+    shape, si,
 };
 use crate::analysis::{CeilingSet, Kernel, Outcome, Projection, WhatIf};
+use crate::model::elide;
 use crate::units::Seconds;
+
+/// Columns for the name of a fused neighbour on a terminal.
+const SHORT: usize = 28;
 
 /// Where more of the run than this is not projected, nothing is said of the whole run.
 const MOST_KEPT: f64 = 0.1;
@@ -16,11 +21,15 @@ pub(super) fn meaning(report: &Report<'_>) -> String {
         CeilingSet::Achievable => "achievable roofs",
         CeilingSet::Spec | CeilingSet::MeasuredClock => "roofs at the rated clock",
     };
+    let (mut there, mut unless) = (String::new(), "");
+    if report.what_if.iter().any(|one| one.is_elsewhere) {
+        there = format!(", held against another device's {roofs}");
+        unless = ", unless that is more than a tenth on another device";
+    }
     format!(
-        "Bytes and operations are those counted here, held against the {roofs}. ideal: no launch \
-         can be faster. projected: every kernel keeps its measured distance from the roof, and its \
-         launch cost. run: the whole run, with what is kept as measured, unless that is more than \
-         a tenth. A projection is no measurement."
+        "Bytes and operations are those counted here{there}. ideal: no launch can be faster. \
+         projected: every kernel keeps its measured distance from the roof, and its launch cost. \
+         run: the whole run, with what is kept as measured{unless}. A projection is no measurement."
     )
 }
 
@@ -45,7 +54,8 @@ pub(super) fn summary(report: &Report<'_>) -> Table {
         let totals = &one.totals;
         let is_any = totals.projected_kernels > 0;
         let shown = |time: Seconds| optional(is_any.then(|| unit.show(time)));
-        let is_whole = is_any && totals.kept.get() <= MOST_KEPT * total.get();
+        let is_whole =
+            is_any && (!one.is_elsewhere || totals.kept.get() <= MOST_KEPT * total.get());
         table.rows.push(vec![
             one.change.clone(),
             format!("{} of {}", totals.projected_kernels, one.kernels.len()),
@@ -68,10 +78,7 @@ pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Tabl
         .kernels
         .iter()
         .zip(&one.kernels)
-        .filter_map(|(kernel, outcome)| match outcome {
-            Outcome::Projected(projection) => Some((kernel, projection)),
-            Outcome::Kept(_) => None,
-        })
+        .filter_map(|(kernel, outcome)| Some((kernel, outcome.projection()?)))
         .collect();
     let all = projected.len();
     projected.sort_by(|one, two| two.1.measured.get().total_cmp(&one.1.measured.get()));
@@ -87,9 +94,13 @@ pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Tabl
         ("faster", true),
         ("limiter", false),
     ]);
+    let is_fused = projected.iter().any(|(_, projection)| projection.with.is_some());
+    if is_fused {
+        table.headers.insert(1, Header { title: "fused with".to_owned(), number: false });
+    }
     for (kernel, projection) in projected {
         let bound = if projection.is_lower_bound { "≥" } else { "" };
-        table.rows.push(vec![
+        let mut row = vec![
             name(kernel, style),
             shape(kernel),
             unit.show(projection.measured),
@@ -97,7 +108,12 @@ pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Tabl
             unit.show(projection.projected),
             factor(projection.speedup()),
             projection.limiter.label().to_owned(),
-        ]);
+        ];
+        if is_fused {
+            let with = projection.with.as_deref().map_or_else(String::new, printable);
+            row.insert(1, if style.width.is_some() { elide(&with, SHORT) } else { with });
+        }
+        table.rows.push(row);
     }
     (table, all)
 }

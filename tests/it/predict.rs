@@ -21,7 +21,7 @@ mod meter;
 mod models;
 #[cfg(feature = "plot")]
 mod pictures;
-mod program;
+pub(crate) mod program;
 
 use rooflint::catalog::{Catalog, Device};
 use rooflint::model::DeviceHint;

@@ -108,8 +108,8 @@ fn figures_of_the_sample_on_an_h200_are_those_of_a_separate_calculation() {
     let find = |name: &str| {
         let at = analysis.kernels.iter().position(|kernel| kernel.name.contains(name)).unwrap();
         match &answer.kernels[at] {
-            Outcome::Projected(one) => (&analysis.kernels[at], *one),
-            Outcome::Kept(reason) => panic!("{name}: {reason}"),
+            Outcome::Projected(one) => (&analysis.kernels[at], one.clone()),
+            other => panic!("{name}: {other:?}"),
         }
     };
     // Memory-limited: bytes over 4.8 TB/s.
@@ -142,6 +142,7 @@ fn what_cannot_be_projected_says_why_and_is_counted() {
             Outcome::Kept(reason) => {
                 reasons.insert(reason.clone());
             }
+            Outcome::Merged(with) => panic!("{with}"),
         }
         if kernel.state == State::NotRoofline {
             assert!(matches!(outcome, Outcome::Kept(reason) if reason.contains("links")));
@@ -174,5 +175,158 @@ fn every_output_shows_the_projections_of_the_sample() {
         }
         let file = format!("what-if.{}", output.extension);
         check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file), &text);
+    }
+}
+
+/// A product, a sum and an activation, twice, on an A100: FP32, 2.039 TB/s, 19.5 TFLOP/s.
+const STEP: &str = "\
+kernel,us,gb,read_gb,write_gb,gflop
+volta_sgemm_128x64_nn,10000,0.4,0.3,0.1,137.4
+\"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>\",2000,3,2,1,0.25
+\"vectorized_elementwise_kernel<4, relu_kernel<float>>\",1200,2,1,1,0.25
+volta_sgemm_128x64_nn,10000,0.4,0.3,0.1,137.4
+\"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>\",2000,3,2,1,0.25
+\"vectorized_elementwise_kernel<4, relu_kernel<float>>\",1200,2,1,1,0.25
+";
+
+const MAPPING: &str = r#"
+[columns]
+kernel = "kernel"
+time = { column = "us", unit = "us" }
+bytes = { column = "gb", unit = "GB" }
+flops = [{ column = "gflop", unit = "GFLOP", precision = "fp32_vector" }]
+
+[quantities]
+dram_read_bytes = { column = "read_gb", unit = "GB" }
+dram_write_bytes = { column = "write_gb", unit = "GB" }
+"#;
+
+/// The step, or those of its rows that do not hold a word.
+fn step(mapping: &str, without: Option<&str>) -> (Profile, Analysis) {
+    let map = ingest::Mapping::from_toml(mapping, "mapping").unwrap();
+    let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
+    let rows = STEP.lines().filter(|row| without.is_none_or(|without| !row.contains(without)));
+    let text = rows.collect::<Vec<_>>().join("\n");
+    let profile = ingest::read_text("step", Box::leak(text.into_boxed_str()), &options).unwrap();
+    let device = Some("A100 SXM4 80GB".to_owned());
+    let analysis = analysed(&profile, &Options { device, ..Options::default() }).unwrap();
+    (profile, analysis)
+}
+
+/// Launch cost of timelines, bandwidth and peaks as the datasheet has them.
+const COST: f64 = 1.5e-6;
+const BANDWIDTH: f64 = 2.039e12;
+const TF32: f64 = 156e12;
+const BF16: f64 = 312e12;
+
+/// The outcome for the kernel whose name holds this.
+fn of<'a>(analysis: &Analysis, answer: &'a WhatIf, name: &str) -> &'a Outcome {
+    let at = analysis.kernels.iter().position(|kernel| kernel.name.contains(name)).unwrap();
+    &answer.kernels[at]
+}
+
+fn assert_times(outcome: &Outcome, time: f64, expected: f64, ideal: f64) {
+    let Outcome::Projected(one) = outcome else { panic!("{outcome:?}") };
+    let close = |one: f64, two: f64| (one / two - 1.0).abs() < 2e-3;
+    let projected = 2.0 * (COST + (time - COST) * ideal / expected);
+    assert!(close(one.ideal.get(), 2.0 * ideal), "{one:?}, {ideal}");
+    assert!(close(one.projected.get(), projected), "{one:?}, {projected}");
+}
+
+fn kept(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Kept(reason) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn kernels_written_otherwise_are_as_a_calculator_says() {
+    let (profile, analysis) = step(MAPPING, None);
+    let changes = [Change::TensorCores, Change::SixteenBit];
+    let answers = analysis::what_if(&profile, &analysis, &changes).unwrap();
+    let [tensor, half] = answers.as_slice() else { panic!("two") };
+    let gemm = 137.4e9 / 19.5e12;
+    assert_times(of(&analysis, tensor, "sgemm"), 10e-3, gemm, 137.4e9 / TF32);
+    assert_times(of(&analysis, half, "sgemm"), 10e-3, gemm, 137.4e9 / BF16);
+    let sum = 3e9 / BANDWIDTH;
+    assert_times(of(&analysis, half, "add"), 2e-3, sum, sum / 2.0);
+    assert_eq!(kept(of(&analysis, tensor, "add")), "by its name it does no products of matrices");
+}
+
+#[test]
+fn neighbours_are_fused_at_most_once_and_save_what_passes_between_them() {
+    let ask = |(profile, analysis): (Profile, Analysis)| {
+        let answer = analysis::what_if(&profile, &analysis, &[Change::Fused]).unwrap().remove(0);
+        (analysis, answer)
+    };
+    // The sum writes 1 GB and the activation reads 1 GB: 2 of 5 GB are saved.
+    let (analysis, answer) = ask(step(MAPPING, Some("sgemm")));
+    let Outcome::Projected(one) = of(&analysis, &answer, "add") else { panic!("{answer:?}") };
+    assert!(one.with.as_ref().unwrap().contains("relu"));
+    let (ideal, expected) = (3e9 / BANDWIDTH, 5e9 / BANDWIDTH);
+    let projected = COST + (2e-3 + 1.2e-3 - 2.0 * COST) * ideal / expected;
+    assert!((one.ideal.get() / (2.0 * ideal) - 1.0).abs() < 1e-6, "{one:?}");
+    assert!((one.projected.get() / (2.0 * projected) - 1.0).abs() < 1e-6, "{one:?}");
+    assert!(matches!(of(&analysis, &answer, "relu"), Outcome::Merged(_)));
+
+    // With the product before it, the sum is hidden behind its math: that saves more. The activation
+    // is left alone: only one of its two launches is followed by a product.
+    let (analysis, answer) = ask(step(MAPPING, None));
+    let Outcome::Projected(one) = of(&analysis, &answer, "sgemm") else { panic!("{answer:?}") };
+    let math = (137.4e9 + 0.25e9) / 19.5e12;
+    assert!((one.ideal.get() / (2.0 * math) - 1.0).abs() < 1e-3, "{one:?}");
+    assert!(matches!(of(&analysis, &answer, "add"), Outcome::Merged(_)));
+    assert!(matches!(of(&analysis, &answer, "relu"), Outcome::Kept(_)));
+    let totals = &answer.totals;
+    assert_eq!((totals.projected_kernels, totals.kept_kernels), (2, 1));
+    assert!((totals.kept.get() - 2.4e-3).abs() < 1e-9, "{totals:?}");
+
+    let (unsplit, _) = MAPPING.split_once("[quantities]").unwrap();
+    let (analysis, answer) = ask(step(unsplit, None));
+    assert!(kept(of(&analysis, &answer, "add")).contains("not counted apart"));
+}
+
+#[test]
+fn a_closed_form_leaves_its_compulsory_bytes_and_says_how_the_counts_compare() {
+    let (profile, analysis) = step(MAPPING, None);
+    let sum = analysis.kernels.iter().find(|kernel| kernel.name.contains("add")).unwrap();
+    let compulsory = |bytes: f64| {
+        Change::Compulsory(analysis::Compulsory {
+            call: "add".to_owned(),
+            bytes: rooflint::units::Bytes::new(bytes),
+            operations: rooflint::units::Flops::new(0.25e9),
+            kernels: vec![sum.longest],
+        })
+    };
+    let changes = [compulsory(1.5e9), compulsory(6e9)];
+    let answers = analysis::what_if(&profile, &analysis, &changes).unwrap();
+    let expected = 3e9 / BANDWIDTH;
+    assert_times(of(&analysis, &answers[0], "add"), 2e-3, expected, expected / 2.0);
+    assert!(answers[0].notes[0].contains("2.00 × the compulsory bytes, 1.00 × the operations"));
+    assert!(kept(of(&analysis, &answers[1], "add")).contains("0.50 times the compulsory bytes"));
+    assert!(kept(of(&analysis, &answers[0], "relu")).contains("not said to describe it"));
+}
+
+#[test]
+fn the_command_line_takes_devices_words_and_closed_forms() {
+    let run = |arguments: &[&str]| super::predict::program::program(arguments);
+    let all = run(&["demo", "--what-if", "H200 SXM 141GB,fused", "--what-if", "bf16,tensor-cores"]);
+    assert_eq!((all.code, all.stderr.as_str()), (0, ""));
+    for change in ["rated clock", "H200 SXM 141GB", "tensor cores", "bf16", "fused with its"] {
+        assert!(all.stdout.contains(&format!("What if: {change}")), "{change}");
+    }
+    let form = ["demo", "--kernel", "#1", "--what-if", "transpose n=16M dtype=bf16"];
+    let form = run(&form);
+    assert!(form.stdout.contains("the compulsory bytes"), "{} {}", form.stdout, form.stderr);
+    for (asked, told) in [
+        ("tensor-core", "did you mean \"tensor-cores\"?"),
+        ("H2000", "no device is called \"H2000\""),
+        ("transpose n=16M", "does not say which kernels it describes"),
+        ("", "no device is called"),
+    ] {
+        let refused = run(&["demo", "--what-if", asked]);
+        assert_eq!(refused.code, 2, "{asked}: {}", refused.stdout);
+        assert!(refused.stderr.contains(told), "{asked}: {}", refused.stderr);
     }
 }

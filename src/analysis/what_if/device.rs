@@ -1,11 +1,10 @@
 //! The same launches on another device, or on their own at its rated clock.
 
-use super::{Law, Sides, quoted};
+use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
-use crate::analysis::law::Judged;
-use crate::analysis::{Analysis, CeilingSet, DeviceUse, law};
+use crate::analysis::{Analysis, CeilingSet, law};
 use crate::catalog::{CatalogError, Device};
-use crate::model::{DeviceHint, Launch, Pipe};
+use crate::model::{DeviceHint, Pipe};
 use crate::roofline;
 use crate::units::{BytesPerSecond, Seconds};
 
@@ -14,8 +13,6 @@ pub(super) struct Elsewhere<'d> {
     device: &'d Device,
     roofs: Roofs,
     bandwidth: BytesPerSecond,
-    /// The ceilings where they ran.
-    set: CeilingSet,
 }
 
 impl<'d> Elsewhere<'d> {
@@ -25,50 +22,38 @@ impl<'d> Elsewhere<'d> {
             Some(bandwidth) => bandwidth,
             None => device.need_bandwidth()?,
         };
-        Ok(Self { device, roofs, bandwidth, set })
+        Ok(Self { device, roofs, bandwidth })
     }
 }
 
 impl Law for Elsewhere<'_> {
-    fn sides(
-        &self,
-        launch: &Launch<'_>,
-        judged: &Judged,
-        ran: &DeviceUse,
-    ) -> Result<Sides, String> {
+    fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String> {
         let there = There {
             roofs: &self.roofs,
-            set: quoted(self.set),
+            set: quoted(scene.set),
             name: &self.device.name,
             device: Some(self.device),
         };
-        there.sides(self.bandwidth, launch, judged, ran, self.set)
+        there.sides(self.bandwidth, scene)
     }
 }
 
 /// Launches run where they ran, at the clock at which peaks are quoted.
-pub(super) struct Rated {
-    /// The ceilings where they ran.
-    pub(super) set: CeilingSet,
-}
+pub(super) struct Rated;
 
 impl Law for Rated {
-    fn sides(
-        &self,
-        launch: &Launch<'_>,
-        judged: &Judged,
-        ran: &DeviceUse,
-    ) -> Result<Sides, String> {
+    fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String> {
+        let ran = scene.ran;
         let there = There {
             roofs: &ran.roofs,
-            set: quoted(self.set),
+            set: quoted(scene.set),
             name: ran.name(),
             device: ran.device.as_ref(),
         };
         let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
             return Err(format!("the catalogue has no memory bandwidth of {}", ran.name()));
         };
-        there.sides(bandwidth, launch, judged, ran, self.set)
+        there.sides(bandwidth, scene)
     }
 }
 
@@ -81,19 +66,13 @@ struct There<'a> {
 }
 
 impl There<'_> {
-    fn sides(
-        &self,
-        bandwidth: BytesPerSecond,
-        launch: &Launch<'_>,
-        judged: &Judged,
-        ran: &DeviceUse,
-        ran_set: CeilingSet,
-    ) -> Result<Sides, String> {
+    fn sides(&self, bandwidth: BytesPerSecond, scene: &Scene<'_>) -> Result<Sides, String> {
+        let (judged, ran) = (scene.judged, scene.ran);
         let memory = match (judged.bytes, judged.memory) {
             (Some(bytes), _) => roofline::memory_time(bytes, bandwidth),
             // Known as a share of the bandwidth only: the same bytes at another bandwidth.
             (None, Some(memory)) if memory.value.get() > 0.0 => {
-                let here = ran.roofs.dram(launch, ran_set);
+                let here = ran.roofs.dram(scene.launch, scene.set);
                 let here = here.ok_or_else(|| {
                     "its traffic is known as a share of a bandwidth that is not known".to_owned()
                 })?;
@@ -101,25 +80,17 @@ impl There<'_> {
             }
             _ => Seconds::ZERO,
         };
-        let mut groups: Vec<(usize, Seconds)> = Vec::new();
-        let mut add = |pipe: Pipe, time: Seconds| {
-            let group = self.roofs.group(pipe);
-            match groups.iter_mut().find(|(known, _)| *known == group) {
-                Some((_, sum)) => *sum += time,
-                None => groups.push((group, time)),
-            }
-        };
+        let mut times: Vec<(usize, Seconds)> = Vec::new();
         for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
             let peak = |pipe| self.roofs.quoted_peak(pipe, self.set);
             let time = law::work_time(work.pipe, work.operations, peak);
             let time = time.ok_or_else(|| self.lacks(work.pipe))?;
-            add(work.pipe, time.value);
+            times.push((self.roofs.group(work.pipe), time.value));
         }
         if let Some(busy) = judged.tensor_activity {
-            add(Pipe::Fp16Matrix, self.tensor_activity(busy, launch, ran, ran_set)?);
+            times.push((self.roofs.group(Pipe::Fp16Matrix), self.tensor_activity(busy, scene)?));
         }
-        let math = roofline::grouped_math_time(groups.into_iter().map(|(_, sum)| sum));
-        Ok(Sides { memory, math })
+        Ok(Sides { memory, math: grouped(times) })
     }
 
     fn lacks(&self, pipe: Pipe) -> String {
@@ -136,18 +107,12 @@ impl There<'_> {
 
     /// Tensor work known from the pipe's activity alone: its format is not known, so its time can
     /// only be told where the usual formats differ alike between the two devices.
-    fn tensor_activity(
-        &self,
-        busy: Seconds,
-        launch: &Launch<'_>,
-        ran: &DeviceUse,
-        ran_set: CeilingSet,
-    ) -> Result<Seconds, String> {
+    fn tensor_activity(&self, busy: Seconds, scene: &Scene<'_>) -> Result<Seconds, String> {
         /// Ratios further apart are not one ratio.
         const ALIKE: f64 = 1.02;
         let mut ratios: Option<(f64, f64)> = None;
         for pipe in [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix] {
-            let here = ran.roofs.peak(launch, pipe, ran_set);
+            let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set);
             let there = self.roofs.quoted_peak(pipe, self.set);
             if let (Some(here), Some(there)) = (here, there) {
                 let ratio = here.value / there;

@@ -2,6 +2,12 @@
 //! stated as what they are.
 
 mod device;
+mod fused;
+mod written;
+
+pub use written::Compulsory;
+
+use std::sync::Arc;
 
 use super::groups::Groups;
 use super::law::{self, Judged};
@@ -18,6 +24,14 @@ pub enum Change {
     Device(Box<Device>),
     /// The kernels run on the device they ran on, at the clocks at which its peaks are quoted.
     RatedClock,
+    /// Products of matrices that run on vector units run on tensor cores; FP32 becomes TF32.
+    TensorCores,
+    /// What is stored as FP32 is stored as BF16, and its products run on tensor cores.
+    SixteenBit,
+    /// A kernel moves what its closed form must move.
+    Compulsory(Compulsory),
+    /// Each kernel is one with the kernel that always follows it.
+    Fused,
 }
 
 /// The kernels of a profile under a change.
@@ -25,6 +39,9 @@ pub enum Change {
 pub struct WhatIf {
     /// What is changed, in a few words: `H200 SXM 141GB`.
     pub change: String,
+    /// Whether the kernels run on other roofs; else only how they are written is changed, and what is
+    /// not projected really stays as it is.
+    pub is_elsewhere: bool,
     /// What is kept, what is changed and what that leaves out, one sentence each.
     pub notes: Vec<String>,
     /// The outcome for each kernel of the analysis, in its order.
@@ -38,12 +55,25 @@ pub struct WhatIf {
 pub enum Outcome {
     /// Its time can be projected.
     Projected(Projection),
+    /// It is part of the projection of this kernel, with which it is fused.
+    Merged(Arc<str>),
     /// It cannot be projected, for this reason; in sums its time stays as measured.
     Kept(String),
 }
 
+impl Outcome {
+    /// The projection, where there is one.
+    #[must_use]
+    pub const fn projection(&self) -> Option<&Projection> {
+        match self {
+            Self::Projected(projection) => Some(projection),
+            Self::Merged(_) | Self::Kept(_) => None,
+        }
+    }
+}
+
 /// A kernel's times before and after a change, summed over its launches.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// Measured time of the launches that were judged.
     pub measured: Seconds,
@@ -57,6 +87,8 @@ pub struct Projection {
     pub limiter: Limiter,
     /// Whether some work was not counted, so that `ideal` is only a lower bound of the roof's time.
     pub is_lower_bound: bool,
+    /// The kernel it is fused with, whose times are in these sums.
+    pub with: Option<Arc<str>>,
 }
 
 impl Projection {
@@ -105,10 +137,19 @@ struct Sides {
     math: Seconds,
 }
 
+/// One launch as it ran.
+struct Scene<'a> {
+    kernel: &'a Kernel,
+    launch: &'a Launch<'a>,
+    judged: &'a Judged,
+    ran: &'a DeviceUse,
+    /// The ceilings it was judged with.
+    set: CeilingSet,
+}
+
 /// The law of a change: the times of a launch under it, or why they cannot be told.
 trait Law {
-    fn sides(&self, launch: &Launch<'_>, judged: &Judged, ran: &DeviceUse)
-    -> Result<Sides, String>;
+    fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String>;
 }
 
 /// Sums over the launches of one kernel under one change.
@@ -137,13 +178,43 @@ pub fn what_if(
     analysis: &Analysis,
     changes: &[Change],
 ) -> Result<Vec<WhatIf>, CatalogError> {
-    let mut laws: Vec<Box<dyn Law + '_>> = Vec::new();
+    let mut laws: Vec<Option<Box<dyn Law + '_>>> = Vec::new();
     for change in changes {
         laws.push(match change {
-            Change::Device(device) => Box::new(device::Elsewhere::new(device, analysis.ceilings)?),
-            Change::RatedClock => Box::new(device::Rated { set: analysis.ceilings }),
+            Change::Device(device) => {
+                Some(Box::new(device::Elsewhere::new(device, analysis.ceilings)?))
+            }
+            Change::RatedClock => Some(Box::new(device::Rated)),
+            Change::TensorCores => Some(Box::new(written::TensorCores)),
+            Change::SixteenBit => Some(Box::new(written::SixteenBit)),
+            Change::Compulsory(compulsory) => Some(Box::new(compulsory.clone())),
+            Change::Fused => None,
         });
     }
+    let sums = sums(profile, analysis, &laws);
+    let answers = changes.iter().zip(laws).zip(sums).map(|((change, law), sums)| {
+        let kernels = &analysis.kernels;
+        let outcomes: Vec<Outcome> = match law {
+            Some(_) => kernels.iter().zip(sums).map(|(one, sum)| outcome(one, sum)).collect(),
+            None => fused::outcomes(profile, analysis),
+        };
+        WhatIf {
+            change: change.label(),
+            is_elsewhere: matches!(change, Change::Device(_) | Change::RatedClock),
+            notes: change.notes(analysis),
+            totals: totals(kernels, &outcomes),
+            kernels: outcomes,
+        }
+    });
+    Ok(answers.collect())
+}
+
+/// Adds up the launches of every kernel under every law.
+fn sums(
+    profile: &Profile,
+    analysis: &Analysis,
+    laws: &[Option<Box<dyn Law + '_>>],
+) -> Vec<Vec<Sum>> {
     let kernels = &analysis.kernels;
     let mut sums: Vec<Vec<Sum>> =
         laws.iter().map(|_| kernels.iter().map(|_| Sum::default()).collect()).collect();
@@ -159,26 +230,19 @@ pub fn what_if(
         }
         let cost = instruments.get(launch.head.source).fixed_cost;
         let count = f64::from(launch.head.count);
-        let ran = &analysis.devices[kernels[position].device];
+        let kernel = &kernels[position];
+        let ran = &analysis.devices[kernel.device];
+        let scene = Scene { kernel, launch, judged, ran, set: analysis.ceilings };
         for (law, sums) in laws.iter().zip(&mut sums) {
+            let Some(law) = law else { continue };
             let sum = &mut sums[position];
-            match law.sides(launch, judged, ran) {
+            match law.sides(&scene) {
                 Ok(sides) => sum.add(time, expected.value, cost, sides, count),
                 Err(reason) => sum.refused = Some(reason),
             }
         }
     });
-    let answers = changes.iter().zip(sums).map(|(change, sums)| {
-        let outcomes: Vec<Outcome> =
-            kernels.iter().zip(sums).map(|(kernel, sum)| outcome(kernel, sum)).collect();
-        WhatIf {
-            change: change.label(),
-            notes: change.notes(analysis),
-            totals: totals(kernels, &outcomes),
-            kernels: outcomes,
-        }
-    });
-    Ok(answers.collect())
+    sums
 }
 
 impl Change {
@@ -186,6 +250,10 @@ impl Change {
         match self {
             Self::Device(device) => device.name.clone(),
             Self::RatedClock => "rated clock".to_owned(),
+            Self::TensorCores => "tensor cores".to_owned(),
+            Self::SixteenBit => "bf16".to_owned(),
+            Self::Compulsory(compulsory) => format!("as {}", compulsory.call),
+            Self::Fused => "fused with its neighbour".to_owned(),
         }
     }
 
@@ -195,6 +263,22 @@ impl Change {
             Self::RatedClock => vec![
                 "where it ran, at the clocks at which peaks are quoted: what of a projection is \
                  clock alone"
+                    .to_owned(),
+            ],
+            Self::TensorCores => vec![
+                "products of matrices off tensor cores run on them: fp32 as tf32, which keeps 10 \
+                 bits of the mantissa"
+                    .to_owned(),
+            ],
+            Self::SixteenBit => vec![
+                "what is stored as fp32 takes half the bytes, and its products run on 16-bit tensor \
+                 cores; other math stays fp32"
+                    .to_owned(),
+            ],
+            Self::Compulsory(compulsory) => compulsory.notes(analysis),
+            Self::Fused => vec![
+                "at most: as if each kernel read what the one before it wrote, which a profile does \
+                 not say; one launch cost is saved"
                     .to_owned(),
             ],
         }
@@ -232,6 +316,7 @@ fn outcome(kernel: &Kernel, sum: Sum) -> Outcome {
         projected: time(sum.projected),
         limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
         is_lower_bound: kernel.is_lower_bound(),
+        with: None,
     };
     if projection.ideal.get() <= 0.0 {
         return Outcome::Kept("what was counted takes no time after the change".to_owned());
@@ -258,21 +343,29 @@ const fn refusal(kernel: &Kernel) -> Option<&'static str> {
 
 fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
     let mut totals = WhatIfTotals::default();
-    for (kernel, outcome) in kernels.iter().zip(outcomes) {
+    for outcome in outcomes {
         match outcome {
             Outcome::Projected(one) => {
                 totals.projected_kernels += 1;
                 totals.measured += one.measured;
                 totals.ideal += one.ideal;
                 totals.projected += one.projected;
-                totals.kept += roofline::recoverable(kernel.measured, one.measured);
             }
+            Outcome::Merged(_) => totals.projected_kernels += 1,
             Outcome::Kept(_) => {
                 totals.kept_kernels += 1;
-                totals.kept += kernel.measured;
             }
         }
     }
+    // Launches that were not judged stay as measured too.
+    let mut kept = ExactSum::default();
+    for kernel in kernels {
+        kept.add(kernel.measured.get());
+    }
+    for one in outcomes.iter().filter_map(Outcome::projection) {
+        kept.add(-one.measured.get());
+    }
+    totals.kept = Seconds::new(kept.get()).max(Seconds::ZERO);
     totals
 }
 
@@ -288,16 +381,28 @@ impl Analysis {
         let instruments = Instruments::of(profile);
         for launch in profile.iter() {
             let device = self.of_hint[usize::from(launch.head.device.0)];
-            let (position, intent) = groups.of(profile, &launch, device);
+            let (position, may) = groups.of(profile, &launch, device);
             if position >= self.kernels.len() {
                 continue; // the kernel was left out
             }
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
-            let judged = law::judge(&launch, roofs, self.ceilings, intent, instrument);
+            let judged = law::judge(&launch, roofs, self.ceilings, may, instrument);
             visit(position, &launch, &judged);
         }
     }
+}
+
+/// Math time of work with the group of its pipe: pipes of one group add up, groups overlap.
+fn grouped(work: impl IntoIterator<Item = (usize, Seconds)>) -> Seconds {
+    let mut groups: Vec<(usize, Seconds)> = Vec::new();
+    for (group, time) in work {
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, sum)) => *sum += time,
+            None => groups.push((group, time)),
+        }
+    }
+    roofline::grouped_math_time(groups.into_iter().map(|(_, sum)| sum))
 }
 
 /// The ceilings a device is given that nothing was measured on: there is no clock but the rated one.

@@ -53,6 +53,9 @@ pub(crate) struct Point {
     pub(crate) label: String,
 }
 
+/// The label of a series, and the pixel beside which it belongs.
+type Anchored = (usize, String, (i32, i32));
+
 impl Figure for Roofline {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
         let head = self.head(area, pen)?;
@@ -167,7 +170,7 @@ impl Roofline {
         place: &impl Fn(f64, f64) -> (i32, i32),
         (x, y): (&Axis, &Axis),
         labels: &mut Labels,
-    ) -> Result<Vec<(usize, String, (i32, i32))>, Failed<DB>> {
+    ) -> Result<Vec<Anchored>, Failed<DB>> {
         let mut names = Vec::new();
         for roof in &self.roofs {
             let line = if roof.is_achievable { Line::Dashed } else { Line::Solid };

@@ -54,6 +54,10 @@ struct ProjectionDocument<'a> {
     speedup: Option<f64>,
     /// `memory` or `math`, after the change.
     limiter: Option<&'static str>,
+    /// The kernel it is fused with; its times are in these.
+    fused_with: Option<&'a str>,
+    /// The kernel in whose entry its times are, after fusion.
+    merged_into: Option<&'a str>,
     /// Why the kernel is not projected; `null` if it is.
     not_projected: Option<&'a str>,
 }
@@ -83,9 +87,10 @@ fn document<'a>(one: &'a WhatIf, kernels: &'a [Kernel]) -> WhatIfDocument<'a> {
 }
 
 fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a> {
-    let (one, not_projected) = match outcome {
-        Outcome::Projected(projection) => (Some(projection), None),
-        Outcome::Kept(reason) => (None, Some(reason.as_str())),
+    let (one, merged_into, not_projected) = match outcome {
+        Outcome::Projected(projection) => (Some(projection), None, None),
+        Outcome::Merged(with) => (None, Some(&**with), None),
+        Outcome::Kept(reason) => (None, None, Some(reason.as_str())),
     };
     let time = |time: fn(&Projection) -> Seconds| one.map(|one| time(one).get());
     ProjectionDocument {
@@ -98,6 +103,8 @@ fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a>
         projected_s: time(|one| one.projected),
         speedup: one.map(Projection::speedup),
         limiter: one.map(|one| one.limiter.label()),
+        fused_with: one.and_then(|one| one.with.as_deref()),
+        merged_into,
         not_projected,
     }
 }

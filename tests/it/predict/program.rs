@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::golden::check;
 
-pub(super) struct Run {
-    pub(super) code: i32,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs the program in the root of the package, in an empty environment.
-pub(super) fn program(arguments: &[&str]) -> Run {
+pub(crate) fn program(arguments: &[&str]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
     let command = command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear();
     let output = command.output().unwrap();

@@ -15,7 +15,38 @@ fn sectors(count: f64) -> f64 {
 }
 
 impl Deriver<'_, '_, '_> {
+    /// Reads and writes apart.
+    fn dram_sides(&mut self) {
+        use Quantity::{DramReadBytes, DramWriteBytes};
+        self.measured(DramReadBytes, Raw::DramRead, "dram__bytes_read.sum");
+        self.measured(DramWriteBytes, Raw::DramWrite, "dram__bytes_write.sum");
+        let (raw, time) = (self.raw, self.duration());
+        let of_sectors = |raw_sectors| raw.get(raw_sectors).map(sectors);
+        let over_time = |rate| Some(raw.get(rate)? * time?);
+        self.derived(
+            DramReadBytes,
+            of_sectors(Raw::DramSectorsRead),
+            "32 × dram__sectors_read.sum",
+        );
+        self.derived(
+            DramWriteBytes,
+            of_sectors(Raw::DramSectorsWrite),
+            "32 × dram__sectors_write.sum",
+        );
+        self.derived(
+            DramReadBytes,
+            over_time(Raw::DramReadRate),
+            "dram__bytes_read.sum.per_second × time",
+        );
+        self.derived(
+            DramWriteBytes,
+            over_time(Raw::DramWriteRate),
+            "dram__bytes_write.sum.per_second × time",
+        );
+    }
+
     pub(super) fn dram(&mut self) {
+        self.dram_sides();
         let raw = self.raw;
         let bytes = Quantity::DramBytes;
         self.measured(bytes, Raw::DramBytes, "dram__bytes.sum");

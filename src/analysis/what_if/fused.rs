@@ -1,0 +1,209 @@
+//! Neighbours in one kernel: what the first writes and the second reads need not reach memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Outcome, Projection, grouped, refusal};
+use crate::analysis::law::Judged;
+use crate::analysis::{Analysis, Instruments, Kernel, State};
+use crate::model::{Head, Launch, Pipe, Profile, Quantity};
+use crate::roofline::{self, Limiter};
+use crate::units::{Bytes, ExactSum, Seconds};
+
+/// A kernel has a neighbour if this share of its launches is followed by the same one.
+const FAITHFUL: f64 = 0.9;
+
+/// What a pair of launches would share as one.
+#[derive(Debug, Clone)]
+struct Member {
+    kernel: usize,
+    head: Head,
+    time: Seconds,
+    cost: Seconds,
+    expected: Seconds,
+    memory: Seconds,
+    bytes: Bytes,
+    read: Option<Bytes>,
+    written: Option<Bytes>,
+    work: Vec<(usize, Seconds)>,
+}
+
+/// Sums over the pairs of two kernels.
+#[derive(Debug, Default)]
+struct Pair {
+    count: u64,
+    measured: ExactSum,
+    expected: ExactSum,
+    ideal: ExactSum,
+    projected: ExactSum,
+    memory: ExactSum,
+    math: ExactSum,
+    /// Launches of which reads and writes are not counted apart.
+    unsplit: u64,
+}
+
+/// Projects each kernel together with the one that follows it.
+///
+/// The bytes saved are at most twice the smaller of what the first writes and the second reads: a
+/// profile does not say whether the second reads what the first wrote, so this is an upper bound of
+/// the saving. A kernel is fused once, the pair that saves most first.
+pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
+    let kernels = &analysis.kernels;
+    let instruments = Instruments::of(profile);
+    let mut last: Option<Member> = None;
+    let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+    analysis.each_launch(profile, |position, launch, judged| {
+        let roofs = &analysis.devices[kernels[position].device].roofs;
+        let group = |pipe: Pipe| roofs.group(pipe);
+        let cost = instruments.get(launch.head.source).fixed_cost;
+        let next = member(position, launch, judged, cost, group);
+        if let (Some(first), Some(second)) = (&last, &next)
+            && is_next(&first.head, &second.head)
+            && first.kernel != second.kernel
+        {
+            pairs.entry((first.kernel, second.kernel)).or_default().add(first, second);
+        }
+        last = next;
+    });
+    let mut outcomes: Vec<Outcome> =
+        kernels.iter().map(|kernel| Outcome::Kept(alone(kernel).to_owned())).collect();
+    let mut candidates: Vec<((usize, usize), Projection)> = Vec::new();
+    for ((first, second), pair) in pairs {
+        match pair.projection(&kernels[first], &kernels[second]) {
+            Ok(Some(projection)) => candidates.push(((first, second), projection)),
+            Ok(None) => {}
+            Err(reason) => outcomes[first] = Outcome::Kept(reason.to_owned()),
+        }
+    }
+    let saved = |one: &Projection| one.measured.get() - one.projected.get();
+    candidates.sort_by(|one, two| saved(&two.1).total_cmp(&saved(&one.1)).then(one.0.cmp(&two.0)));
+    let mut taken = vec![false; kernels.len()];
+    for ((first, second), projection) in candidates {
+        if taken[first] || taken[second] {
+            if !taken[first] {
+                let reason = "its neighbour saves more fused with another";
+                outcomes[first] = Outcome::Kept(reason.to_owned());
+            }
+            continue;
+        }
+        (taken[first], taken[second]) = (true, true);
+        outcomes[second] = Outcome::Merged(Arc::clone(&kernels[first].name));
+        outcomes[first] = Outcome::Projected(projection);
+    }
+    outcomes
+}
+
+/// Why a kernel without a pair has none.
+fn alone(kernel: &Kernel) -> &'static str {
+    match refusal(kernel) {
+        Some(reason) if !can_join(kernel) => reason,
+        _ => "no kernel always follows it, or nothing would be saved",
+    }
+}
+
+/// Whether a kernel's time is known well enough to speak of a fused one. Launch cost is what fusion
+/// saves, and fusing gives a small grid more work.
+const fn can_join(kernel: &Kernel) -> bool {
+    kernel.state.is_modelled() || matches!(kernel.state, State::LaunchFloored)
+}
+
+/// Whether a launch directly follows another: same file, process, device and stream, single launches.
+fn is_next(first: &Head, second: &Head) -> bool {
+    first.source == second.source
+        && first.process == second.process
+        && first.device == second.device
+        && first.stream == second.stream
+        && first.count == 1
+        && second.count == 1
+}
+
+fn member(
+    kernel: usize,
+    launch: &Launch<'_>,
+    judged: &Judged,
+    cost: Seconds,
+    group: impl Fn(Pipe) -> usize,
+) -> Option<Member> {
+    let (time, _) = launch.duration()?;
+    let expected = judged.expected()?;
+    if judged.problem.is_some() || roofline::is_faster_than_roof(time, expected.low) {
+        return None;
+    }
+    let side = |quantity| launch.value(quantity).map(Bytes::new);
+    let mut work: Vec<(usize, Seconds)> =
+        judged.work.iter().map(|work| (group(work.pipe), work.time)).collect();
+    if let Some(busy) = judged.tensor_activity {
+        work.push((group(Pipe::Fp16Matrix), busy));
+    }
+    Some(Member {
+        kernel,
+        head: launch.head,
+        time,
+        cost: cost.min(time),
+        expected: expected.value,
+        memory: judged.memory.map_or(Seconds::ZERO, |memory| memory.value),
+        bytes: judged.bytes?,
+        read: side(Quantity::DramReadBytes),
+        written: side(Quantity::DramWriteBytes),
+        work,
+    })
+}
+
+impl Pair {
+    fn add(&mut self, first: &Member, second: &Member) {
+        self.count += 1;
+        let (Some(written), Some(read)) = (first.written, second.read) else {
+            self.unsplit += 1;
+            return;
+        };
+        let saved = written.min(read) * 2.0;
+        let bytes = first.bytes + second.bytes;
+        let all = first.memory + second.memory;
+        // Both ran at nearly the same roof: the time shrinks as the bytes do.
+        let memory = if bytes > Bytes::ZERO { all * ((bytes - saved) / bytes) } else { all };
+        let memory = memory.max(Seconds::ZERO);
+        let math = grouped(first.work.iter().chain(&second.work).copied());
+        let ideal = roofline::expected_time(memory, math);
+        let expected = first.expected + second.expected;
+        let cost = first.cost.max(second.cost);
+        let beyond = (first.time - first.cost) + (second.time - second.cost);
+        let projected =
+            if expected > Seconds::ZERO { cost + beyond * (ideal / expected) } else { cost };
+        self.measured.add((first.time + second.time).get());
+        self.expected.add(expected.get());
+        self.ideal.add(ideal.get());
+        self.projected.add(projected.max(ideal).get());
+        self.memory.add(memory.get());
+        self.math.add(math.get());
+    }
+
+    /// The pair as one kernel; none where the two do not belong together or nothing is saved.
+    fn projection(
+        &self,
+        first: &Kernel,
+        second: &Kernel,
+    ) -> Result<Option<Projection>, &'static str> {
+        let faithful = |kernel: &Kernel| self.count as f64 >= FAITHFUL * kernel.launches as f64;
+        // Two products of matrices keep their own loops; one side must be light.
+        let is_light = |kernel: &Kernel| !kernel.class.is_product();
+        let fits = can_join(first) && can_join(second) && (is_light(first) || is_light(second));
+        if !fits || !faithful(first) || !faithful(second) {
+            return Ok(None);
+        }
+        if self.unsplit > 0 {
+            return Err("reads and writes of memory are not counted apart");
+        }
+        let time = |sum: &ExactSum| Seconds::new(sum.get());
+        let (memory, math) = (time(&self.memory), time(&self.math));
+        let projection = Projection {
+            measured: time(&self.measured),
+            expected: time(&self.expected),
+            ideal: time(&self.ideal),
+            projected: time(&self.projected),
+            limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
+            is_lower_bound: true,
+            with: Some(Arc::clone(&second.name)),
+        };
+        Ok((projection.projected < projection.measured).then_some(projection))
+    }
+}
