@@ -19,7 +19,7 @@
 //!
 //! let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default())?;
 //! let analysis = analysis::analyse(&profile, &Catalog::builtin(), &analysis::Options::default())?;
-//! let findings = rules::check(&analysis);
+//! let findings = rules::check(&analysis, &rules::Settings::default());
 //!
 //! let first = analysis.opportunities().next().expect("the sample has opportunities");
 //! assert!(first.headroom.unwrap() > analysis.threshold);

@@ -98,7 +98,7 @@ fn report(
     };
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
     compare_inputs(profile, &mut analysis)?;
-    let mut findings = rules::check(&analysis);
+    let mut findings = rules::check(&analysis, &rules::Settings::default());
     let rows = match &output.kernel {
         Some(query) => {
             Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())

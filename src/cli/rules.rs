@@ -8,23 +8,12 @@ use crate::rules::RULES;
 pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
     let Some(id) = &command.id else {
         let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
-        let lines: Vec<String> = RULES
-            .iter()
-            .map(|rule| {
-                format!(
-                    "{:width$}  {:6}  {}\n",
-                    rule.id,
-                    format!("{:?}", rule.severity).to_lowercase(),
-                    rule.summary
-                )
-            })
-            .collect();
+        let lines: Vec<String> =
+            RULES.iter().map(|rule| format!("{:width$}  {}\n", rule.id, rule.summary)).collect();
         return terminal.print(&lines.concat());
     };
     match RULES.iter().find(|rule| rule.id == id) {
-        Some(rule) => {
-            terminal.print(&format!("# {}\n\n{}.\n\n{}", rule.id, rule.summary, rule.documentation))
-        }
+        Some(rule) => terminal.print(&rule.page()),
         None => {
             let nearest = RULES.iter().max_by(|one, two| {
                 strsim::jaro_winkler(one.id, id).total_cmp(&strsim::jaro_winkler(two.id, id))

@@ -121,6 +121,104 @@ quantities! {
     LoadSectorsPerRequest, "load_sectors_per_request", "1", false;
     /// 32-byte sectors per warp-level global store request.
     StoreSectorsPerRequest, "store_sectors_per_request", "1", false;
+    /// Sectors that global accesses need at least, over those they touch.
+    CoalescingEfficiency, "coalescing_efficiency", "1", false;
+    /// Bytes used of each sector that global loads touch.
+    LoadSectorEfficiency, "load_sector_efficiency", "1", false;
+    /// Bytes used of each sector that global stores touch.
+    StoreSectorEfficiency, "store_sector_efficiency", "1", false;
+    /// Share of global load instructions that load at most 4 bytes per thread.
+    NarrowLoadShare, "narrow_load_share", "1", false;
+    /// Sectors of local memory (spills, arrays indexed at run time) over all sectors of L1.
+    LocalSectorShare, "local_sector_share", "1", false;
+    /// Requests to local memory that register spills cause.
+    SpillRequests, "spill_requests", "1", true;
+    /// Shared-memory load wavefronts that bank conflicts add, over all of them.
+    SharedLoadConflicts, "shared_load_conflict_share", "1", false;
+    /// Shared-memory store wavefronts that bank conflicts add, over all of them.
+    SharedStoreConflicts, "shared_store_conflict_share", "1", false;
+    /// Shared-memory wavefronts that are needed at least, over those executed.
+    SharedEfficiency, "shared_efficiency", "1", false;
+    /// L2 sectors that came over the fabric between the halves of L2, over all.
+    L2FabricShare, "l2_fabric_share", "1", false;
+    /// L2 sectors that belong to system memory, over all.
+    L2SystemShare, "l2_system_memory_share", "1", false;
+    /// L2 sectors that belong to the memory of a peer, over all.
+    L2PeerShare, "l2_peer_memory_share", "1", false;
+    /// L2 sectors of atomics and reductions, over all.
+    L2AtomicShare, "l2_atomic_share", "1", false;
+    /// Bytes of L2 sectors whose reads missed.
+    L2ReadMissBytes, "l2_read_miss_bytes", "B", true;
+    /// Share of active cycles in which a scheduler issued an instruction.
+    IssueActive, "issue_active", "1", false;
+    /// Warps of a scheduler that were ready to issue, on average.
+    EligibleWarps, "eligible_warps", "1", false;
+    /// Threads active in an executed warp instruction, of 32.
+    ThreadsPerInstruction, "threads_per_instruction", "1", false;
+    /// The same without threads that a predicate switched off.
+    PredicatedThreadsPerInstruction, "predicated_threads_per_instruction", "1", false;
+    /// Integer thread instructions over all.
+    IntegerInstructionShare, "integer_instruction_share", "1", false;
+    /// Half of the additions and multiplications of FP32 over all its instructions: what pairing them would save.
+    UnfusedShareFp32, "unfused_share_fp32", "1", false;
+    /// The same for FP64.
+    UnfusedShareFp64, "unfused_share_fp64", "1", false;
+    /// Tensor operations of warp-wide instructions over all: Hopper's fast path is warp-group-wide.
+    WarpMmaShare, "warp_mma_share", "1", false;
+    /// Blocks per SM that registers allow.
+    BlocksByRegisters, "blocks_by_registers", "1", false;
+    /// Blocks per SM that shared memory allows.
+    BlocksBySharedMemory, "blocks_by_shared_memory", "1", false;
+    /// Blocks per SM that its slots for blocks allow.
+    BlocksBySlots, "blocks_by_slots", "1", false;
+    /// Blocks per SM that its slots for warps allow.
+    BlocksByWarps, "blocks_by_warps", "1", false;
+    /// Share of elapsed time that the busiest SM worked longer than the average one.
+    SmImbalance, "sm_imbalance", "1", false;
+    /// Utilisation of the FMA pipe (FP32, part of the integers).
+    PipeFma, "pipe_fma", "1", false;
+    /// Utilisation of the ALU pipe (integers, logic, comparisons).
+    PipeAlu, "pipe_alu", "1", false;
+    /// Utilisation of the FP64 pipe.
+    PipeFp64, "pipe_fp64", "1", false;
+    /// Utilisation of the FP16 pipe.
+    PipeFp16, "pipe_fp16", "1", false;
+    /// Utilisation of the XU pipe (special functions, conversions).
+    PipeXu, "pipe_xu", "1", false;
+    /// Utilisation of the load/store pipe.
+    PipeLsu, "pipe_lsu", "1", false;
+    /// Share of a warp's time between instructions in which it waits for global, local or texture data.
+    StallLongScoreboard, "stall_long_scoreboard", "1", false;
+    /// The same, for the queue of the load/store unit to global and local memory.
+    StallLgThrottle, "stall_lg_throttle", "1", false;
+    /// The same, for shared memory and special functions.
+    StallShortScoreboard, "stall_short_scoreboard", "1", false;
+    /// The same, for the queue to shared memory and special functions.
+    StallMioThrottle, "stall_mio_throttle", "1", false;
+    /// The same, for the texture queue.
+    StallTexThrottle, "stall_tex_throttle", "1", false;
+    /// The same, at a barrier.
+    StallBarrier, "stall_barrier", "1", false;
+    /// The same, at a memory fence.
+    StallMembar, "stall_membar", "1", false;
+    /// The same, for a busy math pipe.
+    StallMathThrottle, "stall_math_throttle", "1", false;
+    /// The same, for a fixed-latency dependency.
+    StallWait, "stall_wait", "1", false;
+    /// The same, for stores to drain after the last instruction.
+    StallDrain, "stall_drain", "1", false;
+    /// The same, for a branch target.
+    StallBranch, "stall_branch", "1", false;
+    /// The same, for instructions to fetch.
+    StallNoInstruction, "stall_no_instruction", "1", false;
+    /// The same, for constants to fetch.
+    StallConstant, "stall_constant", "1", false;
+    /// The same, for the dispatcher.
+    StallDispatch, "stall_dispatch", "1", false;
+    /// The same, asleep by its own will.
+    StallSleeping, "stall_sleeping", "1", false;
+    /// The same, for a warp-group matrix product.
+    StallGmma, "stall_gmma", "1", false;
     /// Passes over which the profiler replayed the launch.
     ReplayPasses, "replay_passes", "1", false;
 }

@@ -47,7 +47,9 @@ struct Document<'a> {
     /// Opportunities by what can be won, then the rest by measured time.
     kernels: Vec<KernelDocument<'a>>,
     /// What each rule could say.
-    rules: Vec<RuleDocument>,
+    rules: Vec<RuleDocument<'a>>,
+    /// What rules found about the whole run, the gravest first.
+    findings: &'a [Finding],
     /// The inputs beside each other; `null` for one input.
     inputs_compared: Option<RanksDocument<'a>>,
     /// The kernels under the changes of `--what-if`; empty if nothing was asked.
@@ -255,14 +257,20 @@ struct SpreadDocument<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct RuleDocument {
+struct RuleDocument<'a> {
     rule: &'static str,
     /// Kernels on which it found something.
     found: usize,
+    /// Kernels on which it found something with too little time at stake to show.
+    minor: usize,
+    /// Kernels on which it found something that another finding explains.
+    silenced: usize,
     /// Kernels with which it was content.
     content: usize,
     /// Kernels it could not judge for want of a metric.
     cannot_judge: usize,
+    /// Which metrics it lacked, and for how many kernels.
+    missing: &'a BTreeMap<&'static str, usize>,
 }
 
 /// The JSON schema of the report, as pretty-printed JSON.
@@ -351,13 +359,17 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             .findings
             .tally
             .iter()
-            .map(|(rule, [found, content, cannot_judge])| RuleDocument {
-                rule,
-                found: *found,
-                content: *content,
-                cannot_judge: *cannot_judge,
+            .map(|tally| RuleDocument {
+                rule: tally.rule,
+                found: tally.found,
+                minor: tally.minor,
+                silenced: tally.silenced,
+                content: tally.content,
+                cannot_judge: tally.cannot_judge,
+                missing: &tally.missing,
             })
             .collect(),
+        findings: &report.findings.run,
         inputs_compared: analysis.ranks.as_ref().map(|ranks| compared(ranks, &analysis.sources)),
         what_if: what_if::documents(report),
         notes: &analysis.notes,

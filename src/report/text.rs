@@ -98,9 +98,11 @@ fn opportunities(text: &mut String, report: &Report<'_>, style: &Style) {
         .map(|(position, kernel)| {
             let mut lines = vec![kernel.meaning()];
             if let Some(findings) = report.findings.by_kernel.get(position) {
-                lines.extend(
-                    findings.iter().map(|finding| format!("{}: {}", finding.rule, finding.message)),
-                );
+                lines.extend(findings.iter().map(|finding| {
+                    let next = finding.next.as_ref();
+                    let next = next.map_or_else(String::new, |next| format!("; try: {next}"));
+                    format!("{}: {}{next}", finding.rule, finding.message)
+                }));
             }
             lines
         })

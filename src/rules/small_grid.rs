@@ -1,11 +1,10 @@
 //! Flags kernels that launch too few blocks to occupy every multiprocessor.
 
-use super::{Finding, Missing, Rule, Severity, Subject};
-use crate::units::Seconds;
+use super::{Check, Confidence, Judgement, Rule, Subject, Unit};
+use crate::roofline;
 
 pub(super) const RULE: Rule = Rule {
     id: "small-grid",
-    severity: Severity::High,
     summary: "fewer blocks than multiprocessors",
     documentation: "\
 ## What it finds
@@ -16,8 +15,7 @@ A block runs on one multiprocessor. With fewer blocks than multiprocessors, some
 gets work, however well the kernel is written.
 
 ## How it decides
-Blocks in the grid < multiprocessors of the device. (NVIDIA's *GPU Performance Background* asks for
-four times as many blocks as multiprocessors before parallelism counts as sufficient.)
+Blocks in the grid < multiprocessors of the device, and device memory is not busy all the same.
 
 ## What to try
 Split the work into more blocks (split-K, smaller tiles), process several inputs in one launch, or
@@ -25,15 +23,19 @@ run independent kernels side by side on other streams.
 
 ## When it is wrong
 Kernels meant to run beside others, and persistent kernels that use clusters of a few multiprocessors.
+
+## Sources
+NVIDIA, *GPU Performance Background*, \"GPU Execution Model\"; `LaunchConfiguration.py` of Nsight
+Compute; *Nsight Compute Profiling Guide*, \"Launch Statistics\".
 ",
-    check,
+    thresholds: &[],
+    check: Check::Kernel(check),
 };
 
-fn check(subject: &Subject<'_>) -> Result<Option<Finding>, Missing> {
-    let kernel = subject.kernel;
-    let blocks = kernel.shape.blocks.ok_or(Missing("launch__grid_size"))?;
-    let sms = subject.sms.ok_or(Missing("launch__sm_count"))?;
-    if blocks >= u64::from(sms) {
+fn check(subject: &Subject<'_>) -> Judgement {
+    let (blocks, sms) = (subject.blocks()?, subject.sms()?);
+    let is_saturated = subject.utilisation(Unit::Dram).is_ok_and(|used| used >= roofline::BUSY);
+    if blocks >= u64::from(sms) || is_saturated {
         return Ok(None);
     }
     let idle = 1.0 - blocks as f64 / f64::from(sms);
@@ -42,10 +44,11 @@ fn check(subject: &Subject<'_>) -> Result<Option<Finding>, Missing> {
         if blocks == 1 { "" } else { "s" },
         idle * 100.0
     );
-    let at_stake = Seconds::new(kernel.measured.get() * idle);
-    Ok(Some(
-        Finding::new(&RULE, subject, message, at_stake)
-            .evidence("blocks", blocks as f64)
-            .evidence("multiprocessors", f64::from(sms)),
-    ))
+    let finding = subject
+        .finding(message, subject.share(idle, "tail"))
+        .confidence(Confidence::High)
+        .evidence("blocks", blocks as f64, "1")
+        .evidence("multiprocessors", f64::from(sms), "1")
+        .next(format!("split the work into at least {sms} blocks"));
+    Ok(Some(finding))
 }

@@ -71,7 +71,7 @@ fn every_fixture_gives_the_report_beside_it() {
         let options = Options { device, ..Options::default() };
         let text = match analysis::analyse(&profile, &Catalog::builtin(), &options) {
             Ok(analysis) => {
-                let findings = rules::check(&analysis);
+                let findings = rules::check(&analysis, &rules::Settings::default());
                 let report =
                     Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
                 (OUTPUTS[0].render)(&report, &Style::default())
@@ -89,7 +89,7 @@ fn every_output_renders_the_sample_report() {
     let text: &'static str = Box::leak(fs::read_to_string(path).unwrap().into_boxed_str());
     let profile = ingest::read_text("demo", text, &ingest::Options::default()).unwrap();
     let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
-    let findings = rules::check(&analysis);
+    let findings = rules::check(&analysis, &rules::Settings::default());
     let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
     for output in OUTPUTS {
         let text = (output.render)(&report, &Style::default());
@@ -107,7 +107,7 @@ fn every_output_renders_the_sample_report() {
 fn the_readme_shows_what_the_program_prints() {
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
     let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
-    let findings = rules::check(&analysis);
+    let findings = rules::check(&analysis, &rules::Settings::default());
     let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
     let text = (OUTPUTS[0].render)(&report, &Style { width: Some(118), ..Style::default() });
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
@@ -129,7 +129,7 @@ fn the_json_report_follows_its_published_schema() {
         let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
             continue;
         };
-        let findings = rules::check(&analysis);
+        let findings = rules::check(&analysis, &rules::Settings::default());
         let text = render(
             &Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] },
             &Style::default(),
@@ -149,14 +149,7 @@ fn the_json_report_follows_its_published_schema() {
 fn documents_made_from_the_code_are_fresh() {
     check(&root().join("docs/schema/report-1.schema.json"), &rooflint::report::schema());
     for rule in RULES {
-        let page = format!(
-            "# {}\n\nSeverity {}: {}.\n\n{}",
-            rule.id,
-            format!("{:?}", rule.severity).to_lowercase(),
-            rule.summary,
-            rule.documentation
-        );
-        check(&root().join("docs/rules").join(format!("{}.md", rule.id)), &page);
+        check(&root().join("docs/rules").join(format!("{}.md", rule.id)), &rule.page());
     }
     let mut formats = String::from(
         "# What can be read\n\nMade from the program's list of formats; see also [formats.md](formats.md).\n\n",

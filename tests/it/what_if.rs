@@ -156,7 +156,7 @@ fn what_cannot_be_projected_says_why_and_is_counted() {
 fn every_output_shows_the_projections_of_the_sample() {
     let profile = sample();
     let analysis = analysed(&profile, &Options::default()).unwrap();
-    let findings = rules::check(&analysis);
+    let findings = rules::check(&analysis, &rules::Settings::default());
     let changes =
         ["H200 SXM 141GB", "V100 SXM2 32GB"].map(|name| Change::Device(Box::new(device(name))));
     let changes: Vec<Change> = std::iter::once(Change::RatedClock).chain(changes).collect();

@@ -1,0 +1,174 @@
+//! Runs the rules: on which kernels, which findings count, and which silence others.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::RULES;
+use super::finding::{Finding, Severity};
+use super::rule::{Check, Missing, Rule};
+use super::run::Run;
+use super::settings::Settings;
+use super::subject::Subject;
+use crate::analysis::{Analysis, Kernel, State};
+use crate::units::Seconds;
+
+/// The findings of an analysis, and what each rule could say.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// For each kernel of the analysis, in its order; the gravest first.
+    pub by_kernel: Vec<Vec<Finding>>,
+    /// About the whole run; the gravest first.
+    pub run: Vec<Finding>,
+    /// What each rule that ran could say.
+    pub tally: Vec<Tally>,
+}
+
+/// What a rule could say of the kernels it looked at; of the run as of one kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// The rule.
+    pub rule: &'static str,
+    /// It found something.
+    pub found: usize,
+    /// It found something with too little time at stake to show.
+    pub minor: usize,
+    /// It found something that another finding explains.
+    pub silenced: usize,
+    /// It was content.
+    pub content: usize,
+    /// It could not judge, for want of a metric.
+    pub cannot_judge: usize,
+    /// The metrics it lacked, and for how many kernels.
+    pub missing: BTreeMap<&'static str, usize>,
+}
+
+/// Findings with less at stake than this share of the run and this time are counted, not shown.
+const SHOWN_SHARE: f64 = 0.005;
+const SHOWN_TIME: Seconds = Seconds::new(20e-6);
+
+/// A finding of the first rule explains findings of the others on the same kernel.
+const SILENCES: &[(&str, &[&str])] = &[];
+
+/// Runs every rule that the settings do not leave out.
+///
+/// Kernels that are bound by links, that are faster than the model allows, or that have no time are
+/// not looked at; one that is only launch cost is looked at for that alone.
+#[must_use]
+pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
+    let mut findings =
+        Findings { by_kernel: vec![Vec::new(); analysis.kernels.len()], ..Findings::default() };
+    for rule in RULES.iter().filter(|rule| settings.runs(rule)) {
+        let mut tally = Tally::new(rule.id);
+        match rule.check {
+            Check::Kernel(check) => {
+                for (kernel, found) in analysis.kernels.iter().zip(&mut findings.by_kernel) {
+                    if !is_examined(rule, kernel) {
+                        continue;
+                    }
+                    let subject = Subject { rule, kernel, analysis, settings };
+                    match check(&subject) {
+                        Ok(Some(finding)) => {
+                            if let Some(finding) = weighed(finding, analysis, &mut tally) {
+                                found.push(finding);
+                            }
+                        }
+                        Ok(None) => tally.content += 1,
+                        Err(missing) => tally.lacks(missing),
+                    }
+                }
+            }
+            Check::Run(check) => match check(&Run { rule, analysis, settings }) {
+                Ok(found) if found.is_empty() => tally.content += 1,
+                Ok(found) => {
+                    for finding in found {
+                        findings.run.extend(weighed(finding, analysis, &mut tally));
+                    }
+                }
+                Err(missing) => tally.lacks(missing),
+            },
+        }
+        findings.tally.push(tally);
+    }
+    for found in &mut findings.by_kernel {
+        silence(found, &mut findings.tally);
+        sort(found);
+    }
+    sort(&mut findings.run);
+    findings
+}
+
+impl Tally {
+    fn new(rule: &'static str) -> Self {
+        Self {
+            rule,
+            found: 0,
+            minor: 0,
+            silenced: 0,
+            content: 0,
+            cannot_judge: 0,
+            missing: BTreeMap::new(),
+        }
+    }
+
+    fn lacks(&mut self, Missing(metric): Missing) {
+        self.cannot_judge += 1;
+        *self.missing.entry(metric).or_default() += 1;
+    }
+}
+
+/// Whether a rule looks at a kernel at all.
+fn is_examined(rule: &Rule, kernel: &Kernel) -> bool {
+    if kernel.measured <= Seconds::ZERO {
+        return false;
+    }
+    match kernel.state {
+        State::NotRoofline | State::FasterThanRoof => false,
+        State::LaunchFloored => rule.id == "launch-bound",
+        _ => true,
+    }
+}
+
+/// A finding with its severity, or nothing where it is too small to show.
+fn weighed(mut finding: Finding, analysis: &Analysis, tally: &mut Tally) -> Option<Finding> {
+    let total = analysis.totals.measured;
+    if !finding.is_fixed {
+        let floor = (total * SHOWN_SHARE).max(SHOWN_TIME);
+        // A run shorter than the floor itself would show nothing.
+        let floor = floor.min(total * 0.05);
+        if finding.at_stake_s < floor.get() {
+            tally.minor += 1;
+            return None;
+        }
+        finding.severity = Severity::of_share(finding.at_stake_s / total.get());
+    }
+    tally.found += 1;
+    Some(finding)
+}
+
+/// Leaves out findings that another one on the same kernel explains.
+fn silence(found: &mut Vec<Finding>, tally: &mut [Tally]) {
+    let speaks: Vec<&'static str> = found.iter().map(|finding| finding.rule).collect();
+    let silenced: Vec<&'static str> = SILENCES
+        .iter()
+        .filter(|(rule, _)| speaks.contains(rule))
+        .flat_map(|(_, others)| others.iter().copied())
+        .collect();
+    found.retain(|finding| {
+        let is_silenced = silenced.contains(&finding.rule);
+        if is_silenced
+            && let Some(tally) = tally.iter_mut().find(|tally| tally.rule == finding.rule)
+        {
+            tally.found -= 1;
+            tally.silenced += 1;
+        }
+        !is_silenced
+    });
+}
+
+/// The gravest first, then by time at stake; else in the order of the rules.
+fn sort(found: &mut [Finding]) {
+    found.sort_by(|one, two| {
+        two.severity.cmp(&one.severity).then(two.at_stake_s.total_cmp(&one.at_stake_s))
+    });
+}

@@ -1,0 +1,91 @@
+//! What a rule is: its name, its documentation, its thresholds and how it decides.
+
+use serde::Serialize;
+
+use super::finding::Finding;
+use super::run::Run;
+use super::subject::Subject;
+
+/// One diagnosis.
+#[derive(Debug)]
+pub struct Rule {
+    /// Stable name of the condition; reads after "allow", such as `low-occupancy`.
+    pub id: &'static str,
+    /// What is wrong, in one line.
+    pub summary: &'static str,
+    /// What it finds, why it costs time, how it decides, what to try, when it is wrong, sources.
+    pub documentation: &'static str,
+    /// The numbers it decides by; a user may set them.
+    pub thresholds: &'static [Threshold],
+    /// Decides.
+    pub check: Check,
+}
+
+/// On what a rule decides.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// On one kernel.
+    Kernel(fn(&Subject<'_>) -> Judgement),
+    /// On the whole run.
+    Run(fn(&Run<'_>) -> Result<Vec<Finding>, Missing>),
+}
+
+/// What a rule says of a kernel: it cannot judge, is content, or speaks.
+pub type Judgement = Result<Option<Finding>, Missing>;
+
+/// A metric without which a rule cannot judge, as the profiler calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Missing(pub &'static str);
+
+/// A number that a rule decides by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Threshold {
+    /// Its name in a configuration.
+    pub key: &'static str,
+    /// Its value unless set otherwise.
+    pub default: f64,
+    /// Its unit; `1` for shares and counts.
+    pub unit: &'static str,
+    /// Why this value, with its source.
+    pub reason: &'static str,
+}
+
+impl Threshold {
+    pub(super) const fn new(
+        key: &'static str,
+        default: f64,
+        unit: &'static str,
+        reason: &'static str,
+    ) -> Self {
+        Self { key, default, unit, reason }
+    }
+}
+
+impl Rule {
+    /// Headings every documentation has, in this order.
+    pub const HEADINGS: [&'static str; 6] = [
+        "What it finds",
+        "Why it costs time",
+        "How it decides",
+        "What to try",
+        "When it is wrong",
+        "Sources",
+    ];
+
+    /// Its documentation as a page, with its thresholds.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = format!("# {}\n\n{}.\n\n{}", self.id, self.summary, self.documentation);
+        if !self.thresholds.is_empty() {
+            page.push_str(
+                "\n## Thresholds\n\n| key | default | unit | why |\n| --- | --- | --- | --- |\n",
+            );
+            for one in self.thresholds {
+                let (key, default, unit) = (one.key, one.default, one.unit);
+                page.push_str(&format!("| `{key}` | {default} | {unit} | {} |\n", one.reason));
+            }
+        }
+        page
+    }
+}

@@ -1,0 +1,53 @@
+//! The whole run under examination by one rule.
+
+use super::finding::Finding;
+use super::rule::{Rule, Threshold};
+use super::settings::Settings;
+use crate::analysis::{Analysis, Kernel};
+use crate::units::Seconds;
+
+/// The whole run under examination.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// The rule that asks.
+    pub rule: &'static Rule,
+    /// The whole analysis.
+    pub analysis: &'a Analysis,
+    /// What the user set.
+    pub settings: &'a Settings,
+}
+
+impl<'a> Run<'a> {
+    /// A threshold of the rule, as the user set it or by default.
+    #[must_use]
+    pub fn threshold(&self, threshold: &Threshold) -> f64 {
+        self.settings.threshold(self.rule.id, threshold)
+    }
+
+    /// Measured time of the run.
+    #[must_use]
+    pub fn total(&self) -> Seconds {
+        self.analysis.totals.measured
+    }
+
+    /// The kernels for which something holds, with their time together, longest first.
+    pub fn kernels(&self, holds: impl Fn(&Kernel) -> bool) -> (Vec<&'a Kernel>, Seconds) {
+        let mut kernels: Vec<&Kernel> =
+            self.analysis.kernels.iter().filter(|kernel| holds(kernel)).collect();
+        kernels.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
+        let time = kernels.iter().map(|kernel| kernel.measured).sum();
+        (kernels, time)
+    }
+
+    /// A time as a share of the run; zero for a run without time.
+    #[must_use]
+    pub fn share(&self, time: Seconds) -> f64 {
+        if self.total() > Seconds::ZERO { time / self.total() } else { 0.0 }
+    }
+
+    /// A finding about the run without time at stake yet.
+    #[must_use]
+    pub fn finding(&self, message: String) -> Finding {
+        Finding::info(self.rule.id, message)
+    }
+}
