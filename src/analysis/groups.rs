@@ -22,6 +22,8 @@ pub(super) struct Name {
 /// The kernels met so far.
 #[derive(Default)]
 pub(super) struct Groups {
+    /// The user's rules for names; none for the built-in ones.
+    taxonomy: Option<Arc<Taxonomy>>,
     heads: HashMap<String, usize>,
     head_of_name: HashMap<NameId, usize>,
     pub(super) names: Vec<Name>,
@@ -31,6 +33,10 @@ pub(super) struct Groups {
 }
 
 impl Groups {
+    pub(super) fn new(taxonomy: Option<Arc<Taxonomy>>) -> Self {
+        Self { taxonomy, ..Self::default() }
+    }
+
     /// The group of a launch, and whether tensor cores may have worked in it. Groups are numbered as
     /// they appear.
     pub(super) fn of(
@@ -65,7 +71,8 @@ impl Groups {
         let found = match self.heads.get(&head) {
             Some(found) => *found,
             None => {
-                let class = Taxonomy::builtin().classify(text);
+                let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
+                let class = taxonomy.classify(text);
                 self.names.push(Name {
                     short: short.into(),
                     may_use_tensor_cores: intent::may_use_tensor_cores(&class, &head),

@@ -31,6 +31,8 @@ pub enum State {
     Unmodelled,
     /// Communication or a host copy: bound by links, not by this device's roofs.
     NotRoofline,
+    /// Left alone on purpose, by a waiver.
+    Waived,
 }
 
 /// Headroom up to which a kernel counts as near its roof.
@@ -38,7 +40,7 @@ pub const NEAR: f64 = 1.3;
 
 impl State {
     /// Every state, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Opportunity,
         Self::Fair,
         Self::NearRoof,
@@ -48,6 +50,7 @@ impl State {
         Self::FasterThanRoof,
         Self::Unmodelled,
         Self::NotRoofline,
+        Self::Waived,
     ];
 
     /// The words used in reports.
@@ -63,6 +66,7 @@ impl State {
             Self::FasterThanRoof => "faster than the roof",
             Self::Unmodelled => "unmodelled",
             Self::NotRoofline => "not a roofline kernel",
+            Self::Waived => "waived",
         }
     }
 
@@ -79,13 +83,14 @@ impl State {
             Self::FasterThanRoof => "faster_than_roof",
             Self::Unmodelled => "unmodelled",
             Self::NotRoofline => "not_roofline",
+            Self::Waived => "waived",
         }
     }
 
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
     pub const fn is_modelled(self) -> bool {
-        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor)
+        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::Waived)
     }
 
     /// Whether the kernel is set apart from the ranking, with a reason of its own.

@@ -12,6 +12,7 @@ mod resolve;
 mod sums;
 mod table;
 mod verdict;
+mod waivers;
 mod what_if;
 
 #[cfg(feature = "frames")]
@@ -27,6 +28,7 @@ pub use kernel::{Kernel, NEAR, State, Work};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
+pub use waivers::Waiver;
 pub use what_if::{Change, Compulsory, Outcome, Projection, WhatIf, WhatIfTotals, what_if};
 
 use crate::catalog::Catalog;
@@ -34,6 +36,7 @@ use crate::model::{
     Engine, KernelName, Launch, OriginKind, Pipe, Precision, Profile, Quantity, Source,
 };
 use crate::roofline;
+use crate::taxonomy::Taxonomy;
 use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
 use groups::{Groups, Name};
 use law::Instrument;
@@ -51,6 +54,8 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Smallest recoverable time of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
     pub floor: Option<Seconds>,
+    /// What kernel names tell; `None` takes the built-in rules.
+    pub taxonomy: Option<Arc<Taxonomy>>,
 }
 
 /// A profile judged: the whole, and every kernel.
@@ -82,6 +87,8 @@ pub struct Analysis {
     pub ranks: Option<Ranks>,
     /// For each device hint of the profile, the position of its device.
     of_hint: Vec<usize>,
+    /// What kernel names were taken to tell.
+    taxonomy: Option<Arc<Taxonomy>>,
 }
 
 /// Sums over all kernels.
@@ -195,7 +202,7 @@ pub fn analyse(
         .quantities()
         .filter(|quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_)))
         .collect();
-    let mut groups = Groups::default();
+    let mut groups = Groups::new(options.taxonomy.clone());
     let mut of_group: Vec<Sums> = Vec::new();
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
@@ -262,6 +269,7 @@ pub fn analyse(
         unread: profile.unread,
         ranks: None,
         of_hint,
+        taxonomy: options.taxonomy.clone(),
     })
 }
 

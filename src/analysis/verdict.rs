@@ -287,7 +287,7 @@ fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {
-        State::Opportunity | State::Fair | State::Minor => match kernel.limiter {
+        State::Opportunity | State::Fair | State::Minor | State::Waived => match kernel.limiter {
             Limiter::Latency => {
                 let blocks = match kernel.shape.blocks {
                     None => "few blocks".to_owned(),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::args::{self, Analyze, Demo};
 use super::catalog;
+use super::config;
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::what_if;
@@ -15,12 +16,12 @@ use crate::rules::{self, Findings};
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
     let profile = read(&command.reading)?;
-    report(&profile, &command.model, &command.output, terminal)
+    report(&profile, (&command.model, &command.advice), &command.output, terminal)
 }
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
     let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
-    report(&profile, &command.model, &command.output, terminal)
+    report(&profile, (&command.model, &command.advice), &command.output, terminal)
 }
 
 /// Reads what the user named.
@@ -72,7 +73,7 @@ fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
 
 fn report(
     profile: &Profile,
-    model: &args::Model,
+    (model, advice): (&args::Model, &args::Advice),
     output: &args::Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
@@ -89,16 +90,21 @@ fn report(
         )
         .help("a file's ending chooses its format; add `-o -` for the standard output"));
     }
+    let config = config::load(advice)?;
     let catalog = catalog(&model.devices)?;
     let options = analysis::Options {
         device: model.device.clone(),
         ceilings: model.ceilings.set(),
         threshold: model.threshold,
         floor: model.min_win.map(crate::units::Seconds::new),
+        taxonomy: config::taxonomy(&config)?,
     };
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
     compare_inputs(profile, &mut analysis)?;
-    let mut findings = rules::check(&analysis, &rules::Settings::default());
+    if !config.waivers.is_empty() {
+        analysis.waive(&config.waivers, config::today());
+    }
+    let mut findings = rules::check(&analysis, &config.rules);
     let rows = match &output.kernel {
         Some(query) => {
             Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())

@@ -196,6 +196,26 @@ impl Ceilings {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Rules")]
+pub(super) struct Advice {
+    /// Rules, waivers and kernel names of your own [default: rooflint.toml here or in a folder above]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Read no configuration
+    #[arg(long, conflicts_with = "config")]
+    pub(super) no_config: bool,
+
+    /// Run only these rules, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+
+    /// Leave out these rules, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Out {
     /// Format of what goes to standard output
@@ -230,6 +250,8 @@ pub(super) struct Analyze {
     #[command(flatten)]
     pub(super) model: Model,
     #[command(flatten)]
+    pub(super) advice: Advice,
+    #[command(flatten)]
     pub(super) output: Out,
 }
 
@@ -237,6 +259,8 @@ pub(super) struct Analyze {
 pub(super) struct Demo {
     #[command(flatten)]
     pub(super) model: Model,
+    #[command(flatten)]
+    pub(super) advice: Advice,
     #[command(flatten)]
     pub(super) output: Out,
 }

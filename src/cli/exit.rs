@@ -113,6 +113,12 @@ fn chain(error: &dyn std::error::Error, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     Ok(())
 }
 
+impl From<crate::config::ConfigError> for Failure {
+    fn from(error: crate::config::ConfigError) -> Self {
+        Self::usage(error.to_string()).help(error.help().to_owned())
+    }
+}
+
 impl From<IngestError> for Failure {
     fn from(error: IngestError) -> Self {
         Self::Ingest(error)

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod config;
 mod convert;
 mod devices;
 pub mod exit;

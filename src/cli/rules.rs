@@ -1,6 +1,7 @@
 //! `rules`: the list, or the documentation of one.
 
 use super::args::Rules;
+use super::config::no_rule;
 use super::exit::Failure;
 use super::terminal::Terminal;
 use crate::rules::RULES;
@@ -14,14 +15,6 @@ pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
     };
     match RULES.iter().find(|rule| rule.id == id) {
         Some(rule) => terminal.print(&rule.page()),
-        None => {
-            let nearest = RULES.iter().max_by(|one, two| {
-                strsim::jaro_winkler(one.id, id).total_cmp(&strsim::jaro_winkler(two.id, id))
-            });
-            let nearest =
-                nearest.map_or_else(String::new, |rule| format!("; did you mean {:?}?", rule.id));
-            Err(Failure::usage(format!("no rule is called {id:?}{nearest}"))
-                .help("`rooflint rules` lists them"))
-        }
+        None => Err(no_rule(id)),
     }
 }

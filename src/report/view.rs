@@ -271,6 +271,7 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Apart> {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
             let text = match state {
                 State::Unmodelled => generic(&kernel.reason),
+                State::Waived => kernel.reason.clone(),
                 State::Minor => {
                     let win = si(analysis.totals.recoverable_minor.get(), "s");
                     format!(

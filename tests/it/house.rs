@@ -45,6 +45,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("taxonomy", &["units", "model"]),
     ("analysis", &["units", "roofline", "model", "catalog", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "taxonomy", "analysis"]),
+    ("config", &["units", "model", "taxonomy", "analysis", "rules"]),
     (
         "report",
         &["units", "roofline", "model", "catalog", "predict", "taxonomy", "analysis", "rules"],
@@ -53,7 +54,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "cli",
         &[
             "units", "roofline", "model", "ingest", "catalog", "predict", "taxonomy", "analysis",
-            "rules", "report",
+            "rules", "config", "report",
         ],
     ),
 ];

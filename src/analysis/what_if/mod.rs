@@ -372,7 +372,7 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
 impl Analysis {
     /// Judges every launch again and shows it with the position of its kernel.
     fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
-        let mut groups = Groups::default();
+        let mut groups = Groups::new(self.taxonomy.clone());
         // Each kernel is a group of its own: its longest launch makes the group's number the
         // kernel's position.
         for kernel in &self.kernels {

@@ -1,0 +1,77 @@
+//! Kernels that are left alone on purpose: out of the sum of opportunities, still in the table.
+
+use super::{Analysis, State, Totals, matches, rank, sum_up};
+use crate::units::Seconds;
+
+/// A kernel that is left alone on purpose, and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    /// A whole name, or a pattern in which `*` stands for anything.
+    pub kernel: String,
+    /// Why.
+    pub reason: String,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// Year, month and day after which it no longer holds.
+    pub expires: Option<(u32, u32, u32)>,
+}
+
+impl Analysis {
+    /// Sets aside the kernels that waivers name; `today` is year, month and day.
+    ///
+    /// Waivers that have expired or that fit no kernel change nothing, and the notes say so.
+    pub fn waive(&mut self, waivers: &[Waiver], today: (u32, u32, u32)) {
+        for waiver in waivers {
+            let fits = |name: &str| {
+                name == waiver.kernel
+                    || waiver.kernel.contains('*') && matches(&waiver.kernel, name)
+            };
+            let fitting: Vec<usize> = (0..self.kernels.len())
+                .filter(|at| fits(&self.kernels[*at].name) || fits(&self.kernels[*at].full_name))
+                .collect();
+            let of = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
+            if fitting.is_empty() {
+                self.notes.push(format!("the waiver for {:?}{of} fits no kernel", waiver.kernel));
+                continue;
+            }
+            if let Some(expires) = waiver.expires
+                && expires < today
+            {
+                let date = dated(expires);
+                self.notes.push(format!(
+                    "the waiver for {:?}{of} expired on {date}: {}",
+                    waiver.kernel, waiver.reason
+                ));
+                continue;
+            }
+            let until =
+                waiver.expires.map_or_else(String::new, |day| format!(" until {}", dated(day)));
+            for at in fitting {
+                let kernel = &mut self.kernels[at];
+                if matches!(kernel.state, State::Opportunity | State::Minor | State::Fair) {
+                    kernel.state = State::Waived;
+                    kernel.reason = format!("waived{until}{of}: {}", waiver.reason);
+                    kernel.recoverable = Seconds::ZERO;
+                    kernel.gain = 1.0;
+                }
+            }
+        }
+        rank(&mut self.kernels);
+        for (position, kernel) in self.kernels.iter_mut().enumerate() {
+            kernel.rank = position + 1;
+        }
+        let whole = &self.totals;
+        self.totals = Totals {
+            launches: whole.launches,
+            timed_launches: whole.timed_launches,
+            measured: whole.measured,
+            instrumented: whole.instrumented,
+            ..Totals::default()
+        };
+        sum_up(&mut self.totals, &self.kernels);
+    }
+}
+
+fn dated((year, month, day): (u32, u32, u32)) -> String {
+    format!("{year:04}-{month:02}-{day:02}")
+}

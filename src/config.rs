@@ -1,0 +1,285 @@
+//! `rooflint.toml`: which rules run and by which numbers, waivers, and the user's own kernel names.
+//!
+//! ```
+//! use rooflint::config::Config;
+//!
+//! let text = "[rules]\nignore = [\"tail-effect\"]\n\n[rule.small-grid]\n";
+//! let config = Config::parse("rooflint.toml", text)?;
+//! assert!(config.rules.ignore.contains("tail-effect"));
+//! # Ok::<(), rooflint::config::ConfigError>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::analysis::Waiver;
+use crate::rules::{self, RULES, Rule, Settings};
+
+/// What a user's configuration says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    /// Which rules run, and by which numbers.
+    pub rules: Settings,
+    /// Kernels that are left alone on purpose.
+    pub waivers: Vec<Waiver>,
+    /// A file with kernel names of the user's own, beside the configuration.
+    pub kernel_names: Option<PathBuf>,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: cannot read the configuration: {cause}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the operating system says.
+        cause: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{path}:{line}:{column}: {message}")]
+    Wrong {
+        /// The file.
+        path: String,
+        /// Line of the fault, counted from 1.
+        line: usize,
+        /// Character of the fault within its line, counted from 1.
+        column: usize,
+        /// What is wrong, in words.
+        message: String,
+        /// The next step, as one sentence.
+        help: String,
+    },
+}
+
+impl ConfigError {
+    /// The next step, as one sentence for the `help:` line.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        match self {
+            Self::Read { .. } => "give a file that can be read, or leave out --config",
+            Self::Wrong { help, .. } => help,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Wire {
+    #[serde(default)]
+    rules: RulesWire,
+    #[serde(default)]
+    rule: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>,
+    #[serde(default)]
+    waiver: Vec<WaiverWire>,
+    kernel_names: Option<PathBuf>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesWire {
+    #[serde(default)]
+    select: Vec<Spanned<String>>,
+    #[serde(default)]
+    ignore: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaiverWire {
+    kernel: String,
+    reason: Spanned<String>,
+    owner: Option<String>,
+    expires: Option<Spanned<toml::value::Datetime>>,
+}
+
+impl Config {
+    /// Reads a file; paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// [`ConfigError`] where it cannot be read, or with the place of what is wrong in it.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|cause| ConfigError::Read { path: shown.clone(), cause })?;
+        let mut config = Self::parse(&shown, &text)?;
+        if let (Some(names), Some(folder)) = (&mut config.kernel_names, path.parent()) {
+            *names = folder.join(&*names);
+        }
+        Ok(config)
+    }
+
+    /// Reads a text; `path` names it in messages.
+    ///
+    /// # Errors
+    /// [`ConfigError::Wrong`] with the place of what is wrong.
+    pub fn parse(path: &str, text: &str) -> Result<Self, ConfigError> {
+        let place = Place { path, text };
+        let wire: Wire = toml::from_str(text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            let help = "the tables are [rules], [rule.NAME], [[waiver]] and the key kernel-names";
+            place.wrong(&span, error.message().replace('\n', ", "), help)
+        })?;
+        let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
+        for id in wire.rules.select {
+            config.rules.select.insert(place.rule(&id)?.id.to_owned());
+        }
+        for id in wire.rules.ignore {
+            config.rules.ignore.insert(place.rule(&id)?.id.to_owned());
+        }
+        for (id, options) in wire.rule {
+            let rule = place.rule(&id)?;
+            for (key, value) in options {
+                place.threshold(rule, &key)?;
+                let key = (rule.id.to_owned(), key.into_inner());
+                config.rules.thresholds.insert(key, value);
+            }
+        }
+        for waiver in wire.waiver {
+            config.waivers.push(place.waiver(waiver)?);
+        }
+        Ok(config)
+    }
+}
+
+/// The file, for messages with a place in it.
+struct Place<'a> {
+    path: &'a str,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    fn wrong(&self, span: &Range<usize>, message: String, help: impl Into<String>) -> ConfigError {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        ConfigError::Wrong { path: self.path.to_owned(), line, column, message, help: help.into() }
+    }
+
+    fn rule(&self, id: &Spanned<String>) -> Result<&'static Rule, ConfigError> {
+        rules::rule(id.get_ref()).ok_or_else(|| {
+            let nearest = nearest(id.get_ref(), RULES.iter().map(|rule| rule.id));
+            let message = format!("no rule is called {:?}", id.get_ref());
+            self.wrong(&id.span(), message, format!("{nearest}`rooflint rules` lists them"))
+        })
+    }
+
+    fn threshold(&self, rule: &Rule, key: &Spanned<String>) -> Result<(), ConfigError> {
+        if rule.thresholds.iter().any(|known| known.key == key.get_ref()) {
+            return Ok(());
+        }
+        let keys: Vec<&str> = rule.thresholds.iter().map(|known| known.key).collect();
+        let message = format!("rule {} has no threshold {:?}", rule.id, key.get_ref());
+        let help = if keys.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("it has {}; see `rooflint rules {}`", keys.join(", "), rule.id)
+        };
+        Err(self.wrong(&key.span(), message, help))
+    }
+
+    fn waiver(&self, wire: WaiverWire) -> Result<Waiver, ConfigError> {
+        if wire.reason.get_ref().trim().is_empty() {
+            let message = "a waiver needs a reason".to_owned();
+            return Err(self.wrong(
+                &wire.reason.span(),
+                message,
+                "say why the kernel is left alone",
+            ));
+        }
+        let expires = match wire.expires {
+            None => None,
+            Some(date) => {
+                let whole = date.get_ref().date.filter(|_| date.get_ref().time.is_none());
+                let day = whole.ok_or_else(|| {
+                    let message = "expires is not a date".to_owned();
+                    self.wrong(&date.span(), message, "write it as 2027-01-31, without quotes")
+                })?;
+                Some((u32::from(day.year), u32::from(day.month), u32::from(day.day)))
+            }
+        };
+        Ok(Waiver {
+            kernel: wire.kernel,
+            reason: wire.reason.into_inner(),
+            owner: wire.owner,
+            expires,
+        })
+    }
+}
+
+/// A suggestion for a misspelt word, or nothing.
+fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
+    let scored = known.map(|one| (strsim::jaro_winkler(word, one), one));
+    match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
+        Some((score, one)) if score > 0.8 => format!("did you mean {one:?}? "),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let error = Config::parse("rooflint.toml", text).unwrap_err();
+        format!("{error}; {}", error.help())
+    }
+
+    #[test]
+    fn everything_is_read() {
+        let text = r#"
+kernel-names = "names.toml"
+[rules]
+ignore = ["tail-effect"]
+[rule.tail-effect]
+waves = 12
+[[waiver]]
+kernel = "*transpose*"
+reason = "goes with the next release"
+owner = "kernels"
+expires = 2027-01-31
+"#;
+        let config = Config::parse("rooflint.toml", text).unwrap();
+        assert!(config.rules.ignore.contains("tail-effect"));
+        let key = ("tail-effect".to_owned(), "waves".to_owned());
+        assert_eq!(config.rules.thresholds[&key], 12.0);
+        assert_eq!(config.waivers[0].expires, Some((2027, 1, 31)));
+        assert_eq!(config.kernel_names.unwrap(), Path::new("names.toml"));
+        assert_eq!(Config::parse("rooflint.toml", "").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_located_and_the_way_out_named() {
+        for (text, told) in [
+            ("[rule]\n", ""),
+            (
+                "[rules]\nignore = [\"tail-efect\"]",
+                "2:11: no rule is called \"tail-efect\"; did you mean \"tail-effect\"?",
+            ),
+            (
+                "[rule.tail-effect]\nwave = 3",
+                "2:1: rule tail-effect has no threshold \"wave\"; it has waves, lost",
+            ),
+            ("[[waiver]]\nkernel = \"a\"\nreason = \" \"", "3:10: a waiver needs a reason"),
+            (
+                "[[waiver]]\nkernel = \"a\"\nreason = \"b\"\nexpires = 07:32:00",
+                "4:11: expires is not a date",
+            ),
+            ("[[waiver]]\nkernel = \"a\"", "missing field `reason`"),
+            ("[gates]\n", "1:2: unknown field `gates`"),
+            ("[rules\n", "rooflint.toml:1:"),
+        ] {
+            if told.is_empty() {
+                assert!(Config::parse("rooflint.toml", text).is_ok(), "{text}");
+            } else {
+                let found = refused(text);
+                assert!(found.contains(told), "{text}: {found}");
+            }
+        }
+    }
+}
