@@ -13,8 +13,6 @@ use crate::report::numbers::{digits, si};
 #[derive(Debug, Clone)]
 pub(crate) struct Roofline {
     pub(crate) title: String,
-    /// `FLOP` or `OP`.
-    pub(crate) operation: &'static str,
     /// The names of the series, in order.
     pub(crate) series: Vec<String>,
     pub(crate) roofs: Vec<Roof>,
@@ -27,6 +25,8 @@ pub(crate) struct Roofline {
 #[derive(Debug, Clone)]
 pub(crate) struct Roof {
     pub(crate) series: usize,
+    /// `FLOP` or `OP`.
+    pub(crate) operation: &'static str,
     pub(crate) label: String,
     pub(crate) kind: RoofKind,
     /// What benchmarks reach, rather than what the datasheet says.
@@ -61,8 +61,7 @@ impl Figure for Roofline {
         let head = self.head(area, pen)?;
         let (_, body) = area.split_vertically(head);
         let ridges: Vec<(usize, f64, f64)> = self.ridges();
-        let (unit, rate) =
-            if self.operation == "OP" { ("OP/B", "OP/s") } else { ("FLOP/B", "FLOP/s") };
+        let (unit, rate) = self.units();
         let intensities = self.points.iter().map(|point| point.intensity);
         // A decade to both sides of the ridge points shows slope and flat.
         let around = ridges.iter().flat_map(|(_, ridge, _)| [ridge / 10.0, ridge * 10.0]);
@@ -91,7 +90,11 @@ impl Figure for Roofline {
             let at = place(*ridge, *peak);
             let foot = place(*ridge, y.low);
             pen.hair(&screen, &[at, foot], pen.colour(*series), Line::Dotted)?;
+            labels.avoid_line(at, foot);
+        }
+        for (series, ridge, _) in &ridges {
             let label = format!("ridge point {}", digits(*ridge));
+            let foot = place(*ridge, y.low);
             if let Some(corner) = labels.right_of(foot, pen.size(&label)) {
                 pen.write(&screen, &label, corner, pen.colour(*series))?;
             }
@@ -122,6 +125,17 @@ impl Figure for Roofline {
 }
 
 impl Roofline {
+    /// Units of the axes; integer and floating-point work on one picture share them.
+    fn units(&self) -> (&'static str, &'static str) {
+        let compute = || self.roofs.iter().filter(|roof| matches!(roof.kind, RoofKind::Compute(_)));
+        let integer = compute().filter(|roof| roof.operation == "OP").count();
+        match integer {
+            0 => ("FLOP/B", "FLOP/s"),
+            all if all == compute().count() => ("OP/B", "OP/s"),
+            _ => ("FLOP/B, OP/B", "/s"),
+        }
+    }
+
     fn head<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Result<u32, Failed<DB>> {
         let letters = pen.letters as i32;
         let (width, left) = (area.dim_in_pixel().0 as i32, letters);
@@ -204,7 +218,7 @@ impl Roofline {
                     let ends = [place(start, peak), place(x.high, peak)];
                     pen.line(screen, &ends, colour, line)?;
                     labels.avoid_line(ends[0], ends[1]);
-                    let rate = si(peak, &format!("{}/s", self.operation));
+                    let rate = si(peak, &format!("{}/s", roof.operation));
                     let right = place(x.high, peak);
                     (rate, (right.0 - 8 * pen.letters as i32, right.1))
                 }
