@@ -53,8 +53,8 @@ pub(crate) struct Point {
     pub(crate) label: String,
 }
 
-/// The label of a series, and the pixel beside which it belongs.
-type Anchored = (usize, String, (i32, i32));
+/// The label of a series, and the pixels beside one of which it belongs, best first.
+type Anchored = (usize, String, [(i32, i32); 3]);
 
 impl Figure for Roofline {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
@@ -87,23 +87,29 @@ impl Figure for Roofline {
         let mut labels = Labels::within(across, down);
         let roofs = self.roofs(&screen, pen, &place, (&x, &y), &mut labels)?;
         for (series, ridge, peak) in &ridges {
-            let at = place(*ridge, *peak);
-            let foot = place(*ridge, y.low);
+            let (at, foot) = (place(*ridge, *peak), place(*ridge, y.low));
             pen.hair(&screen, &[at, foot], pen.colour(*series), Line::Dotted)?;
-            labels.avoid_line(at, foot);
         }
         for (series, ridge, _) in &ridges {
             let label = format!("ridge point {}", digits(*ridge));
-            let foot = place(*ridge, y.low);
-            if let Some(corner) = labels.right_of(foot, pen.size(&label)) {
+            let size = pen.size(&label);
+            let room = (size.0 + 8, size.1);
+            if let Some(corner) = labels.right_of(place(*ridge, y.low), room) {
+                // Ridge points lie close together: their lines pass behind the labels.
+                pen.clear(&screen, corner, size)?;
                 pen.write(&screen, &label, corner, pen.colour(*series))?;
             }
+        }
+        for (_, ridge, peak) in &ridges {
+            labels.avoid_line(place(*ridge, *peak), place(*ridge, y.low));
         }
         for point in &self.points {
             labels.avoid(place(point.intensity, point.rate), pen.radius());
         }
-        for (series, label, anchor) in roofs {
-            if let Some(corner) = labels.beside(anchor, 2, pen.size(&label)) {
+        for (series, label, anchors) in roofs {
+            let size = pen.size(&label);
+            let corner = anchors.iter().find_map(|anchor| labels.beside(*anchor, 2, size));
+            if let Some(corner) = corner {
                 pen.write(&screen, &label, corner, pen.colour(series))?;
             }
         }
@@ -192,7 +198,7 @@ impl Roofline {
             let same = |other: &&Roof| {
                 other.series == roof.series && other.is_achievable == roof.is_achievable
             };
-            let (text, anchor) = match roof.kind {
+            let (text, anchors) = match roof.kind {
                 RoofKind::Memory(bandwidth) => {
                     let peaks =
                         self.roofs.iter().filter(same).filter_map(|other| match other.kind {
@@ -205,8 +211,9 @@ impl Roofline {
                     let ends = [place(start, start * bandwidth), place(end, end * bandwidth)];
                     pen.line(screen, &ends, colour, line)?;
                     labels.avoid_line(ends[0], ends[1]);
-                    let middle = (start * end).sqrt();
-                    (si(bandwidth, "B/s"), place(middle, middle * bandwidth))
+                    let along = |share: f64| start * (end / start).powf(share);
+                    let at = |share: f64| place(along(share), along(share) * bandwidth);
+                    (si(bandwidth, "B/s"), [at(0.5), at(0.25), at(0.75)])
                 }
                 RoofKind::Compute(peak) => {
                     let bandwidth =
@@ -219,8 +226,8 @@ impl Roofline {
                     pen.line(screen, &ends, colour, line)?;
                     labels.avoid_line(ends[0], ends[1]);
                     let rate = si(peak, &format!("{}/s", roof.operation));
-                    let right = place(x.high, peak);
-                    (rate, (right.0 - 8 * pen.letters as i32, right.1))
+                    let along = |share: f64| place(start * (x.high / start).powf(share), peak);
+                    (rate, [along(0.75), along(0.5), along(0.25)])
                 }
             };
             // Colour alone does not tell whose roof it is.
@@ -229,7 +236,7 @@ impl Roofline {
                 _ => String::new(),
             };
             if !(roof.is_achievable && self.series.len() > 1) {
-                names.push((roof.series, format!("{owner}{} {text}", roof.label), anchor));
+                names.push((roof.series, format!("{owner}{} {text}", roof.label), anchors));
             }
         }
         Ok(names)

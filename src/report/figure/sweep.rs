@@ -206,10 +206,8 @@ impl SweepFigure {
                 drawn.push(own);
             }
             let ridge = path(curve, |one| one.ridge_point);
-            let label = curve.last_ridge().map(|ridge| digits(ridge));
-            let owners = shown
-                .iter()
-                .filter(|(_, other)| other.last_ridge().map(|ridge| digits(ridge)) == label);
+            let label = curve.last_ridge().map(digits);
+            let owners = shown.iter().filter(|(_, other)| other.last_ridge().map(digits) == label);
             let colour = if owners.count() > 1 { pen.ink } else { pen.colour(*series) };
             if ridge.len() > 1 {
                 pen.line(&screen, &ridge, colour, Line::Dotted)?;
