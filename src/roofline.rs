@@ -277,6 +277,83 @@ pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
     4 * (16_384 / per_warp) / warps
 }
 
+/// Blocks that fit on one SM by its slots for warps.
+#[must_use]
+pub fn warp_limited_blocks(threads: u32, warp_slots: u32) -> u32 {
+    warp_slots / threads.div_ceil(32).max(1)
+}
+
+/// Blocks that fit on one SM by shared memory; `taken` is what one takes, with its reserve, rounded up.
+#[must_use]
+pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
+    if taken == 0 { u32::MAX } else { available / taken }
+}
+
+/// Resident warps over the most an SM can hold.
+#[must_use]
+pub fn occupancy(blocks: u32, threads: u32, warp_slots: u32) -> f64 {
+    f64::from(blocks * threads.div_ceil(32)) / f64::from(warp_slots)
+}
+
+/// What a partly filled last wave can cost at most, as Nsight Compute hints: one of full + 1 waves.
+///
+/// Source: `LaunchConfiguration.py` of Nsight Compute.
+#[must_use]
+pub fn tail_hint(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
+    1.0 / (1.0 + waves(blocks, sms, resident_per_sm).floor())
+}
+
+/// Bytes that must be on their way at once to keep a memory busy (Little's law).
+#[must_use]
+pub fn bytes_in_flight(bandwidth: BytesPerSecond, latency: Seconds) -> Bytes {
+    bandwidth * latency
+}
+
+/// L2 hit rate above which L2 rather than DRAM binds a kernel that streams through both.
+#[must_use]
+pub fn l2_binds_from(dram: BytesPerSecond, l2: BytesPerSecond) -> f64 {
+    1.0 - dram / l2
+}
+
+/// Share of the sectors that are not needed.
+#[must_use]
+pub fn excess_fraction(touched: f64, needed: f64) -> f64 {
+    1.0 - needed / touched
+}
+
+/// Share of the peak that a mix of instructions reaches of which this share are fused multiply-adds:
+/// the others use the slot for one operation instead of two.
+///
+/// Source: *8 Steps to 3.7 TFLOP/s on NVIDIA V100 GPU*, arXiv 2008.11326.
+#[must_use]
+pub fn fma_mix_derate(fma_share: f64) -> f64 {
+    f64::midpoint(1.0, fma_share)
+}
+
+/// Time saved if the busiest unit had only `factor` of its work: then the next one binds. Nothing
+/// if another unit is busier already.
+#[must_use]
+pub fn next_bottleneck(time: Seconds, busiest: f64, factor: f64, next: f64) -> Seconds {
+    if busiest <= 0.0 || next > busiest {
+        return Seconds::ZERO;
+    }
+    time * (1.0 - (busiest * factor).max(next) / busiest)
+}
+
+/// What the hardware was busy with, from the shares of their roofs that memory and math reached.
+///
+/// Source: thresholds of `SpeedOfLight.py` of Nsight Compute.
+#[must_use]
+pub fn bound(memory: f64, math: f64) -> Limiter {
+    if memory.max(math) < BUSY {
+        Limiter::Latency
+    } else if memory >= math {
+        Limiter::Memory
+    } else {
+        Limiter::Math
+    }
+}
+
 /// Waves of blocks: the grid over the blocks resident on the whole device at once.
 #[must_use]
 pub fn waves(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {

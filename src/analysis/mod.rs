@@ -29,7 +29,9 @@ pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
 pub use waivers::Waiver;
-pub use what_if::{Change, Compulsory, Outcome, Projection, WhatIf, WhatIfTotals, what_if};
+pub use what_if::{
+    Change, Compulsory, Neighbour, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
+};
 
 use crate::catalog::Catalog;
 use crate::model::{

@@ -140,7 +140,7 @@ pub(super) struct Model {
 
     /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
     /// neighbour, or with the traffic of a closed form (with --kernel)
-    #[arg(long, value_name = "CHANGE")]
+    #[arg(long, value_name = "CHANGE", conflicts_with = "explain")]
     pub(super) what_if: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `predict`: a kernel or a whole step on devices, before there is a profile; or what can be predicted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -85,6 +85,20 @@ fn print(predicted: &Predicted<'_>, command: &Predict, terminal: &Terminal) -> R
     };
     if command.paths.is_empty() {
         return terminal.print(&text(command.format, &terminal.style()));
+    }
+    // All endings are checked before anything is written.
+    let is_out = |path: &&PathBuf| path.as_os_str() == "-";
+    for path in command.paths.iter().filter(|path| !is_out(path)) {
+        let ending = path.extension().and_then(|end| end.to_str());
+        if !matches!(ending, Some("txt" | "csv" | "json" | "svg" | "png")) {
+            return Err(no_such_ending(path));
+        }
+    }
+    if command.format != Sheet::Text && !command.paths.iter().any(|path| is_out(&path)) {
+        return Err(Failure::usage(
+            "--format is for the standard output, and all output goes to files",
+        )
+        .help("a file's ending chooses its format; add `-o -` for the standard output"));
     }
     for path in &command.paths {
         if path.as_os_str() == "-" {

@@ -10,7 +10,7 @@ use crate::predict::{Arguments, form};
 const WORDS: [&str; 3] = ["tensor-cores", "bf16", "fused"];
 
 fn named(word: &str) -> Option<Change> {
-    match word {
+    match word.to_lowercase().as_str() {
         "tensor-cores" => Some(Change::TensorCores),
         "bf16" => Some(Change::SixteenBit),
         "fused" => Some(Change::Fused),
@@ -40,11 +40,15 @@ pub(super) fn changes(
     }
     let mut changes = Vec::new();
     // Other devices are taken at their rated clock: what that alone does is shown first.
-    if !devices.is_empty() && analysis.ceilings == CeilingSet::MeasuredClock {
+    if !devices.is_empty() && analysis.ceilings != CeilingSet::Spec {
         changes.push(Change::RatedClock);
     }
     changes.extend(devices.into_iter().map(|device| Change::Device(Box::new(device))));
-    changes.extend(others);
+    for change in others {
+        if changes.iter().all(|known: &Change| known.label() != change.label()) {
+            changes.push(change);
+        }
+    }
     Ok(changes)
 }
 

@@ -111,7 +111,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             ],
             Some(Outcome::Kept(reason)) => [String::new(), String::new(), cell(reason)],
             Some(Outcome::Merged(with)) => {
-                [String::new(), String::new(), cell(&format!("in the row of {with}"))]
+                [String::new(), String::new(), cell(&format!("in the row of rank {}", with.rank))]
             }
             None => [String::new(), String::new(), String::new()],
         });

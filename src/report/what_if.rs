@@ -12,9 +12,6 @@ use crate::units::Seconds;
 /// Columns for the name of a fused neighbour on a terminal.
 const SHORT: usize = 28;
 
-/// Where more of the run than this is not projected, nothing is said of the whole run.
-const MOST_KEPT: f64 = 0.1;
-
 /// What the columns mean, for below the tables.
 pub(super) fn meaning(report: &Report<'_>) -> String {
     let roofs = match report.analysis.ceilings {
@@ -27,7 +24,7 @@ pub(super) fn meaning(report: &Report<'_>) -> String {
         unless = ", unless that is more than a tenth on another device";
     }
     format!(
-        "Bytes and operations are those counted here{there}. ideal: no launch can be faster. \
+        "Bytes and operations are those counted here{there}. ideal: expected time of the same counts. \
          projected: every kernel keeps its measured distance from the roof, and its launch cost. \
          run: the whole run, with what is kept as measured{unless}. A projection is no measurement."
     )
@@ -54,18 +51,24 @@ pub(super) fn summary(report: &Report<'_>) -> Table {
         let totals = &one.totals;
         let is_any = totals.projected_kernels > 0;
         let shown = |time: Seconds| optional(is_any.then(|| unit.show(time)));
-        let is_whole =
-            is_any && (!one.is_elsewhere || totals.kept.get() <= MOST_KEPT * total.get());
+        // What was not counted makes every projected time longer.
+        let (least, most) = if totals.is_lower_bound { ("≥", "≤") } else { ("", "") };
+        let bound = |text: String| if text == MISSING { text } else { format!("{least}{text}") };
+        let below = |text: String| if text == MISSING { text } else { format!("{most}{text}") };
         table.rows.push(vec![
             one.change.clone(),
-            format!("{} of {}", totals.projected_kernels, one.kernels.len()),
+            format!(
+                "{} of {}",
+                totals.projected_kernels,
+                totals.projected_kernels + totals.kept_kernels
+            ),
             shown(totals.measured),
-            shown(totals.ideal),
-            shown(totals.projected),
-            optional(totals.speedup().map(factor)),
+            bound(shown(totals.ideal)),
+            bound(shown(totals.projected)),
+            below(optional(totals.speedup().map(factor))),
             if totals.kept.get() > 0.0 { unit.show(totals.kept) } else { MISSING.to_owned() },
-            optional(is_whole.then(|| unit.show(totals.run()))),
-            optional(is_whole.then(|| factor(total / totals.run()))),
+            bound(optional(totals.run.map(|run| unit.show(run)))),
+            below(optional(totals.run.map(|run| factor(total / run)))),
         ]);
     }
     table
@@ -99,18 +102,19 @@ pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Tabl
         table.headers.insert(1, Header { title: "fused with".to_owned(), number: false });
     }
     for (kernel, projection) in projected {
-        let bound = if projection.is_lower_bound { "≥" } else { "" };
+        let (bound, below) = if projection.is_lower_bound { ("≥", "≤") } else { ("", "") };
         let mut row = vec![
             name(kernel, style),
             shape(kernel),
             unit.show(projection.measured),
             format!("{bound}{}", unit.show(projection.ideal)),
-            unit.show(projection.projected),
-            factor(projection.speedup()),
+            format!("{bound}{}", unit.show(projection.projected)),
+            format!("{below}{}", factor(projection.speedup())),
             projection.limiter.label().to_owned(),
         ];
         if is_fused {
-            let with = projection.with.as_deref().map_or_else(String::new, printable);
+            let with = projection.with.as_ref();
+            let with = with.map_or_else(String::new, |with| printable(&with.name));
             row.insert(1, if style.width.is_some() { elide(&with, SHORT) } else { with });
         }
         table.rows.push(row);
@@ -138,10 +142,13 @@ pub(super) fn kept(report: &Report<'_>, one: &WhatIf, style: &Style) -> Vec<Stri
         let names: Vec<String> = kernels.iter().take(3).map(|kernel| name(kernel, style)).collect();
         let more = if kernels.len() > 3 { ", …" } else { "" };
         format!(
-            "{reason} ({}, {}, {}): {}{more}",
+            "{reason} ({}{}): {}{more}",
             count(kernels.len() as u64, "kernel", "kernels"),
-            si(time.get(), "s"),
-            percent(time / total),
+            if total > Seconds::ZERO {
+                format!(", {}, {}", si(time.get(), "s"), percent(time / total))
+            } else {
+                String::new()
+            },
             names.join(", "),
         )
     });

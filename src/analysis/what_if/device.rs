@@ -4,7 +4,7 @@ use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
 use crate::analysis::{Analysis, CeilingSet, law};
 use crate::catalog::{CatalogError, Device};
-use crate::model::{DeviceHint, Pipe};
+use crate::model::{DeviceHint, Engine, OriginKind, Pipe};
 use crate::roofline;
 use crate::units::{BytesPerSecond, Seconds};
 
@@ -105,38 +105,64 @@ impl There<'_> {
         }
     }
 
-    /// Tensor work known from the pipe's activity alone: its format is not known, so its time can
-    /// only be told where the usual formats differ alike between the two devices.
+    /// Tensor work known from the pipe's activity alone. Its time follows the roof of its format where
+    /// the name tells it; else it can only be told where all formats differ alike between the devices.
     fn tensor_activity(&self, busy: Seconds, scene: &Scene<'_>) -> Result<Seconds, String> {
         /// Ratios further apart are not one ratio.
         const ALIKE: f64 = 1.02;
-        let mut ratios: Option<(f64, f64)> = None;
-        for pipe in [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix] {
-            let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set);
+        let ratio = |pipe: Pipe| -> Option<Result<f64, String>> {
+            let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set)?;
             let there = self.roofs.quoted_peak(pipe, self.set);
-            if let (Some(here), Some(there)) = (here, there) {
-                let ratio = here.value / there;
-                let (low, high) = ratios.unwrap_or((ratio, ratio));
-                ratios = Some((low.min(ratio), high.max(ratio)));
-            }
+            Some(there.map(|there| here.value / there).ok_or_else(|| self.lacks(pipe)))
+        };
+        if let Some(precision) = scene.kernel.class.precision() {
+            let of_format =
+                |pipe: &&Pipe| pipe.engine() == Engine::Matrix && pipe.precision() == precision;
+            // The first of a format is the dense one with the wide accumulator.
+            let pipe = Pipe::ALL.iter().find(of_format).and_then(|pipe| ratio(*pipe));
+            return match pipe {
+                Some(ratio) => Ok(busy * ratio?),
+                None => Err("no roof here fits the format of its tensor work".to_owned()),
+            };
         }
-        match ratios {
-            Some((low, high)) if high <= low * ALIKE => Ok(busy * high),
-            Some(_) => Err(format!(
+        let usual = [
+            Pipe::Fp16Matrix,
+            Pipe::Bf16Matrix,
+            Pipe::Tf32Matrix,
+            Pipe::Fp8Matrix,
+            Pipe::Int8Matrix,
+        ];
+        let unknown = || {
+            format!(
                 "the format of its tensor work is not known, and formats differ on {}",
                 self.name
-            )),
-            None => Err(self.lacks(Pipe::Fp16Matrix)),
-        }
+            )
+        };
+        let ratios: Vec<f64> = usual
+            .into_iter()
+            .filter_map(ratio)
+            .collect::<Result<_, String>>()
+            .map_err(|_| unknown())?;
+        let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ratios.iter().copied().fold(0.0, f64::max);
+        if ratios.is_empty() || high > low * ALIKE { Err(unknown()) } else { Ok(busy * high) }
     }
 }
 
 /// What a reader must know of a projection to a device.
 pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
+    let algorithmic = OriginKind::Algorithmic.label();
+    let from_shapes = analysis.kernels.iter().any(|kernel| kernel.provenance == algorithmic);
+    if from_shapes {
+        notes.push(
+            "bytes are what the operators need by their shapes, whatever the caches".to_owned(),
+        );
+    }
     for here in analysis.devices.iter().filter_map(|ran| ran.device.as_ref()) {
         if let (Some(from), Some(to)) = (here.l2_bytes, device.l2_bytes)
             && from != to
+            && !from_shapes
         {
             notes.push(format!(
                 "bytes are what missed the {} L2 of {}; with {} on {} {} may miss",

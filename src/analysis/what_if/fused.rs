@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Outcome, Projection, grouped, refusal};
+use super::{Neighbour, Outcome, Projection, grouped, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, ExactSum, Seconds};
 
-/// A kernel has a neighbour if this share of its launches is followed by the same one.
+/// A kernel has a neighbour if this share of its launches is followed by the same one,
 const FAITHFUL: f64 = 0.9;
+
+/// and that was seen so often.
+const SEEN: u64 = 3;
 
 /// What a pair of launches would share as one.
 #[derive(Debug, Clone)]
@@ -22,6 +25,8 @@ struct Member {
     cost: Seconds,
     expected: Seconds,
     memory: Seconds,
+    /// Whether its time follows a roof, so that fewer bytes shorten it.
+    scales: bool,
     bytes: Bytes,
     read: Option<Bytes>,
     written: Option<Bytes>,
@@ -44,9 +49,10 @@ struct Pair {
 
 /// Projects each kernel together with the one that follows it.
 ///
-/// The bytes saved are at most twice the smaller of what the first writes and the second reads: a
-/// profile does not say whether the second reads what the first wrote, so this is an upper bound of
-/// the saving. A kernel is fused once, the pair that saves most first.
+/// Saved is the smaller of what the first writes to memory and the second reads from it, once for the
+/// write and once for the read: a profile does not say whether the second reads what the first wrote,
+/// nor what passes through L2. Time that no roof explains does not shrink with the bytes. A kernel is
+/// fused once, the pair that saves most first.
 pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     let kernels = &analysis.kernels;
     let instruments = Instruments::of(profile);
@@ -56,7 +62,11 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
         let roofs = &analysis.devices[kernels[position].device].roofs;
         let group = |pipe: Pipe| roofs.group(pipe);
         let cost = instruments.get(launch.head.source).fixed_cost;
-        let next = member(position, launch, judged, cost, group);
+        let kernel = &kernels[position];
+        let next = member(position, launch, judged, cost, group).map(|next| Member {
+            scales: kernel.state.is_modelled() && kernel.limiter != Limiter::Latency,
+            ..next
+        });
         if let (Some(first), Some(second)) = (&last, &next)
             && is_next(&first.head, &second.head)
             && first.kernel != second.kernel
@@ -87,7 +97,9 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
             continue;
         }
         (taken[first], taken[second]) = (true, true);
-        outcomes[second] = Outcome::Merged(Arc::clone(&kernels[first].name));
+        let into = &kernels[first];
+        outcomes[second] =
+            Outcome::Merged(Neighbour { rank: into.rank, name: Arc::clone(&into.name) });
         outcomes[first] = Outcome::Projected(projection);
     }
     outcomes
@@ -97,7 +109,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
 fn alone(kernel: &Kernel) -> &'static str {
     match refusal(kernel) {
         Some(reason) if !can_join(kernel) => reason,
-        _ => "no kernel always follows it, or nothing would be saved",
+        _ => "no light kernel always follows it, or nothing would be saved",
     }
 }
 
@@ -142,6 +154,7 @@ fn member(
         cost: cost.min(time),
         expected: expected.value,
         memory: judged.memory.map_or(Seconds::ZERO, |memory| memory.value),
+        scales: true,
         bytes: judged.bytes?,
         read: side(Quantity::DramReadBytes),
         written: side(Quantity::DramWriteBytes),
@@ -166,9 +179,10 @@ impl Pair {
         let ideal = roofline::expected_time(memory, math);
         let expected = first.expected + second.expected;
         let cost = first.cost.max(second.cost);
-        let beyond = (first.time - first.cost) + (second.time - second.cost);
-        let projected =
-            if expected > Seconds::ZERO { cost + beyond * (ideal / expected) } else { cost };
+        let ratio = if expected > Seconds::ZERO { ideal / expected } else { 1.0 };
+        let beyond =
+            |one: &Member| (one.time - one.cost) * if one.scales { ratio.min(1.0) } else { 1.0 };
+        let projected = cost + beyond(first) + beyond(second);
         self.measured.add((first.time + second.time).get());
         self.expected.add(expected.get());
         self.ideal.add(ideal.get());
@@ -190,6 +204,9 @@ impl Pair {
         if !fits || !faithful(first) || !faithful(second) {
             return Ok(None);
         }
+        if self.count < SEEN {
+            return Err("its launches are too few to say what follows it");
+        }
         if self.unsplit > 0 {
             return Err("reads and writes of memory are not counted apart");
         }
@@ -201,8 +218,8 @@ impl Pair {
             ideal: time(&self.ideal),
             projected: time(&self.projected),
             limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
-            is_lower_bound: true,
-            with: Some(Arc::clone(&second.name)),
+            is_lower_bound: first.is_lower_bound() || second.is_lower_bound(),
+            with: Some(Neighbour { rank: second.rank, name: Arc::clone(&second.name) }),
         };
         Ok((projection.projected < projection.measured).then_some(projection))
     }

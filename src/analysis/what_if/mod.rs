@@ -56,9 +56,18 @@ pub enum Outcome {
     /// Its time can be projected.
     Projected(Projection),
     /// It is part of the projection of this kernel, with which it is fused.
-    Merged(Arc<str>),
+    Merged(Neighbour),
     /// It cannot be projected, for this reason; in sums its time stays as measured.
     Kept(String),
+}
+
+/// A kernel that another one is fused with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its place in the ranking of the whole profile, from 1.
+    pub rank: usize,
+    /// Its short name.
+    pub name: Arc<str>,
 }
 
 impl Outcome {
@@ -79,16 +88,16 @@ pub struct Projection {
     pub measured: Seconds,
     /// Their expected time as they ran.
     pub expected: Seconds,
-    /// Their expected time after the change: no launch can be faster.
+    /// The expected time of the same counts after the change.
     pub ideal: Seconds,
     /// The time after the change if each kernel keeps its measured distance from the roof.
     pub projected: Seconds,
     /// Which roof is met first after the change.
     pub limiter: Limiter,
-    /// Whether some work was not counted, so that `ideal` is only a lower bound of the roof's time.
+    /// Whether some work was not counted, so that `ideal` and `projected` are only lower bounds.
     pub is_lower_bound: bool,
     /// The kernel it is fused with, whose times are in these sums.
-    pub with: Option<Arc<str>>,
+    pub with: Option<Neighbour>,
 }
 
 impl Projection {
@@ -114,15 +123,14 @@ pub struct WhatIfTotals {
     pub kept_kernels: usize,
     /// Measured time that is not projected: of those kernels, and of launches that were not judged.
     pub kept: Seconds,
+    /// Time of the whole run if what is not projected takes as long as it did; none where nothing is
+    /// projected, or where that is more than a tenth of the run on another device.
+    pub run: Option<Seconds>,
+    /// Whether some work was not counted, so that the projected time is only a lower bound.
+    pub is_lower_bound: bool,
 }
 
 impl WhatIfTotals {
-    /// Time of the whole run if what is not projected takes as long as it did.
-    #[must_use]
-    pub fn run(&self) -> Seconds {
-        self.projected + self.kept
-    }
-
     /// How many times faster the projected kernels become together.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
@@ -169,7 +177,7 @@ struct Sum {
 /// Each launch is projected by itself, since a sum of maxima is not the maximum of sums: its counted
 /// bytes and operations are held against the changed roofs. What a launch took beyond the launch
 /// cost is then scaled by the ratio of the expected times, so that it keeps its measured distance
-/// from the roof; the launch cost stays.
+/// from the roof; the launch cost stays. Launches without any expected time stay as measured.
 ///
 /// # Errors
 /// [`CatalogError::MissingFigure`] where a device has no memory bandwidth.
@@ -195,14 +203,17 @@ pub fn what_if(
     let answers = changes.iter().zip(laws).zip(sums).map(|((change, law), sums)| {
         let kernels = &analysis.kernels;
         let outcomes: Vec<Outcome> = match law {
-            Some(_) => kernels.iter().zip(sums).map(|(one, sum)| outcome(one, sum)).collect(),
+            Some(_) => {
+                let each = kernels.iter().zip(sums);
+                each.map(|(one, sum)| outcome(one, sum, analysis.fixed_cost)).collect()
+            }
             None => fused::outcomes(profile, analysis),
         };
         WhatIf {
             change: change.label(),
-            is_elsewhere: matches!(change, Change::Device(_) | Change::RatedClock),
-            notes: change.notes(analysis),
-            totals: totals(kernels, &outcomes),
+            is_elsewhere: change.is_elsewhere(),
+            notes: change.notes(profile, analysis),
+            totals: totals(kernels, &outcomes, change.is_elsewhere()),
             kernels: outcomes,
         }
     });
@@ -246,7 +257,13 @@ fn sums(
 }
 
 impl Change {
-    fn label(&self) -> String {
+    const fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Device(_) | Self::RatedClock)
+    }
+
+    /// What is changed, in a few words.
+    #[must_use]
+    pub fn label(&self) -> String {
         match self {
             Self::Device(device) => device.name.clone(),
             Self::RatedClock => "rated clock".to_owned(),
@@ -257,7 +274,7 @@ impl Change {
         }
     }
 
-    fn notes(&self, analysis: &Analysis) -> Vec<String> {
+    fn notes(&self, profile: &Profile, analysis: &Analysis) -> Vec<String> {
         match self {
             Self::Device(device) => device::notes(device, analysis),
             Self::RatedClock => vec![
@@ -275,10 +292,11 @@ impl Change {
                  cores; other math stays fp32"
                     .to_owned(),
             ],
-            Self::Compulsory(compulsory) => compulsory.notes(analysis),
+            Self::Compulsory(compulsory) => compulsory.notes(profile, analysis),
             Self::Fused => vec![
-                "at most: as if each kernel read what the one before it wrote, which a profile does \
-                 not say; one launch cost is saved"
+                "as if each kernel read from memory what the one before it in the file wrote there: \
+                 the smaller of the two is neither written nor read, and one launch cost is saved; \
+                 what passes through L2 is not seen, and a filtered export hides kernels between"
                     .to_owned(),
             ],
         }
@@ -287,6 +305,10 @@ impl Change {
 
 impl Sum {
     fn add(&mut self, time: Seconds, expected: Seconds, cost: Seconds, sides: Sides, count: f64) {
+        // What takes its time although nothing was counted has no distance from a roof to keep.
+        if expected <= Seconds::ZERO {
+            return;
+        }
         let ideal = roofline::expected_time(sides.memory, sides.math);
         let cost = cost.min(time);
         let projected = cost + (time - cost) * (ideal / expected);
@@ -300,8 +322,14 @@ impl Sum {
 }
 
 /// What becomes of a kernel, or why nothing can be said.
-fn outcome(kernel: &Kernel, sum: Sum) -> Outcome {
+fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
+    let each = kernel.expected.map(|time| time / kernel.launches.max(1) as f64);
+    let is_below_launch = each.is_some_and(|each| each < fixed_cost);
     if let Some(reason) = refusal(kernel) {
+        return Outcome::Kept(reason.to_owned());
+    }
+    if is_below_launch {
+        let reason = "its roofs ask for less than a launch costs, so something else takes its time";
         return Outcome::Kept(reason.to_owned());
     }
     if let Some(reason) = sum.refused {
@@ -341,7 +369,9 @@ const fn refusal(kernel: &Kernel) -> Option<&'static str> {
     })
 }
 
-fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
+fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatIfTotals {
+    /// Where more of the run than this is not projected, nothing is said of the whole run elsewhere.
+    const MOST_KEPT: f64 = 0.1;
     let mut totals = WhatIfTotals::default();
     for outcome in outcomes {
         match outcome {
@@ -350,6 +380,7 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
                 totals.measured += one.measured;
                 totals.ideal += one.ideal;
                 totals.projected += one.projected;
+                totals.is_lower_bound |= one.is_lower_bound;
             }
             Outcome::Merged(_) => totals.projected_kernels += 1,
             Outcome::Kept(_) => {
@@ -366,6 +397,9 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome]) -> WhatIfTotals {
         kept.add(-one.measured.get());
     }
     totals.kept = Seconds::new(kept.get()).max(Seconds::ZERO);
+    let all: Seconds = kernels.iter().map(|kernel| kernel.measured).sum();
+    let is_whole = !is_elsewhere || totals.kept.get() <= MOST_KEPT * all.get();
+    totals.run = (totals.projected_kernels > 0 && is_whole).then(|| totals.projected + totals.kept);
     totals
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Law, Scene, Sides, grouped};
 use crate::analysis::Analysis;
-use crate::model::{DataType, Engine, Pipe};
+use crate::model::{DataType, Engine, Pipe, Profile};
 use crate::roofline;
+use crate::taxonomy::Kind;
 use crate::units::{Bytes, Flops, Seconds};
 
 /// Products of matrices run on tensor cores, in the format they are computed in: FP32 as TF32.
@@ -22,9 +23,19 @@ impl Law for TensorCores {
         if on_matrix || scene.judged.tensor_activity.is_some() {
             return Err("it uses tensor cores already".to_owned());
         }
+        if scene.kernel.class.tensor == Some(true) {
+            let reason = "by its name it uses tensor cores, whose work was not counted";
+            return Err(reason.to_owned());
+        }
+        // Narrow data that is computed as FP32 would be multiplied as it is stored.
+        let narrow = match scene.kernel.class.formats.stored {
+            Some(DataType::Fp16) => Pipe::Fp16Matrix,
+            Some(DataType::Bf16) => Pipe::Bf16Matrix,
+            _ => Pipe::Tf32Matrix,
+        };
         let math = scene.math(|pipe| match pipe {
             Pipe::Fp64Vector => Ok(Pipe::Fp64Matrix),
-            Pipe::Fp32Vector => Ok(Pipe::Tf32Matrix),
+            Pipe::Fp32Vector => Ok(narrow),
             Pipe::Fp16Vector => Ok(Pipe::Fp16Matrix),
             Pipe::Bf16Vector => Ok(Pipe::Bf16Matrix),
             Pipe::Unstated => Err("the format of its operations was not counted".to_owned()),
@@ -45,6 +56,25 @@ impl Law for SixteenBit {
                 return Err(format!("by its name its data is stored as {}", other.name()));
             }
             None => return Err("its name does not tell how its data is stored".to_owned()),
+        }
+        let class = &scene.kernel.class;
+        let others = [class.formats.b, class.formats.output].into_iter().flatten();
+        if let Some(other) = others.into_iter().find(|other| *other != DataType::Fp32) {
+            return Err(format!("by its name part of its data is {}", other.name()));
+        }
+        if let Some(kind) = class.kind
+            && matches!(
+                kind,
+                Kind::Optimizer
+                    | Kind::Sort
+                    | Kind::Topk
+                    | Kind::Gather
+                    | Kind::Scatter
+                    | Kind::Select
+                    | Kind::Embedding
+            )
+        {
+            return Err(format!("{} kernels also move state or indices that stay", kind.key()));
         }
         let is_product = scene.kernel.class.is_product();
         let math = scene.math(|pipe| match pipe {
@@ -78,26 +108,23 @@ pub struct Compulsory {
 const FEWER: f64 = 0.95;
 
 impl Compulsory {
-    /// What was counted beside what must be, kernel by kernel.
-    pub(super) fn notes(&self, analysis: &Analysis) -> Vec<String> {
+    /// What was counted beside what must be, in the longest launch of each kernel.
+    pub(super) fn notes(&self, profile: &Profile, analysis: &Analysis) -> Vec<String> {
         let kernels = analysis.kernels.iter().filter(|one| self.kernels.contains(&one.longest));
-        let times = |counted: f64, form: f64| {
-            if form > 0.0 { format!("{:.2} × ", counted / form) } else { String::new() }
+        let beside = |counted: f64, form: f64, what: &str| {
+            (form > 0.0).then(|| format!("{:.2} × the {what}", counted / form))
         };
         let lines = kernels.map(|kernel| {
-            let launches = kernel.launches.max(1) as f64;
-            let bytes = kernel.bytes.map(|bytes| {
-                times(bytes.get() / launches, self.bytes.get()) + "the compulsory bytes"
-            });
-            let work = kernel.flops.or(kernel.integer_operations).map(|work| {
-                times(work.get() / launches, self.operations.get()) + "the operations of the form"
-            });
+            let launch = profile.launch(kernel.longest);
+            let bytes = launch.dram_bytes().map(|(bytes, _)| bytes.get());
+            let work: Vec<f64> = launch.work().map(|(_, work, _)| work.get()).collect();
+            let work = (!work.is_empty()).then(|| work.iter().sum::<f64>());
+            let bytes = bytes.and_then(|one| beside(one, self.bytes.get(), "compulsory bytes"));
+            let form = self.operations.get();
+            let work = work.and_then(|one| beside(one, form, "operations of the form"));
             let parts: Vec<String> = bytes.into_iter().chain(work).collect();
-            if parts.is_empty() {
-                format!("{}: nothing was counted", kernel.name)
-            } else {
-                format!("{}: counted in a launch: {}", kernel.name, parts.join(", "))
-            }
+            let counted = if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") };
+            format!("{}: counted in its longest launch: {counted}", kernel.name)
         });
         lines.collect()
     }

@@ -32,7 +32,11 @@ impl Axis {
     ) -> Option<Self> {
         let (low, high) = ends(values)?;
         let (low, high) = if high > low * 1.001 { (low, high) } else { (low / 2.0, high * 2.0) };
-        Some(Self { low, high, ticks: ticks(low, high), title: title.to_owned(), unit })
+        let mut ticks = ticks(low, high);
+        if ticks.len() < 2 {
+            ticks = vec![low, high]; // no two round numbers lie between
+        }
+        Some(Self { low, high, ticks, title: title.to_owned(), unit })
     }
 
     /// An axis that reaches to the next round numbers.
@@ -96,7 +100,7 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 
 /// A round number with its prefix: `10 µs`, `200`, `5 k`.
 pub(super) fn tick(value: f64, unit: &str) -> String {
-    const PREFIXES: [(f64, &str); 9] = [
+    const PREFIXES: [(f64, &str); 11] = [
         (1e15, "P"),
         (1e12, "T"),
         (1e9, "G"),
@@ -106,6 +110,8 @@ pub(super) fn tick(value: f64, unit: &str) -> String {
         (1e-3, "m"),
         (1e-6, "µ"),
         (1e-9, "n"),
+        (1e-12, "p"),
+        (1e-15, "f"),
     ];
     // Ratios have no prefix below one.
     let least = if unit == "s" { 0.0 } else { 1.0 };
@@ -113,7 +119,7 @@ pub(super) fn tick(value: f64, unit: &str) -> String {
         PREFIXES.into_iter().find(|(factor, _)| *factor >= least && value >= factor * 0.9995);
     let (factor, prefix) = found.unwrap_or((1.0, ""));
     let scaled = value / factor;
-    let number = if (scaled - scaled.round()).abs() < 1e-6 {
+    let number = if (scaled - scaled.round()).abs() < 1e-6 * scaled {
         format!("{scaled:.0}")
     } else {
         digits(scaled).trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -194,6 +200,8 @@ mod tests {
                 axis.ticks.iter().all(|tick| *tick >= axis.low * 0.99 && *tick <= axis.high * 1.01)
             );
         }
+        let narrow = Axis::tight("", "", [1100.0, 1900.0].into_iter()).unwrap();
+        assert_eq!(narrow.ticks, [1100.0, 1900.0]);
         assert!(Axis::tight("", "", [0.0, f64::NAN].into_iter()).is_none());
         assert_eq!(Axis::tight("", "", [64.0].into_iter()).unwrap().low, 32.0);
     }
@@ -208,6 +216,8 @@ mod tests {
             (2000.0, "", "2k"),
             (1e12, "FLOP/s", "1 TFLOP/s"),
             (1.0, "s", "1 s"),
+            (2e-11, "s", "20 ps"),
+            (1100.0, "", "1.1k"),
         ] {
             assert_eq!(tick(value, unit), shown);
         }

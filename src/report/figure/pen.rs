@@ -1,6 +1,8 @@
 //! Colours, lines, marks and letters of a picture. Nothing is told by colour alone.
 
-use plotters::element::{Circle, Cross, EmptyElement, PathElement, Polygon, Text, TriangleMarker};
+use plotters::element::{
+    Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text, TriangleMarker,
+};
 use plotters::prelude::{DashedLineSeries, DrawingBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
@@ -130,6 +132,17 @@ impl Pen {
         let style = self.text(colour).pos(Pos::new(HPos::Left, VPos::Center));
         let at = (at.0, at.1 + self.letters as i32 / 2);
         area.draw(&Text::new(text.to_owned(), at, style))
+    }
+
+    /// Clears what lies below a label.
+    pub(super) fn clear<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        at: (i32, i32),
+        size: (i32, i32),
+    ) -> Drawn<DB> {
+        let corners = [at, (at.0 + size.0, at.1 + size.1)];
+        area.draw(&Rectangle::new(corners, self.ground.filled()))
     }
 
     /// A line through pixels.

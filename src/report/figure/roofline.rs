@@ -13,8 +13,6 @@ use crate::report::numbers::{digits, si};
 #[derive(Debug, Clone)]
 pub(crate) struct Roofline {
     pub(crate) title: String,
-    /// `FLOP` or `OP`.
-    pub(crate) operation: &'static str,
     /// The names of the series, in order.
     pub(crate) series: Vec<String>,
     pub(crate) roofs: Vec<Roof>,
@@ -27,6 +25,8 @@ pub(crate) struct Roofline {
 #[derive(Debug, Clone)]
 pub(crate) struct Roof {
     pub(crate) series: usize,
+    /// `FLOP` or `OP`.
+    pub(crate) operation: &'static str,
     pub(crate) label: String,
     pub(crate) kind: RoofKind,
     /// What benchmarks reach, rather than what the datasheet says.
@@ -53,16 +53,15 @@ pub(crate) struct Point {
     pub(crate) label: String,
 }
 
-/// The label of a series, and the pixel beside which it belongs.
-type Anchored = (usize, String, (i32, i32));
+/// The label of a series, and the pixels beside one of which it belongs, best first.
+type Anchored = (usize, String, [(i32, i32); 3]);
 
 impl Figure for Roofline {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
         let head = self.head(area, pen)?;
         let (_, body) = area.split_vertically(head);
         let ridges: Vec<(usize, f64, f64)> = self.ridges();
-        let (unit, rate) =
-            if self.operation == "OP" { ("OP/B", "OP/s") } else { ("FLOP/B", "FLOP/s") };
+        let (unit, rate) = self.units();
         let intensities = self.points.iter().map(|point| point.intensity);
         // A decade to both sides of the ridge points shows slope and flat.
         let around = ridges.iter().flat_map(|(_, ridge, _)| [ridge / 10.0, ridge * 10.0]);
@@ -88,19 +87,29 @@ impl Figure for Roofline {
         let mut labels = Labels::within(across, down);
         let roofs = self.roofs(&screen, pen, &place, (&x, &y), &mut labels)?;
         for (series, ridge, peak) in &ridges {
-            let at = place(*ridge, *peak);
-            let foot = place(*ridge, y.low);
+            let (at, foot) = (place(*ridge, *peak), place(*ridge, y.low));
             pen.hair(&screen, &[at, foot], pen.colour(*series), Line::Dotted)?;
+        }
+        for (series, ridge, _) in &ridges {
             let label = format!("ridge point {}", digits(*ridge));
-            if let Some(corner) = labels.right_of(foot, pen.size(&label)) {
+            let size = pen.size(&label);
+            let room = (size.0 + 8, size.1);
+            if let Some(corner) = labels.right_of(place(*ridge, y.low), room) {
+                // Ridge points lie close together: their lines pass behind the labels.
+                pen.clear(&screen, corner, size)?;
                 pen.write(&screen, &label, corner, pen.colour(*series))?;
             }
+        }
+        for (_, ridge, peak) in &ridges {
+            labels.avoid_line(place(*ridge, *peak), place(*ridge, y.low));
         }
         for point in &self.points {
             labels.avoid(place(point.intensity, point.rate), pen.radius());
         }
-        for (series, label, anchor) in roofs {
-            if let Some(corner) = labels.beside(anchor, 2, pen.size(&label)) {
+        for (series, label, anchors) in roofs {
+            let size = pen.size(&label);
+            let corner = anchors.iter().find_map(|anchor| labels.beside(*anchor, 2, size));
+            if let Some(corner) = corner {
                 pen.write(&screen, &label, corner, pen.colour(series))?;
             }
         }
@@ -122,6 +131,17 @@ impl Figure for Roofline {
 }
 
 impl Roofline {
+    /// Units of the axes; integer and floating-point work on one picture share them.
+    fn units(&self) -> (&'static str, &'static str) {
+        let compute = || self.roofs.iter().filter(|roof| matches!(roof.kind, RoofKind::Compute(_)));
+        let integer = compute().filter(|roof| roof.operation == "OP").count();
+        match integer {
+            0 => ("FLOP/B", "FLOP/s"),
+            all if all == compute().count() => ("OP/B", "OP/s"),
+            _ => ("FLOP/B, OP/B", "/s"),
+        }
+    }
+
     fn head<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Result<u32, Failed<DB>> {
         let letters = pen.letters as i32;
         let (width, left) = (area.dim_in_pixel().0 as i32, letters);
@@ -178,7 +198,7 @@ impl Roofline {
             let same = |other: &&Roof| {
                 other.series == roof.series && other.is_achievable == roof.is_achievable
             };
-            let (text, anchor) = match roof.kind {
+            let (text, anchors) = match roof.kind {
                 RoofKind::Memory(bandwidth) => {
                     let peaks =
                         self.roofs.iter().filter(same).filter_map(|other| match other.kind {
@@ -191,8 +211,9 @@ impl Roofline {
                     let ends = [place(start, start * bandwidth), place(end, end * bandwidth)];
                     pen.line(screen, &ends, colour, line)?;
                     labels.avoid_line(ends[0], ends[1]);
-                    let middle = (start * end).sqrt();
-                    (si(bandwidth, "B/s"), place(middle, middle * bandwidth))
+                    let along = |share: f64| start * (end / start).powf(share);
+                    let at = |share: f64| place(along(share), along(share) * bandwidth);
+                    (si(bandwidth, "B/s"), [at(0.5), at(0.25), at(0.75)])
                 }
                 RoofKind::Compute(peak) => {
                     let bandwidth =
@@ -204,9 +225,9 @@ impl Roofline {
                     let ends = [place(start, peak), place(x.high, peak)];
                     pen.line(screen, &ends, colour, line)?;
                     labels.avoid_line(ends[0], ends[1]);
-                    let rate = si(peak, &format!("{}/s", self.operation));
-                    let right = place(x.high, peak);
-                    (rate, (right.0 - 8 * pen.letters as i32, right.1))
+                    let rate = si(peak, &format!("{}/s", roof.operation));
+                    let along = |share: f64| place(start * (x.high / start).powf(share), peak);
+                    (rate, [along(0.75), along(0.5), along(0.25)])
                 }
             };
             // Colour alone does not tell whose roof it is.
@@ -215,7 +236,7 @@ impl Roofline {
                 _ => String::new(),
             };
             if !(roof.is_achievable && self.series.len() > 1) {
-                names.push((roof.series, format!("{owner}{} {text}", roof.label), anchor));
+                names.push((roof.series, format!("{owner}{} {text}", roof.label), anchors));
             }
         }
         Ok(names)

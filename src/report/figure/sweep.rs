@@ -14,8 +14,8 @@ pub(crate) struct SweepFigure {
     pub(crate) title: String,
     /// The swept key.
     pub(crate) key: String,
-    /// `FLOP` or `OP`.
-    pub(crate) operation: &'static str,
+    /// Unit of the intensities.
+    pub(crate) unit: &'static str,
     pub(crate) curves: Vec<Curve>,
 }
 
@@ -61,7 +61,7 @@ impl Figure for SweepFigure {
             let at = (pen.letters as i32 * 2, pen.letters as i32 * 3);
             return pen.write(&body, "nothing to draw: no time is longer than zero", at, pen.ink);
         };
-        let unit = if self.operation == "OP" { "OP/B" } else { "FLOP/B" };
+        let unit = self.unit;
         let levels = samples().flat_map(|sample| [sample.intensity, sample.ridge_point]);
         let title = format!("arithmetic intensity [{unit}]");
         match Axis::round(&title, "", levels.flatten()) {
@@ -91,6 +91,13 @@ impl Curve {
             self.samples.iter().copied().chain(self.turns.iter().map(|turn| turn.at)).collect();
         all.sort_by(|one, two| one.size.total_cmp(&two.size));
         all
+    }
+}
+
+impl Curve {
+    /// The ridge point at the largest size.
+    fn last_ridge(&self) -> Option<f64> {
+        self.all().into_iter().rev().find_map(|sample| sample.ridge_point)
     }
 }
 
@@ -175,7 +182,7 @@ impl SweepFigure {
         pen: &Pen,
         (x, y, margins): (&Axis, &Axis, Margins),
         shown: &[(usize, &Curve)],
-        ridges: &[(usize, f64, String)],
+        ridges: &[Ridge],
     ) -> Drawn<DB> {
         let chart = panel(area, pen, x, y, margins)?;
         let place = pixels(&chart);
@@ -199,8 +206,11 @@ impl SweepFigure {
                 drawn.push(own);
             }
             let ridge = path(curve, |one| one.ridge_point);
+            let label = curve.last_ridge().map(digits);
+            let owners = shown.iter().filter(|(_, other)| other.last_ridge().map(digits) == label);
+            let colour = if owners.count() > 1 { pen.ink } else { pen.colour(*series) };
             if ridge.len() > 1 {
-                pen.line(&screen, &ridge, pen.colour(*series), Line::Dotted)?;
+                pen.line(&screen, &ridge, colour, Line::Dotted)?;
             }
         }
         for (series, turn) in turns(shown) {
@@ -214,22 +224,26 @@ impl SweepFigure {
         let wanted: Vec<i32> =
             ridges.iter().map(|(_, ridge, _)| place(x.high, *ridge).1 - height / 2).collect();
         let heights = Labels::stacked(&wanted, height, down);
-        for ((series, _, label), y) in ridges.iter().zip(heights) {
-            pen.write(&screen, label, (across.end + 6, y), pen.colour(*series))?;
+        for ((owner, _, label), y) in ridges.iter().zip(heights) {
+            let colour = owner.map_or(pen.ink, |series| pen.colour(series));
+            pen.write(&screen, label, (across.end + 6, y), colour)?;
         }
         Ok(())
     }
 }
 
-/// The ridge points at the largest size, each once, with what is written beside their lines.
-fn ridges(shown: &[(usize, &Curve)]) -> Vec<(usize, f64, String)> {
-    let mut ridges: Vec<(usize, f64, String)> = Vec::new();
+/// A ridge point, whose it is if it is one curve's alone, and what is written beside its line.
+type Ridge = (Option<usize>, f64, String);
+
+/// The ridge points at the largest size, each once.
+fn ridges(shown: &[(usize, &Curve)]) -> Vec<Ridge> {
+    let mut ridges: Vec<Ridge> = Vec::new();
     for (series, curve) in shown {
-        let last = curve.all().into_iter().rev().find_map(|sample| sample.ridge_point);
-        let Some(ridge) = last else { continue };
+        let Some(ridge) = curve.last_ridge() else { continue };
         let label = format!("ridge {}", digits(ridge));
-        if ridges.iter().all(|known| known.2 != label) {
-            ridges.push((*series, ridge, label));
+        match ridges.iter_mut().find(|known| known.2 == label) {
+            Some(known) => known.0 = None,
+            None => ridges.push((Some(*series), ridge, label)),
         }
     }
     ridges

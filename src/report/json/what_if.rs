@@ -12,6 +12,8 @@ use crate::units::Seconds;
 pub(super) struct WhatIfDocument<'a> {
     /// What is changed, such as the name of a device.
     change: &'a str,
+    /// Whether the kernels run on other roofs; else only how they are written is changed.
+    elsewhere: bool,
     /// What a reader must know of this projection.
     notes: &'a [String],
     totals: WhatIfTotalsDocument,
@@ -22,10 +24,10 @@ pub(super) struct WhatIfDocument<'a> {
 #[derive(Serialize, JsonSchema)]
 struct WhatIfTotalsDocument {
     projected_kernels: usize,
-    /// Measured time of the kernels that are projected.
-    measured_s: f64,
-    /// No launch of them can be faster after the change.
-    ideal_s: f64,
+    /// Measured time of the kernels that are projected; `null` if none is.
+    measured_s: Option<f64>,
+    /// Expected time of the same counts after the change; `null` if no kernel is projected.
+    ideal_s: Option<f64>,
     /// If each keeps its measured distance from the roof; `null` if no kernel is projected.
     projected_s: Option<f64>,
     /// `measured_s` over `projected_s`.
@@ -33,8 +35,11 @@ struct WhatIfTotalsDocument {
     not_projected_kernels: usize,
     /// Measured time that is not projected.
     not_projected_s: f64,
-    /// `projected_s` and `not_projected_s` together.
-    run_s: f64,
+    /// `projected_s` and `not_projected_s` together; `null` if nothing is projected, or if on other
+    /// roofs more than a tenth of the run is not.
+    run_s: Option<f64>,
+    /// Whether some work was not counted, so that the projected times are only lower bounds.
+    is_lower_bound: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -47,17 +52,17 @@ struct ProjectionDocument<'a> {
     expected_s: Option<f64>,
     /// Their expected time after the change.
     ideal_s: Option<f64>,
-    /// Whether some work was not counted, so that the roof's time may be longer than `ideal_s`.
-    ideal_is_lower_bound: Option<bool>,
+    /// Whether some work was not counted, so that `ideal_s` and `projected_s` are lower bounds.
+    is_lower_bound: Option<bool>,
     /// Their time if the kernel keeps its measured distance from the roof.
     projected_s: Option<f64>,
     speedup: Option<f64>,
     /// `memory` or `math`, after the change.
     limiter: Option<&'static str>,
-    /// The kernel it is fused with; its times are in these.
-    fused_with: Option<&'a str>,
-    /// The kernel in whose entry its times are, after fusion.
-    merged_into: Option<&'a str>,
+    /// Rank of the kernel it is fused with; its times are in these.
+    fused_with_rank: Option<usize>,
+    /// Rank of the kernel in whose entry its times are, after fusion.
+    merged_into_rank: Option<usize>,
     /// Why the kernel is not projected; `null` if it is.
     not_projected: Option<&'a str>,
 }
@@ -71,25 +76,27 @@ fn document<'a>(one: &'a WhatIf, kernels: &'a [Kernel]) -> WhatIfDocument<'a> {
     let is_any = totals.projected_kernels > 0;
     WhatIfDocument {
         change: &one.change,
+        elsewhere: one.is_elsewhere,
         notes: &one.notes,
         totals: WhatIfTotalsDocument {
             projected_kernels: totals.projected_kernels,
-            measured_s: totals.measured.get(),
-            ideal_s: totals.ideal.get(),
+            measured_s: is_any.then(|| totals.measured.get()),
+            ideal_s: is_any.then(|| totals.ideal.get()),
             projected_s: is_any.then(|| totals.projected.get()),
             speedup: totals.speedup(),
             not_projected_kernels: totals.kept_kernels,
             not_projected_s: totals.kept.get(),
-            run_s: totals.run().get(),
+            run_s: totals.run.map(Seconds::get),
+            is_lower_bound: totals.is_lower_bound,
         },
         kernels: kernels.iter().zip(&one.kernels).map(|(kernel, one)| entry(kernel, one)).collect(),
     }
 }
 
 fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a> {
-    let (one, merged_into, not_projected) = match outcome {
+    let (one, merged_into_rank, not_projected) = match outcome {
         Outcome::Projected(projection) => (Some(projection), None, None),
-        Outcome::Merged(with) => (None, Some(&**with), None),
+        Outcome::Merged(into) => (None, Some(into.rank), None),
         Outcome::Kept(reason) => (None, None, Some(reason.as_str())),
     };
     let time = |time: fn(&Projection) -> Seconds| one.map(|one| time(one).get());
@@ -99,12 +106,12 @@ fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a>
         measured_s: time(|one| one.measured),
         expected_s: time(|one| one.expected),
         ideal_s: time(|one| one.ideal),
-        ideal_is_lower_bound: one.map(|one| one.is_lower_bound),
+        is_lower_bound: one.map(|one| one.is_lower_bound),
         projected_s: time(|one| one.projected),
         speedup: one.map(Projection::speedup),
         limiter: one.map(|one| one.limiter.label()),
-        fused_with: one.and_then(|one| one.with.as_deref()),
-        merged_into,
+        fused_with_rank: one.and_then(|one| Some(one.with.as_ref()?.rank)),
+        merged_into_rank,
         not_projected,
     }
 }

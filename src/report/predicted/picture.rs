@@ -84,11 +84,11 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
             curve.turns.push(TurnMark { at, label });
         }
     }
-    let operation = operation(table.rows.iter().map(|row| &row.prediction));
+    let unit = intensity_unit(table.rows.iter().map(|row| &row.prediction));
     SweepFigure {
         title: printable(call),
         key: axis.key.to_owned(),
-        operation,
+        unit,
         curves: curves.into_iter().map(|(_, _, curve)| curve).collect(),
     }
 }
@@ -105,11 +105,8 @@ fn points(call: &str, table: &SweepTable) -> Roofline {
 }
 
 fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)>) -> Roofline {
-    let rows: Vec<(String, &Prediction)> = rows.collect();
-    let operation = operation(rows.iter().map(|(_, one)| *one));
     let mut figure = Roofline {
         title: title.to_owned(),
-        operation,
         series: Vec::new(),
         roofs: Vec::new(),
         points: Vec::new(),
@@ -123,12 +120,14 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
             figure.series.push(one.device.clone());
             figure.series.len() - 1
         });
+        let operation = one.pipes.first().map_or("FLOP", |main| main.pipe.operation());
         let mut roof = |label: &str, kind: RoofKind, is_achievable: bool| {
             let same = |known: &Roof| {
                 known.series == series && known.kind == kind && known.is_achievable == is_achievable
             };
             if !figure.roofs.iter().any(same) {
-                figure.roofs.push(Roof { series, label: label.to_owned(), kind, is_achievable });
+                let label = label.to_owned();
+                figure.roofs.push(Roof { series, operation, label, kind, is_achievable });
             }
         };
         roof("DRAM", RoofKind::Memory(one.bandwidth.get()), false);
@@ -154,7 +153,15 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
     figure
 }
 
-fn operation<'a>(mut rows: impl Iterator<Item = &'a Prediction>) -> &'static str {
-    let first = rows.find_map(|one| one.pipes.first());
-    first.map_or("FLOP", |main| main.pipe.operation())
+/// The unit of intensities: integer and floating-point work in one sweep share the axis.
+fn intensity_unit<'a>(rows: impl Iterator<Item = &'a Prediction>) -> &'static str {
+    let mut words: Vec<&str> =
+        rows.filter_map(|one| Some(one.pipes.first()?.pipe.operation())).collect();
+    words.sort_unstable();
+    words.dedup();
+    match words.as_slice() {
+        ["OP"] => "OP/B",
+        ["FLOP", "OP"] => "FLOP/B, OP/B",
+        _ => "FLOP/B",
+    }
 }
