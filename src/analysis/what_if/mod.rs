@@ -362,10 +362,14 @@ const fn refusal(kernel: &Kernel) -> Option<&'static str> {
         State::FasterThanRoof => "faster than the model allows here, so its figures disagree",
         State::Unmodelled => "the export does not allow a judgement here",
         State::NotRoofline => "bound by links, which no roof of a device tells",
-        State::Opportunity | State::NearRoof | State::Fair | State::Minor => match kernel.limiter {
-            Limiter::Latency => "too little parallelism limits it, which faster roofs do not help",
-            Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
-        },
+        State::Opportunity | State::NearRoof | State::Fair | State::Minor | State::Waived => {
+            match kernel.limiter {
+                Limiter::Latency => {
+                    "too little parallelism limits it, which faster roofs do not help"
+                }
+                Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
+            }
+        }
     })
 }
 
