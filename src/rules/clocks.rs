@@ -1,5 +1,6 @@
 //! The SM clocks at which the kernels of a run ran.
 
+use super::rule::Missing;
 use super::run::Run;
 use crate::model::Quantity;
 use crate::units::Seconds;
@@ -17,8 +18,20 @@ pub(super) struct Clocks {
 const SHORTEST: Seconds = Seconds::new(20e-6);
 
 impl Clocks {
-    /// The clocks on a device by its position; none where no kernel of some length tells its own.
-    pub(super) fn of(run: &Run<'_>, device: usize) -> Option<Self> {
+    /// The clocks of every device, by its position, of which a kernel of some length tells its own.
+    ///
+    /// # Errors
+    /// [`Missing`] where no kernel at all tells its clock.
+    pub(super) fn all(run: &Run<'_>) -> Result<Vec<(usize, Self)>, Missing> {
+        let kernels = &run.analysis.kernels;
+        if !kernels.iter().any(|kernel| kernel.average(Quantity::SmClock).is_some()) {
+            return Err(Missing("sm__cycles_elapsed.avg.per_second"));
+        }
+        let devices = 0..run.analysis.devices.len();
+        Ok(devices.filter_map(|device| Some((device, Self::of(run, device)?))).collect())
+    }
+
+    fn of(run: &Run<'_>, device: usize) -> Option<Self> {
         let known = run
             .analysis
             .kernels

@@ -28,7 +28,8 @@ Smaller tiles, fewer items per thread, split-K or a reduction in two passes, a l
 128 to 256 threads instead of very small ones.
 
 ## When it is wrong
-Persistent kernels launch as many blocks as fit, by design. Kernels with many independent instructions
+Persistent kernels launch as many blocks as fit, by design; the confidence is low where a matrix product
+has a whole number of blocks for each multiprocessor. Kernels with many independent instructions
 in each thread need fewer warps; those have a busy unit and are left alone.
 
 ## Sources
@@ -99,9 +100,11 @@ fn check(subject: &Subject<'_>) -> Judgement {
         let wanted = subject.threshold(&BLOCKS) * f64::from(sms);
         format!("split the work into {wanted:.0} blocks or more")
     };
+    // Whole blocks for each multiprocessor may be a persistent kernel's own choice.
+    let may_persist = subject.class().is_product() && blocks % u64::from(sms) == 0;
     let finding = subject
         .finding(message, Stake { low, high, estimator: "busy-unit" })
-        .confidence(Confidence::Medium)
+        .confidence(if may_persist { Confidence::Low } else { Confidence::Medium })
         .evidence("blocks per multiprocessor", per_sm, "1")
         .evidence("threads per block", threads as f64, "1")
         .evidence("threads of a multiprocessor at once", resident_threads, "1")

@@ -103,6 +103,10 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .collect();
     let blocks = allowed.iter().map(|(_, blocks)| *blocks).min();
     let blocks = blocks.ok_or(Missing("launch__occupancy_limit_registers"))?;
+    // Fewer blocks than the four admit: then another resource is the scarcest (named barriers).
+    if subject.resident().is_ok_and(|resident| resident < blocks) {
+        return Ok(None);
+    }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     if let (Ok(grid), Ok(sms)) = (subject.blocks(), subject.sms())
         && grid <= u64::from(sms) * u64::from(blocks)

@@ -77,14 +77,15 @@ impl<'a> Share<'a> {
 
 /// A time with three digits, in the unit that suits it.
 pub(super) fn shown(time: Seconds) -> String {
+    // The limits lie where rounding to three digits reaches the next power of ten.
     let (value, unit) = match time.get() {
-        time if time >= 1.0 => (time, "s"),
-        time if time >= 1e-3 => (time * 1e3, "ms"),
+        time if time >= 0.9995 => (time, "s"),
+        time if time >= 0.9995e-3 => (time * 1e3, "ms"),
         time => (time * 1e6, "µs"),
     };
     let digits = match value {
-        value if value >= 100.0 => 0,
-        value if value >= 10.0 => 1,
+        value if value >= 99.95 => 0,
+        value if value >= 9.995 => 1,
         _ => 2,
     };
     format!("{value:.digits$} {unit}")

@@ -66,7 +66,7 @@ mod tests {
     use crate::rules::bench2::h100;
 
     const RULE: &str = "unfused-optimizer";
-    const NAME: &str = "adam_kernel(float*, float*, float*, float*)";
+    const NAME: &str = "sgd_momentum_kernel(float*, float*, float*)";
 
     #[test]
     fn fires_on_many_short_launches_only() {
