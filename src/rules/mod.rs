@@ -4,10 +4,13 @@
 //! A rule cannot judge ([`Missing`]), is content, or speaks; all three are counted.
 
 mod check;
+mod clocks;
 mod finding;
+mod latency;
 mod rule;
 mod run;
 mod settings;
+mod shares;
 mod subject;
 
 pub use check::{Findings, Tally, check};
@@ -27,11 +30,39 @@ macro_rules! rules {
 
 rules! {
     // launch and parallelism
+    launch_bound,
     small_grid,
     tail_effect,
-    low_occupancy,
+    insufficient_parallelism,
+    block_size_not_warp_multiple,
+    occupancy_limited,
+    low_achieved_occupancy,
+    sm_load_imbalance,
+    low_issue_utilisation,
+    warp_stalls,
+    warp_divergence,
+    predication_waste,
     // memory
     uncoalesced_access,
+    // the whole run
+    many_tiny_launches,
+    dtype_casts,
+    layout_transforms,
+    device_copies,
+    memset_share,
+    host_device_copies,
+    unfused_optimizer,
+    unfused_elementwise,
+    communication_share,
+    split_k_overhead,
+    // is the profile valid
+    faster_than_roof,
+    base_clock_profile,
+    clock_throttled,
+    device_mismatch,
+    mixed_devices,
+    unmodelled_share,
+    truncated_names,
 }
 
 /// The rule of this name.
@@ -39,6 +70,9 @@ rules! {
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id).copied()
 }
+
+#[cfg(test)]
+mod bench2;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use super::subject::Subject;
 /// One diagnosis.
 #[derive(Debug)]
 pub struct Rule {
-    /// Stable name of the condition; reads after "allow", such as `low-occupancy`.
+    /// Stable name of the condition; reads after "allow", such as `small-grid`.
     pub id: &'static str,
     /// What is wrong, in one line.
     pub summary: &'static str,

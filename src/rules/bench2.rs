@@ -1,0 +1,124 @@
+//! Profiles for the tests of rules, put together launch by launch.
+
+use super::{Finding, Settings, Tally, check};
+use crate::analysis::{Options, analyse};
+use crate::catalog::Catalog;
+use crate::model::{
+    DeviceHint, Dim3, Head, HintId, Origin, OriginId, Pipe, Profile, Quantity, Shape, Source,
+    Values,
+};
+
+/// Bytes per second of an H100 SXM.
+pub(super) const BANDWIDTH: f64 = 3.35e12;
+
+/// A profile that grows by one launch after another.
+pub(super) struct Bench {
+    profile: Profile,
+    hint: HintId,
+    origin: OriginId,
+    options: Options,
+}
+
+/// Runs on an H100 SXM: 132 multiprocessors, base clock 1.59 GHz or so.
+pub(super) fn h100() -> Bench {
+    on("NVIDIA H100 80GB HBM3")
+}
+
+/// Runs on a device of the catalogue.
+pub(super) fn on(device: &str) -> Bench {
+    let mut profile = Profile::default();
+    profile.sources.push(Source { format: "mapped".to_owned(), ..Source::default() });
+    let origin = profile.origins.id(&Origin::measured("column"));
+    let hint = profile.hint(DeviceHint { name: Some(device.to_owned()), ..DeviceHint::default() });
+    Bench { profile, hint, origin, options: Options::default() }
+}
+
+impl Bench {
+    /// As if Nsight Compute had taken it.
+    pub(super) fn ncu(mut self) -> Self {
+        self.profile.sources[0].format = "ncu-wide".to_owned();
+        self
+    }
+
+    /// The following launches run on another device, described so.
+    pub(super) fn then_on(mut self, hint: DeviceHint) -> Self {
+        self.hint = self.profile.hint(hint);
+        self
+    }
+
+    /// As if `--device` named it.
+    pub(super) fn named(mut self, device: &str) -> Self {
+        self.options.device = Some(device.to_owned());
+        self
+    }
+
+    /// Launches that have run at a tenth of the memory roof unless the values say otherwise.
+    pub(super) fn launch(
+        self,
+        name: &str,
+        (blocks, threads): (u32, u32),
+        (count, micros): (u32, f64),
+        values: &[(Quantity, f64)],
+    ) -> Self {
+        let mut all = values.to_vec();
+        all.push((Quantity::DramBytes, 0.1 * BANDWIDTH * micros * 1e-6));
+        all.push((Quantity::Work(Pipe::Fp32Vector), 1e3));
+        self.bare(name, (blocks, threads), (count, micros), &all)
+    }
+
+    /// Launches with these values and no other.
+    pub(super) fn bare(
+        mut self,
+        name: &str,
+        (blocks, threads): (u32, u32),
+        (count, micros): (u32, f64),
+        values: &[(Quantity, f64)],
+    ) -> Self {
+        let line = |x| Some(Dim3 { x, y: 1, z: 1 });
+        let mut all = Values::default();
+        all.set(Quantity::Duration, micros * 1e-6, self.origin);
+        for (quantity, value) in values {
+            all.set(*quantity, *value, self.origin);
+        }
+        let head = Head {
+            id: self.profile.launches.len() as u32,
+            name: self.profile.names.id(name),
+            shape: Shape::new(line(blocks), line(threads)),
+            device: self.hint,
+            count,
+            ..Head::default()
+        };
+        self.profile.launches.push(head, &all);
+        self
+    }
+
+    /// What a rule finds, and how often it could say what.
+    pub(super) fn ask(&self, rule: &str) -> (Vec<Finding>, Tally) {
+        assert!(super::rule(rule).is_some(), "{rule}");
+        let analysis = analyse(&self.profile, &Catalog::builtin(), &self.options).unwrap();
+        let settings = Settings { select: [rule.to_owned()].into(), ..Settings::default() };
+        let mut findings = check(&analysis, &settings);
+        let mut found = findings.run;
+        found.extend(findings.by_kernel.into_iter().flatten());
+        (found, findings.tally.remove(0))
+    }
+
+    /// The one finding of a rule.
+    #[track_caller]
+    pub(super) fn found(&self, rule: &str) -> Finding {
+        let (mut found, tally) = self.ask(rule);
+        assert_eq!(found.len(), 1, "{tally:?}");
+        found.remove(0)
+    }
+
+    /// Whether a rule looked and has nothing to say.
+    pub(super) fn is_content(&self, rule: &str) -> bool {
+        let (found, tally) = self.ask(rule);
+        found.is_empty() && tally.minor == 0 && tally.cannot_judge == 0 && tally.content > 0
+    }
+
+    /// The metrics that a rule lacks.
+    pub(super) fn lacks(&self, rule: &str) -> Vec<&'static str> {
+        self.ask(rule).1.missing.into_keys().collect()
+    }
+}
