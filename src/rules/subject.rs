@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn the_gap_is_measured_minus_expected_and_caps_every_finding() {
         let copy = kernel("k", 100.0).bytes(1e8);
-        let (_, gap) = stake(&copy, Subject::gap);
+        let (_, gap) = stake(&copy, |subject| subject.gap());
         assert!((gap - (100.0 - 1e8 / 3.352e12 * 1e6)).abs() < 0.1, "{gap}");
         let most = copy.seen(a_rule(), |subject| {
             subject.finding(String::new(), subject.share(0.9, "busy-unit")).at_stake_s * 1e6
