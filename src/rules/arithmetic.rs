@@ -112,13 +112,17 @@ impl Subject<'_> {
         (time > Seconds::ZERO && work.time > Seconds::ZERO).then(|| work.time / time)
     }
 
+    /// Whether operations were counted where they ran, rather than taken from shapes.
+    pub(super) fn is_counted(&self) -> bool {
+        self.kernel.flops.is_some() && self.kernel.provenance != "algorithmic"
+    }
+
     /// Whether tensor cores work: by operations, by activity, by name; counters come first.
     ///
     /// # Errors
     /// [`Missing`] where nothing tells.
     pub(super) fn uses_tensor_cores(&self) -> Result<bool, Missing> {
-        // Operations from shapes do not tell where they ran.
-        let is_counted = self.kernel.provenance != "algorithmic";
+        let is_counted = self.is_counted();
         let is_matrix = |pipe: Pipe| pipe.engine() == Engine::Matrix;
         if is_counted && self.operations(is_matrix) > Flops::ZERO {
             return Ok(true);
@@ -150,8 +154,9 @@ impl Subject<'_> {
         Some(if is_bf16 { Pipe::Bf16Matrix } else { Pipe::Fp16Matrix })
     }
 
-    /// What moving the kernel's main work to this tensor pipe would bring; none where the device has
-    /// no such pipe or the move wins nothing.
+    /// What moving the kernel's main work to this tensor pipe would bring: at least the difference of
+    /// the roofs, at most all above what good kernels reach there. None where the device has no such
+    /// pipe, memory takes longer than the math as it is, or the move wins nothing.
     ///
     /// # Errors
     /// [`Missing`] when a peak or the operations are not known.
@@ -160,12 +165,18 @@ impl Subject<'_> {
         if device.has_units(to) == Some(false) {
             return Ok(None);
         }
-        let stake = self.pipe(to)?;
-        let main =
-            self.kernel.work.iter().max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
+        let mut stake = self.pipe(to)?;
+        let kernel = self.kernel;
+        let main = kernel.work.iter().max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
+        let main = main.ok_or(Missing("FLOP counters"))?;
+        let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
+        if main.time <= memory {
+            return Ok(None);
+        }
         let peak = |pipe: Pipe| device.need_peak(pipe).map_err(|_| Missing("peak of the pipe"));
-        let from = main.ok_or(Missing("FLOP counters"))?.pipe;
-        let ratio = peak(to)? / peak(from)?;
+        let ratio = peak(to)? / peak(main.pipe)?;
+        let roof = roofline::expected_time(memory, main.time / ratio);
+        stake.low = roofline::recoverable(main.time, roof).min(stake.high);
         Ok((stake.high > Seconds::ZERO).then_some(Vectorised { ratio, stake }))
     }
 
@@ -228,5 +239,50 @@ impl Subject<'_> {
         finding.estimator = stake.estimator;
         finding.is_fixed = false;
         finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::{Rule, rule};
+
+    fn a_rule() -> &'static Rule {
+        rule("pipe-saturated").unwrap()
+    }
+
+    #[test]
+    fn after_a_pipe_another_unit_or_the_issue_slots_bind() {
+        let fma = |bench: &Bench| {
+            let stake = bench.seen(a_rule(), |subject| subject.next_pipe(Quantity::PipeFma, 0.5));
+            stake.map(|stake| (stake.low.get() * 1e6, stake.high.get() * 1e6))
+        };
+        let bench = || kernel("k", 100.0).set(Quantity::PipeFma, 0.8);
+        assert_eq!(fma(&bench()), Err(Missing(Unit::Dram.metric())));
+        let close = |(low, high): (f64, f64), wanted: (f64, f64)| {
+            assert!(
+                (low - wanted.0).abs() < 1e-6 && (high - wanted.1).abs() < 1e-6,
+                "{low} {high}"
+            );
+        };
+        close(fma(&bench().set(Quantity::L2Throughput, 0.2)).unwrap(), (50.0, 50.0));
+        close(fma(&bench().set(Quantity::PipeXu, 0.6)).unwrap(), (25.0, 25.0));
+        let issuing = bench().set(Quantity::L2Throughput, 0.2).set(Quantity::IssueActive, 0.7);
+        close(fma(&issuing).unwrap(), (12.5, 50.0));
+        // Multiprocessors busier than the pipe: one that was not measured is.
+        let other = bench().set(Quantity::L2Throughput, 0.2).set(Quantity::SmThroughput, 0.9);
+        close(fma(&other).unwrap(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn counters_tell_of_tensor_cores_before_names() {
+        let uses = |bench: &Bench| bench.seen(a_rule(), |subject| subject.uses_tensor_cores());
+        let named = || kernel("ampere_fp16_s16816gemm_fp16_128x128", 100.0).bytes(1e7);
+        assert_eq!(uses(&named()), Ok(true));
+        assert_eq!(uses(&named().set(Quantity::TensorActive, 0.0)), Ok(false));
+        assert_eq!(uses(&named().work(Pipe::Fp16Matrix, 0.0)), Ok(false));
+        assert_eq!(uses(&kernel("ampere_sgemm_128x64_nn", 100.0).bytes(1e7)), Ok(false));
+        assert_eq!(uses(&kernel("my_gemm", 100.0).bytes(1e7)), Err(Missing(PIPES[0].metric)));
     }
 }

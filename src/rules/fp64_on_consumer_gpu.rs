@@ -18,7 +18,7 @@ FP64 is at least `share` of the FLOPs, the device's FP64 peak is at most `ratio`
 FP64 pipe is at least `busy`, by its utilisation or by the time its operations need.
 
 ## What to try
-Another device (V100, A100, H100 and their successors run FP64 at half the rate of FP32); FP32 with
+Another device (V100, A100, H100 and B200 run FP64 at half the rate of FP32); FP32 with
 compensated summation; FP32 with iterative refinement; pairs of FP32.
 
 ## When it is wrong

@@ -11,13 +11,13 @@ pub(super) const RULE: Rule = Rule {
 Matrix products, convolutions and attention on FP16 or BF16 operands that run on CUDA cores.
 
 ## Why it costs time
-Tensor cores multiply 16-bit operands four to sixteen times as fast as CUDA cores, and accumulate in
-FP32 besides.
+Tensor cores multiply 16-bit operands four to eight times as fast as packed arithmetic on CUDA cores,
+and accumulate in FP32 besides.
 
 ## How it decides
 A product on compute capability 7.0 or later; its name says FP16 or BF16, or packed 16-bit arithmetic is at
-least `share` of its FLOPs; tensor cores did nothing, by counters first and by the name last; and they would
-take less time, memory considered.
+least `share` of its FLOPs; tensor cores did nothing, by counters first and by the name last; math takes
+longer than memory. At stake is at least the difference of the roofs.
 
 ## What to try
 Dimensions that are multiples of 8 elements and pointers aligned to 16 bytes; channels-last for
@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     );
     let finding = subject
         .finding_against(message, moved.stake, Seconds::ZERO)
-        .confidence(if half.is_some() { Confidence::High } else { Confidence::Low })
+        .confidence(if half.is_some() && subject.is_counted() { Confidence::High } else { Confidence::Low })
         .evidence_if("16-bit share of the FLOPs", half, "1")
         .evidence("tensor operations", 0.0, "FLOP")
         .evidence("peak of the tensor pipe over that of the pipe used", moved.ratio, "1")

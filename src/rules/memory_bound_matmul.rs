@@ -67,10 +67,10 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let roof = if kernel.modelled > Seconds::ZERO { memory / kernel.modelled } else { 0.0 };
     let dram = subject.utilisation(Unit::Dram).map_or(roof, |used| used.max(roof));
     let is_saturated = dram >= subject.threshold(&SATURATED);
+    let digits = usize::from(factor < 10.0);
     let message = format!(
-        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {} × the rows would cost \
-         hardly more",
-        if factor >= 10.0 { format!("{factor:.0}") } else { format!("{factor:.1}") }
+        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {factor:.digits$} × the work on \
+         the same bytes would take hardly longer"
     );
     let finding = if is_saturated {
         subject.info(message).next("batch more rows, or store the weights in fewer bits")

@@ -13,7 +13,7 @@ Kernels that keep the XU pipe busy: exponentials, logarithms, reciprocals, roots
 between integers and floating point.
 
 ## Why it costs time
-The XU pipe gives 16 results per clock and multiprocessor, an eighth of FP32. Softmax with its exponential
+The XU pipe gives 16 results per clock and multiprocessor, a quarter to an eighth of FP32. Softmax with its exponential
 per element is the usual case.
 
 ## How it decides
