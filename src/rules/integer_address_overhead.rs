@@ -1,6 +1,6 @@
 //! Flags kernels whose integer arithmetic, usually addresses, fills the pipes.
 
-use super::{Check, Confidence, Judgement, Rule, Subject, Threshold, Unit};
+use super::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold, Unit};
 use crate::model::Quantity;
 use crate::units::Seconds;
 
@@ -75,9 +75,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
         integers * 100.0,
         used * 100.0
     );
-    let mut stake = subject.next_pipe(pipe, LEFT)?;
     // How many of the integers can go is not known.
-    stake.low = Seconds::ZERO;
+    let stake = Stake { low: Seconds::ZERO, ..subject.next_pipe(pipe, LEFT)? };
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)

@@ -1,6 +1,6 @@
 //! Flags products with too few operations per byte for the math units of the device.
 
-use super::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use super::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::roofline::{self, achievable};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
@@ -80,9 +80,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
         } else {
             achievable::HBM
         };
-        let mut stake = subject.gap();
-        stake.high = roofline::recoverable(kernel.modelled, memory / good);
-        stake.low = kernel.recoverable.min(stake.high);
+        let high = roofline::recoverable(kernel.modelled, memory / good);
+        let stake = Stake { low: kernel.recoverable.min(high), high, estimator: "gap" };
         subject
             .finding(message, stake)
             .confidence(Confidence::Medium)

@@ -1,7 +1,8 @@
 //! Flags tensor-core products whose kernel was chosen for operands that are hardly aligned.
 
-use super::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use super::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
 use crate::model::Precision;
+use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "unaligned-gemm-kernel",
@@ -64,8 +65,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
         "its kernel loads {elements:.0} element{}{width} at a time: operands are not aligned to 16 bytes",
         if elements > 1.0 { "s" } else { "" }
     );
-    let mut stake = subject.gap();
-    (stake.low, stake.high) = (stake.low * 0.0, stake.high * EXPLAINED);
+    let gap = subject.gap();
+    let stake = Stake { low: Seconds::ZERO, high: gap.high * EXPLAINED, ..gap };
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
