@@ -3,6 +3,9 @@
 //! To add a rule: one file with documentation and a `RULE` constant, one line in the list below.
 //! A rule cannot judge ([`Missing`]), is content, or speaks; all three are counted.
 
+mod arithmetic;
+#[cfg(test)]
+mod bench3;
 mod check;
 mod clocks;
 mod finding;
@@ -44,6 +47,20 @@ rules! {
     predication_waste,
     // memory
     uncoalesced_access,
+    // arithmetic
+    gemm_on_cuda_cores,
+    half_gemm_on_cuda_cores,
+    fp64_in_single_precision_code,
+    fp64_on_consumer_gpu,
+    unaligned_gemm_kernel,
+    low_tensor_utilisation,
+    warp_mma_on_hopper,
+    old_architecture_kernel,
+    memory_bound_matmul,
+    unfused_multiply_add,
+    integer_address_overhead,
+    special_function_bound,
+    pipe_saturated,
     // the whole run
     many_tiny_launches,
     dtype_casts,

@@ -307,3 +307,87 @@ impl<'a> Subject<'a> {
         Finding::info(self.rule.id, message)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Pipe, Quantity};
+    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::{Rule, Stake, Subject, Unit, rule};
+    use crate::units::Bytes;
+
+    fn a_rule() -> &'static Rule {
+        rule("uncoalesced-access").unwrap()
+    }
+
+    /// NVIDIA's sample of uncoalesced accesses, as measured on an RTX A2000.
+    fn sample() -> Bench {
+        kernel("addConstDouble3", 294.3)
+            .set(Quantity::L1Throughput, 0.9553)
+            .set(Quantity::DramThroughput, 0.7261)
+            .set(Quantity::L2Throughput, 0.5628)
+            .set(Quantity::SmThroughput, 0.3673)
+    }
+
+    fn stake(bench: &Bench, of: impl Fn(&Subject<'_>) -> Stake) -> (f64, f64) {
+        let stake = bench.seen(a_rule(), of);
+        (stake.low.get() * 1e6, stake.high.get() * 1e6)
+    }
+
+    #[test]
+    fn after_a_cure_the_next_unit_binds() {
+        let third = |subject: &Subject<'_>| subject.next_bottleneck(Unit::L1, 1.0 / 3.0).unwrap();
+        let (low, high) = stake(&sample(), third);
+        assert_eq!(low, high);
+        assert!((high - 70.6).abs() < 0.05, "{high}");
+        // Of a unit that is not the busiest, nothing is won.
+        let memory = |subject: &Subject<'_>| subject.next_bottleneck(Unit::Dram, 0.1).unwrap();
+        assert_eq!(stake(&sample(), memory), (0.0, 0.0));
+        let unknown = kernel("k", 10.0).set(Quantity::L1Throughput, 0.9);
+        assert!(unknown.seen(a_rule(), |subject| subject.next_bottleneck(Unit::L2, 0.5)).is_err());
+    }
+
+    #[test]
+    fn a_stall_counts_at_most_what_was_not_issued() {
+        let busy = sample().set(Quantity::IssueActive, 0.9);
+        let half = |subject: &Subject<'_>| subject.stall(0.5);
+        assert!((stake(&busy, half).1 - 29.43).abs() < 1e-6);
+        assert!((stake(&sample(), half).1 - 147.15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_tail_costs_a_range() {
+        // 265 blocks on 132 × 2: one wave and a block.
+        let tail = kernel("k", 100.0).grid(265, 128).set(Quantity::ResidentBlocksPerSm, 2.0);
+        let (low, high) = stake(&tail, |subject| subject.tail().unwrap());
+        assert!((low - 100.0 * (1.0 - 265.0 / 132.0 / 3.0)).abs() < 1e-6, "{low}");
+        assert!((high - 100.0 * (1.0 - 265.0 / 264.0 / 2.0)).abs() < 1e-6, "{high}");
+    }
+
+    #[test]
+    fn bytes_that_need_not_move_take_their_time() {
+        let copy = kernel("k", 100.0).bytes(2e8);
+        let (_, high) = stake(&copy, |subject| subject.traffic(Bytes::new(1e8)).unwrap());
+        assert!((high - 1e8 / 3.352e12 / 0.9 * 1e6).abs() < 0.1, "{high}");
+    }
+
+    #[test]
+    fn another_pipe_needs_memory_all_the_same() {
+        let product = |bytes| kernel("k", 1000.0).work(Pipe::Fp32Vector, 50e9).bytes(bytes);
+        let moved = |subject: &Subject<'_>| subject.pipe(Pipe::Tf32Matrix).unwrap();
+        let math = 1000.0 - 50e9 / 494.7e12 / 0.8 * 1e6;
+        assert!((stake(&product(1e8), moved).1 - math).abs() < 1.0);
+        let memory = 1000.0 - 2e9 / 3.352e12 / 0.8 * 1e6;
+        assert!((stake(&product(2e9), moved).1 - memory).abs() < 1.0);
+    }
+
+    #[test]
+    fn the_gap_is_measured_minus_expected_and_caps_every_finding() {
+        let copy = kernel("k", 100.0).bytes(1e8);
+        let (_, gap) = stake(&copy, |subject| subject.gap());
+        assert!((gap - (100.0 - 1e8 / 3.352e12 * 1e6)).abs() < 0.1, "{gap}");
+        let most = copy.seen(a_rule(), |subject| {
+            subject.finding(String::new(), subject.share(0.9, "busy-unit")).at_stake_s * 1e6
+        });
+        assert!((most - gap).abs() < 1e-9);
+    }
+}
