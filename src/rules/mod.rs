@@ -3,6 +3,7 @@
 //! To add a rule: one file with documentation and a `RULE` constant, one line in the list below.
 //! A rule cannot judge ([`Missing`]), is content, or speaks; all three are counted.
 
+mod caches;
 mod check;
 mod finding;
 mod rule;
@@ -32,6 +33,21 @@ rules! {
     low_occupancy,
     // memory
     uncoalesced_access,
+    misaligned_access,
+    partial_dram_bursts,
+    narrow_global_loads,
+    l2_bandwidth_bound,
+    l1_bandwidth_bound,
+    l2_fabric_traffic,
+    dram_saturated,
+    memory_latency_bound,
+    sysmem_traffic,
+    peer_traffic,
+    atomic_contention,
+    register_spills,
+    local_arrays,
+    shared_load_bank_conflicts,
+    shared_store_bank_conflicts,
 }
 
 /// The rule of this name.
@@ -40,6 +56,8 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id).copied()
 }
 
+#[cfg(test)]
+mod bench;
 #[cfg(test)]
 mod tests {
     use super::{RULES, Rule};
