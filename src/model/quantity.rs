@@ -131,8 +131,10 @@ quantities! {
     NarrowLoadShare, "narrow_load_share", "1", false;
     /// Sectors of local memory (spills, arrays indexed at run time) over all sectors of L1.
     LocalSectorShare, "local_sector_share", "1", false;
-    /// Requests to local memory that register spills cause, over all requests.
+    /// Requests to local memory that register spills cause, over all requests to local memory.
     SpillShare, "spill_share", "1", false;
+    /// The same requests over all instructions of warps: each is one of them.
+    SpillInstructionShare, "spill_instruction_share", "1", false;
     /// Shared-memory load wavefronts that bank conflicts add, over all of them.
     SharedLoadConflicts, "shared_load_conflict_share", "1", false;
     /// Shared-memory store wavefronts that bank conflicts add, over all of them.

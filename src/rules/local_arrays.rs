@@ -16,8 +16,9 @@ Registers have no addresses. An array that a thread indexes with a value known o
 into local memory, which is device memory behind L1 and L2, even if it is small.
 
 ## How it decides
-Local memory takes at least `sectors` of the sectors of L1, and no spills were counted; where they were not
-counted, the kernel has fewer than `registers` registers per thread.
+Local memory takes at least `sectors` of the sectors of L1, not counting the part of its requests that
+Nsight Compute 2025 and later attributes to spills; where spills were not told apart, the kernel has
+fewer than `registers` registers per thread.
 
 ## What to try
 Make the indices constants: unroll the loops over the array fully; turn the array into scalars; select
@@ -51,21 +52,24 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let local = subject.need(Quantity::LocalSectorShare, metric)?;
     let spills = subject.get(Quantity::SpillShare);
     let registers = subject.get(Quantity::RegistersPerThread);
-    let (is_array, confidence) = match (spills, registers) {
-        (Some(spills), _) => (spills <= 0.0, Confidence::Medium),
-        (None, Some(registers)) => (registers < subject.threshold(&REGISTERS), Confidence::Low),
+    let (arrays, confidence) = match (spills, registers) {
+        (Some(spills), _) => (local * (1.0 - spills), Confidence::High),
+        (None, Some(registers)) if registers < subject.threshold(&REGISTERS) => {
+            (local, Confidence::Low)
+        }
+        (None, Some(_)) => return Ok(None),
         (None, None) => return Err(Missing("launch__registers_per_thread")),
     };
-    if local < subject.threshold(&SECTORS) || !is_array {
+    if arrays < subject.threshold(&SECTORS) {
         return Ok(None);
     }
-    let why = if spills.is_some() { "without any spill" } else { "though registers were left" };
-    let message = format!("local memory takes {:.0} % of the sectors of L1 {why}", local * 100.0);
+    let why = if spills.is_some() { "without being spills" } else { "though registers were left" };
+    let message = format!("local memory takes {:.0} % of the sectors of L1 {why}", arrays * 100.0);
     let finding = subject
-        .finding(message, excess(subject, 1.0 - local))
+        .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)
         .evidence("sectors of local memory, of all in L1", local, "1")
-        .evidence_if("requests caused by spills, of all", spills, "1")
+        .evidence_if("requests to local memory that are spills", spills, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
     Ok(Some(
@@ -83,14 +87,14 @@ mod tests {
     #[test]
     fn local_memory_without_spills_is_found() {
         let counted = judge(&RULE, &[LOCAL, (Quantity::SpillShare, 0.0)]).unwrap().unwrap();
-        assert_eq!(counted.confidence, Confidence::Medium);
+        assert_eq!(counted.confidence, Confidence::High);
         let likely = [LOCAL, (Quantity::RegistersPerThread, 40.0)];
         assert_eq!(judge(&RULE, &likely).unwrap().unwrap().confidence, Confidence::Low);
     }
 
     #[test]
     fn spills_and_little_local_memory_are_left_alone() {
-        assert!(judge(&RULE, &[LOCAL, (Quantity::SpillShare, 0.2)]).unwrap().is_none());
+        assert!(judge(&RULE, &[LOCAL, (Quantity::SpillShare, 1.0)]).unwrap().is_none());
         assert!(judge(&RULE, &[LOCAL, (Quantity::RegistersPerThread, 255.0)]).unwrap().is_none());
         let little = [(Quantity::LocalSectorShare, 0.01), (Quantity::SpillShare, 0.0)];
         assert!(judge(&RULE, &little).unwrap().is_none());

@@ -127,6 +127,7 @@ raws! {
     LocalStoreSectors, Count, ["l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"];
     SpillPct, Percent, ["derived__local_spilling_requests_pct"];
     SpillRequests, Count, ["derived__local_spilling_requests", "sass__inst_executed_register_spilling_mem_local"];
+    InstructionsExecuted, Count, ["smsp__inst_executed.sum", "sm__inst_executed.sum", "inst_executed"];
     SharedLoadConflicts, Count, ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"];
     SharedLoadWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"];
     SharedStoreConflicts, Count, ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"];
@@ -137,6 +138,8 @@ raws! {
     LtsReadSectors, Count, ["lts__t_sectors_op_read.sum"];
     LtsWriteSectors, Count, ["lts__t_sectors_op_write.sum"];
     LtsReadMiss, Count, ["lts__t_sectors_op_read_lookup_miss.sum"];
+    LtsTexReadMiss, Count, ["lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum"];
+    LtsGccMiss, Count, ["lts__t_sectors_srcunit_gcc_lookup_miss.sum"];
     LtsFabric, Count, ["lts__t_sectors_srcunit_ltcfabric.sum"];
     LtsSystemMiss, Count, ["lts__t_sectors_aperture_sysmem_lookup_miss.sum"];
     LtsSystemRead, Count, ["lts__t_sectors_aperture_sysmem_op_read.sum"];
@@ -419,6 +422,11 @@ impl Catalogue {
             ("Avg. Not Predicated Off Threads Per Warp", _) => Raw::PredicatedPerInstruction,
             ("Warp Cycles Per Issued Instruction", _) => Raw::WarpLatency,
             ("Local Memory Spilling Request Overhead", true) => Raw::SpillPct,
+            // Another section has a row of the same name in bytes.
+            ("Local Memory Spilling Requests", _) if section == "Memory Workload Analysis" => {
+                Raw::SpillRequests
+            }
+            ("Executed Instructions", _) => Raw::InstructionsExecuted,
             _ => return None,
         };
         Some(wanted(raw))

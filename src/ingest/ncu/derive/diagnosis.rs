@@ -102,8 +102,14 @@ impl Deriver<'_, '_, '_> {
         );
         self.measured(Quantity::SpillShare, Raw::SpillPct, "derived__local_spilling_requests_pct");
         // No spill is no share of whatever there is.
-        let none = raw.get(Raw::SpillRequests).filter(|requests| *requests == 0.0);
+        let spills = raw.get(Raw::SpillRequests);
+        let none = spills.filter(|requests| *requests == 0.0);
         self.derived(Quantity::SpillShare, none, "derived__local_spilling_requests");
+        self.derived(
+            Quantity::SpillInstructionShare,
+            share(spills, raw.get(Raw::InstructionsExecuted)),
+            "derived__local_spilling_requests ÷ smsp__inst_executed.sum",
+        );
         for (quantity, part, whole, formula) in [
             (
                 Quantity::SharedLoadConflicts,
@@ -176,16 +182,25 @@ impl Deriver<'_, '_, '_> {
             Raw::AtomicPct,
             "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed",
         );
-        let missed = raw.get(Raw::LtsReadMiss).map(|miss| roofline::sector_bytes(miss).get());
-        let read = self.values.get(Quantity::DramReadBytes);
-        self.derived(
-            Quantity::DramExcessReads,
-            share(
-                read.zip(missed).map(|(read, missed)| read - missed),
-                self.values.get(Quantity::DramBytes),
+        // Without the reads of all clients: those of the multiprocessors, and of their instructions
+        // and constants.
+        let by_client = sum(raw.get(Raw::LtsTexReadMiss), raw.get(Raw::LtsGccMiss));
+        for (missed, formula) in [
+            (
+                raw.get(Raw::LtsReadMiss),
+                "(dram__bytes_read.sum − 32 × lts__t_sectors_op_read_lookup_miss.sum) ÷ dram__bytes.sum",
             ),
-            "(dram__bytes_read.sum − 32 × lts__t_sectors_op_read_lookup_miss.sum) ÷ dram__bytes.sum",
-        );
+            (
+                by_client,
+                "(dram__bytes_read.sum − 32 × (lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum + lts__t_sectors_srcunit_gcc_lookup_miss.sum)) ÷ dram__bytes.sum",
+            ),
+        ] {
+            let missed = missed.map(|missed| roofline::sector_bytes(missed).get());
+            let read = self.values.get(Quantity::DramReadBytes);
+            let excess = read.zip(missed).map(|(read, missed)| read - missed);
+            let all = self.values.get(Quantity::DramBytes);
+            self.derived(Quantity::DramExcessReads, share(excess, all), formula);
+        }
     }
 
     fn scheduling(&mut self) {
@@ -482,6 +497,7 @@ mod tests {
                 ("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "6"),
                 ("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "4"),
                 ("derived__local_spilling_requests", "", "0"),
+                ("smsp__inst_executed.sum", "inst", "500"),
                 ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", "75"),
                 ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", "100"),
                 ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", "-3"),
@@ -505,6 +521,7 @@ mod tests {
                 (Quantity::StoreSectorEfficiency, None),
                 (Quantity::LocalSectorShare, Some(0.1)),
                 (Quantity::SpillShare, Some(0.0)),
+                (Quantity::SpillInstructionShare, Some(0.0)),
                 (Quantity::SharedLoadConflicts, Some(0.75)),
                 (Quantity::SharedStoreConflicts, Some(0.0)),
                 (Quantity::SharedEfficiency, None),
