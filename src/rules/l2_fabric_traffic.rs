@@ -1,6 +1,6 @@
 //! Notes kernels of whose L2 traffic much crosses between the two halves of L2.
 
-use super::{Check, Judgement, Rule, Subject, Threshold};
+use super::{Check, Judgement, Rule, Subject, Threshold, Unit};
 use crate::model::Quantity;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,34 +16,37 @@ Each multiprocessor is attached to one half. Data whose home is the other half t
 with more latency and less bandwidth, and fills both halves.
 
 ## How it decides
-At least `fabric` of the sectors looked up in L2 came over the fabric, in a kernel that takes at least
-`share` of the run. Nothing is promised, as a program hardly controls which half holds what.
+At least `fabric` of the sectors looked up in L2 came over the fabric, and L2 is at least `busy` of its
+peak, so that its traffic matters. Nothing is promised, as a program hardly controls which half holds
+what.
 
 ## What to try
 Let the same blocks work on the same part of the data from kernel to kernel; keep the working set small
 enough for each half to hold its own copy.
 
 ## When it is wrong
-Data that all multiprocessors read must cross once in any case. Crossing does not cost time while L2
-and its latency do not limit the kernel.
+Data is spread evenly over both halves, so half of what misses in the near half crosses: up to a third of
+all sectors is natural. Data that all multiprocessors read must cross once in any case.
 
 ## Sources
 NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"L2 Cache\"; *Nsight Compute Profiling
 Guide*, \"L2 Cache\".
 ",
-    thresholds: &[FABRIC, SHARE],
+    thresholds: &[FABRIC, BUSY],
     check: Check::Kernel(check),
 };
 
 const FABRIC: Threshold =
     Threshold::new("fabric", 0.20, "1", "less hardly shows in the utilisation of L2");
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "of smaller kernels it is no news");
+const BUSY: Threshold =
+    Threshold::new("busy", 0.60, "1", "below, L2 has room for the traffic between its halves");
 
 fn check(subject: &Subject<'_>) -> Judgement {
     let metric = "lts__t_sectors_srcunit_ltcfabric.sum";
     let fabric = subject.need(Quantity::L2FabricShare, metric)?;
-    if fabric < subject.threshold(&FABRIC) || subject.kernel.share < subject.threshold(&SHARE) {
+    let busy = subject.utilisation(Unit::L2)?;
+    if fabric < subject.threshold(&FABRIC) || busy < subject.threshold(&BUSY) {
         return Ok(None);
     }
     let message = format!(
@@ -53,9 +56,11 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let finding = subject
         .info(message)
         .evidence("sectors over the fabric, of all", fabric, "1")
-        .evidence_if("L2 busy", subject.get(Quantity::L2Throughput), "1")
+        .evidence("L2 busy", busy, "1")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
-    Ok(Some(finding.next("none, unless L2 limits: then give each half its own part of the data")))
+    Ok(Some(
+        finding.next("give each group of blocks its own part of the data, and compare the share"),
+    ))
 }
 
 #[cfg(test)]
@@ -64,19 +69,26 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::bench::judge;
 
+    const CROSSING: [(Quantity, f64); 2] =
+        [(Quantity::L2FabricShare, 0.33), (Quantity::L2Throughput, 0.8)];
+
     #[test]
-    fn much_traffic_between_the_halves_is_noted() {
-        let finding = judge(&RULE, &[(Quantity::L2FabricShare, 0.4)]).unwrap().unwrap();
+    fn much_traffic_between_the_halves_of_a_busy_l2_is_noted() {
+        let finding = judge(&RULE, &CROSSING).unwrap().unwrap();
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::Info, 0.0));
     }
 
     #[test]
-    fn little_of_it_is_left_alone() {
-        assert!(judge(&RULE, &[(Quantity::L2FabricShare, 0.1)]).unwrap().is_none());
+    fn little_of_it_and_an_idle_l2_are_left_alone() {
+        for (at, value) in [(0, 0.1), (1, 0.3)] {
+            let mut figures = CROSSING;
+            figures[at].1 = value;
+            assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
+        }
     }
 
     #[test]
     fn without_the_counter_it_cannot_judge() {
-        assert!(judge(&RULE, &[]).is_err());
+        assert!(judge(&RULE, &CROSSING[1..]).is_err());
     }
 }
