@@ -127,12 +127,14 @@ quantities! {
     LoadSectorEfficiency, "load_sector_efficiency", "1", false;
     /// Bytes used of each sector that global stores touch.
     StoreSectorEfficiency, "store_sector_efficiency", "1", false;
-    /// Share of global load instructions that load at most 4 bytes per thread.
+    /// Share of memory instructions that move at most 4 bytes per thread.
     NarrowLoadShare, "narrow_load_share", "1", false;
     /// Sectors of local memory (spills, arrays indexed at run time) over all sectors of L1.
     LocalSectorShare, "local_sector_share", "1", false;
-    /// Requests to local memory that register spills cause.
-    SpillRequests, "spill_requests", "1", true;
+    /// Requests to local memory that register spills cause, over all requests to local memory.
+    SpillShare, "spill_share", "1", false;
+    /// The same requests over all instructions of warps: each is one of them.
+    SpillInstructionShare, "spill_instruction_share", "1", false;
     /// Shared-memory load wavefronts that bank conflicts add, over all of them.
     SharedLoadConflicts, "shared_load_conflict_share", "1", false;
     /// Shared-memory store wavefronts that bank conflicts add, over all of them.
@@ -141,14 +143,16 @@ quantities! {
     SharedEfficiency, "shared_efficiency", "1", false;
     /// L2 sectors that came over the fabric between the halves of L2, over all.
     L2FabricShare, "l2_fabric_share", "1", false;
-    /// L2 sectors that belong to system memory, over all.
+    /// L2 sectors that go to system memory, over all.
     L2SystemShare, "l2_system_memory_share", "1", false;
-    /// L2 sectors that belong to the memory of a peer, over all.
+    /// L2 sectors that go to the memory of a peer, over all.
     L2PeerShare, "l2_peer_memory_share", "1", false;
-    /// L2 sectors of atomics and reductions, over all.
+    /// L2 sectors of atomics and reductions, over all that the SMs ask for.
     L2AtomicShare, "l2_atomic_share", "1", false;
-    /// Bytes of L2 sectors whose reads missed.
-    L2ReadMissBytes, "l2_read_miss_bytes", "B", true;
+    /// Share of elapsed cycles in which the atomic units of L2 took input.
+    L2AtomicActive, "l2_atomic_active", "1", false;
+    /// Bytes read from device memory beyond what reads that missed L2 asked for, over all bytes moved.
+    DramExcessReads, "dram_excess_read_share", "1", false;
     /// Share of active cycles in which a scheduler issued an instruction.
     IssueActive, "issue_active", "1", false;
     /// Warps of a scheduler that were ready to issue, on average.
@@ -159,7 +163,7 @@ quantities! {
     PredicatedThreadsPerInstruction, "predicated_threads_per_instruction", "1", false;
     /// Integer thread instructions over all.
     IntegerInstructionShare, "integer_instruction_share", "1", false;
-    /// Half of the additions and multiplications of FP32 over all its instructions: what pairing them would save.
+    /// Pairs of one FP32 addition and one multiplication over all FP32 instructions: at most what fusing would save.
     UnfusedShareFp32, "unfused_share_fp32", "1", false;
     /// The same for FP64.
     UnfusedShareFp64, "unfused_share_fp64", "1", false;

@@ -48,7 +48,87 @@ const SHOWN_SHARE: f64 = 0.005;
 const SHOWN_TIME: Seconds = Seconds::new(20e-6);
 
 /// A finding of the first rule explains findings of the others on the same kernel.
-const SILENCES: &[(&str, &[&str])] = &[];
+const SILENCES: &[(&str, &[&str])] = &[
+    (
+        "small-grid",
+        &[
+            "occupancy-limited",
+            "low-issue-utilisation",
+            "warp-stalls",
+            "low-tensor-utilisation",
+            "old-architecture-kernel",
+            "memory-bound-matmul",
+            "memory-latency-bound",
+        ],
+    ),
+    (
+        "insufficient-parallelism",
+        &["low-achieved-occupancy", "low-issue-utilisation", "warp-stalls", "memory-latency-bound"],
+    ),
+    ("tail-effect", &["sm-load-imbalance", "low-achieved-occupancy"]),
+    ("sm-load-imbalance", &["low-achieved-occupancy"]),
+    ("occupancy-limited", &["low-issue-utilisation"]),
+    ("low-achieved-occupancy", &["low-issue-utilisation"]),
+    ("warp-stalls", &["low-issue-utilisation"]),
+    ("warp-divergence", &["predication-waste"]),
+    (
+        "register-spills",
+        &[
+            "local-arrays",
+            "l1-bandwidth-bound",
+            "l2-bandwidth-bound",
+            "warp-stalls",
+            "low-issue-utilisation",
+        ],
+    ),
+    ("local-arrays", &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"]),
+    (
+        "uncoalesced-access",
+        &[
+            "misaligned-access",
+            "narrow-global-loads",
+            "memory-latency-bound",
+            "l1-bandwidth-bound",
+            "l2-bandwidth-bound",
+            "integer-address-overhead",
+            "warp-stalls",
+            "low-issue-utilisation",
+        ],
+    ),
+    ("shared-load-bank-conflicts", &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"]),
+    (
+        "shared-store-bank-conflicts",
+        &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    ),
+    ("narrow-global-loads", &["warp-stalls", "low-issue-utilisation"]),
+    ("memory-latency-bound", &["warp-stalls", "low-issue-utilisation"]),
+    ("special-function-bound", &["pipe-saturated", "warp-stalls", "low-issue-utilisation"]),
+    (
+        "gemm-on-cuda-cores",
+        &[
+            "pipe-saturated",
+            "old-architecture-kernel",
+            "unfused-multiply-add",
+            "integer-address-overhead",
+        ],
+    ),
+    (
+        "half-gemm-on-cuda-cores",
+        &[
+            "pipe-saturated",
+            "old-architecture-kernel",
+            "unfused-multiply-add",
+            "integer-address-overhead",
+        ],
+    ),
+    ("fp64-on-consumer-gpu", &["pipe-saturated"]),
+    ("fp64-in-single-precision-code", &["pipe-saturated", "unfused-multiply-add"]),
+    ("unfused-multiply-add", &["pipe-saturated"]),
+    ("integer-address-overhead", &["pipe-saturated"]),
+    ("warp-mma-on-hopper", &["low-tensor-utilisation", "old-architecture-kernel", "warp-stalls"]),
+    ("unaligned-gemm-kernel", &["low-tensor-utilisation"]),
+    ("old-architecture-kernel", &["low-tensor-utilisation"]),
+];
 
 /// Runs every rule that the settings do not leave out.
 ///
@@ -68,6 +148,12 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
                     }
                     let subject = Subject { rule, kernel, analysis, settings };
                     match check(&subject) {
+                        Ok(Some(finding))
+                            if finding.severity == Severity::Info && kernel.share < SHOWN_SHARE =>
+                        {
+                            tally.minor += 1;
+                            drop(finding);
+                        }
                         Ok(Some(finding)) => {
                             if let Some(finding) = weighed(finding, analysis, &mut tally) {
                                 found.push(finding);
@@ -171,4 +257,21 @@ fn sort(found: &mut [Finding]) {
     found.sort_by(|one, two| {
         two.severity.cmp(&one.severity).then(two.at_stake_s.total_cmp(&one.at_stake_s))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SILENCES;
+    use crate::rules::rule;
+
+    #[test]
+    fn what_silences_and_what_is_silenced_are_rules() {
+        for (one, others) in SILENCES {
+            assert!(rule(one).is_some(), "{one}");
+            for other in *others {
+                assert!(rule(other).is_some(), "{other}");
+                assert_ne!(one, other);
+            }
+        }
+    }
 }

@@ -5,7 +5,12 @@
 
 mod arithmetic;
 #[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod bench2;
+#[cfg(test)]
 mod bench3;
+mod caches;
 mod check;
 mod clocks;
 mod finding;
@@ -47,6 +52,21 @@ rules! {
     predication_waste,
     // memory
     uncoalesced_access,
+    misaligned_access,
+    partial_dram_bursts,
+    narrow_global_loads,
+    l2_bandwidth_bound,
+    l1_bandwidth_bound,
+    l2_fabric_traffic,
+    dram_saturated,
+    memory_latency_bound,
+    sysmem_traffic,
+    peer_traffic,
+    atomic_contention,
+    register_spills,
+    local_arrays,
+    shared_load_bank_conflicts,
+    shared_store_bank_conflicts,
     // arithmetic
     gemm_on_cuda_cores,
     half_gemm_on_cuda_cores,
@@ -89,6 +109,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 }
 
 #[cfg(test)]
+mod bench;
 mod bench2;
 
 #[cfg(test)]

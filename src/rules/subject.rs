@@ -292,7 +292,9 @@ impl<'a> Subject<'a> {
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.
     #[must_use]
     pub fn finding(&self, message: String, stake: Stake) -> Finding {
-        let most = self.kernel.recoverable_upper;
+        // Where no roof is known, nothing but the measured time bounds what can be won.
+        let known = self.kernel.expected.is_some();
+        let most = if known { self.kernel.recoverable_upper } else { self.time() };
         let mut finding = Finding::info(self.rule.id, message).confidence(Confidence::Medium);
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();

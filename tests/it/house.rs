@@ -44,7 +44,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("predict", &["units", "roofline", "model", "catalog"]),
     ("taxonomy", &["units", "model"]),
     ("analysis", &["units", "roofline", "model", "catalog", "taxonomy"]),
-    ("rules", &["units", "roofline", "model", "taxonomy", "analysis"]),
+    ("rules", &["units", "roofline", "model", "catalog", "taxonomy", "analysis"]),
     ("config", &["units", "model", "taxonomy", "analysis", "rules"]),
     (
         "report",

@@ -3,6 +3,7 @@
 //! Each quantity has a ladder of sources, most direct first; the rung taken is kept as the value's
 //! [`Origin`]. Formulas: *Nsight Compute Profiling Guide* and the section files shipped with it.
 
+mod diagnosis;
 mod memory;
 mod work;
 
@@ -73,6 +74,7 @@ impl Deriver<'_, '_, '_> {
         self.tensor_work(catalogue, context);
         self.launch();
         self.speed_of_light();
+        self.diagnosis(catalogue);
     }
 
     fn set(&mut self, quantity: Quantity, value: f64, kind: OriginKind, formula: &'static str) {

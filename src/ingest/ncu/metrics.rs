@@ -110,6 +110,103 @@ raws! {
     StoreSectors, Count, ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"];
     StoreRequests, Count, ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"];
     Passes, Count, ["profiler__replayer_passes"];
+    TheorySectors, Count, ["memory_l2_theoretical_sectors_global"];
+    TheoryIdeal, Count, ["memory_l2_theoretical_sectors_global_ideal"];
+    TheoryLocal, Count, ["memory_l2_theoretical_sectors_local"];
+    LoadBytesPerSector, Count, ["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"];
+    LoadBytesPerSectorPct, Percent, ["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"];
+    StoreBytesPerSector, Count, ["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"];
+    StoreBytesPerSectorPct, Percent, ["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"];
+    Memory8, Count, ["smsp__sass_inst_executed_op_memory_8b.sum"];
+    Memory16, Count, ["smsp__sass_inst_executed_op_memory_16b.sum"];
+    Memory32, Count, ["smsp__sass_inst_executed_op_memory_32b.sum"];
+    Memory64, Count, ["smsp__sass_inst_executed_op_memory_64b.sum"];
+    Memory128, Count, ["smsp__sass_inst_executed_op_memory_128b.sum"];
+    L1Sectors, Count, ["l1tex__t_sectors.sum"];
+    LocalLoadSectors, Count, ["l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"];
+    LocalStoreSectors, Count, ["l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"];
+    SpillPct, Percent, ["derived__local_spilling_requests_pct"];
+    SpillRequests, Count, ["derived__local_spilling_requests", "sass__inst_executed_register_spilling_mem_local"];
+    InstructionsExecuted, Count, ["smsp__inst_executed.sum", "sm__inst_executed.sum", "inst_executed"];
+    SharedLoadConflicts, Count, ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"];
+    SharedLoadWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"];
+    SharedStoreConflicts, Count, ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"];
+    SharedStoreWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
+    SharedWavefronts, Count, ["memory_l1_wavefronts_shared"];
+    SharedIdeal, Count, ["memory_l1_wavefronts_shared_ideal"];
+    LtsSectors, Count, ["lts__t_sectors.sum"];
+    LtsReadSectors, Count, ["lts__t_sectors_op_read.sum"];
+    LtsWriteSectors, Count, ["lts__t_sectors_op_write.sum"];
+    LtsReadMiss, Count, ["lts__t_sectors_op_read_lookup_miss.sum"];
+    LtsTexReadMiss, Count, ["lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum"];
+    LtsGccMiss, Count, ["lts__t_sectors_srcunit_gcc_lookup_miss.sum"];
+    LtsFabric, Count, ["lts__t_sectors_srcunit_ltcfabric.sum"];
+    LtsSystemMiss, Count, ["lts__t_sectors_aperture_sysmem_lookup_miss.sum"];
+    LtsSystemRead, Count, ["lts__t_sectors_aperture_sysmem_op_read.sum"];
+    LtsSystemWrite, Count, ["lts__t_sectors_aperture_sysmem_op_write.sum"];
+    LtsPeerMiss, Count, ["lts__t_sectors_aperture_peer_lookup_miss.sum"];
+    LtsTexAtomics, Count, ["lts__t_sectors_srcunit_tex_op_atom.sum"];
+    LtsTexReductions, Count, ["lts__t_sectors_srcunit_tex_op_red.sum"];
+    LtsAtomics, Count, ["lts__t_sectors_op_atom.sum"];
+    LtsReductions, Count, ["lts__t_sectors_op_red.sum"];
+    AtomicPct, Percent, ["lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed"];
+    IssuePct, Percent, ["smsp__issue_active.avg.pct_of_peak_sustained_active"];
+    IssueRate, Count, ["smsp__issue_active.avg.per_cycle_active"];
+    EligibleWarps, Count, ["smsp__warps_eligible.avg.per_cycle_active"];
+    ThreadsPerInstruction, Count, ["smsp__thread_inst_executed_per_inst_executed.ratio"];
+    PredicatedPerInstruction, Count, ["smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"];
+    IntegerInstructions, Count, ["smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "sm__sass_thread_inst_executed_op_integer_pred_on.sum"];
+    PredicatedInstructions, Count, ["thread_inst_executed_true", "smsp__thread_inst_executed_pred_on.sum"];
+    ThreadInstructions, Count, ["thread_inst_executed", "smsp__sass_thread_inst_executed.sum", "smsp__thread_inst_executed.sum"];
+    SmActiveAvg, Count, ["sm__cycles_active.avg"];
+    SmActiveMax, Count, ["sm__cycles_active.max"];
+    PipeFmaCycles, Percent, ["sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
+    PipeFmaInst, Percent, ["sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"];
+    PipeFmaElapsed, Percent, ["sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed"];
+    PipeAluCycles, Percent, ["sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"];
+    PipeAluInst, Percent, ["sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active"];
+    PipeAluElapsed, Percent, ["sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed"];
+    PipeFp64Cycles, Percent, ["sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active"];
+    PipeFp64Inst, Percent, ["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
+    PipeFp64Elapsed, Percent, ["sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed"];
+    PipeFp16Inst, Percent, ["sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active", "sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_active"];
+    PipeXuInst, Percent, ["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+    PipeXuElapsed, Percent, ["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed"];
+    PipeLsuInst, Percent, ["sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"];
+    PipeLsuElapsed, Percent, ["sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed"];
+    WarpLatency, Count, ["smsp__average_warp_latency_per_inst_issued.ratio"];
+    StallLongScoreboard, Count, ["smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"];
+    StallLgThrottle, Count, ["smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio"];
+    StallShortScoreboard, Count, ["smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio"];
+    StallMioThrottle, Count, ["smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"];
+    StallTexThrottle, Count, ["smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio"];
+    StallBarrier, Count, ["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"];
+    StallMembar, Count, ["smsp__average_warps_issue_stalled_membar_per_issue_active.ratio"];
+    StallMathThrottle, Count, ["smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio"];
+    StallWait, Count, ["smsp__average_warps_issue_stalled_wait_per_issue_active.ratio"];
+    StallDrain, Count, ["smsp__average_warps_issue_stalled_drain_per_issue_active.ratio"];
+    StallBranch, Count, ["smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio"];
+    StallNoInstruction, Count, ["smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio"];
+    StallConstant, Count, ["smsp__average_warps_issue_stalled_imc_miss_per_issue_active.ratio"];
+    StallDispatch, Count, ["smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio"];
+    StallSleeping, Count, ["smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio"];
+    StallGmma, Count, ["smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio"];
+    StallLongScoreboardPct, Percent, ["smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"];
+    StallLgThrottlePct, Percent, ["smsp__warp_issue_stalled_lg_throttle_per_warp_active.pct"];
+    StallShortScoreboardPct, Percent, ["smsp__warp_issue_stalled_short_scoreboard_per_warp_active.pct"];
+    StallMioThrottlePct, Percent, ["smsp__warp_issue_stalled_mio_throttle_per_warp_active.pct"];
+    StallTexThrottlePct, Percent, ["smsp__warp_issue_stalled_tex_throttle_per_warp_active.pct"];
+    StallBarrierPct, Percent, ["smsp__warp_issue_stalled_barrier_per_warp_active.pct"];
+    StallMembarPct, Percent, ["smsp__warp_issue_stalled_membar_per_warp_active.pct"];
+    StallMathThrottlePct, Percent, ["smsp__warp_issue_stalled_math_pipe_throttle_per_warp_active.pct"];
+    StallWaitPct, Percent, ["smsp__warp_issue_stalled_wait_per_warp_active.pct"];
+    StallDrainPct, Percent, ["smsp__warp_issue_stalled_drain_per_warp_active.pct"];
+    StallBranchPct, Percent, ["smsp__warp_issue_stalled_branch_resolving_per_warp_active.pct"];
+    StallNoInstructionPct, Percent, ["smsp__warp_issue_stalled_no_instruction_per_warp_active.pct"];
+    StallConstantPct, Percent, ["smsp__warp_issue_stalled_imc_miss_per_warp_active.pct"];
+    StallDispatchPct, Percent, ["smsp__warp_issue_stalled_dispatch_stall_per_warp_active.pct"];
+    StallSleepingPct, Percent, ["smsp__warp_issue_stalled_sleeping_per_warp_active.pct"];
+    StallGmmaPct, Percent, ["smsp__warp_issue_stalled_gmma_per_warp_active.pct"];
 }
 
 /// The SASS operations that are counted, in slot order.
@@ -318,6 +415,18 @@ impl Catalogue {
             ("Block Limit Barriers", _) => Raw::LimitBarriers,
             ("Achieved Occupancy", _) => Raw::AchievedPct,
             ("Theoretical Occupancy", _) => Raw::TheoreticalPct,
+            ("One or More Eligible", true) => Raw::IssuePct,
+            ("Issued Warp Per Scheduler", _) => Raw::IssueRate,
+            ("Eligible Warps Per Scheduler", _) => Raw::EligibleWarps,
+            ("Avg. Active Threads Per Warp", _) => Raw::ThreadsPerInstruction,
+            ("Avg. Not Predicated Off Threads Per Warp", _) => Raw::PredicatedPerInstruction,
+            ("Warp Cycles Per Issued Instruction", _) => Raw::WarpLatency,
+            ("Local Memory Spilling Request Overhead", true) => Raw::SpillPct,
+            // Another section has a row of the same name in bytes.
+            ("Local Memory Spilling Requests", _) if section == "Memory Workload Analysis" => {
+                Raw::SpillRequests
+            }
+            ("Executed Instructions", _) => Raw::InstructionsExecuted,
             _ => return None,
         };
         Some(wanted(raw))
@@ -397,7 +506,7 @@ mod tests {
         assert_eq!(sm.slot, smsp.slot);
         assert_eq!(catalogue.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.avg"), None);
         assert_eq!(
-            catalogue.metric("smsp__sass_thread_inst_executed_op_integer_pred_on.sum"),
+            catalogue.metric("smsp__sass_thread_inst_executed_op_control_pred_on.sum"),
             None
         );
     }

@@ -42,6 +42,8 @@ pub(super) enum Sparsity {
 pub(in crate::ingest) struct TensorMetric {
     /// Whether it counts one kind of instruction only (`op_hmma_…`).
     pub(super) is_child: bool,
+    /// Whether that kind belongs to a warp group (`op_hgmma_…`) rather than to one warp.
+    pub(super) is_warp_group: bool,
     /// The dense pipe of its operands.
     pub(super) pipe: Pipe,
     pub(super) sparsity: Sparsity,
@@ -61,9 +63,11 @@ impl TensorMetric {
             Some((counter, "on")) => (counter, Sparsity::On),
             _ => (counter, Sparsity::Both),
         };
-        let (is_child, counter) = match counter.split_once("src_") {
-            Some(("", source)) => (false, source),
-            Some((instruction, source)) if instruction.starts_with("op_") => (true, source),
+        let (is_child, is_warp_group, counter) = match counter.split_once("src_") {
+            Some(("", source)) => (false, false, source),
+            Some((instruction, source)) if instruction.starts_with("op_") => {
+                (true, instruction.contains("gmma"), source)
+            }
             _ => return Err(()),
         };
         let (source, accumulator) =
@@ -83,7 +87,7 @@ impl TensorMetric {
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             });
-        Ok(Some(Self { is_child, pipe, sparsity, form, name }))
+        Ok(Some(Self { is_child, is_warp_group, pipe, sparsity, form, name }))
     }
 
     /// The same counter as a plain sum, whatever form it came in.

@@ -25,7 +25,7 @@ impl Deriver<'_, '_, '_> {
     }
 
     /// Executed thread instructions of one SASS operation.
-    fn count(&self, operation: usize) -> Option<(f64, Form)> {
+    pub(super) fn count(&self, operation: usize) -> Option<(f64, Form)> {
         let raw = self.raw;
         if let Some(count) = raw.slot(sass_slot(operation, Form::Sum)) {
             return Some((count, Form::Sum));
