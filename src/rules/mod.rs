@@ -108,9 +108,6 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id).copied()
 }
 
-#[cfg(test)]
-mod bench;
-mod bench2;
 
 #[cfg(test)]
 mod tests {
