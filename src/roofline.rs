@@ -286,7 +286,10 @@ pub fn warp_limited_blocks(threads: u32, warp_slots: u32) -> u32 {
 /// Blocks that fit on one SM by shared memory; `taken` is what one takes, with its reserve, rounded up.
 #[must_use]
 pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
-    if taken == 0 { u32::MAX } else { available / taken }
+    match available.checked_div(taken) {
+        Some(blocks) => blocks,
+        None => u32::MAX,
+    }
 }
 
 /// Resident warps over the most an SM can hold.

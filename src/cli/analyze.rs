@@ -115,7 +115,8 @@ fn report(
     let mut answers = analysis::what_if(profile, &analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
-        let text = explanations(profile, &analysis, output.kernel.as_deref(), &style)?;
+        let judged = (&analysis, &findings);
+        let text = explanations(profile, judged, output.kernel.as_deref(), &style)?;
         if outputs.is_empty() {
             return terminal.print(&text);
         }
@@ -208,7 +209,7 @@ fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fa
 
 fn explanations(
     profile: &Profile,
-    analysis: &Analysis,
+    (analysis, findings): (&Analysis, &Findings),
     query: Option<&str>,
     style: &Style,
 ) -> Result<String, Failure> {
@@ -220,6 +221,7 @@ fn explanations(
                 analysis,
                 kernel,
                 &analysis::explain(profile, analysis, kernel),
+                findings.by_kernel.get(kernel.rank - 1).map_or(&[], Vec::as_slice),
                 style,
             )
         })

@@ -5,6 +5,7 @@ use super::view::{self, Style, printable};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
+use crate::rules::Finding;
 use crate::units::Seconds;
 
 /// Unfolds one kernel.
@@ -13,6 +14,7 @@ pub fn explained(
     analysis: &Analysis,
     kernel: &Kernel,
     explanation: &Explanation,
+    findings: &[Finding],
     style: &Style,
 ) -> String {
     let mut lines = Lines { rows: Vec::new() };
@@ -50,7 +52,37 @@ pub fn explained(
     lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
     lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
     lines.add("meaning", String::new(), kernel.meaning());
-    lines.draw(style)
+    let mut text = lines.draw(style);
+    for finding in findings {
+        advice(&mut text, finding, style);
+    }
+    text
+}
+
+/// A finding with the facts behind it and how its time at stake is estimated.
+fn advice(text: &mut String, finding: &Finding, style: &Style) {
+    let label = format!("  {}  ", style.bold(finding.rule));
+    wrap(text, &label, 4, &printable(&finding.message), style);
+    let stake = if finding.at_stake_s > 0.0 {
+        let (low, high) = (finding.at_stake_low_s, finding.at_stake_s);
+        let range = if low < high { format!("{} to ", view::si(low, "s")) } else { String::new() };
+        format!("at stake {range}{} by {}", view::si(high, "s"), finding.estimator)
+    } else {
+        "nothing to win by it".to_owned()
+    };
+    let (severity, confidence) = (finding.severity.label(), finding.confidence.label());
+    let line = format!("severity {severity}, confidence {confidence}; {stake}");
+    wrap(text, "    ", 6, &line, style);
+    for fact in &finding.evidence {
+        let value = match fact.unit {
+            "1" => view::digits(fact.value),
+            unit => view::si(fact.value, unit),
+        };
+        wrap(text, "    ", 6, &format!("{} = {value}", printable(&fact.name)), style);
+    }
+    if let Some(next) = &finding.next {
+        wrap(text, "    ", 6, &format!("try: {}", printable(next)), style);
+    }
 }
 
 fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {

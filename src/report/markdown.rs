@@ -1,7 +1,7 @@
 //! The report for a pull request: the same verdict and tables, in Markdown that survives any name.
 
 use super::view::{self, Style, Table};
-use super::{Output, Report, what_if};
+use super::{Output, Report, advice, what_if};
 use crate::analysis::{Kernel, State};
 
 pub(super) const OUTPUT: Output = Output {
@@ -16,6 +16,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     let mut text = String::from("## Roofline report\n\n");
     for (label, sentence) in super::verdict::verdict(report) {
         text.push_str(&format!("- **{label}**: {}\n", escape(&sentence)));
+    }
+    let steps = advice::next_steps(report, style);
+    if !steps.is_empty() {
+        text.push_str("\n### Next steps\n\n");
+        for (position, step) in steps.iter().enumerate() {
+            text.push_str(&format!("{}. {}\n", position + 1, escape(step)));
+        }
     }
     let all: Vec<&Kernel> = analysis.opportunities().collect();
     let shown: Vec<&Kernel> = all.iter().take(report.top).copied().collect();
@@ -34,6 +41,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
                 text.push_str(&format!("; **{}**: {}", finding.rule, escape(&finding.message)));
             }
             text.push('\n');
+        }
+    }
+    let run = advice::run(report);
+    if !run.is_empty() {
+        text.push_str("\n### The whole run\n\n");
+        for line in run {
+            text.push_str(&format!("- {}\n", escape(&line)));
         }
     }
     let others: Vec<&Kernel> = analysis

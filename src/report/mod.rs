@@ -2,6 +2,7 @@
 //!
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
+mod advice;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;

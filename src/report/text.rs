@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::view::{self, Style, Table};
-use super::{Output, Report, what_if};
+use super::{Output, Report, advice, what_if};
 use crate::analysis::{Kernel, State};
 use crate::model::elide;
 
@@ -19,7 +19,21 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     for (label, sentence) in super::verdict::verdict(report) {
         wrap(&mut text, &style.bold(&format!("{label:<12} ")), 13, &sentence, style);
     }
+    let steps = advice::next_steps(report, style);
+    if !steps.is_empty() {
+        heading(&mut text, style, "Next steps");
+        for (position, step) in steps.iter().enumerate() {
+            wrap(&mut text, &format!("  {}. ", position + 1), 5, step, style);
+        }
+    }
     opportunities(&mut text, report, style);
+    let run = advice::run(report);
+    if !run.is_empty() {
+        heading(&mut text, style, "The whole run");
+        for line in run {
+            wrap(&mut text, "  ", 4, &line, style);
+        }
+    }
     let others: Vec<&Kernel> = analysis
         .kernels
         .iter()
@@ -73,6 +87,9 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         }
     }
     heading(&mut text, style, "Read");
+    if let Some(blind) = advice::blind(report) {
+        wrap(&mut text, "  ", 4, &blind, style);
+    }
     for line in view::provenance(report) {
         wrap(&mut text, "  ", 4, &line, style);
     }
@@ -98,11 +115,7 @@ fn opportunities(text: &mut String, report: &Report<'_>, style: &Style) {
         .map(|(position, kernel)| {
             let mut lines = vec![kernel.meaning()];
             if let Some(findings) = report.findings.by_kernel.get(position) {
-                lines.extend(findings.iter().map(|finding| {
-                    let next = finding.next.as_ref();
-                    let next = next.map_or_else(String::new, |next| format!("; try: {next}"));
-                    format!("{}: {}{next}", finding.rule, finding.message)
-                }));
+                lines.extend(findings.iter().map(advice::sentence));
             }
             lines
         })

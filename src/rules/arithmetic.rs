@@ -243,6 +243,10 @@ impl Subject<'_> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::redundant_closure_for_method_calls,
+    reason = "lifetimes: method paths do not compile"
+)]
 mod tests {
     use super::*;
     use crate::rules::bench3::{Bench, kernel};

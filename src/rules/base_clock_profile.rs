@@ -63,7 +63,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let at_base =
             base.is_some_and(|base| (clocks.mean / base - 1.0).abs() <= run.threshold(&BASE));
         let is_low = boost.is_some_and(|boost| clocks.mean < run.threshold(&BOOST) * boost);
-        if !at_base && !(is_low && clocks.spread() < run.threshold(&STEADY)) {
+        if !(at_base || is_low && clocks.spread() < run.threshold(&STEADY)) {
             continue;
         }
         let mhz = |hertz: f64| format!("{:.0} MHz", hertz / 1e6);

@@ -65,7 +65,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 /// Lanes of a warp; a wavefront of CDNA has 64, one of RDNA is compiled to 32 or 64.
 fn width(subject: &Subject<'_>) -> Result<u64, Missing> {
     let device = subject.ran().device.as_ref();
-    if let Some(limits) = device.and_then(|device| device.limits()) {
+    if let Some(limits) = device.and_then(crate::catalog::Device::limits) {
         return Ok(u64::from(limits.threads_per_warp));
     }
     match device.and_then(|device| device.gfx.as_deref()) {

@@ -155,7 +155,10 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
                             drop(finding);
                         }
                         Ok(Some(finding)) => {
-                            if let Some(finding) = weighed(finding, analysis, &mut tally) {
+                            // What can be won of an opportunity is worth its cause, however small.
+                            let is_shown = kernel.state == State::Opportunity;
+                            let weighed = weighed(finding, analysis, is_shown, &mut tally);
+                            if let Some(finding) = weighed {
                                 found.push(finding);
                             }
                         }
@@ -168,7 +171,7 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
                 Ok(found) if found.is_empty() => tally.content += 1,
                 Ok(found) => {
                     for finding in found {
-                        findings.run.extend(weighed(finding, analysis, &mut tally));
+                        findings.run.extend(weighed(finding, analysis, false, &mut tally));
                     }
                 }
                 Err(missing) => tally.lacks(missing),
@@ -216,13 +219,19 @@ fn is_examined(rule: &Rule, kernel: &Kernel) -> bool {
 }
 
 /// A finding with its severity, or nothing where it is too small to show.
-fn weighed(mut finding: Finding, analysis: &Analysis, tally: &mut Tally) -> Option<Finding> {
+fn weighed(
+    mut finding: Finding,
+    analysis: &Analysis,
+    is_shown: bool,
+    tally: &mut Tally,
+) -> Option<Finding> {
     let total = analysis.totals.measured;
     if !finding.is_fixed {
         let floor = (total * SHOWN_SHARE).max(SHOWN_TIME);
         // A run shorter than the floor itself would show nothing.
         let floor = floor.min(total * 0.05);
-        if finding.at_stake_s < floor.get() {
+        let is_shown = is_shown && finding.at_stake_s > 0.0;
+        if finding.at_stake_s < floor.get() && !is_shown {
             tally.minor += 1;
             return None;
         }

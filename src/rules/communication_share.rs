@@ -1,6 +1,6 @@
 //! Tells how much of a run goes into communication between devices.
 
-use super::shares::{Share, shown};
+use super::shares::{Together, shown};
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::{Category, Kind};
 
@@ -38,7 +38,7 @@ const SHARE: Threshold =
     Threshold::new("share", 0.10, "1", "communication often overlaps; less is rarely the cause");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let links = Share::of(run, |kernel| {
+    let links = Together::of(run, |kernel| {
         kernel.class.category == Category::Communication
             || kernel.class.kind == Some(Kind::MemcpyPeer)
     })?;
@@ -53,7 +53,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let finding = links
         .finding(run, message)
         .confidence(Confidence::High)
-        .evidence_if("launch of the longest", longest.map(|time| time.get()), "s")
+        .evidence_if("launch of the longest", longest.map(crate::units::Seconds::get), "s")
         .next("compare the ranks, and overlap communication with the backward pass");
     Ok(vec![finding])
 }

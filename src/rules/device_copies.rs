@@ -1,6 +1,6 @@
 //! Flags runs that spend a notable part of their time on copies within device memory.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -37,7 +37,7 @@ documentation, \"Tensor Views\".
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Share::of_kinds(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy])?;
+    let found = Together::of_kinds(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy])?;
     if found.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

@@ -1,6 +1,6 @@
 //! Flags runs that spend a notable part of their time on conversions between number formats.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -38,7 +38,7 @@ Mixed Precision\".
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Share::of_kinds(run, &[Kind::Cast])?;
+    let found = Together::of_kinds(run, &[Kind::Cast])?;
     if found.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }
@@ -58,19 +58,18 @@ mod tests {
 
     #[test]
     fn fires_on_their_share_of_the_run() {
-        for name in [
-            "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}, at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)",
-        ] {
-            let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
-                "sgemm_128x128",
-                (1000, 256),
-                (1, 3600.0),
-                &[],
-            );
-            let found = bench.found(RULE);
-            assert_eq!(found.message, "casts: 4 launches, 400 µs, 10.0 % of the run");
-            assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
-        }
+        let name = "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(\
+                    at::TensorIteratorBase&)::{lambda()#3}, at::native::memory::LoadWithCast<1>, \
+                    at::native::memory::StoreWithCast<1> >(int)";
+        let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
+            "sgemm_128x128",
+            (1000, 256),
+            (1, 3600.0),
+            &[],
+        );
+        let found = bench.found(RULE);
+        assert_eq!(found.message, "casts: 4 launches, 400 µs, 10.0 % of the run");
+        assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tells which kernels are faster than the model allows: a figure behind them is wrong.
 
-use super::shares::{Share, shown};
+use super::shares::{Together, shown};
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 use crate::analysis::State;
 
@@ -37,7 +37,7 @@ CACM 2009.
 };
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let fast = Share::of(run, |kernel| kernel.state == State::FasterThanRoof)?;
+    let fast = Together::of(run, |kernel| kernel.state == State::FasterThanRoof)?;
     let Some(first) = fast.kernels.first() else { return Ok(Vec::new()) };
     let count = fast.kernels.len();
     let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
@@ -58,7 +58,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .severity(Severity::Medium)
         .confidence(Confidence::High)
         .evidence("kernels", count as f64, "1")
-        .evidence_if("expected time of the longest", first.expected.map(|time| time.get()), "s")
+        .evidence_if(
+            "expected time of the longest",
+            first.expected.map(crate::units::Seconds::get),
+            "s",
+        )
         .evidence("measured time of the longest", first.modelled.get(), "s")
         .next("check device, clocks and units; then whether bytes or operations overcount");
     Ok(vec![finding])

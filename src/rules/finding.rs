@@ -99,7 +99,6 @@ pub struct Finding {
     /// The next experiment.
     pub next: Option<String>,
     /// The kernels it concerns, for findings about the run; by their names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<String>,
     /// Fixed by the rule: not derived from the time at stake.
     #[serde(skip)]

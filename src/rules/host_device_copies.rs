@@ -1,6 +1,6 @@
 //! Tells how much of a run goes into copies between host and device.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -39,7 +39,7 @@ const SHARE: Threshold =
     Threshold::new("share", 0.05, "1", "copies often overlap; less is rarely the cause");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let copies = Share::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?;
+    let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?;
     if copies.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

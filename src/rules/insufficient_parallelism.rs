@@ -72,7 +72,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
-    let limits = subject.device().ok().and_then(|device| device.limits());
+    let limits = subject.device().ok().and_then(crate::catalog::Device::limits);
     let resident = subject.resident().map(f64::from).ok();
     let most = resident.or(limits.map(|limits| f64::from(limits.max_blocks_per_sm)));
     let at_once = per_sm.min(most.unwrap_or(f64::INFINITY));

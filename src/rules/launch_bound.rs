@@ -61,7 +61,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .confidence(Confidence::High)
         .evidence("launches", launches, "1")
         .evidence("time of one launch", subject.mean().get(), "s")
-        .evidence_if("expected time of one launch", expected.map(|time| time.get()), "s")
+        .evidence_if("expected time of one launch", expected.map(crate::units::Seconds::get), "s")
         .evidence("fixed cost of a launch", fixed.get(), "s")
         .next("fuse it with the kernel before or after it, or do several tensors in one launch");
     Ok(Some(finding))

@@ -1,6 +1,6 @@
 //! Flags runs that spend a notable part of their time on changes of memory layout.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -38,7 +38,7 @@ NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTo
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Share::of_kinds(run, &[Kind::Layout, Kind::Transpose])?;
+    let found = Together::of_kinds(run, &[Kind::Layout, Kind::Transpose])?;
     if found.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

@@ -45,9 +45,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let measured = subject.get(Quantity::TensorActive);
     match subject.uses_tensor_cores() {
         Ok(true) => {}
-        Ok(false) => return Ok(None),
         Err(missing) if subject.class().is_product() => return Err(missing),
-        Err(_) => return Ok(None),
+        Ok(false) | Err(_) => return Ok(None),
     }
     let tensor = kernel.work.iter().filter(|work| work.pipe.engine() == Engine::Matrix);
     let tensor: Seconds = tensor.map(|work| work.time).sum();

@@ -1,6 +1,6 @@
 //! Flags runs that spend their time on many launches of a few microseconds.
 
-use super::shares::{Share, shown};
+use super::shares::{Together, shown};
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 
 pub(super) const RULE: Rule = Rule {
@@ -46,7 +46,7 @@ const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let (launches, time) = (run.threshold(&LAUNCHES), run.threshold(&TIME));
-    let tiny = Share::of(run, |kernel| {
+    let tiny = Together::of(run, |kernel| {
         kernel.launches as f64 >= launches
             && kernel.mean().get() > 0.0
             && kernel.mean().get() < time

@@ -1,6 +1,6 @@
 //! Tells that a run mixes kernels of different devices.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
@@ -34,7 +34,7 @@ Workloads that use two kinds of devices on purpose.
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let mut parts = Vec::new();
     for (position, used) in run.analysis.devices.iter().enumerate() {
-        let part = Share::of(run, |kernel| kernel.device == position)?;
+        let part = Together::of(run, |kernel| kernel.device == position)?;
         if part.time.get() > 0.0 {
             parts.push((used.name(), part.share));
         }

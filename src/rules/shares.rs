@@ -8,7 +8,7 @@ use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// Kernels that have something in common, longest first.
-pub(super) struct Share<'a> {
+pub(super) struct Together<'a> {
     pub(super) kernels: Vec<&'a Kernel>,
     pub(super) launches: u64,
     pub(super) time: Seconds,
@@ -19,7 +19,7 @@ pub(super) struct Share<'a> {
 /// As many names as a reader takes in.
 const NAMES: usize = 8;
 
-impl<'a> Share<'a> {
+impl<'a> Together<'a> {
     /// The kernels for which something holds.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Flags runs in which adding up the parts of split matrix products takes notable time.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -40,11 +40,11 @@ const OF_PRODUCTS: Threshold =
     Threshold::new("of-products", 0.10, "1", "beyond, the reduction eats what the split brought");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let sums = Share::of_kinds(run, &[Kind::SplitKReduce])?;
+    let sums = Together::of_kinds(run, &[Kind::SplitKReduce])?;
     if sums.launches == 0 {
         return Ok(Vec::new());
     }
-    let products = Share::of(run, |kernel| kernel.class.split_k && kernel.class.is_product())?;
+    let products = Together::of(run, |kernel| kernel.class.split_k && kernel.class.is_product())?;
     let known = products.launches > 0 && products.time.get() > 0.0;
     let of_products = known.then(|| sums.time / products.time);
     let is_much = of_products.is_some_and(|share| share >= run.threshold(&OF_PRODUCTS));

@@ -311,6 +311,10 @@ impl<'a> Subject<'a> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::redundant_closure_for_method_calls,
+    reason = "lifetimes: method paths do not compile"
+)]
 mod tests {
     use crate::model::{Pipe, Quantity};
     use crate::rules::bench3::{Bench, kernel};

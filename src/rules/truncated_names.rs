@@ -1,6 +1,6 @@
 //! Tells that kernel names were cut, so that they do not say what the kernels do.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::analysis::Kernel;
 
@@ -70,7 +70,7 @@ fn is_cut(kernel: &Kernel) -> bool {
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let cut = Share::of(run, is_cut)?;
+    let cut = Together::of(run, is_cut)?;
     if cut.kernels.is_empty() || cut.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

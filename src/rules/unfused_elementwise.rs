@@ -1,6 +1,6 @@
 //! Flags runs with a large share of elementwise kernels that no compiler has fused.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::analysis::Kernel;
 use crate::taxonomy::{Category, Kind};
@@ -53,7 +53,7 @@ fn is_single(kernel: &Kernel) -> bool {
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let single = Share::of(run, is_single)?;
+    let single = Together::of(run, is_single)?;
     // One launch has no neighbour of its kind.
     if single.share < run.threshold(&SHARE) || single.launches < 2 {
         return Ok(Vec::new());

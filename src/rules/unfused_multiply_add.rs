@@ -15,8 +15,8 @@ A fused multiply-add takes the place of an addition and a multiplication in one 
 quoted for it: a kernel without any reaches half of them at most.
 
 ## How it decides
-Half of the additions and multiplications, over all floating-point instructions of the format, are more than
-`unfused`, and the pipe is at least `busy`, by its utilisation or by the share of its roof. FP32 and FP64 are
+The pairs of one addition and one multiplication, over all floating-point instructions of the format, are more
+than `unfused`, and the pipe is at least `busy`, by its utilisation or by the share of its roof. FP32 and FP64 are
 judged apart; the one with more to win is told.
 
 ## What to try

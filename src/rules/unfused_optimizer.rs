@@ -1,6 +1,6 @@
 //! Flags optimizers that take many short launches instead of a few long ones.
 
-use super::shares::{Share, shown};
+use super::shares::{Together, shown};
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -42,7 +42,7 @@ const TIME: Threshold =
     Threshold::new("time", 20e-6, "s", "ten times what any launch costs at least");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let steps = Share::of_kinds(run, &[Kind::Optimizer])?;
+    let steps = Together::of_kinds(run, &[Kind::Optimizer])?;
     let mean = steps.time / steps.launches.max(1) as f64;
     let is_short = mean.get() < run.threshold(&TIME);
     if (steps.launches as f64) < run.threshold(&LAUNCHES) || !is_short {

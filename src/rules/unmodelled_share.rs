@@ -1,6 +1,6 @@
 //! Tells how much of a run the roofline says nothing about, and why.
 
-use super::shares::Share;
+use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::analysis::State;
 
@@ -40,7 +40,7 @@ const MUCH: Threshold =
     Threshold::new("much", 0.20, "1", "beyond, a fifth of the time has no place in the ranking");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let unknown = Share::of(run, |kernel| kernel.state == State::Unmodelled)?;
+    let unknown = Together::of(run, |kernel| kernel.state == State::Unmodelled)?;
     if unknown.kernels.is_empty() || unknown.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

@@ -11,5 +11,6 @@ mod laws;
 mod metrics;
 mod predict;
 mod profiles;
+mod rules;
 mod taxonomy;
 mod what_if;

@@ -115,7 +115,7 @@ fn every_real_pyprof_export_is_read_as_counted_by_hand() {
 }
 
 /// The devices of the exports, which mostly do not name them, by the beginning of the file's name.
-const DEVICES: &[(&str, &str)] = &[
+pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("v100", "Tesla V100-SXM2-16GB"),
     ("a100", "NVIDIA A100-SXM4-40GB"),
     ("h200", "NVIDIA H200"),

@@ -448,7 +448,9 @@ mod tests {
     /// A raw page of one launch with these metrics, each with its unit and value.
     fn raw_page(metrics: &[(&str, &str, &str)]) -> Profile {
         let of = |cell: fn(&(&str, &str, &str)) -> String| {
-            metrics.iter().map(|metric| format!(",\"{}\"", cell(metric))).collect::<String>()
+            let cells: Vec<String> =
+                metrics.iter().map(|one| format!("\"{}\"", cell(one))).collect();
+            format!(",{}", cells.join(","))
         };
         let text = format!(
             "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\

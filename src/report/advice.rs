@@ -1,0 +1,70 @@
+//! What the rules advise, as all human-readable outputs show it.
+
+use super::Report;
+use super::view::{Style, name, printable, si};
+use crate::rules::{Finding, Severity};
+
+/// The most important next steps, a line each, at most five.
+pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
+    const STEPS: usize = 5;
+    let mut steps: Vec<(f64, String)> = Vec::new();
+    for (position, kernel) in report.analysis.kernels.iter().enumerate() {
+        let Some(found) = report.findings.by_kernel.get(position) else { continue };
+        // One step per kernel: that of its gravest finding.
+        let first = found.iter().find_map(|finding| Some((finding, finding.next.as_ref()?)));
+        let Some((finding, next)) = first else { continue };
+        let win = finding.at_stake_s.min(kernel.recoverable.get());
+        if win > 0.0 {
+            let shown = name(kernel, style);
+            let text = format!("{shown}: {next} ({}, at most {})", finding.rule, si(win, "s"));
+            steps.push((win, text));
+        }
+    }
+    for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
+        if let Some(next) = &finding.next {
+            let stake = finding.at_stake_s;
+            let win =
+                if stake > 0.0 { format!(", at most {}", si(stake, "s")) } else { String::new() };
+            steps.push((stake, format!("the run: {next} ({}{win})", finding.rule)));
+        }
+    }
+    steps.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
+    steps.truncate(STEPS);
+    steps.into_iter().map(|(_, text)| printable(&text)).collect()
+}
+
+/// A finding in one sentence, with the next experiment.
+pub(super) fn sentence(finding: &Finding) -> String {
+    let next = finding.next.as_ref();
+    let next = next.map_or_else(String::new, |next| format!("; try: {next}"));
+    format!("{}: {}{next}", finding.rule, printable(&finding.message))
+}
+
+/// What was found about the whole run, the gravest first; with the kernels it concerns.
+pub(super) fn run(report: &Report<'_>) -> Vec<String> {
+    const KERNELS: usize = 3;
+    let lines = report.findings.run.iter().map(|finding| {
+        let shown: Vec<String> =
+            finding.kernels.iter().take(KERNELS).map(|name| printable(name)).collect();
+        let more = finding.kernels.len().saturating_sub(KERNELS);
+        let kernels = match (shown.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" [{}]", shown.join(", ")),
+            (false, more) => format!(" [{} and {more} more]", shown.join(", ")),
+        };
+        format!("{}, {}{kernels}", finding.severity.label(), sentence(finding))
+    });
+    lines.collect()
+}
+
+/// How many rules could not judge something, and what most of them lacked.
+pub(super) fn blind(report: &Report<'_>) -> Option<String> {
+    let blind = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
+    (blind > 0).then(|| {
+        format!(
+            "{blind} of {} rules lacked a metric for some kernel; `rooflint inspect` prints the \
+             command that collects it, JSON lists what each lacked",
+            report.findings.tally.len()
+        )
+    })
+}

@@ -1,0 +1,163 @@
+//! Every rule on every fixture and on every real export: a table to be read, kept as a golden file.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use rooflint::analysis::{self, Options};
+use rooflint::catalog::Catalog;
+use rooflint::ingest::{self, Input};
+use rooflint::rules::{self, Findings, Settings};
+
+use super::golden::{check, fixtures};
+use super::profiles::{DEVICES, collection};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The findings on a file, or why there are none.
+fn findings(path: &Path, device: Option<String>) -> Result<Findings, String> {
+    let inputs = [Input::Named(path.to_owned())];
+    let profile = ingest::read(&inputs, &ingest::Options::default()).map_err(|_| "not read")?;
+    let mut options = Options::default();
+    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &options).or_else(|_| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let known = DEVICES.iter().find(|(start, _)| name.starts_with(start));
+        options.device = device.or_else(|| known.map(|(_, device)| (*device).to_owned()));
+        analysis::analyse(&profile, &Catalog::builtin(), &options)
+    });
+    let analysis = analysis.map_err(|error| format!("not analysed: {error}"))?;
+    Ok(rules::check(&analysis, &Settings::default()))
+}
+
+/// What each rule could say of one file: the rules that speak with how often, then how many are
+/// small, silenced, content, without a metric.
+fn line(label: &str, findings: &Result<Findings, String>) -> String {
+    let findings = match findings {
+        Ok(findings) => findings,
+        Err(reason) => return format!("{label}\n  {reason}\n"),
+    };
+    let mut text = format!("{label}\n");
+    let list = |count: fn(&rules::Tally) -> usize| -> Vec<String> {
+        let counted = findings.tally.iter().filter(|tally| count(tally) > 0);
+        counted.map(|tally| format!("{} {}", tally.rule, count(tally))).collect()
+    };
+    for (what, counted) in [
+        ("found", list(|tally| tally.found)),
+        ("minor", list(|tally| tally.minor)),
+        ("silenced", list(|tally| tally.silenced)),
+    ] {
+        if !counted.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", counted.join(", "));
+        }
+    }
+    let rules =
+        |holds: fn(&rules::Tally) -> bool| findings.tally.iter().filter(move |one| holds(one));
+    let content = rules(|one| one.found + one.minor + one.silenced + one.cannot_judge == 0).count();
+    let blind = rules(|one| one.cannot_judge > 0).count();
+    let _ = writeln!(text, "  content throughout: {content}; cannot judge some kernel: {blind}");
+    text
+}
+
+#[test]
+fn the_findings_on_every_fixture_are_those_that_were_reviewed() {
+    let mut table = String::new();
+    for (path, device) in fixtures() {
+        let label = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        table.push_str(&line(&label, &findings(&path, device)));
+    }
+    check(&root().join("tests/golden/rules-on-fixtures.txt"), &table);
+}
+
+#[test]
+fn the_findings_on_every_real_export_are_those_that_were_reviewed() {
+    let Some(collection) = collection() else { return };
+    let mut table = String::new();
+    for folder in ["ncu", "pyprof"] {
+        let entries = std::fs::read_dir(collection.join(folder)).unwrap();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|path| path.is_file()) {
+            let name = path.file_name().unwrap().to_string_lossy();
+            table.push_str(&line(&format!("{folder}/{name}"), &findings(path, None)));
+        }
+    }
+    check(&root().join("tests/golden/rules-on-profiles.txt"), &table);
+}
+
+#[test]
+fn every_rule_speaks_judges_or_says_what_it_lacks() {
+    for (path, device) in fixtures() {
+        let Ok(findings) = findings(&path, device) else { continue };
+        for tally in &findings.tally {
+            let lacks: usize = tally.missing.values().sum();
+            assert_eq!(lacks, tally.cannot_judge, "{}", tally.rule);
+            assert!(tally.missing.keys().all(|metric| !metric.is_empty()));
+        }
+        for finding in findings.by_kernel.iter().flatten().chain(&findings.run) {
+            let known = rules::rule(finding.rule).unwrap();
+            assert!(finding.at_stake_s >= finding.at_stake_low_s, "{finding:?}");
+            assert!(finding.at_stake_low_s >= 0.0 && finding.at_stake_s.is_finite(), "{finding:?}");
+            assert!(finding.evidence.iter().all(|fact| fact.value.is_finite()), "{finding:?}");
+            assert!(!finding.message.contains("NaN") && !finding.message.contains("inf "));
+            assert!(!known.documentation.is_empty());
+        }
+    }
+}
+
+/// Runs the demo with a configuration.
+fn demo(config: &str, more: &[&str]) -> crate::predict::program::Run {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rooflint.toml");
+    std::fs::write(&path, config).unwrap();
+    let own = ["demo", "--config", path.to_str().unwrap()];
+    crate::predict::program::program(&[&own, more].concat())
+}
+
+#[test]
+fn a_waiver_takes_a_kernel_out_of_the_sum_until_it_expires() {
+    let waiver = |kernel: &str, expires: &str| {
+        format!(
+            "[[waiver]]\nkernel = \"{kernel}\"\nreason = \"next release\"\nowner = \"us\"\nexpires = {expires}\n"
+        )
+    };
+    let plain = demo("", &[]);
+    assert!(plain.stdout.contains("Recoverable  3.31 ms"), "{}", plain.stdout);
+    let without = demo(&waiver("*transpose_naive*", "2999-01-31"), &[]);
+    // 3.31 ms without the 1.51 ms of the transpose.
+    assert!(without.stdout.contains("Recoverable  1.80 ms"), "{}", without.stdout);
+    let reason = "waived until 2999-01-31 (us): next release";
+    assert!(without.stdout.contains(reason), "{}", without.stdout);
+    let expired = demo(&waiver("*transpose_naive*", "2001-01-31"), &[]);
+    assert!(expired.stdout.contains("Recoverable  3.31 ms"), "{}", expired.stdout);
+    assert!(expired.stdout.contains("expired on 2001-01-31"), "{}", expired.stdout);
+    let unmatched = demo(&waiver("nothing", "2999-01-31"), &[]);
+    assert!(unmatched.stdout.contains("the waiver for \"nothing\" (us) fits no kernel"));
+}
+
+#[test]
+fn rules_are_selected_ignored_and_set() {
+    let speaks = |run: &crate::predict::program::Run, rule: &str| {
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout.contains(&format!("{rule}:"))
+    };
+    assert!(speaks(&demo("", &[]), "tail-effect"));
+    assert!(!speaks(&demo("[rules]\nignore = [\"tail-effect\"]", &[]), "tail-effect"));
+    assert!(!speaks(&demo("[rule.tail-effect]\nlost = 0.5", &[]), "tail-effect"));
+    assert!(!speaks(&demo("", &["--ignore", "tail-effect"]), "tail-effect"));
+    let only = demo("", &["--select", "tail-effect"]);
+    assert!(speaks(&only, "tail-effect") && !speaks(&only, "uncoalesced-access"));
+    let refused = demo("", &["--select", "tail-efect"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("did you mean \"tail-effect\"?"), "{}", refused.stderr);
+    let wrong = demo("[rule.tail-effect]\nwave = 1", &[]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("rooflint.toml:2:1:"), "{}", wrong.stderr);
+}
+
+#[test]
+fn explained_findings_show_their_evidence() {
+    let run = demo("", &["--explain", "--kernel", "#1"]);
+    for told in ["uncoalesced-access", "severity medium, confidence high; at stake", "try: "] {
+        assert!(run.stdout.contains(told), "{told}: {}", run.stdout);
+    }
+}
