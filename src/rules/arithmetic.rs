@@ -249,7 +249,7 @@ impl Subject<'_> {
 )]
 mod tests {
     use super::*;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
     use crate::rules::{Rule, rule};
 
     fn a_rule() -> &'static Rule {

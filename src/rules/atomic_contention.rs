@@ -92,7 +92,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     #[test]
     fn busy_atomic_units_and_waiting_warps_are_found() {

@@ -103,7 +103,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 mod tests {
     use crate::model::Quantity;
     use crate::rules::Severity;
-    use crate::rules::bench2::{h100, on};
+    use crate::rules::bench_launches::{h100, on};
 
     const RULE: &str = "base-clock-profile";
 

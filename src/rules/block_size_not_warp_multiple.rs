@@ -79,7 +79,7 @@ fn width(subject: &Subject<'_>) -> Result<u64, Missing> {
 #[cfg(test)]
 mod tests {
     use crate::model::Quantity;
-    use crate::rules::bench2::{h100, on};
+    use crate::rules::bench_launches::{h100, on};
 
     const RULE: &str = "block-size-not-warp-multiple";
 

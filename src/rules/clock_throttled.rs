@@ -83,7 +83,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 #[cfg(test)]
 mod tests {
     use crate::model::Quantity;
-    use crate::rules::bench2::{Bench, h100};
+    use crate::rules::bench_launches::{Bench, h100};
 
     const RULE: &str = "clock-throttled";
 

@@ -75,7 +75,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     #[test]
     fn a_kernel_at_the_memory_roof_is_noted() {

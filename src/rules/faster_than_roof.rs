@@ -72,7 +72,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 mod tests {
     use crate::model::Quantity;
     use crate::rules::Severity;
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "faster-than-roof";
 

@@ -89,7 +89,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn mixed(fp64: f64) -> Bench {
         let device = "NVIDIA GeForce RTX 3090";

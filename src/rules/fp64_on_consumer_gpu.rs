@@ -82,7 +82,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::rules::Severity;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     #[test]
     fn fp64_is_noted_on_a_consumer_device_only() {

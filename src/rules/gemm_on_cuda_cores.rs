@@ -82,7 +82,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     const NAME: &str = "ampere_sgemm_128x64_nn";
 

@@ -70,7 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::{Pipe, Quantity};
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     const NAME: &str = "ampere_hgemm_128x64_nn";
 

@@ -91,7 +91,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::Pipe;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn indexing(integers: f64, alu: f64) -> Bench {
         let kernel = kernel("my_kernel", 1000.0).work(Pipe::Fp32Vector, 1e9).bytes(1e8);

@@ -70,7 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const L2_FIRST: [(Quantity, f64); 3] = [
         (Quantity::L2Throughput, 0.8),

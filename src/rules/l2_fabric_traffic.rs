@@ -67,7 +67,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::rules::Severity;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const CROSSING: [(Quantity, f64); 2] =
         [(Quantity::L2FabricShare, 0.33), (Quantity::L2Throughput, 0.8)];

@@ -70,7 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use crate::model::{Pipe, Quantity};
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const TINY: &[(Quantity, f64)] =
         &[(Quantity::DramBytes, 1e6), (Quantity::Work(Pipe::Fp32Vector), 1e6)];

@@ -52,7 +52,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "layout-transforms";
 

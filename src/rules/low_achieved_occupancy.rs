@@ -76,7 +76,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use crate::model::Quantity;
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "low-achieved-occupancy";
 

@@ -82,7 +82,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::Pipe;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     const NAME: &str = "ampere_fp16_s16816gemm_fp16_128x128";
 

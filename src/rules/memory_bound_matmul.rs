@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::model::{Pipe, Quantity};
     use crate::rules::Severity;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     const NAME: &str = "ampere_fp16_s16816gemm_fp16_64x64";
 

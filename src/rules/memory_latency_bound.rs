@@ -87,7 +87,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const WAITING: [(Quantity, f64); 4] = [
         (Quantity::DramThroughput, 0.3),

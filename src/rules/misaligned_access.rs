@@ -84,7 +84,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     #[test]
     fn one_sector_too_many_is_found() {

@@ -7,11 +7,11 @@
 
 mod arithmetic;
 #[cfg(test)]
-mod bench;
+mod bench_figures;
 #[cfg(test)]
-mod bench2;
+mod bench_launches;
 #[cfg(test)]
-mod bench3;
+mod bench_table;
 mod caches;
 mod check;
 mod clocks;

@@ -121,7 +121,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const NARROW_AND_BUSY: [(Quantity, f64); 5] = [
         (Quantity::LoadSectorsPerRequest, 4.0),

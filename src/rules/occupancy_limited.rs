@@ -201,7 +201,7 @@ fn less_shared_memory(limits: &Limits, used: u32, blocks: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use crate::model::Quantity;
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "occupancy-limited";
 

@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::Pipe;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn product(name: &'static str) -> Bench {
         kernel(name, 100.0).work(Pipe::Fp16Matrix, 30e9).bytes(1e7)

@@ -71,7 +71,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const HALF_WASTED: [(Quantity, f64); 2] =
         [(Quantity::DramExcessReads, 0.5), (Quantity::DramThroughput, 0.9)];

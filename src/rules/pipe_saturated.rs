@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::model::Quantity;
     use crate::rules::Severity;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     #[test]
     fn the_fullest_pipe_is_named() {

@@ -109,7 +109,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const LOCAL: (Quantity, f64) = (Quantity::LocalSectorShare, 0.3);
 

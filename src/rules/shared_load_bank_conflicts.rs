@@ -55,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::rules::Confidence;
-    use crate::rules::bench::judge;
+    use crate::rules::bench_figures::judge;
 
     const COLLIDING: [(Quantity, f64); 2] =
         [(Quantity::L1Throughput, 0.8), (Quantity::SharedLoadConflicts, 0.75)];

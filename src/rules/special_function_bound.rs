@@ -66,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn softmax(xu: f64, fma: f64) -> Bench {
         let kernel = kernel("softmax_kernel", 1000.0).bytes(1e8);

@@ -67,7 +67,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "split-k-overhead";
     const SUM: &str = "void cublasLt::splitKreduce_kernel<32, 16, int, float>(int)";

@@ -317,7 +317,7 @@ impl<'a> Subject<'a> {
 )]
 mod tests {
     use crate::model::{Pipe, Quantity};
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
     use crate::rules::{Rule, Stake, Subject, Unit, rule};
     use crate::units::Bytes;
 

@@ -80,7 +80,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::Pipe;
-    use crate::rules::bench3::kernel;
+    use crate::rules::bench_table::kernel;
 
     #[test]
     fn only_unaligned_tensor_kernels_are_found() {

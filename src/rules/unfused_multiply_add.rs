@@ -89,7 +89,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn busy(unfused: f64, used: f64) -> Bench {
         let kernel = kernel("my_kernel", 1000.0).work(Pipe::Fp32Vector, 20e9).bytes(1e8);

@@ -79,7 +79,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::model::Pipe;
-    use crate::rules::bench3::{Bench, kernel};
+    use crate::rules::bench_table::{Bench, kernel};
 
     fn product() -> Bench {
         let name = "ampere_fp16_s16816gemm_fp16_128x128";

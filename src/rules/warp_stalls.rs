@@ -140,7 +140,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use crate::model::Quantity;
-    use crate::rules::bench2::h100;
+    use crate::rules::bench_launches::h100;
 
     const RULE: &str = "warp-stalls";
 
