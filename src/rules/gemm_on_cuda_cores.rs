@@ -19,7 +19,8 @@ large product is limited by nothing else.
 ## How it decides
 A product on compute capability 8.0 or later; FP32 on CUDA cores is at least `share` of its FLOPs, or its
 name says FP32 where nothing was counted per format; tensor cores did nothing, by counters first and by
-the name last; math takes longer than memory. At stake is at least the difference of the roofs.
+the name last; math takes longer than memory, and at least `reached` of the time. At stake is at least the
+difference of the roofs.
 
 ## What to try
 `torch.backends.cuda.matmul.allow_tf32 = True` (or `torch.set_float32_matmul_precision(\"high\")`);
@@ -34,12 +35,19 @@ FP32; 16 bits are.
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Cores\"; NVIDIA blog \"Accelerating AI Training with
 NVIDIA TF32 Tensor Cores\"; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
 ",
-    thresholds: &[SHARE],
+    thresholds: &[SHARE, REACHED],
     check: Check::Kernel(check),
 };
 
 const SHARE: Threshold =
     Threshold::new("share", 0.90, "1", "what remains is the epilogue and does not move");
+
+const REACHED: Threshold = Threshold::new(
+    "reached",
+    0.10,
+    "1",
+    "where math takes less of the time, something else takes it, and a faster pipe is idle as well",
+);
 
 /// The first architecture with TF32.
 const AMPERE: (u32, u32) = (8, 0);
@@ -63,6 +71,9 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let Some(moved) = subject.vectorised(Pipe::Tf32Matrix)?.filter(|_| is_fp32) else {
         return Ok(None);
     };
+    if subject.math_reached() < subject.threshold(&REACHED) {
+        return Ok(None);
+    }
     let message = format!(
         "an FP32 product on CUDA cores: tensor cores multiply TF32 {:.1} × as fast here",
         moved.ratio
@@ -106,6 +117,8 @@ mod tests {
         assert!(tensor.work(Pipe::Tf32Matrix, 30e9).bytes(1e8).is_fine(&RULE));
         let volta = kernel("volta_sgemm_128x64_nn", 1000.0).on("Tesla V100-SXM2-16GB");
         assert!(volta.work(Pipe::Fp32Vector, 10e9).bytes(1e8).is_fine(&RULE));
+        // A thousandth of the roof: a faster pipe would wait as long.
+        assert!(kernel(NAME, 1000.0).work(Pipe::Fp32Vector, 6e7).bytes(1e3).is_fine(&RULE));
         // Moving 3 GB takes 0.9 ms, the math 0.3 ms: TF32 would wait for memory as long.
         let skinny = kernel(NAME, 1000.0).work(Pipe::Fp32Vector, 20e9).bytes(3e9);
         assert!(skinny.is_fine(&RULE));

@@ -17,7 +17,7 @@ and accumulate in FP32 besides.
 ## How it decides
 A product on compute capability 7.0 or later; its name says FP16 or BF16, or packed 16-bit arithmetic is at
 least `share` of its FLOPs; tensor cores did nothing, by counters first and by the name last; math takes
-longer than memory. At stake is at least the difference of the roofs.
+longer than memory, and at least `reached` of the time. At stake is at least the difference of the roofs.
 
 ## What to try
 Dimensions that are multiples of 8 elements and pointers aligned to 16 bytes; channels-last for
@@ -31,12 +31,19 @@ Depthwise convolutions have nothing for tensor cores to multiply.
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; NVIDIA, *Linear/Fully-Connected
 Layers*; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
 ",
-    thresholds: &[SHARE],
+    thresholds: &[SHARE, REACHED],
     check: Check::Kernel(check),
 };
 
 const SHARE: Threshold =
     Threshold::new("share", 0.50, "1", "the operands are 16 bits wide; sums may be FP32");
+
+const REACHED: Threshold = Threshold::new(
+    "reached",
+    0.10,
+    "1",
+    "where math takes less of the time, something else takes it, and a faster pipe is idle as well",
+);
 
 /// The first architecture with tensor cores.
 const VOLTA: (u32, u32) = (7, 0);
@@ -50,6 +57,9 @@ fn check(subject: &Subject<'_>) -> Judgement {
         return Ok(None);
     }
     let Some(moved) = subject.vectorised(to)? else { return Ok(None) };
+    if subject.math_reached() < subject.threshold(&REACHED) {
+        return Ok(None);
+    }
     let format = if to.key().starts_with("bf16") { "BF16" } else { "FP16" };
     let half = subject.share_of_flops(|pipe| matches!(pipe.key(), "fp16_vector" | "bf16_vector"));
     let message = format!(

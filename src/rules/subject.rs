@@ -180,6 +180,13 @@ impl<'a> Subject<'a> {
         self.kernel.headroom.map_or(0.0, |headroom| 1.0 / headroom)
     }
 
+    /// Share of the measured time that its operations need; zero where none were counted.
+    #[must_use]
+    pub fn math_reached(&self) -> f64 {
+        let math = self.kernel.math_time.unwrap_or(Seconds::ZERO);
+        if self.kernel.modelled > Seconds::ZERO { math / self.kernel.modelled } else { 0.0 }
+    }
+
     /// Measured time of one launch on average.
     #[must_use]
     pub fn mean(&self) -> Seconds {
