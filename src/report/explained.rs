@@ -6,6 +6,7 @@ use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
 use crate::rules::Finding;
+use crate::taxonomy::Category;
 use crate::units::Seconds;
 
 /// Unfolds one kernel.
@@ -29,6 +30,8 @@ pub fn explained(
         kernel.launches.to_string(),
         format!("grid / block {}; sums over all launches follow", view::shape(kernel)),
     );
+    let (kind, told) = kind(kernel);
+    lines.add("kind", kind, told);
     lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
     memory(&mut lines, kernel, explanation);
     work(&mut lines, kernel, explanation);
@@ -49,6 +52,7 @@ pub fn explained(
         );
     }
     conclusion(&mut lines, analysis, kernel);
+    assessment(&mut lines, analysis, kernel, explanation);
     lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
     lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
     lines.add("meaning", String::new(), kernel.meaning());
@@ -82,6 +86,83 @@ fn advice(text: &mut String, finding: &Finding, style: &Style) {
     }
     if let Some(next) = &finding.next {
         wrap(text, "    ", 6, &format!("try: {}", printable(next)), style);
+    }
+}
+
+/// What the kernel does by its name, and what else the name tells.
+fn kind(kernel: &Kernel) -> (String, String) {
+    let class = &kernel.class;
+    if class.category == Category::Unknown {
+        return ("unknown".to_owned(), "its name fits no rule".to_owned());
+    }
+    let kind = class.kind.map_or_else(String::new, |kind| format!(", {}", kind.key()));
+    let mut told = vec!["by its name".to_owned()];
+    told.extend(class.library.as_ref().map(|library| format!("library {library}")));
+    if let Some(stored) = class.formats.stored {
+        let inferred = if class.formats.inferred { " (inferred)" } else { "" };
+        told.push(format!("stored as {}{inferred}", stored.name()));
+    }
+    if class.category == Category::DotProduct {
+        told.push(match class.tensor {
+            Some(true) => "uses tensor cores".to_owned(),
+            Some(false) => "uses no tensor cores".to_owned(),
+            None => "does not tell whether it uses tensor cores".to_owned(),
+        });
+    }
+    (format!("{}{kind}", class.category.label()), told.join("; "))
+}
+
+/// The assessment of NVIDIA's *GPU Performance Background* guide: is there enough parallelism, on
+/// which side of which ridge point does the kernel lie, and what was the hardware busy with.
+fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) {
+    if let (Some(blocks), Some(sms)) = (kernel.shape.blocks, explanation.sms) {
+        let each = blocks as f64 / f64::from(sms.max(1));
+        let threads = kernel.shape.threads_per_block.map_or_else(String::new, |threads| {
+            format!("; {threads} threads a block, at least {}", roofline::THREADS_PER_BLOCK)
+        });
+        lines.add(
+            "parallelism",
+            format!("{} blocks/SM", view::digits(each)),
+            format!(
+                "{blocks} blocks ÷ {sms} SMs; at least {} hide latency{threads}",
+                roofline::BLOCKS_PER_SM
+            ),
+        );
+    }
+    let busiest = kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
+    let busiest = busiest.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
+    let known = analysis.devices[kernel.device].device.as_ref();
+    let l2 = known.and_then(|device| device.l2_bandwidth.as_ref()).map(|figure| figure.value);
+    if let (Some(work), Some((dram, _))) = (busiest, &explanation.bandwidth)
+        && let Some(peak) = work.peak()
+    {
+        let unit = work.pipe.operation();
+        let off_chip = roofline::ridge_point(peak, *dram).get();
+        let on_chip = l2.map_or_else(String::new, |l2| {
+            let ridge = roofline::ridge_point(peak, l2).get();
+            format!("; from L2, on chip, {} {unit}/B", view::digits(ridge))
+        });
+        lines.add(
+            "ops:byte",
+            format!("{} {unit}/B", view::digits(off_chip)),
+            format!("P ÷ BW of {}, from memory off chip{on_chip}", work.pipe.label()),
+        );
+    }
+    if kernel.modelled > Seconds::ZERO
+        && let (Some(memory), Some(math)) = (kernel.memory_time, kernel.math_time)
+    {
+        let (memory, math) = (memory / kernel.modelled, math / kernel.modelled);
+        let busy = roofline::bound(memory, math);
+        lines.add(
+            "bound",
+            busy.label().to_owned(),
+            format!(
+                "memory busy {}, math {}; below {} both, neither is what it waits for",
+                view::percent(memory),
+                view::percent(math),
+                view::percent(roofline::BUSY)
+            ),
+        );
     }
 }
 
