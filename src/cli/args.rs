@@ -17,6 +17,7 @@ Examples:
   rooflint run.csv --device 'A100 SXM4 80GB'       where the export does not name the GPU
   rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
   rooflint run.csv --kernel '#1' --explain         the arithmetic of the first kernel
+  rooflint run.csv --what-if 'H200 SXM 141GB'      the same kernels on another GPU
   rooflint inspect run.csv                         what is in an export, and what is missing
   rooflint predict axpy n=16M --device L4          what a kernel should take, without a profile
 
