@@ -390,3 +390,53 @@ fn the_command_line_takes_devices_words_and_closed_forms() {
         assert!(refused.stderr.contains(told), "{asked}: {}", refused.stderr);
     }
 }
+
+#[test]
+fn totals_stay_those_of_the_run_where_kernels_are_chosen() {
+    let run = super::predict::program::program;
+    let chosen = run(&["demo", "--kernel", "#1", "--what-if", "H200 SXM 141GB", "--width", "200"]);
+    assert!(chosen.stdout.contains("9 of 13"), "{}", chosen.stdout);
+    // Achievable roofs follow the clock too: what the clock alone does is shown.
+    let achievable = run(&["demo", "--ceilings", "achievable", "--what-if", "H200 SXM 141GB"]);
+    assert!(achievable.stdout.contains("What if: rated clock"), "{}", achievable.stdout);
+    let spec = run(&["demo", "--ceilings", "spec", "--what-if", "H200 SXM 141GB"]);
+    assert!(!spec.stdout.contains("rated clock,") && !spec.stdout.contains("What if: rated"));
+}
+
+#[test]
+fn a_profile_without_times_has_no_projection_and_no_share() {
+    let file = "fixtures/ncu_long/v100-sass-counters-only.csv";
+    let changes = "A100 SXM4 80GB,tensor-cores,bf16,fused";
+    for format in ["text", "markdown", "json", "csv"] {
+        let run = super::predict::program::program(&[
+            file,
+            "--device",
+            "V100 SXM2 16GB",
+            "--what-if",
+            changes,
+            "--format",
+            format,
+        ]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(!run.stdout.contains("NaN"), "{format}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn counts_are_compared_launch_by_launch() {
+    // The second launch has no count of bytes: it says nothing about the first.
+    let rows = [
+        "kernel,us,gb,read_gb,write_gb,gflop",
+        "\"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>\",2000,3,2,1,0.25",
+        "\"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>\",1900,,,,0.25",
+    ];
+    let (profile, analysis) = run_of(&rows, MAPPING, "A100 SXM4 80GB");
+    let change = Change::Compulsory(analysis::Compulsory {
+        call: "add".to_owned(),
+        bytes: rooflint::units::Bytes::new(1.5e9),
+        operations: rooflint::units::Flops::new(0.25e9),
+        kernels: vec![analysis.kernels[0].longest],
+    });
+    let answer = analysis::what_if(&profile, &analysis, &[change]).unwrap().remove(0);
+    assert!(answer.notes[0].contains("2.00 × the compulsory bytes"), "{:?}", answer.notes);
+}
