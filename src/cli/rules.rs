@@ -14,7 +14,7 @@ pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print(&lines.concat());
     };
     match RULES.iter().find(|rule| rule.id == id) {
-        Some(rule) => terminal.print(&rule.page()),
+        Some(rule) => terminal.print(&crate::report::page(rule.page(), &terminal.style())),
         None => Err(no_rule(id)),
     }
 }

@@ -20,7 +20,7 @@ pub use explained::explained;
 pub use figure::{Canvas, Encoding, PictureError};
 pub use numbers::{count, printable, printable_lines};
 pub use predicted::{
-    Predicted, kernel_list, kernel_page, prediction_schema, step_prediction_schema,
+    Predicted, kernel_list, kernel_page, page, prediction_schema, step_prediction_schema,
 };
 pub use view::Style;
 

@@ -191,7 +191,7 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 13] = [
+    const DISPENSABLE: [&str; 17] = [
         "kernels",
         "kept",
         "pipe",
@@ -203,6 +203,10 @@ impl Columns {
         "limiter",
         "grid / block",
         "share",
+        "ideal",
+        "run faster",
+        "run [",
+        "faster",
         "expected",
         "state",
     ];

@@ -9,8 +9,10 @@ use crate::analysis::{CeilingSet, Kernel, Outcome, Projection, WhatIf};
 use crate::model::elide;
 use crate::units::Seconds;
 
-/// Columns for the name of a fused neighbour on a terminal.
-const SHORT: usize = 28;
+/// Columns for the name of a fused neighbour on a terminal of this width.
+fn short(width: usize) -> usize {
+    (width / 6).clamp(10, 28)
+}
 
 /// What the columns mean, for below the tables.
 pub(super) fn meaning(report: &Report<'_>) -> String {
@@ -45,7 +47,7 @@ pub(super) fn summary(report: &Report<'_>) -> Table {
         ("faster", true),
         (&title("kept"), true),
         (&title("run"), true),
-        ("faster", true),
+        ("run faster", true),
     ]);
     for one in report.what_if {
         let totals = &one.totals;
@@ -115,7 +117,10 @@ pub(super) fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Tabl
         if is_fused {
             let with = projection.with.as_ref();
             let with = with.map_or_else(String::new, |with| printable(&with.name));
-            row.insert(1, if style.width.is_some() { elide(&with, SHORT) } else { with });
+            row.insert(
+                1,
+                style.width.map_or_else(|| with.clone(), |width| elide(&with, short(width))),
+            );
         }
         table.rows.push(row);
     }

@@ -195,3 +195,14 @@ fn explained_findings_show_their_evidence() {
         assert!(run.stdout.contains(told), "{told}: {}", run.stdout);
     }
 }
+
+#[test]
+fn every_page_can_be_shown_in_ascii() {
+    let style = rooflint::report::Style { ascii: true, ..Default::default() };
+    for rule in rules::RULES {
+        let page = rooflint::report::page(rule.page(), &style);
+        let strange: String = page.chars().filter(|c| !c.is_ascii()).collect();
+        assert!(strange.is_empty(), "{}: {strange}", rule.id);
+        assert_eq!(page.matches('?').count(), rule.page().matches('?').count(), "{}", rule.id);
+    }
+}

@@ -440,3 +440,16 @@ fn counts_are_compared_launch_by_launch() {
     let answer = analysis::what_if(&profile, &analysis, &[change]).unwrap().remove(0);
     assert!(answer.notes[0].contains("2.00 × the compulsory bytes"), "{:?}", answer.notes);
 }
+
+#[test]
+fn tables_fit_narrow_terminals() {
+    let changes = "H200 SXM 141GB,V100 SXM2 32GB,fused,bf16";
+    for width in ["60", "80", "120"] {
+        let run =
+            super::predict::program::program(&["demo", "--what-if", changes, "--width", width]);
+        let limit: usize = width.parse().unwrap();
+        for line in run.stdout.lines() {
+            assert!(line.chars().count() <= limit, "{width}: {line}");
+        }
+    }
+}

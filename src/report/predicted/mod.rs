@@ -168,7 +168,7 @@ fn cells(prediction: &Prediction) -> impl Iterator<Item = String> {
 /// The documentation of a closed form: how to call it, its parameters, how it is counted.
 #[must_use]
 pub fn kernel_page(form: &Form, style: &Style) -> String {
-    style.adapted(spelled(kernel::page(form, style), style))
+    page(kernel::page(form, style), style)
 }
 
 /// Every closed form with what it needs, in one line each where the terminal is wide enough.
@@ -195,6 +195,12 @@ pub fn kernel_list(forms: &[&Form], style: &Style) -> String {
     style.adapted(spelled(text, style))
 }
 
+/// A page of text with formulas, in ASCII where only that may be used.
+#[must_use]
+pub fn page(text: String, style: &Style) -> String {
+    style.adapted(spelled(text, style))
+}
+
 /// Writes a sentence as wide as it is once its symbols are spelled out.
 fn wrap(text: &mut String, lead: &str, indent: usize, sentence: &str, style: &Style) {
     let sentence = style.adapted(spelled(sentence.to_owned(), style));
@@ -209,6 +215,10 @@ fn spelled(text: String, style: &Style) -> String {
     let symbols = [
         ("α", "alpha"),
         ("β", "beta"),
+        ("η", "eta"),
+        ("λ", "lambda"),
+        ("′", "'"),
+        ("→", "->"),
         ("ε", "epsilon"),
         ("Σ", "sum "),
         ("√", "sqrt "),
