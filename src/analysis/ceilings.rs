@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::catalog::Device;
-use crate::model::{DeviceHint, Engine, Launch, Pipe, Precision, Quantity};
+use crate::catalog::{Device, Limits};
+use crate::model::{DeviceHint, Engine, Launch, MemoryLevel, Pipe, Precision, Quantity};
+use crate::roofline;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
 /// The set of ceilings of an analysis; every report names it.
@@ -53,6 +54,10 @@ pub(super) struct Roofs {
     /// The memory clock at which the bandwidth is quoted.
     memory_clock: Option<Hertz>,
     groups: Vec<usize>,
+    limits: Option<&'static Limits>,
+    /// To the host and to peers, both directions together: traffic at least takes so long.
+    system: Option<BytesPerSecond>,
+    peer: Option<BytesPerSecond>,
     pub(super) l2_bytes: Option<u64>,
     pub(super) sms: Option<u32>,
 }
@@ -112,6 +117,9 @@ impl Roofs {
             rated_clock: device.and_then(|device| device.clock_of(Pipe::Fp32Vector)),
             memory_clock: device.and_then(Device::memory_clock).or(hint.max_memory_clock),
             groups: Pipe::ALL.iter().map(|pipe| group(capability, *pipe)).collect(),
+            limits: capability.and_then(Limits::of),
+            system: device.and_then(Device::pcie_bandwidth).map(|one_way| one_way * 2.0),
+            peer: device.and_then(|device| device.nvlink.as_ref().map(|figure| figure.value)),
             l2_bytes: device.and_then(|device| device.l2_bytes).or(hint.l2_bytes),
             sms: device.and_then(|device| device.sms).or(hint.sms),
         }
@@ -216,6 +224,60 @@ impl Roofs {
         })
     }
 
+    /// The roof of a cache or a link for a launch; device memory has its own, [`Roofs::dram`].
+    pub(super) fn level(
+        &self,
+        launch: &Launch<'_>,
+        level: MemoryLevel,
+        set: CeilingSet,
+    ) -> Option<BytesPerSecond> {
+        match level {
+            MemoryLevel::L2 => self.l2(launch, set),
+            MemoryLevel::L1 => {
+                let seen = launch.value(Quantity::L1Bandwidth).filter(|_| set != CeilingSet::Spec);
+                seen.map(BytesPerSecond::new).or_else(|| self.on_chip(launch, set))
+            }
+            MemoryLevel::Shared => self.on_chip(launch, set),
+            MemoryLevel::Dram => self.dram(launch, set).map(|roof| roof.value),
+            MemoryLevel::System => self.system,
+            MemoryLevel::Peer => self.peer,
+        }
+    }
+
+    /// What L1 and shared memory deliver, by the width of their data path.
+    fn on_chip(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
+        let each = f64::from(self.limits?.on_chip_bytes_per_clock?);
+        let measured = self.clock(launch).filter(|_| set != CeilingSet::Spec);
+        let clock = measured.or(self.rated_clock)?;
+        Some(roofline::bandwidth_at_clock(each * f64::from(self.sms_of(launch)?), clock))
+    }
+
+    /// Multiprocessors that a launch could use.
+    pub(super) fn sms_of(&self, launch: &Launch<'_>) -> Option<u32> {
+        let counted = launch.value(Quantity::SmCount).map(|count| count as u32);
+        counted.or(self.sms).filter(|sms| *sms > 0)
+    }
+
+    /// Blocks of a launch that fit on one SM at a time: as the profiler says, else computed from its
+    /// threads, registers and shared memory. Without the carve-out of the launch all of the shared
+    /// memory is taken as free.
+    pub(super) fn resident(&self, launch: &Launch<'_>) -> Option<Resident> {
+        let counted = launch.value(Quantity::ResidentBlocksPerSm).filter(|blocks| *blocks >= 1.0);
+        if let Some(blocks) = counted {
+            return Some(Resident { blocks: blocks as u32, is_computed: false });
+        }
+        let limits = self.limits?;
+        let threads = u32::try_from(launch.head.shape.threads_per_block?).ok()?;
+        let registers = launch.value(Quantity::RegistersPerThread)? as u32;
+        let shared = launch.value(Quantity::SharedMemoryPerBlock)? as u32;
+        let granularity = limits.shared_granularity_bytes.max(1);
+        let taken = shared
+            .max(limits.reserved_shared_bytes_per_block)
+            .checked_next_multiple_of(granularity)?;
+        let blocks = limits.resident_blocks(threads, registers, taken)?;
+        Some(Resident { blocks, is_computed: true })
+    }
+
     /// Time the tensor pipe was busy, as its work would take on the roofs of a set.
     pub(super) fn activity_at_tensor(
         &self,
@@ -275,6 +337,14 @@ fn default_share(pipe: Pipe) -> f64 {
         Engine::Vector => crate::roofline::achievable::VECTOR,
         Engine::Matrix => crate::roofline::achievable::MATRIX,
     }
+}
+
+/// Blocks resident on one SM at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resident {
+    pub(super) blocks: u32,
+    /// Computed from the launch and the limits of the device, not read from the profile.
+    pub(super) is_computed: bool,
 }
 
 /// A roof and where it comes from.

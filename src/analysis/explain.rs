@@ -3,7 +3,7 @@
 use super::ceilings::From;
 use super::{Analysis, Kernel};
 use crate::catalog::Provenance;
-use crate::model::{Origin, Pipe, Profile, Quantity};
+use crate::model::{Origin, Pipe, Profile};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
 /// The sources behind a kernel's figures, read off its longest launch.
@@ -23,6 +23,10 @@ pub struct Explanation {
     pub clock: Option<Hertz>,
     /// Multiprocessors.
     pub sms: Option<u32>,
+    /// Blocks of the longest launch that fit on one of them at a time.
+    pub resident: Option<u32>,
+    /// They were computed from threads, registers and shared memory, as the export does not tell.
+    pub resident_is_computed: bool,
 }
 
 /// Work on one pipe: how it was counted, and its roof with where that comes from.
@@ -59,6 +63,7 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
             (pipe, origin.clone(), roof.map(|roof| (roof.value, words(roof.from))))
         })
         .collect();
+    let resident = roofs.resident(&launch);
     Explanation {
         time: launch.duration().map(|(_, origin)| origin.clone()),
         bytes: launch.dram_bytes().map(|(_, origin)| origin.clone()),
@@ -68,6 +73,8 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
         groups: work.iter().map(|(pipe, ..)| roofs.group(*pipe)).collect(),
         work,
         clock: roofs.clock(&launch),
-        sms: launch.value(Quantity::SmCount).map(|sms| sms as u32).or(roofs.sms),
+        sms: roofs.sms_of(&launch),
+        resident: resident.map(|resident| resident.blocks),
+        resident_is_computed: resident.is_some_and(|resident| resident.is_computed),
     }
 }

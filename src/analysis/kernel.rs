@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::model::{Pipe, Quantity, Shape};
+use crate::model::{MemoryLevel, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::Class;
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
@@ -119,6 +119,48 @@ impl Work {
     }
 }
 
+/// Traffic of a kernel at one level of the memory hierarchy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelTraffic {
+    /// Where.
+    pub level: MemoryLevel,
+    /// Bytes of all launches for which they were counted.
+    pub bytes: Bytes,
+    /// The time they need at least; none where the bandwidth of the level is not known.
+    pub time: Option<Seconds>,
+    /// Launches for which they were counted.
+    pub launches: u64,
+}
+
+/// What needs most of a kernel's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// The operations.
+    Math,
+    /// The traffic at a level.
+    Memory(MemoryLevel),
+}
+
+impl Binding {
+    /// The word in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Math => "math",
+            Self::Memory(level) => level.label(),
+        }
+    }
+
+    /// The word that machine-readable outputs use.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Math => "math",
+            Self::Memory(level) => level.key(),
+        }
+    }
+}
+
 /// All launches of one name and shape on one device.
 #[derive(Debug, Clone)]
 pub struct Kernel {
@@ -162,10 +204,13 @@ pub struct Kernel {
     pub memory_time: Option<Seconds>,
     /// Time its operations need at least.
     pub math_time: Option<Seconds>,
-    /// Time its L2 traffic needs at least.
-    pub l2_time: Option<Seconds>,
+    /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
+    pub levels: Vec<LevelTraffic>,
     /// The longer of memory and math time.
     pub expected: Option<Seconds>,
+    /// The expected time if every level of the memory hierarchy counts, not only DRAM: launch by launch
+    /// the longest of memory, math and the other levels; none where no other level was counted.
+    pub hierarchical: Option<Seconds>,
     /// The most the expected time can be, given what was not counted; infinite if nothing bounds it.
     pub expected_high: Option<Seconds>,
     /// What remains if only the implementation improves: launch cost, tail, achievable share.
@@ -216,6 +261,32 @@ impl Kernel {
             (Some(expected), Some(high)) => high.get() > expected.get() * 1.001,
             _ => false,
         }
+    }
+
+    /// Its traffic at a level, where it was counted.
+    #[must_use]
+    pub fn level(&self, level: MemoryLevel) -> Option<&LevelTraffic> {
+        self.levels.iter().find(|traffic| traffic.level == level)
+    }
+
+    /// Time that its traffic at a level needs at least.
+    #[must_use]
+    pub fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
+        self.level(level)?.time
+    }
+
+    /// What needs the longest of its times: math, or the traffic at a level; none where nothing that
+    /// needs time was counted.
+    #[must_use]
+    pub fn binding(&self) -> Option<Binding> {
+        let levels = self
+            .levels
+            .iter()
+            .filter_map(|traffic| Some((Binding::Memory(traffic.level), traffic.time?)));
+        let math = self.math_time.map(|time| (Binding::Math, time));
+        let longest = math.into_iter().chain(levels);
+        let longest = longest.max_by(|one, two| one.1.get().total_cmp(&two.1.get()));
+        longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
     }
 
     /// Measured time of one launch on average.

@@ -1,7 +1,7 @@
 //! The law applied to one launch: how long it should have taken, and between which bounds.
 
 use super::ceilings::{CeilingSet, Roofs};
-use crate::model::{Engine, Launch, OriginKind, Pipe, Quantity};
+use crate::model::{Engine, Launch, MemoryLevel, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{Bytes, Flops, FlopsPerSecond, Seconds};
 
@@ -67,6 +67,14 @@ pub(super) struct PipeWork {
     pub(super) time: Seconds,
 }
 
+/// What a launch moved at one level of the memory hierarchy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Traffic {
+    pub(super) bytes: Bytes,
+    /// The time it needs at least; none where the level's bandwidth is not known.
+    pub(super) time: Option<Seconds>,
+}
+
 /// One launch against its roofs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
@@ -77,7 +85,8 @@ pub(super) struct Judged {
     pub(super) math: Option<Interval>,
     /// Tensor pipe time known from its activity alone, without a count of operations.
     pub(super) tensor_activity: Option<Seconds>,
-    pub(super) l2: Option<Seconds>,
+    /// Traffic per level but DRAM, with the time it needs at least, in the order of [`MemoryLevel::ALL`].
+    pub(super) levels: [Option<Traffic>; MemoryLevel::ALL.len()],
     pub(super) structural: Option<Seconds>,
     /// Bytes or operations come from shapes, not counters.
     pub(super) algorithmic: bool,
@@ -96,6 +105,19 @@ const SLOW_INSTRUCTIONS: f64 = 1.6;
 const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 
 impl Judged {
+    /// The time the traffic at a level but DRAM needs at least.
+    pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
+        self.levels[level as usize]?.time
+    }
+
+    /// The time the model expects if every level counts, not only DRAM: `max(t_math, t_x)` over all
+    /// levels with data.
+    pub(super) fn hierarchical(&self) -> Option<Seconds> {
+        let expected = self.expected()?.value;
+        let levels = self.levels.iter().flatten().filter_map(|traffic| traffic.time);
+        Some(levels.fold(expected, Seconds::max))
+    }
+
     /// The time the model expects, with its bounds; missing sides bound it from above.
     pub(super) fn expected(&self) -> Option<Interval> {
         let unknown = Interval {
@@ -199,10 +221,17 @@ fn memory(
         }
         _ => {}
     }
-    judged.l2 = launch
-        .value(Quantity::L2Bytes)
-        .zip(roofs.l2(launch, set))
-        .map(|(bytes, bandwidth)| roofline::memory_time(Bytes::new(bytes), bandwidth));
+    for (level, traffic) in MemoryLevel::ALL.into_iter().zip(&mut judged.levels) {
+        // DRAM has bounds and an origin of its own.
+        if level == MemoryLevel::Dram {
+            continue;
+        }
+        *traffic = launch.value(level.bytes()).map(|bytes| {
+            let bytes = Bytes::new(bytes);
+            let roof = roofs.level(launch, level, set);
+            Traffic { bytes, time: roof.map(|roof| roofline::memory_time(bytes, roof)) }
+        });
+    }
 }
 
 fn has_math(launch: &Launch<'_>) -> bool {
@@ -356,23 +385,21 @@ fn structural(
     set: CeilingSet,
     fixed_cost: Seconds,
 ) -> Option<Seconds> {
-    let sms = launch.value(Quantity::SmCount).map(|count| count as u32).or(roofs.sms);
+    let sms = roofs.sms_of(launch);
     let blocks = launch.head.shape.blocks.filter(|blocks| *blocks > 0);
     let efficiency = match (blocks, sms) {
-        (Some(blocks), Some(sms)) if sms > 0 => {
-            let resident = launch.value(Quantity::ResidentBlocksPerSm).filter(|b| *b >= 1.0);
-            match resident {
-                Some(resident) => roofline::sm_efficiency(blocks, sms, resident as u32),
-                None if blocks < roofline::BLOCKS_PER_SM * u64::from(sms) => {
-                    roofline::sm_efficiency(blocks, sms, 1)
-                }
-                None => 1.0,
+        (Some(blocks), Some(sms)) => match roofs.resident(launch) {
+            Some(resident) => roofline::sm_efficiency(blocks, sms, resident.blocks),
+            None if blocks < roofline::BLOCKS_PER_SM * u64::from(sms) => {
+                roofline::sm_efficiency(blocks, sms, 1)
             }
-        }
+            None => 1.0,
+        },
         _ => 1.0,
     };
     let math = judged.math.map_or(Seconds::ZERO, |math| math.value / efficiency);
-    let l2 = judged.l2.map_or(Seconds::ZERO, |l2| l2 / efficiency);
+    // Not L1 and shared memory: uncoalesced accesses and bank conflicts are the implementation's.
+    let l2 = judged.level_time(MemoryLevel::L2).map_or(Seconds::ZERO, |l2| l2 / efficiency);
     let mut dram = judged.memory.map_or(Seconds::ZERO, |memory| memory.value);
     if let (Some(bytes), Some(clock), Some(sms), Some(blocks)) =
         (launch.value(Quantity::L2Bytes), roofs.clock(launch), sms, blocks)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub use ceilings::CeilingSet;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
-pub use kernel::{Kernel, NEAR, State, Work};
+pub use kernel::{Binding, Kernel, LevelTraffic, NEAR, State, Work};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
@@ -35,7 +35,7 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    Engine, KernelName, Launch, OriginKind, Pipe, Precision, Profile, Quantity, Source,
+    Engine, KernelName, Launch, MemoryLevel, OriginKind, Pipe, Precision, Profile, Quantity, Source,
 };
 use crate::roofline;
 use crate::taxonomy::Taxonomy;
@@ -401,7 +401,10 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         ridge_point,
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
         math_time: part.has_math.then(|| Seconds::new(part.math.get())),
-        l2_time: part.has_l2.then(|| Seconds::new(part.l2.get())),
+        hierarchical: expected
+            .filter(|_| part.levels.iter().any(|level| level.timed > 0))
+            .map(|_| Seconds::new(part.hierarchical.get())),
+        levels: levels(part),
         expected,
         expected_high,
         structural: expected.map(|_| Seconds::new(part.structural.get())),
@@ -419,6 +422,26 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         uncounted: uncounted(&work, sums.algorithmic, part.tensor_activity.get() > 0.0),
         work,
     }
+}
+
+/// The traffic at each level that was counted.
+fn levels(part: &Part) -> Vec<LevelTraffic> {
+    let dram = (part.launches_with_bytes > 0).then(|| LevelTraffic {
+        level: MemoryLevel::Dram,
+        bytes: Bytes::new(part.bytes.get()),
+        time: part.has_memory.then(|| Seconds::new(part.memory.get())),
+        launches: part.launches_with_bytes,
+    });
+    let of = |(level, sum): (MemoryLevel, &sums::Level)| match level {
+        MemoryLevel::Dram => dram,
+        _ => (sum.launches > 0).then(|| LevelTraffic {
+            level,
+            bytes: Bytes::new(sum.bytes.get()),
+            time: part.level_time(level),
+            launches: sum.launches,
+        }),
+    };
+    MemoryLevel::ALL.into_iter().zip(&part.levels).filter_map(of).collect()
 }
 
 /// What stands in for a kernel whose name the profiler lost.

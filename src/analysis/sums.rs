@@ -3,9 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::law::{Interval, Judged, Problem};
-use crate::model::{Launch, Pipe, Quantity};
+use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{ExactSum, Seconds};
+
+/// Traffic of launches at one level.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    pub(super) bytes: ExactSum,
+    pub(super) time: ExactSum,
+    /// Launches whose traffic was counted, and those of them for which it has a time.
+    pub(super) launches: u64,
+    pub(super) timed: u64,
+}
 
 /// Launches of one kernel that are alike in what can be said of them.
 #[derive(Debug, Default)]
@@ -18,10 +28,11 @@ pub(super) struct Part {
     pub(super) structural: ExactSum,
     pub(super) memory: ExactSum,
     pub(super) math: ExactSum,
-    pub(super) l2: ExactSum,
+    /// Per level but DRAM, in the order of [`MemoryLevel::ALL`].
+    pub(super) levels: [Level; MemoryLevel::ALL.len()],
+    pub(super) hierarchical: ExactSum,
     pub(super) has_memory: bool,
     pub(super) has_math: bool,
-    pub(super) has_l2: bool,
     pub(super) tensor_activity: ExactSum,
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
@@ -137,6 +148,12 @@ impl Sums {
 }
 
 impl Part {
+    /// Time of the traffic at a level but DRAM; none where no launch has it.
+    pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
+        let sum = &self.levels[level as usize];
+        (sum.timed > 0).then(|| Seconds::new(sum.time.get()))
+    }
+
     fn times(&mut self, judged: &Judged, time: Seconds, expected: Interval, count: f64) {
         self.time.add(time.get() * count);
         self.expected.add(expected.value.get() * count);
@@ -144,6 +161,8 @@ impl Part {
         self.expected_high.add(expected.high.get() * count);
         let structural = judged.structural.unwrap_or(expected.value);
         self.structural.add(structural.get() * count);
+        let hierarchical = judged.hierarchical().unwrap_or(expected.value);
+        self.hierarchical.add(hierarchical.get() * count);
         self.recoverable.add(roofline::recoverable(time, structural).get() * count);
         self.recoverable_upper.add(roofline::recoverable(time, expected.value).get() * count);
         if expected.value.get() > 0.0 {
@@ -181,7 +200,15 @@ impl Part {
         };
         side(&mut self.memory, &mut self.has_memory, known(judged.memory));
         side(&mut self.math, &mut self.has_math, known(judged.math));
-        side(&mut self.l2, &mut self.has_l2, judged.l2);
+        for (sum, traffic) in self.levels.iter_mut().zip(&judged.levels) {
+            let Some(traffic) = traffic else { continue };
+            sum.bytes.add(traffic.bytes.get() * count);
+            sum.launches += launches;
+            if let Some(time) = traffic.time {
+                sum.time.add(time.get() * count);
+                sum.timed += launches;
+            }
+        }
         if let Some(time) = judged.tensor_activity {
             self.tensor_activity.add(time.get() * count);
         }

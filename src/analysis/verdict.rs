@@ -4,7 +4,7 @@ use super::ceilings::Roofs;
 use super::kernel::{Kernel, NEAR, State};
 use super::law::Problem;
 use super::sums::Sums;
-use crate::model::{Engine, Precision, Quantity};
+use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline::{self, Limiter};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
@@ -239,10 +239,11 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
         return None;
     }
     let time = sums.time.get();
-    if sums.has_l2 && sums.l2.get() > sums.memory.get() && sums.l2.get() / time >= roofline::BUSY {
+    let l2 = sums.level_time(MemoryLevel::L2).unwrap_or_default();
+    if l2.get() > sums.memory.get() && l2.get() / time >= roofline::BUSY {
         return Some(format!(
             "L2 traffic explains {:.0} % of the time, DRAM {:.0} %",
-            100.0 * sums.l2.get() / time,
+            100.0 * l2.get() / time,
             100.0 * sums.memory.get() / time
         ));
     }

@@ -5,7 +5,12 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::roofline;
+
 const TEXT: &str = include_str!("../../devices/architectures/limits.toml");
+
+/// Registers of an SM for which [`roofline::register_limited_blocks`] holds.
+const REGISTERS: u32 = 65_536;
 
 /// An unreadable table would be empty; a test sees to it that it is not.
 static TABLE: LazyLock<BTreeMap<String, Limits>> =
@@ -48,6 +53,8 @@ pub struct Limits {
     pub reserved_shared_bytes_per_block: u32,
     /// Shared memory is allocated in multiples of this, in bytes.
     pub shared_granularity_bytes: u32,
+    /// Bytes that L1 and shared memory, one data path, deliver per clock; from Volta on.
+    pub on_chip_bytes_per_clock: Option<u32>,
     /// Input formats of the Tensor Cores, such as `bf16`.
     pub matrix_inputs: Vec<String>,
     /// The full citation.
@@ -76,6 +83,22 @@ impl Limits {
         (bytes + self.reserved_shared_bytes_per_block)
             .next_multiple_of(self.shared_granularity_bytes)
     }
+
+    /// Blocks that fit on one SM at a time: the least that threads, registers per thread, shared memory
+    /// (`shared_taken`, as a block takes it, reserve included) and slots allow; none where not even one
+    /// fits, or the register file is of another size than the formula knows.
+    #[must_use]
+    pub fn resident_blocks(&self, threads: u32, registers: u32, shared_taken: u32) -> Option<u32> {
+        if self.registers_per_sm != REGISTERS || threads == 0 {
+            return None;
+        }
+        let by_shared = roofline::shared_limited_blocks(shared_taken, self.shared_bytes_per_sm());
+        let least = roofline::register_limited_blocks(threads, registers)
+            .min(roofline::warp_limited_blocks(threads, self.max_warps_per_sm))
+            .min(by_shared)
+            .min(self.max_blocks_per_sm);
+        (least > 0).then_some(least)
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +116,21 @@ mod tests {
             let unified = limits.l1_shared_kib_per_sm;
             assert!(unified.is_none_or(|kib| kib >= limits.shared_kib_per_sm), "{capability}");
         }
+    }
+
+    #[test]
+    fn the_scarcest_resource_decides_how_many_blocks_fit() {
+        let ampere = Limits::of("8.6").unwrap();
+        // 48 warps, 16 slots, 100 KiB: 8 blocks of 1 KiB fit a carve-out of 8 KiB, but here the whole is
+        // free; 256 threads of 18 registers are 8 warps of 768 registers each.
+        assert_eq!(ampere.resident_blocks(256, 18, 1024), Some(6));
+        assert_eq!(ampere.resident_blocks(32, 18, 1024), Some(16));
+        // 128 registers: 4 warps of 4096 in each quarter, so 2 blocks of 8 warps.
+        assert_eq!(ampere.resident_blocks(256, 128, 1024), Some(2));
+        assert_eq!(ampere.resident_blocks(256, 18, 34 * 1024), Some(2));
+        assert_eq!(ampere.resident_blocks(1024, 128, 0), None);
+        // The register file of GK210 is twice as large.
+        assert_eq!(Limits::of("3.7").unwrap().resident_blocks(256, 18, 0), None);
     }
 
     #[test]

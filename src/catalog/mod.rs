@@ -11,6 +11,7 @@ mod evidence;
 mod figure;
 mod file;
 mod limits;
+mod links;
 mod lookup;
 mod names;
 mod rates;

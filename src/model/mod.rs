@@ -5,6 +5,7 @@
 
 mod data_type;
 mod launches;
+mod memory_level;
 mod names;
 mod origin;
 mod pipe;
@@ -13,6 +14,7 @@ mod source;
 
 pub use data_type::DataType;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
+pub use memory_level::MemoryLevel;
 pub(crate) use names::elide;
 pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};

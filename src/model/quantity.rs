@@ -79,6 +79,12 @@ quantities! {
     L2Bytes, "l2_bytes", "B", true;
     /// Bytes through the L1/TEX cache.
     L1Bytes, "l1_bytes", "B", true;
+    /// Bytes through shared memory, bank conflicts included.
+    SharedBytes, "shared_bytes", "B", true;
+    /// Bytes between L2 and the memory of the host.
+    SystemBytes, "system_memory_bytes", "B", true;
+    /// Bytes between L2 and the memory of other devices.
+    PeerBytes, "peer_memory_bytes", "B", true;
     /// Peak DRAM bandwidth at the memory clock of the launch, taken from the profile.
     DramBandwidth, "peak_dram_bytes_per_s", "B/s", false;
     /// Peak L2 bandwidth at the L2 clock of the launch, taken from the profile.

@@ -159,12 +159,8 @@ fn resident(
     let parts = if product.a.is_complex() { 2.0 } else { 1.0 };
     let registers = outputs * words * parts / f64::from(threads) + OTHER_REGISTERS;
     let registers = whole(registers.ceil()).min(limits.max_registers_per_thread);
-    let by_registers = roofline::register_limited_blocks(threads, registers);
-    let by_warps = limits.max_warps_per_sm / threads.div_ceil(limits.threads_per_warp).max(1);
-    let by_shared = limits.shared_bytes_per_sm()
-        / limits.shared_bytes_taken(staged(limits, stage_elements * product.a.bytes())).max(1);
-    let least = by_registers.min(by_warps).min(by_shared).min(limits.max_blocks_per_sm);
-    Some(least.max(1))
+    let taken = limits.shared_bytes_taken(staged(limits, stage_elements * product.a.bytes()));
+    Some(limits.resident_blocks(threads, registers, taken).unwrap_or(1))
 }
 
 /// Shared memory of a block: three stages with asynchronous copies (the devices that reserve shared

@@ -2,7 +2,8 @@
 
 use super::view::{Style, printable};
 use super::{Output, Report};
-use crate::analysis::Outcome;
+use crate::analysis::{Binding, Outcome};
+use crate::model::MemoryLevel;
 
 pub(super) const OUTPUT: Output = Output {
     name: "csv",
@@ -11,7 +12,7 @@ pub(super) const OUTPUT: Output = Output {
     render,
 };
 
-const HEADER: [&str; 31] = [
+const HEADER: [&str; 37] = [
     "rank",
     "name",
     "full_name",
@@ -30,8 +31,14 @@ const HEADER: [&str; 31] = [
     "ridge_point_flop_per_byte",
     "t_mem_s",
     "t_math_s",
+    "t_l1_s",
+    "t_shared_s",
     "t_l2_s",
+    "t_system_s",
+    "t_peer_s",
     "expected_s",
+    "hierarchical_s",
+    "binding",
     "expected_high_s",
     "structural_s",
     "headroom",
@@ -70,6 +77,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             .flatten()
             .map(|finding| finding.rule)
             .collect();
+        let level = |level| kernel.level_time(level).map(crate::units::Seconds::get);
         let cells = [
             kernel.rank.to_string(),
             cell(&kernel.name),
@@ -89,8 +97,14 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             number(kernel.ridge_point.map(crate::units::FlopsPerByte::get)),
             number(kernel.memory_time.map(crate::units::Seconds::get)),
             number(kernel.math_time.map(crate::units::Seconds::get)),
-            number(kernel.l2_time.map(crate::units::Seconds::get)),
+            number(level(MemoryLevel::L1)),
+            number(level(MemoryLevel::Shared)),
+            number(level(MemoryLevel::L2)),
+            number(level(MemoryLevel::System)),
+            number(level(MemoryLevel::Peer)),
             number(kernel.expected.map(crate::units::Seconds::get)),
+            number(kernel.hierarchical.map(crate::units::Seconds::get)),
+            kernel.binding().map_or("", Binding::key).to_owned(),
             number(kernel.expected_high.map(crate::units::Seconds::get)),
             number(kernel.structural.map(crate::units::Seconds::get)),
             number(kernel.headroom),

@@ -1,5 +1,7 @@
 //! The arithmetic of one kernel, line by line, with units and where each number came from.
 
+mod levels;
+
 use super::text::wrap;
 use super::view::{self, Style, printable};
 use crate::analysis::{Analysis, Explanation, Kernel};
@@ -129,6 +131,7 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
             ),
         );
     }
+    levels::waves(lines, kernel, explanation);
     let busiest = kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
     let busiest = busiest.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
     let known = analysis.devices[kernel.device].device.as_ref();
@@ -226,9 +229,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             );
         }
     }
-    if let Some(l2) = kernel.l2_time {
-        lines.add("t_L2", time(l2), "L2 traffic ÷ L2 bandwidth; beside the headline".to_owned());
-    }
+    levels::hierarchy(lines, kernel);
     if let Some(structural) = kernel.structural {
         lines.add(
             "structural",
@@ -238,6 +239,9 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 view::si(analysis.fixed_cost.get(), "s")
             ),
         );
+        if let Some(expected) = kernel.expected {
+            levels::way(lines, kernel, expected, structural);
+        }
         if kernel.state.is_modelled() {
             lines.add(
                 "to win",

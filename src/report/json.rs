@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::view::Style;
 use super::{Output, Report};
-use crate::analysis::{Analysis, DeviceUse, Kernel, Ranks};
-use crate::model::{Pipe, Skip, Source};
+use crate::analysis::{Analysis, Binding, DeviceUse, Kernel, Ranks};
+use crate::model::{MemoryLevel, Pipe, Skip, Source};
 use crate::roofline;
 use crate::rules::Finding;
 use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
@@ -193,6 +193,12 @@ struct KernelDocument<'a> {
     t_mem_s: Option<f64>,
     t_math_s: Option<f64>,
     t_l2_s: Option<f64>,
+    /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
+    levels: Vec<LevelDocument>,
+    /// `expected_s` if every level counts, not only DRAM; `null` where no other level was counted.
+    hierarchical_s: Option<f64>,
+    /// What needs the longest of the times: `math` or a level; `null` where nothing does.
+    binding: Option<&'static str>,
     /// The longer of `t_mem_s` and `t_math_s`.
     expected_s: Option<f64>,
     /// The most that can be expected, given what was not counted; `null` if nothing bounds it.
@@ -220,6 +226,16 @@ struct KernelDocument<'a> {
     /// Averages over the launches, weighted by time; units in the keys, shares 0–1.
     averages: BTreeMap<String, f64>,
     findings: &'a [Finding],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LevelDocument {
+    level: MemoryLevel,
+    bytes: f64,
+    /// The time they need at least; `null` where the bandwidth of the level is not known.
+    t_s: Option<f64>,
+    /// Launches for which they were counted.
+    launches: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -489,7 +505,19 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         ridge_point: kernel.ridge_point.map(FlopsPerByte::get),
         t_mem_s: seconds(kernel.memory_time),
         t_math_s: seconds(kernel.math_time),
-        t_l2_s: seconds(kernel.l2_time),
+        t_l2_s: seconds(kernel.level_time(MemoryLevel::L2)),
+        hierarchical_s: seconds(kernel.hierarchical),
+        binding: kernel.binding().map(Binding::key),
+        levels: kernel
+            .levels
+            .iter()
+            .map(|traffic| LevelDocument {
+                level: traffic.level,
+                bytes: traffic.bytes.get(),
+                t_s: seconds(traffic.time),
+                launches: traffic.launches,
+            })
+            .collect(),
         expected_s: seconds(kernel.expected),
         expected_high_s: seconds(kernel.expected_high),
         expected_is_lower_bound: kernel.is_lower_bound(),

@@ -133,6 +133,7 @@ raws! {
     SharedStoreConflicts, Count, ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"];
     SharedStoreWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
     SharedWavefronts, Count, ["memory_l1_wavefronts_shared"];
+    SharedDataWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
     SharedIdeal, Count, ["memory_l1_wavefronts_shared_ideal"];
     LtsSectors, Count, ["lts__t_sectors.sum"];
     LtsReadSectors, Count, ["lts__t_sectors_op_read.sum"];

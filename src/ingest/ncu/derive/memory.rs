@@ -122,7 +122,46 @@ impl Deriver<'_, '_, '_> {
         );
     }
 
+    /// Shared memory, and what leaves L2 for other memories than the device's own.
+    fn beside_l1(&mut self) {
+        let raw = self.raw;
+        let wavefronts = |count: Option<f64>| Some(WAVEFRONT_BYTES * count?);
+        let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
+        for (count, formula) in [
+            (
+                raw.get(Raw::SharedDataWavefronts),
+                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+            ),
+            (
+                both(Raw::SharedLoadWavefronts, Raw::SharedStoreWavefronts),
+                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum",
+            ),
+        ] {
+            self.derived(Quantity::SharedBytes, wavefronts(count), formula);
+        }
+        for (quantity, count, formula) in [
+            (
+                Quantity::SystemBytes,
+                raw.get(Raw::LtsSystemMiss),
+                "32 × lts__t_sectors_aperture_sysmem_lookup_miss.sum",
+            ),
+            (
+                Quantity::SystemBytes,
+                both(Raw::LtsSystemRead, Raw::LtsSystemWrite),
+                "32 × lts__t_sectors_aperture_sysmem_op_{read,write}.sum",
+            ),
+            (
+                Quantity::PeerBytes,
+                raw.get(Raw::LtsPeerMiss),
+                "32 × lts__t_sectors_aperture_peer_lookup_miss.sum",
+            ),
+        ] {
+            self.derived(quantity, count.map(sectors), formula);
+        }
+    }
+
     pub(super) fn caches(&mut self) {
+        self.beside_l1();
         let raw = self.raw;
         let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
         // One definition for bytes and peak: mixing them would give a wrong utilisation.

@@ -1,0 +1,48 @@
+//! Bandwidths of the links a device has to its host and to its peers.
+
+use super::Device;
+use crate::units::BytesPerSecond;
+
+impl Device {
+    /// What PCI Express carries in one direction, encoding taken off.
+    #[must_use]
+    pub fn pcie_bandwidth(&self) -> Option<BytesPerSecond> {
+        pcie_bandwidth(self.pcie.as_deref()?)
+    }
+}
+
+/// Bytes per second in one direction of `5.0 x16`: transfers per lane, less the encoding.
+///
+/// Source: *PCI Express Base Specification*: 8b/10b up to 2.x, 128b/130b up to 5.0, and flits of 256
+/// bytes of which 242 carry packets from 6.0 on.
+fn pcie_bandwidth(text: &str) -> Option<BytesPerSecond> {
+    let (generation, lanes) = text.split_once(" x")?;
+    let (transfers, efficiency) = match generation {
+        "1.0" | "1.1" => (2.5e9, 8.0 / 10.0),
+        "2.0" | "2.1" => (5e9, 8.0 / 10.0),
+        "3.0" => (8e9, 128.0 / 130.0),
+        "4.0" => (16e9, 128.0 / 130.0),
+        "5.0" => (32e9, 128.0 / 130.0),
+        "6.0" => (64e9, 242.0 / 256.0),
+        _ => return None,
+    };
+    let lanes: f64 = lanes.trim().parse().ok()?;
+    Some(BytesPerSecond::new(transfers * efficiency / 8.0 * lanes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_and_lanes_give_the_known_bandwidths() {
+        for (text, gigabytes) in
+            [("3.0 x16", 15.75), ("4.0 x16", 31.5), ("5.0 x16", 63.0), ("4.0 x8", 15.75)]
+        {
+            let bandwidth = pcie_bandwidth(text).unwrap().get() / 1e9;
+            assert!((bandwidth / gigabytes - 1.0).abs() < 1e-3, "{text}: {bandwidth}");
+        }
+        assert!(pcie_bandwidth("9.0 x16").is_none());
+        assert!(pcie_bandwidth("OAM").is_none());
+    }
+}

@@ -1,0 +1,93 @@
+//! What lies between measured and ideal time: the levels of the memory hierarchy, waves, structure.
+
+use super::{Lines, time};
+use crate::analysis::{Binding, Explanation, Kernel};
+use crate::model::MemoryLevel;
+use crate::report::view;
+use crate::roofline;
+use crate::units::Seconds;
+
+/// The levels beside DRAM, and the expected time if they count.
+pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
+    for traffic in &kernel.levels {
+        let level = traffic.level;
+        if level == MemoryLevel::Dram {
+            continue;
+        }
+        let (symbol, label) = (level.symbol(), level.label());
+        let bytes = view::si(traffic.bytes.get(), "B");
+        match traffic.time {
+            Some(needed) if needed > Seconds::ZERO => {
+                let bandwidth = view::si((traffic.bytes / needed).get(), "B/s");
+                let remark =
+                    format!("{label}: B ÷ BW = {bytes} ÷ {bandwidth}; beside the headline");
+                lines.add(&format!("t_{symbol}"), time(needed), remark);
+            }
+            _ if traffic.bytes.get() == 0.0 => {}
+            _ => {
+                let remark = format!("{label}: traffic whose bandwidth is not known");
+                lines.add(&format!("B_{symbol}"), bytes, remark);
+            }
+        }
+    }
+    let (Some(expected), Some(hierarchical)) = (kernel.expected, kernel.hierarchical) else {
+        return;
+    };
+    let binding = kernel.binding().map_or("nothing", Binding::label);
+    let remark = if hierarchical > kernel.modelled * 1.03 {
+        format!(
+            "E with all levels, {binding} the longest: above T, so a counter or a roof does not fit"
+        )
+    } else if hierarchical > expected * 1.001 {
+        let share = view::percent(hierarchical / kernel.modelled);
+        format!("E with all levels, launch by launch; {binding} binds, and explains {share} of T")
+    } else {
+        format!("E with all levels, launch by launch; {binding} binds: the same as E")
+    };
+    lines.add("E hier.", time(hierarchical), remark);
+}
+
+/// From measured to structural to ideal time: what another implementation can win, and what only
+/// another shape or fewer launches can.
+pub(super) fn way(lines: &mut Lines, kernel: &Kernel, expected: Seconds, structural: Seconds) {
+    let measured = kernel.modelled;
+    if measured <= Seconds::ZERO || !kernel.state.is_modelled() {
+        return;
+    }
+    let floor = structural.min(measured).max(expected.min(measured));
+    let share = |time: Seconds| view::percent(time / measured);
+    lines.add(
+        "T → ideal",
+        format!("{} → {} → {}", time(measured), time(floor), time(expected.min(measured))),
+        format!(
+            "measured → structural → ideal: {} of T for a better implementation, {} for another shape or fewer launches, {} for the hardware",
+            share(kernel.recoverable.min(measured)),
+            share((measured - kernel.recoverable.min(measured) - expected.min(measured)).max(Seconds::ZERO)),
+            share(expected.min(measured)),
+        ),
+    );
+}
+
+/// How the grid fills the multiprocessors.
+pub(super) fn waves(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
+    let (Some(blocks), Some(sms), Some(resident)) =
+        (kernel.shape.blocks, explanation.sms, explanation.resident)
+    else {
+        return;
+    };
+    let waves = roofline::waves(blocks, sms, resident);
+    let known = if explanation.resident_is_computed {
+        "by threads, registers and shared memory"
+    } else {
+        "by the export"
+    };
+    let used = roofline::sm_efficiency(blocks, sms, resident);
+    lines.add(
+        "waves",
+        view::digits(waves),
+        format!(
+            "{blocks} blocks ÷ ({sms} SMs × {resident} that fit at a time, {known}); the SMs have work {} of the time",
+            view::percent(used)
+        ),
+    );
+}
