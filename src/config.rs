@@ -16,16 +16,19 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::analysis::Waiver;
+use crate::analysis::{ClosedForm, Waiver};
+use crate::model::Dim3;
 use crate::rules::{self, RULES, Rule, Settings};
 
 /// What a user's configuration says.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Config {
     /// Which rules run, and by which numbers.
     pub rules: Settings,
     /// Kernels that are left alone on purpose.
     pub waivers: Vec<Waiver>,
+    /// Closed forms of kernels whose shapes the user knows.
+    pub closed_forms: Vec<ClosedForm>,
     /// A file with kernel names of the user's own, beside the configuration.
     pub kernel_names: Option<PathBuf>,
 }
@@ -77,6 +80,8 @@ struct Wire {
     rule: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>,
     #[serde(default)]
     waiver: Vec<WaiverWire>,
+    #[serde(default)]
+    closed_form: Vec<ClosedFormWire>,
     kernel_names: Option<PathBuf>,
 }
 
@@ -87,6 +92,15 @@ struct RulesWire {
     select: Vec<Spanned<String>>,
     #[serde(default)]
     ignore: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClosedFormWire {
+    kernel: Option<String>,
+    operator: Option<String>,
+    grid: Option<Spanned<String>>,
+    form: Spanned<String>,
 }
 
 #[derive(Deserialize)]
@@ -122,7 +136,7 @@ impl Config {
         let place = Place { path, text };
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            let help = "the tables are [rules], [rule.NAME], [[waiver]] and the key kernel-names";
+            let help = "the tables are [rules], [rule.NAME], [[waiver]], [[closed-form]] and the key kernel-names";
             place.wrong(&span, error.message().replace('\n', ", "), help)
         })?;
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
@@ -143,6 +157,9 @@ impl Config {
         for waiver in wire.waiver {
             config.waivers.push(place.waiver(waiver)?);
         }
+        for form in wire.closed_form {
+            config.closed_forms.push(place.closed_form(form)?);
+        }
         Ok(config)
     }
 }
@@ -154,10 +171,15 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn wrong(&self, span: &Range<usize>, message: String, help: impl Into<String>) -> ConfigError {
+    /// Line and character of a place, from 1.
+    fn at(&self, span: &Range<usize>) -> (usize, usize) {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
+    }
+
+    fn wrong(&self, span: &Range<usize>, message: String, help: impl Into<String>) -> ConfigError {
+        let (line, column) = self.at(span);
         ConfigError::Wrong { path: self.path.to_owned(), line, column, message, help: help.into() }
     }
 
@@ -181,6 +203,23 @@ impl Place<'_> {
             format!("it has {}; see `rooflint rules {}`", keys.join(", "), rule.id)
         };
         Err(self.wrong(&key.span(), message, help))
+    }
+
+    fn closed_form(&self, wire: ClosedFormWire) -> Result<ClosedForm, ConfigError> {
+        let grid = match &wire.grid {
+            None => None,
+            Some(text) => Some(grid(text.get_ref()).ok_or_else(|| {
+                let message = format!("{:?} is not a grid", text.get_ref());
+                self.wrong(&text.span(), message, "write it as \"64x8x1\"")
+            })?),
+        };
+        let span = wire.form.span();
+        let at = format!("{}:{}", self.path, self.at(&span).0);
+        let (kernel, operator) = (wire.kernel.as_deref(), wire.operator.as_deref());
+        ClosedForm::new(kernel, operator, grid, wire.form.get_ref(), &at).map_err(|error| {
+            let help = error.help();
+            self.wrong(&span, error.to_string(), help)
+        })
     }
 
     fn waiver(&self, wire: WaiverWire) -> Result<Waiver, ConfigError> {
@@ -210,6 +249,14 @@ impl Place<'_> {
             expires,
         })
     }
+}
+
+/// A grid such as `64x8x1`; what is left out is 1.
+fn grid(text: &str) -> Option<Dim3> {
+    let mut sizes = text.split(['x', '×']).map(|part| part.trim().parse::<u32>().ok());
+    let (x, y, z) =
+        (sizes.next()??, sizes.next().unwrap_or(Some(1))?, sizes.next().unwrap_or(Some(1))?);
+    sizes.next().is_none().then_some(Dim3 { x, y, z })
 }
 
 /// A suggestion for a misspelt word, or nothing.
@@ -243,6 +290,10 @@ kernel = "*transpose*"
 reason = "goes with the next release"
 owner = "kernels"
 expires = 2027-01-31
+[[closed-form]]
+kernel = "gemm_{m}x{n}_*"
+grid = "64x8"
+form = "gemm m={m} n={n} k=64 dtype=fp16"
 "#;
         let config = Config::parse("rooflint.toml", text).unwrap();
         assert!(config.rules.ignore.contains("tail-effect"));
@@ -250,7 +301,11 @@ expires = 2027-01-31
         assert_eq!(config.rules.thresholds[&key], 12.0);
         assert_eq!(config.waivers[0].expires, Some((2027, 1, 31)));
         assert_eq!(config.kernel_names.unwrap(), Path::new("names.toml"));
-        assert_eq!(Config::parse("rooflint.toml", "").unwrap(), Config::default());
+        let closed = &config.closed_forms;
+        assert_eq!(closed.len(), 1);
+        let empty = Config::parse("rooflint.toml", "").unwrap();
+        assert!(empty.waivers.is_empty() && empty.closed_forms.is_empty());
+        assert_eq!(empty.rules, Settings::default());
     }
 
     #[test]
@@ -271,6 +326,15 @@ expires = 2027-01-31
                 "4:11: expires is not a date",
             ),
             ("[[waiver]]\nkernel = \"a\"", "missing field `reason`"),
+            (
+                "[[closed-form]]\nkernel = \"a\"\nform = \"gemm m=1 n=1\"",
+                "3:8: gemm needs \"k\"; for example: gemm m=",
+            ),
+            ("[[closed-form]]\nform = \"copy n=1\"", "2:8: it does not say which kernels"),
+            (
+                "[[closed-form]]\nkernel = \"a\"\ngrid = \"1x2x3x4\"\nform = \"copy n=1\"",
+                "3:8: \"1x2x3x4\" is not a grid; write it as",
+            ),
             ("[gates]\n", "1:2: unknown field `gates`"),
             ("[rules\n", "rooflint.toml:1:"),
         ] {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::Algorithmic;
 use crate::model::{MemoryLevel, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::Class;
@@ -186,6 +187,8 @@ pub struct Kernel {
     pub modelled: Seconds,
     /// Measured time over that of the whole profile.
     pub share: f64,
+    /// What its algorithm needs, where its shape is known.
+    pub algorithmic: Option<Box<Algorithmic>>,
     /// Floating-point operations on all pipes; `None` if none were counted.
     pub flops: Option<Flops>,
     /// Integer operations on tensor pipes; apart from FLOPs.

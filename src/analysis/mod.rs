@@ -1,5 +1,6 @@
 //! Profile × catalogue → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
 
+mod algorithmic;
 mod ceilings;
 mod error;
 mod explain;
@@ -21,6 +22,7 @@ pub mod frames;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use algorithmic::{Algorithmic, ClosedForm, ClosedFormError};
 pub use ceilings::CeilingSet;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
@@ -40,6 +42,7 @@ use crate::model::{
 use crate::roofline;
 use crate::taxonomy::Taxonomy;
 use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
+use algorithmic::Describer;
 use groups::{Groups, Name};
 use law::Instrument;
 use sums::{Part, Sums};
@@ -58,6 +61,8 @@ pub struct Options {
     pub floor: Option<Seconds>,
     /// What kernel names tell; `None` takes the built-in rules.
     pub taxonomy: Option<Arc<Taxonomy>>,
+    /// Closed forms of kernels whose shapes the user knows.
+    pub closed_forms: Vec<ClosedForm>,
 }
 
 /// A profile judged: the whole, and every kernel.
@@ -227,6 +232,7 @@ pub fn analyse(
     }
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(of_group.len());
+    let mut described = Describer::new(&options.closed_forms);
     let mut roofless = false;
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
     for (group, sums) in of_group.into_iter().enumerate() {
@@ -242,6 +248,7 @@ pub fn analyse(
             floor,
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
         };
+        described.describe(&mut kernel, sums.part().0.launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
     }
@@ -256,7 +263,8 @@ pub fn analyse(
         kernel.rank = position + 1;
     }
     sum_up(&mut totals, &kernels);
-    let notes = profile.notes.clone();
+    let mut notes = profile.notes.clone();
+    notes.extend(described.notes());
     Ok(Analysis {
         sources: profile.sources.clone(),
         devices,
@@ -390,6 +398,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         measured,
         modelled,
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
+        algorithmic: None,
         flops,
         integer_operations,
         bytes,

@@ -98,6 +98,7 @@ fn report(
         threshold: model.threshold,
         floor: model.min_win.map(crate::units::Seconds::new),
         taxonomy: config::taxonomy(&config)?,
+        closed_forms: config.closed_forms.clone(),
     };
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
     compare_inputs(profile, &mut analysis)?;

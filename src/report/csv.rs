@@ -12,7 +12,7 @@ pub(super) const OUTPUT: Output = Output {
     render,
 };
 
-const HEADER: [&str; 37] = [
+const HEADER: [&str; 41] = [
     "rank",
     "name",
     "full_name",
@@ -27,6 +27,10 @@ const HEADER: [&str; 37] = [
     "integer_operations",
     "bytes",
     "provenance",
+    "algorithmic_operations",
+    "algorithmic_bytes",
+    "traffic_factor",
+    "work_factor",
     "arithmetic_intensity_flop_per_byte",
     "ridge_point_flop_per_byte",
     "t_mem_s",
@@ -77,6 +81,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             .flatten()
             .map(|finding| finding.rule)
             .collect();
+        let needed = kernel.algorithmic.as_deref();
         let level = |level| kernel.level_time(level).map(crate::units::Seconds::get);
         let cells = [
             kernel.rank.to_string(),
@@ -93,6 +98,10 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             number(kernel.integer_operations.map(crate::units::Flops::get)),
             number(kernel.bytes.map(crate::units::Bytes::get)),
             kernel.provenance.to_owned(),
+            number(needed.map(|needed| needed.operations.get() * kernel.launches as f64)),
+            number(needed.map(|needed| needed.bytes.get() * kernel.launches as f64)),
+            number(needed.and_then(|needed| needed.traffic_factor)),
+            number(needed.and_then(|needed| needed.work_factor)),
             number(kernel.intensity.map(crate::units::FlopsPerByte::get)),
             number(kernel.ridge_point.map(crate::units::FlopsPerByte::get)),
             number(kernel.memory_time.map(crate::units::Seconds::get)),

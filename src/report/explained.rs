@@ -53,6 +53,7 @@ pub fn explained(
             ),
         );
     }
+    algorithmic(&mut lines, kernel);
     conclusion(&mut lines, analysis, kernel);
     assessment(&mut lines, analysis, kernel, explanation);
     lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
@@ -112,6 +113,31 @@ fn kind(kernel: &Kernel) -> (String, String) {
         });
     }
     (format!("{}{kind}", class.category.label()), told.join("; "))
+}
+
+/// What the algorithm needs, beside what was counted.
+fn algorithmic(lines: &mut Lines, kernel: &Kernel) {
+    let Some(needed) = &kernel.algorithmic else { return };
+    lines.add("algorithm", needed.call.clone(), format!("from {}", printable(&needed.from)));
+    let beside = |factor: Option<f64>, what: &str| match factor {
+        None => "one launch; not counted beside it".to_owned(),
+        Some(factor) if factor >= 1.0 => {
+            format!("one launch; {} times as much was {what}", view::digits(factor))
+        }
+        Some(factor) => format!("one launch; {} of it was {what}", view::percent(factor)),
+    };
+    let bytes = view::si(needed.bytes.get(), "B");
+    lines.add("B needed", bytes, beside(needed.traffic_factor, "moved to and from memory"));
+    let operations = view::si(needed.operations.get(), "FLOP");
+    lines.add("F needed", operations, beside(needed.work_factor, "counted"));
+    if let (Some(memory), Some(math)) = (needed.memory_time, needed.math_time) {
+        let remark = format!(
+            "max({}, {}) of all launches, no byte moved twice and no operation done twice",
+            time(memory),
+            time(math)
+        );
+        lines.add("E needed", time(memory.max(math)), remark);
+    }
 }
 
 /// The assessment of NVIDIA's *GPU Performance Background* guide: is there enough parallelism, on

@@ -187,6 +187,8 @@ struct KernelDocument<'a> {
     bytes: Option<f64>,
     /// `measured`, `derived`, `modelled`, `algorithmic` or `none`.
     provenance: &'static str,
+    /// What the algorithm needs, by a closed form; `null` where the shape is not known.
+    algorithmic: Option<AlgorithmicDocument<'a>>,
     /// FLOP per byte of device memory traffic.
     arithmetic_intensity: Option<f64>,
     ridge_point: Option<f64>,
@@ -226,6 +228,24 @@ struct KernelDocument<'a> {
     /// Averages over the launches, weighted by time; units in the keys, shares 0–1.
     averages: BTreeMap<String, f64>,
     findings: &'a [Finding],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AlgorithmicDocument<'a> {
+    /// The closed form with its sizes.
+    closed_form: &'a str,
+    /// Where it was found.
+    from: &'a str,
+    /// Operations of one launch.
+    operations: f64,
+    /// Compulsory bytes of one launch.
+    bytes: f64,
+    t_mem_s: Option<f64>,
+    t_math_s: Option<f64>,
+    /// Bytes counted over compulsory ones.
+    traffic_factor: Option<f64>,
+    /// Operations counted over needed ones.
+    work_factor: Option<f64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -501,6 +521,16 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         integer_operations: kernel.integer_operations.map(Flops::get),
         bytes: kernel.bytes.map(Bytes::get),
         provenance: kernel.provenance,
+        algorithmic: kernel.algorithmic.as_deref().map(|needed| AlgorithmicDocument {
+            closed_form: &needed.call,
+            from: &needed.from,
+            operations: needed.operations.get(),
+            bytes: needed.bytes.get(),
+            t_mem_s: seconds(needed.memory_time),
+            t_math_s: seconds(needed.math_time),
+            traffic_factor: needed.traffic_factor,
+            work_factor: needed.work_factor,
+        }),
         arithmetic_intensity: kernel.intensity.map(FlopsPerByte::get),
         ridge_point: kernel.ridge_point.map(FlopsPerByte::get),
         t_mem_s: seconds(kernel.memory_time),

@@ -45,6 +45,11 @@ impl Bench {
         self
     }
 
+    pub(super) fn operator(mut self, operator: &str) -> Self {
+        self.plain.push(("operator", operator.to_owned()));
+        self
+    }
+
     pub(super) fn work(mut self, pipe: Pipe, operations: f64) -> Self {
         self.work.push((pipe, operations));
         self

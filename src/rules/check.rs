@@ -126,7 +126,9 @@ const SILENCES: &[(&str, &[&str])] = &[
     ("unfused-multiply-add", &["pipe-saturated"]),
     ("integer-address-overhead", &["pipe-saturated"]),
     ("warp-mma-on-hopper", &["low-tensor-utilisation", "old-architecture-kernel", "warp-stalls"]),
+    ("unaligned-gemm-dimensions", &["unaligned-gemm-kernel", "low-tensor-utilisation"]),
     ("unaligned-gemm-kernel", &["low-tensor-utilisation"]),
+    ("redundant-dram-traffic", &["dram-saturated"]),
     ("old-architecture-kernel", &["low-tensor-utilisation"]),
 ];
 

@@ -43,7 +43,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("catalog", &["units", "roofline", "model"]),
     ("predict", &["units", "roofline", "model", "catalog"]),
     ("taxonomy", &["units", "model"]),
-    ("analysis", &["units", "roofline", "model", "catalog", "taxonomy"]),
+    ("analysis", &["units", "roofline", "model", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "catalog", "taxonomy", "analysis"]),
     ("config", &["units", "model", "taxonomy", "analysis", "rules"]),
     (

@@ -1,0 +1,404 @@
+//! What the algorithm needs beside what was counted: closed forms for kernels whose shapes are known.
+//!
+//! Shapes come from the user's `[[closed-form]]` entries, from an operator column that holds a closed
+//! form (`gemm m=4096 n=4096 k=1024`), or from the parameters of `PyProf`'s matrix products.
+
+use regex_automata::nfa::thompson::pikevm::PikeVM;
+
+use super::{DeviceUse, Kernel};
+use crate::model::{Dim3, Engine, OriginKind};
+use crate::predict::{Arguments, Options, PredictError, Product, form, predict};
+use crate::units::{Bytes, Flops, Seconds};
+
+/// A closed form that the user says describes kernels, such as
+/// `gemm m={m} n={n} k={k} dtype=fp16` for the kernels `my_gemm_{m}x{n}x{k}_*`.
+#[derive(Debug, Clone)]
+pub struct ClosedForm {
+    kernel: Option<Pattern>,
+    operator: Option<Pattern>,
+    grid: Option<Dim3>,
+    call: String,
+    place: String,
+}
+
+/// Why a closed form cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ClosedFormError {
+    /// Neither a kernel nor an operator is named.
+    #[error("it does not say which kernels it describes")]
+    NoKernel,
+    /// A size in braces is not in a pattern.
+    #[error("{{{0}}} is in no pattern")]
+    Unbound(String),
+    /// A pattern cannot be read.
+    #[error("{0}")]
+    Pattern(String),
+    /// The form or its arguments are wrong.
+    #[error(transparent)]
+    Form(#[from] PredictError),
+}
+
+impl ClosedFormError {
+    /// The next step, as one sentence for the `help:` line.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::NoKernel => "add kernel = \"…\" or operator = \"…\"".to_owned(),
+            Self::Unbound(_) | Self::Pattern(_) => {
+                "in a pattern * stands for anything and {m} for a whole number that the form can use"
+                    .to_owned()
+            }
+            Self::Form(error) => error.help().unwrap_or_else(|| {
+                "`rooflint predict --list` shows every form with its parameters".to_owned()
+            }),
+        }
+    }
+}
+
+/// A text in which `*` stands for anything and `{m}` for a whole number called `m`.
+#[derive(Debug, Clone)]
+struct Pattern {
+    compiled: PikeVM,
+    names: Vec<String>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Result<Self, ClosedFormError> {
+        let (mut pattern, mut names) = (String::from("(?s)\\A"), Vec::new());
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            match c {
+                '*' => pattern.push_str(".*"),
+                '{' => {
+                    let name = rest.split('}').next().unwrap_or_default();
+                    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                        && name.starts_with(|c: char| c.is_ascii_alphabetic());
+                    if !is_name || name.len() == rest.len() {
+                        // A brace of a kernel's own name, such as that of a lambda.
+                        pattern.push_str("\\{");
+                        continue;
+                    }
+                    if names.iter().any(|known| known == name) {
+                        let message = format!("{{{name}}} is twice in {text:?}");
+                        return Err(ClosedFormError::Pattern(message));
+                    }
+                    names.push(name.to_owned());
+                    pattern.push_str("([0-9]+)");
+                    rest = &rest[name.len() + 1..];
+                }
+                c if c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii() => pattern.push(c),
+                c => {
+                    pattern.push('\\');
+                    pattern.push(c);
+                }
+            }
+        }
+        pattern.push_str("\\z");
+        let compiled =
+            PikeVM::new(&pattern).map_err(|error| ClosedFormError::Pattern(error.to_string()))?;
+        Ok(Self { compiled, names })
+    }
+
+    /// The sizes in a text that fits.
+    fn sizes<'t>(&self, text: &'t str) -> Option<Vec<(&str, &'t str)>> {
+        let mut slots = self.compiled.create_captures();
+        self.compiled.captures(&mut self.compiled.create_cache(), text, &mut slots);
+        slots.get_match()?;
+        let named = self.names.iter().enumerate();
+        Some(
+            named
+                .filter_map(|(at, name)| {
+                    Some((name.as_str(), text.get(slots.get_group(at + 1)?.range())?))
+                })
+                .collect(),
+        )
+    }
+}
+
+impl ClosedForm {
+    /// A closed form for the kernels that fit all that is given; `place` is where it was written.
+    ///
+    /// # Errors
+    /// [`ClosedFormError`] where nothing says which kernels, where a size is in no pattern, or where
+    /// the form does not exist or lacks an argument.
+    pub fn new(
+        kernel: Option<&str>,
+        operator: Option<&str>,
+        grid: Option<Dim3>,
+        call: &str,
+        place: &str,
+    ) -> Result<Self, ClosedFormError> {
+        if kernel.is_none() && operator.is_none() {
+            return Err(ClosedFormError::NoKernel);
+        }
+        let kernel = kernel.map(Pattern::new).transpose()?;
+        let operator = operator.map(Pattern::new).transpose()?;
+        let this = Self { kernel, operator, grid, call: call.to_owned(), place: place.to_owned() };
+        let patterns = this.kernel.iter().chain(&this.operator);
+        let names = patterns.flat_map(|pattern| &pattern.names);
+        // Any size shows whether the form can be read.
+        let sample: Vec<(&str, &str)> = names.map(|name| (name.as_str(), "64")).collect();
+        this.arguments(&sample)?.count()?;
+        Ok(this)
+    }
+
+    /// The call with its sizes, where the kernel fits.
+    fn of(&self, kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
+        if self.grid.is_some() && kernel.shape.grid != self.grid {
+            return None;
+        }
+        let mut sizes = Vec::new();
+        if let Some(pattern) = &self.kernel {
+            let names = [&*kernel.name, &*kernel.full_name];
+            sizes.extend(names.iter().find_map(|name| pattern.sizes(name))?);
+        }
+        if let Some(pattern) = &self.operator {
+            sizes.extend(pattern.sizes(kernel.operator.as_deref()?)?);
+        }
+        Some(self.arguments(&sizes))
+    }
+
+    fn arguments(&self, sizes: &[(&str, &str)]) -> Result<Arguments, ClosedFormError> {
+        let mut call = self.call.clone();
+        for (name, value) in sizes {
+            call = call.replace(&format!("{{{name}}}"), value);
+        }
+        if let Some((_, rest)) = call.split_once('{') {
+            let name = rest.split('}').next().unwrap_or_default();
+            return Err(ClosedFormError::Unbound(name.to_owned()));
+        }
+        Ok(parse(&call)?)
+    }
+}
+
+/// A call such as `gemm m=4096 n=4096 k=1024`.
+fn parse(call: &str) -> Result<Arguments, PredictError> {
+    let mut words = call.split_whitespace();
+    Arguments::parse(form(words.next().unwrap_or_default())?, words)
+}
+
+/// What the algorithm of a kernel needs, by a closed form, beside what was counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Algorithmic {
+    /// The closed form with its sizes: `gemm m=4096 n=4096 k=1024`.
+    pub call: String,
+    /// Where the form was found: a line of the configuration, or the operator.
+    pub from: String,
+    /// Operations of one launch.
+    pub operations: Flops,
+    /// Compulsory bytes of one launch: every input read once, every output written once.
+    pub bytes: Bytes,
+    /// The shape as a matrix product, where it is one.
+    pub product: Option<Product>,
+    /// Time that the compulsory bytes of the judged launches need at least, on their memory roof.
+    pub memory_time: Option<Seconds>,
+    /// Time that the operations of the judged launches need at least, on the pipe for their format.
+    pub math_time: Option<Seconds>,
+    /// Bytes counted over compulsory ones; none where they come from shapes themselves.
+    pub traffic_factor: Option<f64>,
+    /// Operations counted over needed ones; none where none were counted, or from shapes.
+    pub work_factor: Option<f64>,
+}
+
+impl Algorithmic {
+    /// The longer of the two times: what the algorithm allows.
+    #[must_use]
+    pub fn expected(&self) -> Option<Seconds> {
+        Some(self.memory_time?.max(self.math_time?))
+    }
+}
+
+/// Finds the closed forms of kernels, and remembers which fit none and which cannot be read.
+pub(super) struct Describer<'a> {
+    forms: &'a [ClosedForm],
+    used: Vec<bool>,
+    wrong: usize,
+    first_wrong: Option<String>,
+}
+
+impl<'a> Describer<'a> {
+    pub(super) fn new(forms: &'a [ClosedForm]) -> Self {
+        Self { forms, used: vec![false; forms.len()], wrong: 0, first_wrong: None }
+    }
+
+    /// Adds to a kernel what its algorithm needs; its sums are over so many launches.
+    pub(super) fn describe(&mut self, kernel: &mut Kernel, launches: u64, device: &DeviceUse) {
+        let said = self.forms.iter().enumerate().find_map(|(at, form)| {
+            let arguments = form.of(kernel)?;
+            self.used[at] = true;
+            Some((form.place.as_str(), arguments))
+        });
+        let found = said.or_else(|| Some(("the operator", of_operator(kernel)?)));
+        let Some((from, arguments)) = found else { return };
+        let counted = arguments.and_then(|arguments| Ok((arguments.count()?, arguments)));
+        let (count, arguments) = match counted {
+            Ok(counted) => counted,
+            Err(error) => {
+                self.wrong += 1;
+                let kernel = &kernel.name;
+                self.first_wrong.get_or_insert_with(|| format!("{kernel}: {from}: {error}"));
+                return;
+            }
+        };
+        let mut algorithmic = Algorithmic {
+            call: format!("{} {}", arguments.form().name, arguments.text()),
+            from: from.to_owned(),
+            operations: count.operations(),
+            bytes: count.bytes(),
+            product: count.product,
+            memory_time: None,
+            math_time: None,
+            traffic_factor: None,
+            work_factor: None,
+        };
+        times(&mut algorithmic, kernel, &arguments, device, launches);
+        beside(&mut algorithmic, kernel, launches);
+        // Work that the counters did not see takes its time all the same.
+        if let (Some(math), Some(high)) = (algorithmic.math_time, kernel.expected_high)
+            && math > high
+        {
+            kernel.expected_high = Some(math);
+            kernel.headroom_low = Some(kernel.modelled / math);
+        }
+        kernel.algorithmic = Some(Box::new(algorithmic));
+    }
+
+    /// What fits no kernel, and what cannot be read.
+    pub(super) fn notes(self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(first) = self.first_wrong {
+            let kernels = if self.wrong == 1 { "kernel" } else { "kernels" };
+            let count = self.wrong;
+            notes.push(format!("the closed form of {count} {kernels} cannot be read; {first}"));
+        }
+        let unused = self.forms.iter().zip(self.used).filter(|(_, used)| !used);
+        notes.extend(
+            unused.map(|(form, _)| format!("the closed form at {} fits no kernel", form.place)),
+        );
+        notes
+    }
+}
+
+/// A closed form in the operator column, or `PyProf`'s parameters of a matrix product.
+fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
+    let operator = kernel.operator.as_deref()?;
+    let (name, rest) = operator.split_once(' ')?;
+    if kernel.provenance == OriginKind::Algorithmic.label() {
+        // Helper kernels, such as those that add up a split product, carry the same parameters.
+        return if kernel.class.is_product() { pyprof_product(rest) } else { None };
+    }
+    let is_call = rest.split_whitespace().all(|word| word.contains('=') && !word.contains(','));
+    if !is_call || rest.trim().is_empty() || form(name).is_err() {
+        return None;
+    }
+    Some(parse(operator).map_err(ClosedFormError::from))
+}
+
+/// `M=3072,N=24x128,K=768,fp16`, as `PyProf` writes the sizes of a matrix product.
+fn pyprof_product(text: &str) -> Option<Result<Arguments, ClosedFormError>> {
+    let text = text.strip_prefix("bprop ").unwrap_or(text);
+    let size = |key: &str| {
+        let value =
+            text.split(',').find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='));
+        value?.split('x').map(|part| part.parse::<u64>().ok()).product::<Option<u64>>()
+    };
+    let (m, n, k) = (size("M")?, size("N")?, size("K")?);
+    let batch = size("B").unwrap_or(1);
+    let format =
+        text.split(',').map(str::trim).find(|part| ["fp16", "fp32", "fp64"].contains(part))?;
+    let call = format!("gemm m={m} n={n} k={k} batch={batch} dtype={format}");
+    Some(parse(&call).map_err(ClosedFormError::from))
+}
+
+/// The times at the roofs that the kernel was compared with, where its own counts tell them.
+fn times(
+    algorithmic: &mut Algorithmic,
+    kernel: &Kernel,
+    arguments: &Arguments,
+    device: &DeviceUse,
+    launches: u64,
+) {
+    let Some(known) = &device.device else { return };
+    let on_matrix = kernel
+        .work
+        .iter()
+        .any(|work| work.pipe.engine() == Engine::Matrix && work.operations > Flops::ZERO);
+    let engine = (kernel.class.tensor == Some(false) && !on_matrix).then_some(Engine::Vector);
+    let options = Options { engine, ..Options::default() };
+    let Ok(prediction) = predict(arguments, known, &options) else { return };
+    let count = launches as f64;
+    let scale = kernel
+        .bytes
+        .zip(kernel.memory_time)
+        .filter(|(bytes, time)| *bytes > Bytes::ZERO && *time > Seconds::ZERO)
+        .map_or(1.0, |(bytes, time)| prediction.bandwidth / (bytes / time));
+    algorithmic.memory_time = Some(prediction.t_mem * scale * count);
+    // Peaks follow the clock, and all of them the same.
+    let scale =
+        kernel.work.iter().find_map(|work| Some(known.peak(work.pipe)?.value / work.peak()?));
+    algorithmic.math_time = Some(prediction.t_math * scale.unwrap_or(1.0) * count);
+}
+
+/// What was counted over what is needed.
+fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel, launches: u64) {
+    if kernel.provenance == OriginKind::Algorithmic.label() {
+        return;
+    }
+    let counted = kernel.level(crate::model::MemoryLevel::Dram);
+    algorithmic.traffic_factor = counted
+        .filter(|_| algorithmic.bytes > Bytes::ZERO)
+        .map(|traffic| traffic.bytes / (algorithmic.bytes * traffic.launches.max(1) as f64));
+    let counted: Flops = kernel.work.iter().map(|work| work.operations).sum();
+    let needed = algorithmic.operations * launches.max(1) as f64;
+    algorithmic.work_factor =
+        (!kernel.work.is_empty() && needed > Flops::ZERO).then(|| counted / needed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(pattern: &str, text: &str) -> Option<Vec<(String, String)>> {
+        let pattern = Pattern::new(pattern).unwrap();
+        let sizes = pattern.sizes(text)?;
+        Some(sizes.into_iter().map(|(name, size)| (name.to_owned(), size.to_owned())).collect())
+    }
+
+    #[test]
+    fn sizes_are_read_off_names() {
+        let of = |text| sizes("triton_mm_{m}x{n}x{k}_*", text);
+        let [m, n, k] = [("m", "8192"), ("n", "512"), ("k", "64")]
+            .map(|(name, size)| (name.to_owned(), size.to_owned()));
+        assert_eq!(of("triton_mm_8192x512x64_0d1d2"), Some(vec![m, n, k]));
+        assert_eq!(of("triton_mm_8192x512_0d1d2"), None);
+        assert_eq!(
+            sizes("f(int)::{lambda}*", "f(int)::{lambda}"),
+            Some(Vec::new()).filter(|_| false)
+        );
+        assert_eq!(sizes("a.b*", "a.b<float>").map(|sizes| sizes.len()), Some(0));
+        assert_eq!(sizes("a.b", "axb"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told() {
+        let new = |kernel: Option<&str>, call: &str| {
+            ClosedForm::new(kernel, None, None, call, "a").unwrap_err().to_string()
+        };
+        assert_eq!(new(None, "copy n=4"), "it does not say which kernels it describes");
+        assert_eq!(new(Some("k_{m}"), "copy n={n}"), "{n} is in no pattern");
+        assert!(new(Some("k"), "gem m=1").contains("no kernel is called \"gem\""));
+        assert!(new(Some("k"), "gemm m=1 n=2").contains("gemm needs \"k\""));
+        assert!(new(Some("k{m}{m}"), "copy n={m}").contains("twice"));
+    }
+
+    #[test]
+    fn parameters_of_pyprof_become_a_product() {
+        let read = |text| pyprof_product(text).map(|read| read.unwrap().count().unwrap());
+        let product = read("bprop M=3072,N=24x128,K=768,fp16").unwrap();
+        assert_eq!(product.operations().get(), 2.0 * 3072.0 * 3072.0 * 768.0);
+        assert_eq!(product.bytes().get(), 2.0 * (3072.0 * 3072.0 + 2.0 * 3072.0 * 768.0));
+        assert!(read("M=3072,N=24x128,fp16").is_none());
+        assert!(read("M=3072,N=-,K=4,fp16").is_none());
+    }
+}
