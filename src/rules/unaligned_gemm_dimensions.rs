@@ -121,6 +121,9 @@ mod tests {
 
     #[test]
     fn without_a_shape_it_cannot_judge() {
-        assert_eq!(kernel("ampere_sgemm_128x64_nn", 500.0).bytes(1e8).lacks(&RULE), "closed form of the kernel");
+        assert_eq!(
+            kernel("ampere_sgemm_128x64_nn", 500.0).bytes(1e8).lacks(&RULE),
+            "closed form of the kernel"
+        );
     }
 }

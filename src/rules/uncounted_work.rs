@@ -105,8 +105,12 @@ mod tests {
 
     #[test]
     fn without_shape_or_counts_it_cannot_judge() {
-        assert_eq!(kernel("ampere_sgemm_128x64_nn", 500.0).bytes(1e8).lacks(&RULE), "closed form of the kernel");
-        let bare = kernel("ampere_sgemm_128x64_nn", 500.0).operator("gemm m=64 n=64 k=64").bytes(1e8);
+        assert_eq!(
+            kernel("ampere_sgemm_128x64_nn", 500.0).bytes(1e8).lacks(&RULE),
+            "closed form of the kernel"
+        );
+        let bare =
+            kernel("ampere_sgemm_128x64_nn", 500.0).operator("gemm m=64 n=64 k=64").bytes(1e8);
         assert_eq!(bare.lacks(&RULE), "FLOP counters");
     }
 }
