@@ -1,6 +1,7 @@
 //! The arithmetic of one kernel, line by line, with units and where each number came from.
 
 mod levels;
+mod reading;
 
 use super::text::wrap;
 use super::view::{self, Style, printable};
@@ -59,6 +60,9 @@ pub fn explained(
     lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
     lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
     lines.add("meaning", String::new(), kernel.meaning());
+    if let Some(chapter) = reading::chapter(kernel, explanation) {
+        lines.add("read next", String::new(), chapter.to_owned());
+    }
     let mut text = lines.draw(style);
     for finding in findings {
         advice(&mut text, finding, style);
