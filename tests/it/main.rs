@@ -2,15 +2,19 @@
 #![allow(clippy::print_stdout, reason = "tests say what they measured or skipped")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod algorithmic;
+mod arithmetic;
 mod bad;
 mod cases;
 mod cli;
 mod golden;
 mod house;
 mod laws;
+mod levels;
 mod metrics;
 mod predict;
 mod profiles;
 mod rules;
 mod taxonomy;
 mod what_if;
+mod worked_cases;
