@@ -79,7 +79,7 @@ fn a_form_stands_beside_the_counters_in_every_output() {
     let at = |name: &str| headers.iter().position(|header| header == name).unwrap();
     for row in reader.records().map(Result::unwrap) {
         let cell = |name: &str| row[at(name)].to_owned();
-        if cell("kernel") == "ampere_sgemm_128x128_nn" {
+        if cell("name") == "ampere_sgemm_128x128_nn" {
             let number = |name: &str| Value::from(cell(name).parse::<f64>().unwrap());
             near(&number("algorithmic_operations"), operations, "operations");
             near(&number("algorithmic_bytes"), bytes, "bytes");
