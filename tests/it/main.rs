@@ -9,6 +9,7 @@ mod golden;
 mod house;
 mod laws;
 mod metrics;
+mod nvtx;
 mod predict;
 mod profiles;
 mod rules;
