@@ -12,6 +12,7 @@ mod metrics;
 mod nvtx;
 mod predict;
 mod profiles;
+mod rule_coverage;
 mod rules;
 mod taxonomy;
 mod what_if;
