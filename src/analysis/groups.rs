@@ -87,12 +87,8 @@ impl Groups {
             return None;
         }
         let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
-        let text = || profile.names.get(operator);
-        let class = self
-            .operators
-            .entry(operator)
-            .or_insert_with(|| Arc::new(taxonomy.classify_operator(text())));
-        Some(class)
+        let classified = || Arc::new(taxonomy.classify_operator(profile.names.get(operator)));
+        Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
     fn head(&mut self, profile: &Profile, name: NameId) -> usize {

@@ -237,7 +237,7 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
             "my.toml:1:1: missing field `kind`",
             "[[class]] and [[operator]] take",
         ),
-        ("[[class]\n", "my.toml:1:9: ", "[[class]] takes"),
+        ("[[class]\n", "my.toml:1:9: ", "[[class]] and [[operator]] take"),
         (
             "[[class]]\nid = 'x'\nkind = 'gemm'\nre = 'y'\n",
             "my.toml:4:1: unknown field `re`, expected one of `id`, `kind`, `pattern`",

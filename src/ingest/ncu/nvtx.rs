@@ -75,9 +75,9 @@ fn path(stack: &[Range<'_>]) -> String {
     told.map(|range| steady(range.name)).collect::<Vec<_>>().join("/")
 }
 
-/// A name without what differs at every execution of the same work: the counters that `PyTorch` appends
-/// (`getNvtxStr` of `torch/csrc/profiler/util.cpp`: `aten::mm, seq = 7, op_id = 12, sizes = [[8, 4], [4, 2]]`, and
-/// the number of a `ProfilerStep#3`). Else each launch would be a kernel of its own.
+/// A name without what differs at every execution of the same work, else each launch would be a kernel
+/// of its own: the number of a `ProfilerStep#3`, and what `PyTorch` counts up behind a name, as in
+/// `aten::mm, seq = 7, op_id = 12, sizes = [[8, 4], [4, 2]]` (`getNvtxStr` of `torch/csrc/profiler/util.cpp`).
 fn steady(name: &str) -> String {
     let mut text = match name.split_once("ProfilerStep#") {
         Some(("", number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
