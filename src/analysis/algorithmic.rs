@@ -282,7 +282,8 @@ impl<'a> Describer<'a> {
 
 /// A closed form in the operator column, or `PyProf`'s parameters of a matrix product.
 fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
-    let operator = kernel.operator.as_deref()?;
+    // Of a path of ranges the innermost says what is computed.
+    let operator = kernel.operator.as_deref()?.rsplit('/').next()?;
     let (name, rest) = operator.split_once(' ')?;
     if kernel.provenance == OriginKind::Algorithmic.label() {
         // Helper kernels, such as those that add up a split product, carry the same parameters.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::intent;
 use crate::model::{KernelName, Launch, NameId, Profile};
-use crate::taxonomy::{Class, Taxonomy};
+use crate::taxonomy::{Category, Class, Taxonomy};
 
 /// Head of the name, operator, shape and device: what makes launches one kernel.
 pub(super) type Key = (usize, NameId, u32, usize);
@@ -26,10 +26,12 @@ pub(super) struct Groups {
     taxonomy: Option<Arc<Taxonomy>>,
     heads: HashMap<String, usize>,
     head_of_name: HashMap<NameId, usize>,
-    pub(super) names: Vec<Name>,
+    names: Vec<Name>,
+    /// What operators tell, for kernels whose names tell nothing.
+    operators: HashMap<NameId, Arc<Class>>,
     index: HashMap<Key, usize>,
     pub(super) keys: Vec<Key>,
-    last: Option<(Key, usize)>,
+    last: Option<(Key, usize, bool)>,
 }
 
 impl Groups {
@@ -51,17 +53,42 @@ impl Groups {
             None => self.head(profile, name),
         };
         let key = (head, operator, shape, device);
-        if let Some((last, group)) = self.last
+        if let Some((last, group, may)) = self.last
             && last == key
         {
-            return (group, self.names[head].may_use_tensor_cores);
+            return (group, may);
         }
         let group = *self.index.entry(key).or_insert_with(|| {
             self.keys.push(key);
             self.keys.len() - 1
         });
-        self.last = Some((key, group));
-        (group, self.names[head].may_use_tensor_cores)
+        let told = self.by_operator(profile, head, operator);
+        let is_product = told.is_some_and(|class| class.category == Category::DotProduct);
+        let may = is_product || self.names[head].may_use_tensor_cores;
+        self.last = Some((key, group, may));
+        (group, may)
+    }
+
+    /// What the name of a group's kernels tells, or their operator where the name tells nothing.
+    pub(super) fn name(&self, group: usize) -> Name {
+        let (head, operator, ..) = self.keys[group];
+        let mut name = self.names[head].clone();
+        if name.class.category == Category::Unknown
+            && let Some(class) = self.operators.get(&operator)
+        {
+            name.class = Arc::clone(class);
+        }
+        name
+    }
+
+    /// What the operator tells of a kernel whose name tells nothing.
+    fn by_operator(&mut self, profile: &Profile, head: usize, operator: NameId) -> Option<&Class> {
+        if operator == NameId::default() || self.names[head].class.category != Category::Unknown {
+            return None;
+        }
+        let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
+        let classified = || Arc::new(taxonomy.classify_operator(profile.names.get(operator)));
+        Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
     fn head(&mut self, profile: &Profile, name: NameId) -> usize {

@@ -236,11 +236,11 @@ pub fn analyse(
     let mut roofless = false;
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
     for (group, sums) in of_group.into_iter().enumerate() {
-        let (head, device) = (groups.keys[group].0, groups.keys[group].3);
+        let device = groups.keys[group].3;
         let sums = &sums;
         roofless |= sums.problems.contains_key(&law::Problem::NoRoof);
         check_figures(sums, &devices[device], profile)?;
-        let mut kernel = add_up(profile, sums, &groups.names[head], device, totals.measured);
+        let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
             total: totals.measured,

@@ -167,7 +167,9 @@ struct Current {
     process: Vec<u8>,
     id: Vec<u8>,
     head: Head,
+    /// The cell of the kernel's name, which may have a range before the name.
     kernel: Vec<u8>,
+    name: Vec<u8>,
     ordinal: Vec<u8>,
     capability: Vec<u8>,
 }
@@ -258,12 +260,14 @@ impl Table {
             };
             self.flush(reading);
             let [ordinal, capability] = self.identity.device_cells(record);
+            let (head, name) = self.identity.head(reading, record);
             self.current = Some(Current {
                 key,
                 process: process.to_vec(),
                 id: id.to_vec(),
-                head: self.identity.head(reading, record),
+                head,
                 kernel: kernel.to_vec(),
+                name: name.to_vec(),
                 ordinal: ordinal.to_vec(),
                 capability: capability.to_vec(),
             });
@@ -357,7 +361,7 @@ impl Table {
         let catalogue = &self.metrics.catalogue;
         // Rows of a launch are contiguous. One that comes again was printed in parts, unless it has
         // another value for what is known: then a new run began to count anew.
-        self.row.derive(reading, catalogue, current.head.device, &current.kernel);
+        self.row.derive(reading, catalogue, current.head.device, &current.name);
         let known = self.rows_by_key.get(&current.key).copied();
         let known = known.filter(|row| reading.head(*row).name == current.head.name);
         match known.filter(|row| !reading.contradicts(*row, self.row.values())) {

@@ -145,15 +145,14 @@ impl Table {
         let cell = record.get(self.columns.invocations).unwrap_or_default();
         let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
         let Some(count) = count else { return false };
-        let mut head = self.identity.head(reading, record);
+        let (mut head, kernel) = self.identity.head(reading, record);
         let cells = self.identity.device_cells(record);
         let preamble = &self.preamble;
         head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
         head.id = self.kernels;
         head.count = count as u32;
         self.kernels += 1;
-        let kernel = record.get(self.identity.kernel).unwrap_or_default().to_vec();
-        self.current = Some(Current { key, head, kernel });
+        self.current = Some(Current { key, head, kernel: kernel.to_vec() });
         true
     }
 

@@ -108,10 +108,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
                 attributes.complete(hint, &record, parse);
                 preamble.complete(hint);
             });
-            let mut head = identity.head(reading, &record);
+            let (mut head, kernel) = identity.head(reading, &record);
             head.device = device;
             complete_shape(&mut head.shape, &state.raw);
-            state.push(reading, &catalogue, head, record.get(identity.kernel).unwrap_or_default());
+            state.push(reading, &catalogue, head, kernel);
         }
     }
     finish(reading, &identity, &columns, &state, &mut preamble, &catalogue, header.len());

@@ -103,7 +103,8 @@ fn kind(kernel: &Kernel) -> (String, String) {
         return ("unknown".to_owned(), "its name fits no rule".to_owned());
     }
     let kind = class.kind.map_or_else(String::new, |kind| format!(", {}", kind.key()));
-    let mut told = vec!["by its name".to_owned()];
+    let by = if class.by_operator { "by its operator" } else { "by its name" };
+    let mut told = vec![by.to_owned()];
     told.extend(class.library.as_ref().map(|library| format!("library {library}")));
     if let Some(stored) = class.formats.stored {
         let inferred = if class.formats.inferred { " (inferred)" } else { "" };

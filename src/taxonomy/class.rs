@@ -100,11 +100,13 @@ pub struct Formats {
     pub inferred: bool,
 }
 
-/// What the name of a kernel tells. A hint: it never overrides a counter.
+/// What the name of a kernel tells, or that of its operator. A hint: it never overrides a counter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The rule that recognised the name; `None` if none did.
     pub rule: Option<String>,
+    /// Told by the operator that launched it, as its own name tells nothing.
+    pub by_operator: bool,
     /// The family of the operation.
     pub category: Category,
     /// The operation.
@@ -145,6 +147,7 @@ impl Class {
     pub const fn unknown() -> Self {
         Self {
             rule: None,
+            by_operator: false,
             category: Category::Unknown,
             kind: None,
             library: None,

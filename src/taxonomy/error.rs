@@ -52,8 +52,8 @@ impl TaxonomyError {
     pub fn help(&self) -> &'static str {
         match self.fault {
             Fault::Syntax(_) => {
-                "[[class]] takes id, kind, pattern, and if wanted library and tensor; [[attr]] takes \
-                 pattern and set"
+                "[[class]] and [[operator]] take id, kind, pattern, and if wanted library and tensor; \
+                 [[attr]] takes pattern and set"
             }
             Fault::Pattern { .. } => {
                 "patterns are those of the Rust regex crate, without look-around and back-references; \

@@ -18,6 +18,7 @@ mod error;
 mod fused;
 mod kind;
 mod matcher;
+mod operator;
 mod table;
 
 use std::sync::LazyLock;
@@ -41,6 +42,7 @@ pub struct Taxonomy {
     table: Table,
     classes: Matcher,
     attributes: Matcher,
+    operators: Matcher,
 }
 
 impl Taxonomy {
@@ -101,6 +103,33 @@ impl Taxonomy {
         class
     }
 
+    /// What the operator tells that launched a kernel, for one whose own name tells nothing; an operator
+    /// with parameters, or a path of ranges, of which the innermost counts.
+    ///
+    /// ```
+    /// use rooflint::taxonomy::{Kind, Taxonomy};
+    ///
+    /// let class = Taxonomy::builtin().classify_operator("forward/layer.3/aten::addmm, sizes = [[8, 4]]");
+    /// assert_eq!((class.kind, class.tensor, class.by_operator), (Some(Kind::Gemm), None, true));
+    /// ```
+    #[must_use]
+    pub fn classify_operator(&self, operator: &str) -> Class {
+        let mut class = Class::unknown();
+        let word = operator::word(operator);
+        let rule = self.operators.matches(&word).first().copied();
+        if let Some(rule) = rule.and_then(|at| self.table.by_operator.get(at)) {
+            class.rule = Some(rule.id.clone());
+            class.kind = Some(rule.kind);
+            class.category = rule.kind.category();
+            class.library.clone_from(&rule.library);
+            class.tensor = rule.tensor.and_then(attributes::Answer::known);
+            class.by_operator = true;
+            class.direction = direction(rule.kind)
+                .or_else(|| word.contains("backward").then_some(Direction::Backward));
+        }
+        class
+    }
+
     /// The text of each field.
     fn texts<'a>(&'a self, head: &'a str) -> Texts<'a> {
         let mut texts = Texts::default();
@@ -132,7 +161,9 @@ impl Taxonomy {
         let classes = Matcher::new(classes).map_err(together)?;
         let attributes = table.attributes.iter().map(|rule| rule.pattern.as_str());
         let attributes = Matcher::new(attributes).map_err(together)?;
-        Ok(Self { table, classes, attributes })
+        let operators = table.by_operator.iter().map(|rule| rule.pattern.as_str());
+        let operators = Matcher::new(operators).map_err(together)?;
+        Ok(Self { table, classes, attributes, operators })
     }
 }
 

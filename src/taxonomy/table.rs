@@ -20,6 +20,8 @@ pub(super) struct Table {
     pub(super) attributes: Vec<AttributeRule>,
     /// How names write data types.
     pub(super) data_types: BTreeMap<String, DataType>,
+    /// What operators do, for kernels whose names tell nothing.
+    pub(super) by_operator: Vec<ClassRule>,
     /// Operators whose names contain `_`.
     pub(super) operators: Vec<String>,
 }
@@ -81,6 +83,9 @@ impl Table {
         for entry in wire.class {
             table.classes.push(place.class(entry)?);
         }
+        for entry in wire.operator {
+            table.by_operator.push(place.class(entry)?);
+        }
         for entry in wire.attr {
             table.attributes.push(place.attribute(entry)?);
         }
@@ -91,6 +96,7 @@ impl Table {
     pub(super) fn before(mut self, other: Self) -> Self {
         self.classes.extend(other.classes);
         self.attributes.extend(other.attributes);
+        self.by_operator.extend(other.by_operator);
         for (word, data_type) in other.data_types {
             self.data_types.entry(word).or_insert(data_type);
         }
@@ -197,6 +203,8 @@ struct Wire {
     class: Vec<ClassWire>,
     #[serde(default)]
     attr: Vec<AttributeWire>,
+    #[serde(default)]
+    operator: Vec<ClassWire>,
     #[serde(default, rename = "data-types")]
     data_types: BTreeMap<String, Spanned<String>>,
     fused: Option<FusedWire>,

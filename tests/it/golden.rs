@@ -43,12 +43,13 @@ pub(crate) fn check(file: &Path, text: &str) {
 /// Fixtures that are read, with the device to name where the export does not.
 pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {
     let mut found = Vec::new();
-    for folder in ["demo", "ncu_wide", "ncu_long", "ncu_summary", "pyprof"] {
+    for folder in ["demo", "ncu_wide", "ncu_long", "ncu_summary", "pyprof", "rules"] {
         let Ok(entries) = fs::read_dir(root().join("fixtures").join(folder)) else { continue };
         for entry in entries {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let beside = [".md", ".report.txt", ".device"].iter().any(|end| name.ends_with(end));
+            let beside =
+                [".md", ".report.txt", ".device", ".toml"].iter().any(|end| name.ends_with(end));
             if beside {
                 continue;
             }
@@ -62,11 +63,20 @@ pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {
     found
 }
 
+/// How a fixture is read: through the mapping beside it, if there is one.
+pub(crate) fn reading(path: &Path) -> ingest::Options {
+    let map = path.with_extension("toml");
+    let map = fs::read_to_string(&map)
+        .ok()
+        .map(|text| ingest::Mapping::from_toml(&text, &map.to_string_lossy()).unwrap());
+    ingest::Options { map, ..ingest::Options::default() }
+}
+
 #[test]
 fn every_fixture_gives_the_report_beside_it() {
     for (path, device) in fixtures() {
         let label = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-        let profile = ingest::read(&[Input::Named(path.clone())], &ingest::Options::default())
+        let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path))
             .unwrap_or_else(|error| panic!("{label}: {error}"));
         let options = Options { device, ..Options::default() };
         let text = match analysis::analyse(&profile, &Catalog::builtin(), &options) {
@@ -123,8 +133,7 @@ fn the_json_report_follows_its_published_schema() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let render = OUTPUTS.iter().find(|output| output.name == "json").unwrap().render;
     for (path, device) in fixtures() {
-        let profile =
-            ingest::read(&[Input::Named(path.clone())], &ingest::Options::default()).unwrap();
+        let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
         let options = Options { device, ..Options::default() };
         let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
             continue;

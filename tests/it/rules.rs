@@ -9,7 +9,7 @@ use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::rules::{self, Findings, Settings};
 
-use super::golden::{check, fixtures};
+use super::golden::{check, fixtures, reading};
 use super::profiles::{DEVICES, collection};
 
 fn root() -> &'static Path {
@@ -17,9 +17,9 @@ fn root() -> &'static Path {
 }
 
 /// The findings on a file, or why there are none.
-fn findings(path: &Path, device: Option<String>) -> Result<Findings, String> {
+pub(crate) fn findings(path: &Path, device: Option<String>) -> Result<Findings, String> {
     let inputs = [Input::Named(path.to_owned())];
-    let profile = ingest::read(&inputs, &ingest::Options::default()).map_err(|_| "not read")?;
+    let profile = ingest::read(&inputs, &reading(path)).map_err(|_| "not read")?;
     let mut options = Options::default();
     let analysis = analysis::analyse(&profile, &Catalog::builtin(), &options).or_else(|_| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

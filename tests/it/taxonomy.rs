@@ -235,13 +235,13 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         (
             "[[class]]\nid = 'x'\npattern = 'y'\n",
             "my.toml:1:1: missing field `kind`",
-            "[[class]] takes",
+            "[[class]] and [[operator]] take",
         ),
-        ("[[class]\n", "my.toml:1:9: ", "[[class]] takes"),
+        ("[[class]\n", "my.toml:1:9: ", "[[class]] and [[operator]] take"),
         (
             "[[class]]\nid = 'x'\nkind = 'gemm'\nre = 'y'\n",
             "my.toml:4:1: unknown field `re`, expected one of `id`, `kind`, `pattern`",
-            "[[class]] takes",
+            "[[class]] and [[operator]] take",
         ),
         ("[device]\n", "my.toml:1:2: unknown field `device`, expected one of `class`, `attr`", ""),
         (
@@ -291,4 +291,62 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         assert!(error.to_string().contains(expected), "{error}\n{expected}");
         assert!(error.help().contains(help), "{}\n{help}", error.help());
     }
+}
+
+#[test]
+fn no_name_of_the_collection_is_left_out() {
+    let Some(collection) = collection() else { return };
+    let text = std::fs::read_to_string(collection.join("../science/kernel-names.md")).unwrap();
+    let samples = text.split("```csv\n").nth(1).unwrap().split("```").next().unwrap();
+    let ours: Vec<&str> = NAMES.lines().filter_map(|row| row.splitn(3, '\t').nth(2)).collect();
+    let mut samples = csv::Reader::from_reader(samples.as_bytes());
+    let names: Vec<String> =
+        samples.records().map(|row| row.unwrap().get(0).unwrap().to_owned()).collect();
+    assert!(names.len() > 100, "{}", names.len());
+    let missing: Vec<&String> =
+        names.iter().filter(|name| !ours.contains(&name.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn operators_tell_what_a_name_does_not() {
+    for (operator, kind) in [
+        // As PyProf labels them.
+        ("linear M=200,N=35x20,K=200,fp32", "gemm"),
+        ("matmul bprop M=64,N=64,K=64,B=8,fp16", "gemm"),
+        ("conv2d N=32,C=64,H=56,W=56,K=64,fp16", "conv-fprop"),
+        ("relu bprop [32,64]fp16", "activation"),
+        ("layer_norm T=[8x3],[fp16]", "layernorm"),
+        ("cross_entropy [8]fp32", "loss"),
+        // As NVTX ranges: of autograd, and of modules by their classes.
+        ("forward/encoder.layers.0/aten::addmm, sizes = [[8], [4, 2], [2, 8]]", "gemm"),
+        ("aten::_scaled_dot_product_flash_attention", "attention-fwd"),
+        ("aten::_scaled_dot_product_flash_attention_backward", "attention-bwd"),
+        ("aten::native_batch_norm", "batchnorm"),
+        ("aten::max_pool2d_with_indices_backward", "pooling"),
+        ("aten::nll_loss_forward", "loss"),
+        ("aten::_index_put_impl_", "scatter"),
+        ("aten::copy_", "copy"),
+        ("aten::cat", "concat"),
+        ("aten::sum", "reduce"),
+        ("aten::_fused_adamw_", "optimizer"),
+        ("aten::embedding_dense_backward", "embedding"),
+        ("autograd::engine::evaluate_function: MmBackward0", "gemm"),
+        ("Conv2d", "conv-fprop"),
+        // Several kernels of different kinds, and words that promise nothing.
+        ("conv2d bprop N=32,C=64,H=56,W=56,K=64,fp16", "unknown"),
+        ("aten::convolution_backward", "unknown"),
+        ("aten::linear/attention", "unknown"),
+        ("LSTMCell.forward gemm=layer,M=8,N=2,K=4,fp16", "unknown"),
+        ("train step", "unknown"),
+        ("nccl:all_reduce", "unknown"),
+    ] {
+        let class = Taxonomy::builtin().classify_operator(operator);
+        assert_eq!(fact(&class, "kind"), kind, "{operator}");
+        assert_eq!(class.by_operator, kind != "unknown", "{operator}");
+        assert_eq!(class.tensor, None, "{operator}");
+    }
+    let own = "[[operator]]\nid = 'mlp'\nkind = 'gemm'\npattern = '^mlp$'";
+    let taxonomy = Taxonomy::with_text("rooflint.toml", own).unwrap();
+    assert_eq!(taxonomy.classify_operator("block.0/MLP").kind, Some(Kind::Gemm));
 }

@@ -10,7 +10,7 @@ use rooflint::model::{DeviceHint, Profile};
 use rooflint::report::{OUTPUTS, Report, Style};
 use rooflint::rules;
 
-use super::golden::{check, fixtures};
+use super::golden::{check, fixtures, reading};
 
 fn analysed(profile: &Profile, options: &Options) -> Option<Analysis> {
     analysis::analyse(profile, &Catalog::builtin(), options).ok()
@@ -33,8 +33,7 @@ fn on(profile: &Profile, analysis: &Analysis, device: Device) -> WhatIf {
 fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
     let mut projected = 0;
     for (path, named) in fixtures() {
-        let profile =
-            ingest::read(&[Input::Named(path.clone())], &ingest::Options::default()).unwrap();
+        let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
         for set in [CeilingSet::Spec, CeilingSet::Achievable] {
             let options =
                 Options { device: named.clone(), ceilings: Some(set), ..Options::default() };

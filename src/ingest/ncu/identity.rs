@@ -1,5 +1,6 @@
 //! Which launch a record belongs to: the identity columns of both header generations.
 
+use super::nvtx::Nvtx;
 use crate::ingest::Reading;
 use crate::ingest::ncu::{Gathered, Raw};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
@@ -16,6 +17,7 @@ pub(in crate::ingest) struct Identity {
     grid: Option<usize>,
     device: Option<usize>,
     compute_capability: Option<usize>,
+    nvtx: Nvtx,
     last: Option<LastDevice>,
     key: Vec<u8>,
 }
@@ -36,6 +38,7 @@ impl Identity {
             grid: find("Grid Size"),
             device: find("Device"),
             compute_capability: find("CC"),
+            nvtx: Nvtx::new(header),
             last: None,
             key: Vec::new(),
         }
@@ -66,12 +69,12 @@ impl Identity {
         self.id.and_then(|id| record.get(id)).is_some_and(|id| id.trim_ascii().is_empty())
     }
 
-    /// The identity of a launch; the grid may come later, from its metrics.
-    pub(in crate::ingest) fn head(
+    /// The identity of a launch, with its kernel's own name; the grid may come later, from its metrics.
+    pub(in crate::ingest) fn head<'r>(
         &self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
-    ) -> Head {
+        record: &'r csv::ByteRecord,
+    ) -> (Head, &'r [u8]) {
         let (process, id) = self.key(record).unwrap_or_default();
         let dim = |column: Option<usize>| {
             let text = std::str::from_utf8(record.get(column?)?).ok()?;
@@ -79,8 +82,12 @@ impl Identity {
         };
         let shape = Shape::new(dim(self.grid), dim(self.block));
         let stream = self.stream.and_then(|stream| integer(record.get(stream)?));
-        let name = reading.name(record.get(self.kernel).unwrap_or_default());
-        Head { process, id, name, shape, stream, count: 1, ..Head::default() }
+        let kernel = record.get(self.kernel).unwrap_or_default();
+        let (path, before) = self.nvtx.of(record, kernel);
+        let kernel = kernel.get(before..).unwrap_or(kernel);
+        let (name, operator) = (reading.name(kernel), reading.name(path.as_bytes()));
+        let head = Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() };
+        (head, kernel)
     }
 
     /// The device cells of a record: ordinal and compute capability.

@@ -4,6 +4,7 @@ mod derive;
 mod identity;
 mod messages;
 mod metrics;
+mod nvtx;
 mod tensor;
 mod units;
 
