@@ -5,6 +5,7 @@
 mod bad;
 mod cases;
 mod cli;
+mod custom_rules;
 mod golden;
 mod house;
 mod laws;
