@@ -1,4 +1,4 @@
-//! `rooflint.toml`: which rules run and by which numbers, waivers, and the user's own kernel names.
+//! `rooflint.toml`: which rules run and by which numbers, waivers, rules and kernel names of the user's own.
 //!
 //! ```
 //! use rooflint::config::Config;
@@ -9,6 +9,8 @@
 //! # Ok::<(), rooflint::config::ConfigError>(())
 //! ```
 
+mod custom;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use toml::Spanned;
 
 use crate::analysis::{ClosedForm, Waiver};
 use crate::model::Dim3;
-use crate::rules::{self, RULES, Rule, Settings};
+use crate::rules::{self, Custom, RULES, Rule, Settings};
 
 /// What a user's configuration says.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +84,8 @@ struct Wire {
     waiver: Vec<WaiverWire>,
     #[serde(default)]
     closed_form: Vec<ClosedFormWire>,
+    #[serde(default)]
+    custom_rule: Vec<custom::Wire>,
     kernel_names: Option<PathBuf>,
 }
 
@@ -136,18 +140,24 @@ impl Config {
         let place = Place { path, text };
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            let help = "the tables are [rules], [rule.NAME], [[waiver]], [[closed-form]] and the key kernel-names";
+            let help = "the tables are [rules], [rule.NAME], [[waiver]], [[closed-form]], [[custom-rule]]; \
+                        the key is kernel-names";
             place.wrong(&span, error.message().replace('\n', ", "), help)
         })?;
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
+        for rule in wire.custom_rule {
+            let rule = place.custom(&rule, &config.rules.custom)?;
+            config.rules.custom.push(rule);
+        }
+        let custom = &config.rules.custom;
         for id in wire.rules.select {
-            config.rules.select.insert(place.rule(&id)?.id.to_owned());
+            config.rules.select.insert(place.any_rule(id, custom)?);
         }
         for id in wire.rules.ignore {
-            config.rules.ignore.insert(place.rule(&id)?.id.to_owned());
+            config.rules.ignore.insert(place.any_rule(id, custom)?);
         }
         for (id, options) in wire.rule {
-            let rule = place.rule(&id)?;
+            let rule = place.rule(&id, custom)?;
             for (key, value) in options {
                 place.threshold(rule, &key)?;
                 let key = (rule.id.to_owned(), key.into_inner());
@@ -158,7 +168,7 @@ impl Config {
             config.waivers.push(place.waiver(waiver)?);
         }
         for form in wire.closed_form {
-            config.closed_forms.push(place.closed_form(form)?);
+            config.closed_forms.push(place.closed_form(&form)?);
         }
         Ok(config)
     }
@@ -183,9 +193,22 @@ impl Place<'_> {
         ConfigError::Wrong { path: self.path.to_owned(), line, column, message, help: help.into() }
     }
 
-    fn rule(&self, id: &Spanned<String>) -> Result<&'static Rule, ConfigError> {
+    /// The name of a rule, built in or the user's own.
+    fn any_rule(&self, id: Spanned<String>, custom: &[Custom]) -> Result<String, ConfigError> {
+        if !custom.iter().any(|rule| rule.id == *id.get_ref()) {
+            self.rule(&id, custom)?;
+        }
+        Ok(id.into_inner())
+    }
+
+    fn rule(&self, id: &Spanned<String>, custom: &[Custom]) -> Result<&'static Rule, ConfigError> {
         rules::rule(id.get_ref()).ok_or_else(|| {
-            let nearest = nearest(id.get_ref(), RULES.iter().map(|rule| rule.id));
+            if custom.iter().any(|rule| rule.id == *id.get_ref()) {
+                let message = format!("the custom rule {:?} has no thresholds", id.get_ref());
+                return self.wrong(&id.span(), message, "change its condition, `when`");
+            }
+            let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
+            let nearest = rules::nearest(id.get_ref(), all);
             let message = format!("no rule is called {:?}", id.get_ref());
             self.wrong(&id.span(), message, format!("{nearest}`rooflint rules` lists them"))
         })
@@ -205,7 +228,7 @@ impl Place<'_> {
         Err(self.wrong(&key.span(), message, help))
     }
 
-    fn closed_form(&self, wire: ClosedFormWire) -> Result<ClosedForm, ConfigError> {
+    fn closed_form(&self, wire: &ClosedFormWire) -> Result<ClosedForm, ConfigError> {
         let grid = match &wire.grid {
             None => None,
             Some(text) => Some(grid(text.get_ref()).ok_or_else(|| {
@@ -257,15 +280,6 @@ fn grid(text: &str) -> Option<Dim3> {
     let (x, y, z) =
         (sizes.next()??, sizes.next().unwrap_or(Some(1))?, sizes.next().unwrap_or(Some(1))?);
     sizes.next().is_none().then_some(Dim3 { x, y, z })
-}
-
-/// A suggestion for a misspelt word, or nothing.
-fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
-    let scored = known.map(|one| (strsim::jaro_winkler(word, one), one));
-    match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-        Some((score, one)) if score > 0.8 => format!("did you mean {one:?}? "),
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]

@@ -170,6 +170,9 @@ pub enum Limiter {
 }
 
 impl Limiter {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Memory, Self::Math, Self::Latency, Self::Unknown];
+
     /// The word used in reports and JSON.
     #[must_use]
     pub const fn label(self) -> &'static str {

@@ -1,7 +1,8 @@
 //! Physical quantities as newtypes in SI base units, with only the arithmetic that physics allows.
 //!
 //! Conversion from wire units happens in [`crate::ingest`], conversion to display units in
-//! [`crate::report`]; nothing in between ever holds a number without its unit.
+//! [`crate::report`] and where rules write sentences, by [`si`]; nothing in between ever holds a number
+//! without its unit.
 //!
 //! ```
 //! use rooflint::units::{Bytes, BytesPerSecond, Flops, Seconds};
@@ -18,11 +19,15 @@
 //! let nonsense = Bytes::new(1.0) + Seconds::new(1.0);
 //! ```
 
+mod shown;
+
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use shown::{digits, factor, percent, si};
 
 macro_rules! quantity {
     ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(

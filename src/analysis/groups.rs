@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::intent;
+use super::{Analysis, intent};
 use crate::model::{KernelName, Launch, NameId, Profile};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
@@ -111,5 +111,29 @@ impl Groups {
         };
         self.head_of_name.insert(name, found);
         found
+    }
+}
+
+impl Analysis {
+    /// Shows every launch with the position of its kernel, and whether tensor cores may have worked
+    /// in it. Launches of kernels that were left out are not shown.
+    pub(crate) fn each_grouped<'p>(
+        &self,
+        profile: &'p Profile,
+        mut visit: impl FnMut(usize, &Launch<'p>, bool),
+    ) {
+        let mut groups = Groups::new(self.taxonomy.clone());
+        // Each kernel is a group of its own: its longest launch makes the group's number the
+        // kernel's position.
+        for kernel in &self.kernels {
+            groups.of(profile, &profile.launch(kernel.longest), kernel.device);
+        }
+        for launch in profile.iter() {
+            let device = self.of_hint[usize::from(launch.head.device.0)];
+            let (position, may_use_tensor_cores) = groups.of(profile, &launch, device);
+            if position < self.kernels.len() {
+                visit(position, &launch, may_use_tensor_cores);
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod algorithmic;
 mod ceilings;
+mod columns;
 mod error;
 mod explain;
 mod groups;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use algorithmic::{Algorithmic, ClosedForm, ClosedFormError};
 pub use ceilings::CeilingSet;
+pub use columns::{Cell, Column, Columns, Form, Row};
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use kernel::{Binding, Kernel, LevelTraffic, NEAR, State, Work};

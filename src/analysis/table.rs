@@ -1,6 +1,7 @@
 //! The canonical launch table: one row per launch, SI units in the column names, provenance kept.
 
-use crate::model::{Pipe, Profile, Quantity};
+use super::columns::{Cell, Columns, Form};
+use crate::model::{Profile, Quantity};
 
 /// A table of named columns of one height.
 #[derive(Debug, Default, Clone)]
@@ -32,87 +33,26 @@ impl Table {
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut table = Self { height: profile.launches.len(), ..Self::default() };
-        let text = |of: &dyn Fn(crate::model::Launch<'_>) -> String| {
-            Cells::Text(
-                profile
-                    .iter()
-                    .map(|launch| Some(of(launch)).filter(|text| !text.is_empty()))
-                    .collect(),
-            )
-        };
-        let count = |of: &dyn Fn(crate::model::Launch<'_>) -> Option<u64>| {
-            Cells::Count(profile.iter().map(of).collect())
-        };
-        let hint = |launch: &crate::model::Launch<'_>| {
-            profile.devices.get(usize::from(launch.head.device.0))
-        };
-        table.add(
-            "source",
-            text(&|launch| {
-                profile
-                    .sources
-                    .get(usize::from(launch.head.source))
-                    .map_or_else(String::new, |source| source.path.clone())
-            }),
-        );
-        table.add("process", count(&|launch| Some(u64::from(launch.head.process))));
-        table.add("id", count(&|launch| Some(u64::from(launch.head.id))));
-        table.add("kernel", text(&|launch| launch.kernel().to_owned()));
-        table.add("operator", text(&|launch| profile.names.get(launch.head.operator).to_owned()));
-        table.add(
-            "device",
-            text(&|launch| hint(&launch).and_then(|hint| hint.name.clone()).unwrap_or_default()),
-        );
-        table.add(
-            "device_ordinal",
-            text(&|launch| hint(&launch).and_then(|hint| hint.ordinal.clone()).unwrap_or_default()),
-        );
-        table.add("stream", count(&|launch| launch.head.stream.map(u64::from)));
-        table.add("launches", count(&|launch| Some(u64::from(launch.head.count))));
-        for (name, block, axis) in [
-            ("grid_x", false, 0),
-            ("grid_y", false, 1),
-            ("grid_z", false, 2),
-            ("block_x", true, 0),
-            ("block_y", true, 1),
-            ("block_z", true, 2),
-        ] {
-            table.add(
-                name,
-                count(&|launch| {
-                    let dim = if block { launch.head.shape.block } else { launch.head.shape.grid }?;
-                    Some(u64::from([dim.x, dim.y, dim.z][axis]))
-                }),
-            );
-        }
-        table.add("blocks", count(&|launch| launch.head.shape.blocks));
-        table.add("threads_per_block", count(&|launch| launch.head.shape.threads_per_block));
-        for quantity in profile.launches.quantities() {
-            table.quantity(profile, quantity);
+        let quantities: Vec<Quantity> = profile.launches.quantities().collect();
+        for (column, quantity) in Columns::of_table(&quantities) {
+            let cells = profile.iter().map(|launch| column.of_launch(profile, &launch));
+            let cells = match column.form {
+                Form::Text => Cells::Text(
+                    cells.map(|cell| cell.and_then(Cell::text).map(str::to_owned)).collect(),
+                ),
+                Form::Count => Cells::Count(cells.map(|cell| cell.and_then(Cell::count)).collect()),
+                _ => Cells::Number(cells.map(|cell| cell.and_then(Cell::number)).collect()),
+            };
+            table.columns.push((column.name.clone(), cells));
+            if let Some(quantity) = quantity {
+                table.derivation(profile, quantity);
+            }
         }
         table.describe(profile);
         table
     }
 
-    fn add(&mut self, name: &str, cells: Cells) {
-        self.columns.push((name.to_owned(), cells));
-    }
-
-    fn quantity(&mut self, profile: &Profile, quantity: Quantity) {
-        let name = quantity.column();
-        self.add(
-            &name,
-            Cells::Number(profile.iter().map(|launch| launch.value(quantity)).collect()),
-        );
-        // Time, bytes and work are what conclusions rest on: each cell says how it came about.
-        let matters =
-            matches!(quantity, Quantity::Duration | Quantity::DramBytes) || is_work(quantity);
-        if matters {
-            let origin = |launch: crate::model::Launch<'_>| {
-                launch.get(quantity).map(|(_, origin)| origin.kind.label().to_owned())
-            };
-            self.add(&format!("{name}_origin"), Cells::Text(profile.iter().map(origin).collect()));
-        }
+    fn derivation(&mut self, profile: &Profile, quantity: Quantity) {
         let mut formulas: Vec<&str> = Vec::new();
         for launch in profile.iter() {
             if let Some((_, origin)) = launch.get(quantity)
@@ -122,7 +62,7 @@ impl Table {
             }
         }
         self.metadata.push((
-            format!("column:{name}"),
+            format!("column:{}", quantity.column()),
             format!("[{}] {}", quantity.unit(), formulas.join("; or ")),
         ));
     }
@@ -192,8 +132,4 @@ impl Table {
         let document = serde_json::json!({ "metadata": metadata, "launches": rows });
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
-}
-
-fn is_work(quantity: Quantity) -> bool {
-    matches!(quantity, Quantity::Work(pipe) if Pipe::ALL.contains(&pipe))
 }

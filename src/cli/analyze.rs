@@ -106,6 +106,7 @@ fn report(
         analysis.waive(&config.waivers, config::today());
     }
     let mut findings = rules::check(&analysis, &config.rules);
+    rules::check_launches(&mut findings, profile, &analysis, &config.rules);
     let rows = match &output.kernel {
         Some(query) => {
             Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())

@@ -9,6 +9,7 @@ use crate::analysis::CeilingSet;
 use crate::ingest::FORMATS;
 use crate::model::Pipe;
 use crate::report::OUTPUTS;
+use crate::rules::Over;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -198,7 +199,7 @@ impl Ceilings {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rules")]
-pub(super) struct Advice {
+pub(super) struct Configuration {
     /// Rules, waivers and kernel names of your own [default: rooflint.toml here or in a folder above]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -206,6 +207,13 @@ pub(super) struct Advice {
     /// Read no configuration
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rules")]
+pub(super) struct Advice {
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
 
     /// Run only these rules, separated by commas
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
@@ -437,6 +445,13 @@ pub(super) struct Devices {
 pub(super) struct Rules {
     /// One rule, by its name
     pub(super) id: Option<String>,
+
+    /// What the conditions of custom rules can ask of kernels or launches
+    #[arg(long, value_name = "OVER", num_args = 0..=1, default_missing_value = "kernels", value_parser = PossibleValuesParser::new(Over::ALL.map(Over::key)), conflicts_with = "id")]
+    pub(super) columns: Option<String>,
+
+    #[command(flatten)]
+    pub(super) configuration: Configuration,
 }
 
 #[derive(Debug, Args)]

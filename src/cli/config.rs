@@ -4,25 +4,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::args::Advice;
+use super::args::{Advice, Configuration};
 use super::exit::Failure;
 use crate::config::Config;
-use crate::rules::{self, RULES};
+use crate::rules::{self, Custom, RULES};
 use crate::taxonomy::Taxonomy;
 
 /// The configuration that holds for a command: `--config`, or the nearest `rooflint.toml`.
+pub(super) fn find(from: &Configuration) -> Result<Config, Failure> {
+    let found = from.config.clone().or_else(|| if from.no_config { None } else { nearest() });
+    match found {
+        Some(path) => Ok(Config::read(&path)?),
+        None => Ok(Config::default()),
+    }
+}
+
+/// The configuration that holds for a command, with the rules that it selects or leaves out.
 pub(super) fn load(advice: &Advice) -> Result<Config, Failure> {
-    let found = advice.config.clone().or_else(|| if advice.no_config { None } else { nearest() });
-    let mut config = match found {
-        Some(path) => Config::read(&path)?,
-        None => Config::default(),
-    };
+    let mut config = find(&advice.configuration)?;
+    let custom = &config.rules.custom;
     for (words, set) in
         [(&advice.select, &mut config.rules.select), (&advice.ignore, &mut config.rules.ignore)]
     {
         for word in words {
-            let rule = rules::rule(word.trim()).ok_or_else(|| no_rule(word))?;
-            set.insert(rule.id.to_owned());
+            let word = word.trim();
+            if rules::rule(word).is_none() && !custom.iter().any(|rule| rule.id == word) {
+                return Err(no_rule(word, custom));
+            }
+            set.insert(word.to_owned());
         }
     }
     Ok(config)
@@ -42,11 +51,12 @@ pub(super) fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure
 }
 
 /// The error for a word that names no rule.
-pub(super) fn no_rule(word: &str) -> Failure {
-    let nearest = RULES.iter().max_by(|one, two| {
-        strsim::jaro_winkler(one.id, word).total_cmp(&strsim::jaro_winkler(two.id, word))
+pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
+    let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
+    let nearest = all.max_by(|one, two| {
+        strsim::jaro_winkler(one, word).total_cmp(&strsim::jaro_winkler(two, word))
     });
-    let nearest = nearest.map_or_else(String::new, |rule| format!("; did you mean {:?}?", rule.id));
+    let nearest = nearest.map_or_else(String::new, |id| format!("; did you mean {id:?}?"));
     Failure::usage(format!("no rule is called {word:?}{nearest}"))
         .help("`rooflint rules` lists them")
 }

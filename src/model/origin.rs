@@ -19,6 +19,10 @@ pub enum OriginKind {
 }
 
 impl OriginKind {
+    /// Every one, the most direct first.
+    pub const ALL: [Self; 5] =
+        [Self::Measured, Self::Derived, Self::Modelled, Self::Algorithmic, Self::Instrumented];
+
     /// The word used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {

@@ -37,6 +37,16 @@ macro_rules! quantities {
                 }
             }
 
+            /// What it is, in a sentence.
+            #[must_use]
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Quantity::$variant => concat!($($doc),*).trim_ascii_start(),)*
+                    Quantity::Work(_) => "Operations executed on one pipe (FMA = 2).",
+                    Quantity::Peak(_) => "Peak rate of one pipe at the clock the launch ran at, taken from the profile.",
+                }
+            }
+
             /// SI unit of the values; `1` for fractions and counts.
             #[must_use]
             pub const fn unit(self) -> &'static str {

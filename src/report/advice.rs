@@ -2,7 +2,8 @@
 
 use super::Report;
 use super::view::{Style, name, printable, si};
-use crate::rules::{Finding, Severity};
+use crate::analysis::Kernel;
+use crate::rules::{self, Finding, Severity};
 
 /// The most important next steps, a line each, at most five.
 pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
@@ -10,8 +11,9 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     let mut steps: Vec<(f64, String)> = Vec::new();
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
         let Some(found) = report.findings.by_kernel.get(position) else { continue };
-        // One step per kernel: that of its gravest finding.
-        let first = found.iter().find_map(|finding| Some((finding, finding.next.as_ref()?)));
+        // One step per kernel: that of its gravest finding with something to win.
+        let mut winning = found.iter().filter(|finding| finding.at_stake_s > 0.0);
+        let first = winning.find_map(|finding| Some((finding, finding.next.as_ref()?)));
         let Some((finding, next)) = first else { continue };
         let win = finding.at_stake_s.min(kernel.recoverable.get());
         if win > 0.0 {
@@ -53,6 +55,34 @@ pub(super) fn run(report: &Report<'_>) -> Vec<String> {
             (false, more) => format!(" [{} and {more} more]", shown.join(", ")),
         };
         format!("{}, {}{kernels}", finding.severity.label(), sentence(finding))
+    });
+    lines.collect()
+}
+
+/// What rules of the user's own found, a line each. Findings stand under opportunities only, and a
+/// custom rule may speak of any kernel.
+pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
+    let tallies = report.findings.tally.iter();
+    let own = tallies.filter(|tally| rules::rule(&tally.rule).is_none());
+    let lines = own.filter_map(|tally| {
+        let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
+        let found: Vec<(&Kernel, &Finding)> = kernels
+            .filter_map(|(kernel, found)| {
+                Some((kernel, found.iter().find(|finding| finding.rule == tally.rule)?))
+            })
+            .collect();
+        // Of equals the first of the ranking.
+        let (kernel, finding) = found.iter().rev().max_by(|one, two| {
+            let graver = one.1.severity.cmp(&two.1.severity);
+            graver.then(one.0.measured.get().total_cmp(&two.0.measured.get()))
+        })?;
+        let kernel = name(kernel, style);
+        let on = match found.len() {
+            1 => kernel,
+            many => format!("{many} kernels, such as {kernel}"),
+        };
+        let (severity, rule, message) = (finding.severity.label(), &finding.rule, &finding.message);
+        Some(printable(&format!("{severity}, {rule} on {on}: {message}")))
     });
     lines.collect()
 }

@@ -79,7 +79,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             .get(position)
             .into_iter()
             .flatten()
-            .map(|finding| finding.rule)
+            .map(|finding| &*finding.rule)
             .collect();
         let needed = kernel.algorithmic.as_deref();
         let level = |level| kernel.level_time(level).map(crate::units::Seconds::get);

@@ -8,7 +8,7 @@ use super::view::{self, Style, printable};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
-use crate::rules::Finding;
+use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::taxonomy::Category;
 use crate::units::Seconds;
 
@@ -72,12 +72,14 @@ pub fn explained(
 
 /// A finding with the facts behind it and how its time at stake is estimated.
 fn advice(text: &mut String, finding: &Finding, style: &Style) {
-    let label = format!("  {}  ", style.bold(finding.rule));
+    let label = format!("  {}  ", style.bold(&finding.rule));
     wrap(text, &label, 4, &printable(&finding.message), style);
     let stake = if finding.at_stake_s > 0.0 {
         let (low, high) = (finding.at_stake_low_s, finding.at_stake_s);
         let range = if low < high { format!("{} to ", view::si(low, "s")) } else { String::new() };
         format!("at stake {range}{} by {}", view::si(high, "s"), finding.estimator)
+    } else if finding.estimator == NOT_ESTIMATED {
+        "what it would win is not estimated".to_owned()
     } else {
         "nothing to win by it".to_owned()
     };

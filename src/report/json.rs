@@ -294,7 +294,7 @@ struct SpreadDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct RuleDocument<'a> {
-    rule: &'static str,
+    rule: &'a str,
     /// Kernels on which it found something.
     found: usize,
     /// Kernels on which it found something with too little time at stake to show.
@@ -396,7 +396,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             .tally
             .iter()
             .map(|tally| RuleDocument {
-                rule: tally.rule,
+                rule: &tally.rule,
                 found: tally.found,
                 minor: tally.minor,
                 silenced: tally.silenced,

@@ -50,6 +50,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             text.push_str(&format!("- {}\n", escape(&line)));
         }
     }
+    let own = advice::own(report, style);
+    if !own.is_empty() {
+        text.push_str("\n### Rules of your own\n\n");
+        for line in own {
+            text.push_str(&format!("- {}\n", escape(&line)));
+        }
+    }
     let others: Vec<&Kernel> = analysis
         .kernels
         .iter()

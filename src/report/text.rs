@@ -34,6 +34,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             wrap(&mut text, "  ", 4, &line, style);
         }
     }
+    let own = advice::own(report, style);
+    if !own.is_empty() {
+        heading(&mut text, style, "Rules of your own");
+        for line in own {
+            wrap(&mut text, "  ", 4, &line, style);
+        }
+    }
     let others: Vec<&Kernel> = analysis
         .kernels
         .iter()

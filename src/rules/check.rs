@@ -1,10 +1,12 @@
 //! Runs the rules: on which kernels, which findings count, and which silence others.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::RULES;
+use super::custom;
 use super::finding::{Finding, Severity};
 use super::rule::{Check, Missing, Rule};
 use super::run::Run;
@@ -28,7 +30,7 @@ pub struct Findings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// It found something.
     pub found: usize,
     /// It found something with too little time at stake to show.
@@ -135,12 +137,13 @@ const SILENCES: &[(&str, &[&str])] = &[
 /// Runs every rule that the settings do not leave out.
 ///
 /// Kernels that are bound by links, that are faster than the model allows, or that have no time are
-/// not looked at; one that is only launch cost is looked at for that alone.
+/// not looked at; one that is only launch cost is looked at for that alone. Custom rules over kernels
+/// look at every kernel; those over launches need the profile: [`check_launches`](super::check_launches).
 #[must_use]
 pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
     let mut findings =
         Findings { by_kernel: vec![Vec::new(); analysis.kernels.len()], ..Findings::default() };
-    for rule in RULES.iter().filter(|rule| settings.runs(rule)) {
+    for rule in RULES.iter().filter(|rule| settings.runs(rule.id)) {
         let mut tally = Tally::new(rule.id);
         match rule.check {
             Check::Kernel(check) => {
@@ -181,6 +184,7 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
         }
         findings.tally.push(tally);
     }
+    custom::check_kernels(&mut findings, analysis, settings);
     for found in &mut findings.by_kernel {
         silence(found, &mut findings.tally);
         sort(found);
@@ -190,9 +194,9 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
 }
 
 impl Tally {
-    fn new(rule: &'static str) -> Self {
+    pub(super) fn new(rule: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            rule,
+            rule: rule.into(),
             found: 0,
             minor: 0,
             silenced: 0,
@@ -202,7 +206,7 @@ impl Tally {
         }
     }
 
-    fn lacks(&mut self, Missing(metric): Missing) {
+    pub(super) fn lacks(&mut self, Missing(metric): Missing) {
         self.cannot_judge += 1;
         *self.missing.entry(metric).or_default() += 1;
     }
@@ -221,7 +225,7 @@ fn is_examined(rule: &Rule, kernel: &Kernel) -> bool {
 }
 
 /// A finding with its severity, or nothing where it is too small to show.
-fn weighed(
+pub(super) fn weighed(
     mut finding: Finding,
     analysis: &Analysis,
     is_shown: bool,
@@ -245,14 +249,14 @@ fn weighed(
 
 /// Leaves out findings that another one on the same kernel explains.
 fn silence(found: &mut Vec<Finding>, tally: &mut [Tally]) {
-    let speaks: Vec<&'static str> = found.iter().map(|finding| finding.rule).collect();
+    let speaks: Vec<&str> = found.iter().map(|finding| &*finding.rule).collect();
     let silenced: Vec<&'static str> = SILENCES
         .iter()
         .filter(|(rule, _)| speaks.contains(rule))
         .flat_map(|(_, others)| others.iter().copied())
         .collect();
     found.retain(|finding| {
-        let is_silenced = silenced.contains(&finding.rule);
+        let is_silenced = silenced.contains(&&*finding.rule);
         if is_silenced
             && let Some(tally) = tally.iter_mut().find(|tally| tally.rule == finding.rule)
         {
@@ -264,7 +268,7 @@ fn silence(found: &mut Vec<Finding>, tally: &mut [Tally]) {
 }
 
 /// The gravest first, then by time at stake; else in the order of the rules.
-fn sort(found: &mut [Finding]) {
+pub(super) fn sort(found: &mut [Finding]) {
     found.sort_by(|one, two| {
         two.severity.cmp(&one.severity).then(two.at_stake_s.total_cmp(&one.at_stake_s))
     });

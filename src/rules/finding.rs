@@ -1,8 +1,12 @@
 //! What a rule says: a sentence, the facts behind it, the time at stake, and the next experiment.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::subject::Stake;
+use crate::analysis::Kernel;
 use crate::units::Seconds;
 
 /// How much time is at stake, by its share of the run.
@@ -29,6 +33,9 @@ impl Severity {
             _ => Self::Low,
         }
     }
+
+    /// Every one, the least first.
+    pub const ALL: [Self; 4] = [Self::Info, Self::Low, Self::Medium, Self::High];
 
     /// The word in reports.
     #[must_use]
@@ -81,7 +88,7 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// How much time is at stake, by its share of the run.
     pub severity: Severity,
     /// How directly the facts show the cause.
@@ -107,9 +114,9 @@ pub struct Finding {
 
 impl Finding {
     /// A finding without time at stake: something to know.
-    pub(super) fn info(rule: &'static str, message: String) -> Self {
+    pub(super) fn info(rule: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self {
-            rule,
+            rule: rule.into(),
             severity: Severity::Info,
             confidence: Confidence::High,
             message,
@@ -121,6 +128,24 @@ impl Finding {
             kernels: Vec::new(),
             is_fixed: true,
         }
+    }
+
+    /// A finding about a kernel with what a cure would bring, capped by the kernel's gap.
+    pub(super) fn of(
+        rule: impl Into<Cow<'static, str>>,
+        message: String,
+        stake: Stake,
+        kernel: &Kernel,
+    ) -> Self {
+        // Where no roof is known, nothing but the measured time bounds what can be won.
+        let known = kernel.expected.is_some();
+        let most = if known { kernel.recoverable_upper } else { kernel.measured };
+        let mut finding = Self::info(rule, message).confidence(Confidence::Medium);
+        finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
+        finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();
+        finding.estimator = stake.estimator;
+        finding.is_fixed = false;
+        finding
     }
 
     /// Sets a severity that does not follow from the time at stake.

@@ -15,6 +15,7 @@ mod bench_table;
 mod caches;
 mod check;
 mod clocks;
+mod custom;
 mod finding;
 mod latency;
 mod rule;
@@ -24,11 +25,14 @@ mod shares;
 mod subject;
 
 pub use check::{Findings, Tally, check};
+pub use custom::{Custom, Expression, Fault, Over, Template, check_launches, columns_page};
 pub use finding::{Confidence, Evidence, Finding, Severity};
 pub use rule::{Check, Judgement, Missing, Rule, Threshold};
 pub use run::Run;
 pub use settings::Settings;
 pub use subject::{Stake, Subject, Unit};
+
+pub(crate) use custom::{NOT_ESTIMATED, nearest};
 
 macro_rules! rules {
     ($($module:ident),* $(,)?) => {

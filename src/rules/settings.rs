@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rule::{Rule, Threshold};
+use super::custom::{Custom, Over};
+use super::rule::Threshold;
 
 /// What a user sets about rules.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,13 +14,20 @@ pub struct Settings {
     pub ignore: BTreeSet<String>,
     /// Thresholds by rule and key.
     pub thresholds: BTreeMap<(String, String), f64>,
+    /// Rules of the user's own.
+    pub custom: Vec<Custom>,
 }
 
 impl Settings {
-    /// Whether a rule runs.
+    /// Whether the rule of this name runs.
     #[must_use]
-    pub fn runs(&self, rule: &Rule) -> bool {
-        (self.select.is_empty() || self.select.contains(rule.id)) && !self.ignore.contains(rule.id)
+    pub fn runs(&self, id: &str) -> bool {
+        (self.select.is_empty() || self.select.contains(id)) && !self.ignore.contains(id)
+    }
+
+    /// The custom rules over kernels or launches that run.
+    pub(super) fn custom(&self, over: Over) -> impl Iterator<Item = &Custom> {
+        self.custom.iter().filter(move |rule| rule.over == over && self.runs(&rule.id))
     }
 
     /// A threshold as set, or its default.

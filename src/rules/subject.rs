@@ -1,6 +1,6 @@
 //! A kernel under examination: its figures, its device, and the estimators of what a cure would bring.
 
-use super::finding::{Confidence, Finding};
+use super::finding::Finding;
 use super::rule::{Missing, Rule, Threshold};
 use super::settings::Settings;
 use crate::analysis::{Analysis, DeviceUse, Kernel};
@@ -299,15 +299,7 @@ impl<'a> Subject<'a> {
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.
     #[must_use]
     pub fn finding(&self, message: String, stake: Stake) -> Finding {
-        // Where no roof is known, nothing but the measured time bounds what can be won.
-        let known = self.kernel.expected.is_some();
-        let most = if known { self.kernel.recoverable_upper } else { self.time() };
-        let mut finding = Finding::info(self.rule.id, message).confidence(Confidence::Medium);
-        finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
-        finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();
-        finding.estimator = stake.estimator;
-        finding.is_fixed = false;
-        finding
+        Finding::of(self.rule.id, message, stake, self.kernel)
     }
 
     /// A finding without anything to win: something to know.

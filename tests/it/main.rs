@@ -7,6 +7,7 @@ mod arithmetic;
 mod bad;
 mod cases;
 mod cli;
+mod custom_rules;
 mod golden;
 mod house;
 mod laws;

@@ -9,7 +9,6 @@ pub use written::Compulsory;
 
 use std::sync::Arc;
 
-use super::groups::Groups;
 use super::law::{self, Judged};
 use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
 use crate::catalog::{CatalogError, Device};
@@ -410,24 +409,14 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatI
 impl Analysis {
     /// Judges every launch again and shows it with the position of its kernel.
     fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
-        let mut groups = Groups::new(self.taxonomy.clone());
-        // Each kernel is a group of its own: its longest launch makes the group's number the
-        // kernel's position.
-        for kernel in &self.kernels {
-            groups.of(profile, &profile.launch(kernel.longest), kernel.device);
-        }
         let instruments = Instruments::of(profile);
-        for launch in profile.iter() {
+        self.each_grouped(profile, |position, launch, may| {
             let device = self.of_hint[usize::from(launch.head.device.0)];
-            let (position, may) = groups.of(profile, &launch, device);
-            if position >= self.kernels.len() {
-                continue; // the kernel was left out
-            }
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
-            let judged = law::judge(&launch, roofs, self.ceilings, may, instrument);
-            visit(position, &launch, &judged);
-        }
+            let judged = law::judge(launch, roofs, self.ceilings, may, instrument);
+            visit(position, launch, &judged);
+        });
     }
 }
 

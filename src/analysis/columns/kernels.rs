@@ -1,0 +1,264 @@
+//! What can be asked of a kernel: the columns of the CSV report, what its name tells, the quantities.
+
+use super::{Cell, Column, Form, Get, named};
+use crate::analysis::{Analysis, Binding, Kernel, State};
+use crate::model::{MemoryLevel, OriginKind, Quantity};
+use crate::roofline::Limiter;
+use crate::units::Seconds;
+
+type Of = for<'a> fn(&'a Analysis, &'a Kernel) -> Option<Cell<'a>>;
+
+fn column(name: &str, form: Form, about: &str, get: Of) -> Column {
+    Column::new(name, form, about, Get::Kernel(get))
+}
+
+pub(super) fn columns() -> Vec<Column> {
+    let mut all = identity();
+    all.extend(measured());
+    all.extend(needed());
+    all.extend(intensity());
+    all.extend(expected());
+    all.extend(concluded());
+    all.extend(named::columns());
+    all.extend(quantities());
+    all
+}
+
+fn identity() -> Vec<Column> {
+    use Form::{Count, Text};
+    vec![
+        column("rank", Count, "place in the ranking, from 1", |_, kernel| {
+            Some(Cell::Count(kernel.rank as u64))
+        }),
+        column("name", Text, "short name", |_, kernel| Some(Cell::Text(&kernel.name))),
+        column("full_name", Text, "name as the profiler wrote it", |_, kernel| {
+            Some(Cell::Text(&kernel.full_name))
+        }),
+        column("operator", Text, "framework operator and its parameters", |_, kernel| {
+            kernel.operator.as_deref().map(Cell::Text)
+        }),
+        column("device", Text, "name of the device", |analysis, kernel| {
+            Some(Cell::Text(analysis.devices[kernel.device].name()))
+        }),
+        column("blocks", Count, "blocks of the grid", |_, kernel| {
+            kernel.shape.blocks.map(Cell::Count)
+        }),
+        column("threads_per_block", Count, "threads of a block", |_, kernel| {
+            kernel.shape.threads_per_block.map(Cell::Count)
+        }),
+        column("launches", Count, "executions", |_, kernel| Some(Cell::Count(kernel.launches))),
+    ]
+}
+
+fn measured() -> Vec<Column> {
+    use Form::{Number, Share, Text};
+    vec![
+        column("measured_s", Number("s"), "measured time of all launches", |_, kernel| {
+            seconds(is_timed(kernel).then_some(kernel.measured))
+        }),
+        column("mean_s", Number("s"), "measured time of one launch on average", |_, kernel| {
+            seconds(is_timed(kernel).then(|| kernel.mean()))
+        }),
+        column("share", Share, "measured time over that of the run", |_, kernel| {
+            is_timed(kernel).then_some(Cell::Number(kernel.share))
+        }),
+        column(
+            "flops",
+            Number("FLOP"),
+            "floating-point operations of all launches",
+            |_, kernel| kernel.flops.map(|flops| Cell::Number(flops.get())),
+        ),
+        column(
+            "integer_operations",
+            Number("OP"),
+            "integer operations on tensor cores",
+            |_, kernel| kernel.integer_operations.map(|operations| Cell::Number(operations.get())),
+        ),
+        column(
+            "bytes",
+            Number("B"),
+            "bytes to and from device memory, of all launches",
+            |_, kernel| kernel.bytes.map(|bytes| Cell::Number(bytes.get())),
+        ),
+        column("provenance", Text, "how bytes and operations came about", |_, kernel| {
+            Some(Cell::Text(kernel.provenance))
+        })
+        .of(OriginKind::ALL.map(OriginKind::label).into_iter().chain(["none"])),
+    ]
+}
+
+/// What the algorithm needs, where a closed form describes the kernel.
+fn needed() -> Vec<Column> {
+    use Form::{Factor, Number};
+    vec![
+        column(
+            "algorithmic_operations",
+            Number("OP"),
+            "operations that the closed form needs, of all launches",
+            |_, kernel| {
+                let needed = kernel.algorithmic.as_deref()?;
+                Some(Cell::Number(needed.operations.get() * kernel.launches as f64))
+            },
+        ),
+        column(
+            "algorithmic_bytes",
+            Number("B"),
+            "compulsory bytes of the closed form, of all launches",
+            |_, kernel| {
+                let needed = kernel.algorithmic.as_deref()?;
+                Some(Cell::Number(needed.bytes.get() * kernel.launches as f64))
+            },
+        ),
+        column("traffic_factor", Factor, "bytes counted over compulsory ones", |_, kernel| {
+            kernel.algorithmic.as_deref()?.traffic_factor.map(Cell::Number)
+        }),
+        column("work_factor", Factor, "operations counted over needed ones", |_, kernel| {
+            kernel.algorithmic.as_deref()?.work_factor.map(Cell::Number)
+        }),
+    ]
+}
+
+fn intensity() -> Vec<Column> {
+    use Form::Number;
+    vec![
+        column(
+            "arithmetic_intensity_flop_per_byte",
+            Number("FLOP/B"),
+            "FLOPs over bytes",
+            |_, kernel| kernel.intensity.map(|intensity| Cell::Number(intensity.get())),
+        ),
+        column(
+            "ridge_point_flop_per_byte",
+            Number("FLOP/B"),
+            "where the kernel's own compute roof meets the memory roof",
+            |_, kernel| kernel.ridge_point.map(|ridge| Cell::Number(ridge.get())),
+        ),
+    ]
+}
+
+fn expected() -> Vec<Column> {
+    use Form::{Factor, Number, Text};
+    vec![
+        column("t_mem_s", Number("s"), "time its bytes need at least", |_, kernel| {
+            seconds(kernel.memory_time)
+        }),
+        column("t_math_s", Number("s"), "time its operations need at least", |_, kernel| {
+            seconds(kernel.math_time)
+        }),
+        column("t_l1_s", Number("s"), "time its L1 traffic needs at least", |_, kernel| {
+            seconds(kernel.level_time(MemoryLevel::L1))
+        }),
+        column(
+            "t_shared_s",
+            Number("s"),
+            "time its shared-memory traffic needs at least",
+            |_, kernel| seconds(kernel.level_time(MemoryLevel::Shared)),
+        ),
+        column("t_l2_s", Number("s"), "time its L2 traffic needs at least", |_, kernel| {
+            seconds(kernel.level_time(MemoryLevel::L2))
+        }),
+        column(
+            "t_system_s",
+            Number("s"),
+            "time its traffic to and from the host's memory needs at least",
+            |_, kernel| seconds(kernel.level_time(MemoryLevel::System)),
+        ),
+        column(
+            "t_peer_s",
+            Number("s"),
+            "time its traffic to and from other devices needs at least",
+            |_, kernel| seconds(kernel.level_time(MemoryLevel::Peer)),
+        ),
+        column("expected_s", Number("s"), "the longer of memory and math time", |_, kernel| {
+            seconds(kernel.expected)
+        }),
+        column(
+            "hierarchical_s",
+            Number("s"),
+            "expected time if every level of the memory hierarchy counts",
+            |_, kernel| seconds(kernel.hierarchical),
+        ),
+        column("binding", Text, "what needs the longest of its times", |_, kernel| {
+            kernel.binding().map(|binding| Cell::Text(binding.key()))
+        })
+        .of(std::iter::once(Binding::Math)
+            .chain(MemoryLevel::ALL.map(Binding::Memory))
+            .map(Binding::key)),
+        column(
+            "expected_high_s",
+            Number("s"),
+            "the most the expected time can be, given what was not counted; missing if unbounded",
+            |_, kernel| seconds(kernel.expected_high),
+        ),
+        column(
+            "structural_s",
+            Number("s"),
+            "what remains if only the implementation improves",
+            |_, kernel| seconds(kernel.structural),
+        ),
+        column("headroom", Factor, "measured over expected time", |_, kernel| {
+            kernel.headroom.map(Cell::Number)
+        }),
+        column("headroom_low", Factor, "headroom that is certain", |_, kernel| {
+            kernel.headroom_low.map(Cell::Number)
+        }),
+    ]
+}
+
+fn concluded() -> Vec<Column> {
+    use Form::{Factor, Number, Text};
+    vec![
+        column("limiter", Text, "what the algorithm meets first", |_, kernel| {
+            Some(Cell::Text(kernel.limiter.label()))
+        })
+        .of(Limiter::ALL.map(Limiter::label)),
+        column("state", Text, "the conclusion", |_, kernel| Some(Cell::Text(kernel.state.key())))
+            .of(State::ALL.map(State::key)),
+        column("reason", Text, "why it is in that state", |_, kernel| {
+            Some(Cell::Text(&kernel.reason))
+        }),
+        column(
+            "recoverable_s",
+            Number("s"),
+            "time that a better implementation can win",
+            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable)),
+        ),
+        column("recoverable_upper_s", Number("s"), "measured minus expected time", |_, kernel| {
+            seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper))
+        }),
+        column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {
+            kernel.state.is_modelled().then_some(Cell::Number(kernel.gain))
+        }),
+    ]
+}
+
+/// Work and the traffic of the memory hierarchy add up over the launches; what does not add up is
+/// averaged by time. Time and the bytes of device memory stand above.
+fn quantities() -> Vec<Column> {
+    let mut all = Vec::new();
+    for quantity in Quantity::all() {
+        let (get, over) = match quantity {
+            Quantity::Work(pipe) => (Get::Work(pipe), "sum over the launches"),
+            Quantity::DramBytes | Quantity::Peak(_) => continue,
+            other if other.is_additive() => {
+                match MemoryLevel::ALL.into_iter().find(|level| level.bytes() == other) {
+                    Some(level) => (Get::Traffic(level), "sum over the launches"),
+                    None => continue,
+                }
+            }
+            other => (Get::Average(other), "average over the launches by time"),
+        };
+        let about = format!("{} ({over})", quantity.about().trim_end_matches('.'));
+        all.push(Column::new(&quantity.column(), Form::Number(quantity.unit()), &about, get));
+    }
+    all
+}
+
+/// A kernel of which nothing was timed has no time, rather than a time of zero.
+fn is_timed(kernel: &Kernel) -> bool {
+    kernel.measured > Seconds::ZERO
+}
+
+fn seconds(time: Option<Seconds>) -> Option<Cell<'static>> {
+    time.map(|time| Cell::Number(time.get()))
+}

@@ -1,0 +1,79 @@
+//! Numbers as people read them: three digits, SI prefixes. What sentences and tables share.
+
+/// A number with three significant digits and an SI prefix: `1.23 ms`, `812 GB/s`.
+#[must_use]
+pub fn si(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 10] = [
+        (1e18, "E"),
+        (1e15, "P"),
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+    ];
+    if value == 0.0 {
+        return format!("0 {unit}");
+    }
+    if !value.is_finite() {
+        return "unbounded".to_owned();
+    }
+    // Nobody reads kiloseconds.
+    let largest = if unit == "s" { 1.0 } else { f64::INFINITY };
+    let (factor, prefix) = PREFIXES
+        .into_iter()
+        .find(|(factor, _)| *factor <= largest && value.abs() >= factor * 0.9995)
+        .unwrap_or((1e-9, "n"));
+    format!("{} {prefix}{unit}", digits(value / factor))
+}
+
+/// Three significant digits.
+#[must_use]
+pub fn digits(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 99.95 {
+        format!("{value:.0}")
+    } else if magnitude >= 9.995 {
+        format!("{value:.1}")
+    } else if magnitude >= 0.0995 || magnitude == 0.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A share of the whole.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent != 0.0 && percent < 0.05 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
+}
+
+/// A factor such as headroom; beyond four digits it only says that something is off.
+#[must_use]
+pub fn factor(value: f64) -> String {
+    if value >= 9999.5 { ">9999 ×".to_owned() } else { format!("{} ×", digits(value)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::si;
+
+    #[test]
+    fn numbers_have_three_significant_digits_and_a_prefix() {
+        for (value, unit, shown) in [
+            (1.234e-3, "s", "1.23 ms"),
+            (812e9, "B/s", "812 GB/s"),
+            (0.0, "B", "0 B"),
+            (999.9e-6, "s", "1.00 ms"),
+            (19.5e12, "FLOP/s", "19.5 TFLOP/s"),
+            (5e-10, "s", "0.50 ns"),
+            (1_111.0, "s", "1111 s"),
+        ] {
+            assert_eq!(si(value, unit), shown);
+        }
+    }
+}

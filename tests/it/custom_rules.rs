@@ -1,0 +1,315 @@
+//! Custom rules as a user writes them: the columns they can ask, what they find, how they are refused.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rooflint::analysis::{self, Cell, Columns, Options, Row, Table};
+use rooflint::catalog::Catalog;
+use rooflint::config::Config;
+use rooflint::ingest::{self, Input};
+use rooflint::report::{self, Report, Style};
+use rooflint::rules::{self, Expression, Over, Settings};
+use serde_json::Value;
+
+use super::golden::{check, fixtures};
+use super::predict::program::{Run, program};
+
+/// Runs the program with a configuration in a file.
+fn with_config(config: &str, arguments: &[&str]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rooflint.toml");
+    std::fs::write(&path, config).unwrap();
+    let config = ["--config", path.to_str().unwrap()];
+    program(&[arguments, &config].concat())
+}
+
+const SLOW: &str = r#"
+[[custom-rule]]
+id = "slow-house-gemm"
+when = 'category == "dot-product" && headroom > 1.2 && share > 0.1'
+message = "{name} is {headroom} above its roof"
+severity = "high"
+next = "ask the kernels team"
+at-stake = 'recoverable_upper_s'
+
+[[custom-rule]]
+id = "long-launch"
+over = "launches"
+when = 'duration_s > 1e-3 && sm_clock_hz < 1.7e9'
+message = "a launch at {sm_clock_hz}"
+severity = "low"
+
+[[custom-rule]]
+id = "never"
+when = 'peer_reviewed'
+message = "never"
+"#;
+
+fn rules_of(config: &str) -> Settings {
+    Config::parse("rooflint.toml", config).unwrap().rules
+}
+
+fn two() -> String {
+    SLOW[..SLOW.rfind("[[custom-rule]]").unwrap()].to_owned()
+}
+
+#[test]
+fn what_custom_rules_find_is_in_every_output() {
+    let text = with_config(&two(), &["demo"]);
+    assert_eq!((text.code, text.stderr.as_str()), (0, ""));
+    // The first product: 16.0 ms measured, 12.8 ms expected.
+    assert!(
+        text.stdout.contains("ask the kernels team (slow-house-gemm, at most"),
+        "{}",
+        text.stdout
+    );
+    // Of kernels that are no opportunity, the text tells it in a section of its own.
+    let (_, own) = text.stdout.split_once("\nRules of your own\n").unwrap();
+    let (own, _) = own.split_once("\n\n").unwrap();
+    let own: Vec<&str> = own.lines().collect();
+    assert!(own[0].starts_with("  high, slow-house-gemm on 3 kernels, such as "), "{own:?}");
+    assert!(own[1].starts_with("  low, long-launch on "), "{own:?}");
+    let json = with_config(&two(), &["demo", "--format", "json"]);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&report));
+    let found: Vec<&Value> = report["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|kernel| kernel["findings"].as_array().unwrap())
+        .filter(|finding| finding["rule"] == "slow-house-gemm")
+        .collect();
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|finding| finding["severity"] == "high"));
+    assert!(found[0]["message"].as_str().unwrap().contains("is 1.25 × above its roof"));
+    let tally = |rule: &str| {
+        let tallies = report["rules"].as_array().unwrap();
+        tallies.iter().find(|tally| tally["rule"] == rule).unwrap().clone()
+    };
+    // The all-reduce has a category that settles it, and no headroom that it would need.
+    let slow = tally("slow-house-gemm");
+    let sum: u64 = ["found", "content", "cannot_judge", "minor", "silenced"]
+        .map(|count| slow[count].as_u64().unwrap())
+        .iter()
+        .sum();
+    assert_eq!(sum, report["kernels"].as_array().unwrap().len() as u64);
+    assert_eq!(slow["cannot_judge"], 0);
+    assert!(tally("long-launch")["found"].as_u64().unwrap() > 0);
+    let markdown = with_config(&two(), &["demo", "--format", "markdown"]);
+    assert!(markdown.stdout.contains("\n### Rules of your own\n\n- high, slow-house-gemm on 3 "));
+    let csv = with_config(&two(), &["demo", "--format", "csv"]);
+    assert!(csv.stdout.contains("slow-house-gemm long-launch"), "{}", csv.stdout);
+    let explained = with_config(&two(), &["demo", "--explain", "--kernel", "*128x256*"]);
+    for told in [
+        "slow-house-gemm",
+        "severity high, confidence medium; at stake",
+        "by expression",
+        "headroom",
+    ] {
+        assert!(explained.stdout.contains(told), "{told}: {}", explained.stdout);
+    }
+}
+
+#[test]
+fn custom_rules_are_selected_and_left_out_like_others() {
+    let speaks = |run: &Run, rule: &str| run.code == 0 && run.stdout.contains(rule);
+    let only = with_config(&two(), &["demo", "--select", "slow-house-gemm"]);
+    assert!(
+        speaks(&only, "slow-house-gemm") && !speaks(&only, "uncoalesced-access"),
+        "{}",
+        only.stdout
+    );
+    let without = with_config(&two(), &["demo", "--ignore", "slow-house-gemm"]);
+    assert!(!speaks(&without, "slow-house-gemm") && speaks(&without, "uncoalesced-access"));
+    let named = format!("[rules]\nignore = [\"slow-house-gemm\"]\n{}", two());
+    assert!(!speaks(&with_config(&named, &["demo"]), "slow-house-gemm"));
+    let wrong = with_config(&two(), &["demo", "--select", "slow-house-gem"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("did you mean \"slow-house-gemm\"?"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_waived_kernel_is_looked_at_all_the_same() {
+    let waiver =
+        "[[waiver]]\nkernel = \"*transpose_naive*\"\nreason = \"soon\"\nexpires = 2999-01-31\n";
+    let rule = "[[custom-rule]]\nid = \"waived\"\nwhen = 'state == \"waived\"'\nmessage = \"it is {state}\"\n";
+    let run = with_config(&format!("{waiver}{rule}"), &["demo", "--format", "json"]);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let tally = report["rules"].as_array().unwrap().iter().find(|tally| tally["rule"] == "waived");
+    assert_eq!(tally.unwrap()["found"], 1);
+}
+
+#[test]
+fn own_rules_are_listed_and_documented() {
+    let list = with_config(&two(), &["rules"]);
+    assert!(list.stdout.contains("\nslow-house-gemm"), "{}", list.stdout);
+    assert_eq!(list.stdout.lines().count(), rules::RULES.len() + 2);
+    let page = with_config(&two(), &["rules", "long-launch"]);
+    for told in ["# long-launch", "over launches", "duration_s > 1e-3", "| `sm_clock_hz` | Hz |"] {
+        assert!(page.stdout.contains(told), "{told}: {}", page.stdout);
+    }
+    assert!(program(&["rules", "--no-config"]).stdout.lines().count() == rules::RULES.len());
+    for over in Over::ALL {
+        let columns = program(&["rules", "--columns", over.key()]);
+        assert_eq!(columns.stdout, rules::columns_page(over));
+    }
+    assert_eq!(program(&["rules", "--columns"]).stdout, rules::columns_page(Over::Kernels));
+}
+
+#[test]
+fn a_wrong_condition_is_refused_with_its_place() {
+    let wrong = with_config(SLOW, &["demo"]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""));
+    let line = SLOW.lines().position(|line| line.contains("peer_reviewed")).unwrap() + 1;
+    let told = format!("rooflint.toml:{line}:9: no column of a kernel is called \"peer_reviewed\"");
+    assert!(wrong.stderr.contains(&told), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("help: "), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_examples_of_the_guide_are_read() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let (_, section) = guide.split_once("### Rules of your own").unwrap();
+    let (_, example) = section.split_once("```toml\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let rules = rules_of(example);
+    assert_eq!(rules.custom.len(), 2);
+    let run = with_config(example, &["demo"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    // Every operator and function that the guide offers.
+    for when in [
+        "bytes + flops - bytes * 2 / 3 > 1",
+        "name == \"a\" || name != \"b\" && !(share < 0.1) && rank <= 3 && rank >= 1",
+        "tensor ? share > 0.1 : share > 0.2",
+        "kind in [\"gemm\", \"gemv\"]",
+        "name.contains(\"x\") || name.startsWith(\"x\") || name.endsWith(\"x\")",
+        "share < 0.1 || bytes > 1e9",
+    ] {
+        assert!(Expression::condition(when, Over::Kernels).is_ok(), "{when}");
+    }
+}
+
+#[test]
+fn the_page_of_columns_is_fresh() {
+    let mut page = String::from(
+        "# What custom rules can ask\n\nMade from the program's lists of columns by `BLESS=1 cargo test`; \
+         how custom rules are written is in [guide.md](guide.md#rules-of-your-own).\n\
+         `rooflint rules --columns` prints the first table, `rooflint rules --columns launches` the second. \
+         Units are SI base units, shares are 0 to 1. A column that a kernel does not have is missing, never \
+         zero.\n",
+    );
+    for over in Over::ALL {
+        page.push_str(&format!("\n#{}", rules::columns_page(over)));
+    }
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    check(&docs.join("columns.md"), &page);
+}
+
+/// The analysis of every fixture that has one.
+fn analysed(mut look: impl FnMut(&rooflint::model::Profile, &analysis::Analysis)) {
+    let mut seen = 0;
+    for (path, device) in fixtures() {
+        let inputs = [Input::Named(path.clone())];
+        let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+        let options = Options { device, ..Options::default() };
+        let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
+            continue;
+        };
+        look(&profile, &analysis);
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn the_columns_of_kernels_are_those_of_the_csv_report() {
+    let columns = Columns::of_kernels();
+    analysed(|_, analysis| {
+        let findings = rules::check(analysis, &Settings::default());
+        let report = Report { analysis, findings: &findings, top: 10, what_if: &[] };
+        let text = (report::output("csv").unwrap().render)(&report, &Style::default());
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        for (record, kernel) in reader.records().zip(&analysis.kernels) {
+            for (title, told) in header.iter().zip(record.unwrap().iter()) {
+                if title == "findings" {
+                    continue;
+                }
+                let column = columns.get(title).unwrap_or_else(|| panic!("{title}"));
+                let value = match column.get(&Row::Kernel(analysis, kernel)) {
+                    None => String::new(),
+                    Some(Cell::Text(text)) => text.to_owned(),
+                    Some(Cell::Truth(truth)) => truth.to_string(),
+                    Some(Cell::Count(count)) => count.to_string(),
+                    Some(Cell::Number(number)) => number.to_string(),
+                };
+                assert_eq!(value, told.trim_start_matches('\''), "{title} of {}", kernel.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn the_columns_of_launches_are_those_of_the_launch_table() {
+    let columns = Columns::of_launches();
+    analysed(|profile, analysis| {
+        let table = Table::of(profile);
+        let names: BTreeMap<&str, usize> =
+            table.columns.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect();
+        for name in names.keys() {
+            assert!(columns.get(name).is_some(), "{name}");
+        }
+        for quantity in profile.launches.quantities() {
+            assert!(names.contains_key(quantity.column().as_str()), "{quantity:?}");
+            let column = columns.get(&quantity.column()).unwrap();
+            for launch in profile.iter() {
+                let row = Row::Launch(profile, launch, &analysis.kernels[0]);
+                let value = column.get(&row).and_then(Cell::number);
+                assert_eq!(value, launch.value(quantity), "{quantity:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_column_can_be_asked_on_every_fixture() {
+    // Each column is asked in a rule of its own, in the way its kind allows.
+    for over in Over::ALL {
+        let mut config = String::new();
+        for (number, column) in over.columns().all().iter().enumerate() {
+            let asked = match column.form {
+                analysis::Form::Text => format!("{} != \"\" || true", column.name),
+                analysis::Form::Truth => format!("{0} || !{0}", column.name),
+                _ => format!("{0} >= 0 || {0} < 0", column.name),
+            };
+            let asked = if column.words.is_empty() || column.form != analysis::Form::Text {
+                asked
+            } else {
+                format!("{} == \"{}\" || true", column.name, column.words[0])
+            };
+            let (key, name) = (over.key(), &column.name);
+            config.push_str(&format!(
+                "[[custom-rule]]\nid = \"rule-{number}\"\nover = \"{key}\"\nwhen = '{asked}'\nmessage = \"{{{name}}}\"\n"
+            ));
+        }
+        let settings = rules_of(&config);
+        analysed(|profile, analysis| {
+            let mut findings = rules::check(analysis, &settings);
+            rules::check_launches(&mut findings, profile, analysis, &settings);
+            let own = |id: &str| id.starts_with("rule-");
+            for tally in findings.tally.iter().filter(|tally| own(&tally.rule)) {
+                let judged = tally.found + tally.content + tally.cannot_judge + tally.minor;
+                assert_eq!(judged, analysis.kernels.len(), "{tally:?}");
+                let lacks: usize = tally.missing.values().sum();
+                assert_eq!(lacks, tally.cannot_judge, "{tally:?}");
+                assert_eq!(tally.content, 0, "{tally:?}");
+            }
+            for finding in findings.by_kernel.iter().flatten().filter(|one| own(&one.rule)) {
+                assert!(!finding.message.contains("NaN"), "{finding:?}");
+                assert!(finding.evidence.iter().all(|fact| fact.value.is_finite()), "{finding:?}");
+            }
+        });
+    }
+}
