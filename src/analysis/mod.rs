@@ -9,10 +9,12 @@ mod groups;
 mod intent;
 mod kernel;
 mod law;
+mod needs;
 mod ranks;
 mod resolve;
 mod sums;
 mod table;
+mod timers;
 mod verdict;
 mod waivers;
 mod what_if;
@@ -29,9 +31,11 @@ pub use columns::{Cell, Column, Columns, Form, Row};
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use kernel::{Binding, Kernel, LevelTraffic, NEAR, State, Work};
+pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
+pub use timers::Timer;
 pub use waivers::Waiver;
 pub use what_if::{
     Change, Compulsory, Neighbour, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
@@ -88,6 +92,10 @@ pub struct Analysis {
     pub totals: Totals,
     /// Opportunities by what can be won, then the rest by measured time.
     pub kernels: Vec<Kernel>,
+    /// What the verdict needs and parts of the run lack, most important first.
+    pub lacking: Vec<Lack>,
+    /// How finely each file tells durations.
+    pub timers: Vec<Timer>,
     /// What a reader must know about the whole profile, one sentence each.
     pub notes: Vec<String>,
     /// Files found by a search that could not be read; the notes say why.
@@ -267,7 +275,10 @@ pub fn analyse(
     sum_up(&mut totals, &kernels);
     let mut notes = profile.notes.clone();
     notes.extend(described.notes());
+    let lacking = needs::lacking(profile, &kernels);
     Ok(Analysis {
+        lacking,
+        timers: Timer::all(profile),
         sources: profile.sources.clone(),
         devices,
         ceilings,

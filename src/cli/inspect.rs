@@ -9,8 +9,9 @@ use super::args::{Inspect, Listing};
 use super::catalog;
 use super::exit::Failure;
 use super::terminal::Terminal;
+use crate::analysis::{self, Need};
 use crate::catalog::{Catalog, Device};
-use crate::ingest::{self, Need};
+use crate::ingest;
 use crate::model::{Profile, Quantity, Skip, Source};
 use crate::report::{count, printable};
 
@@ -53,7 +54,7 @@ struct File<'a> {
     launches: u64,
     skipped: u64,
     other_lines: u64,
-    clues: &'a [String],
+    clues: Vec<String>,
     /// The first records and cells that were skipped.
     first_skipped: &'a [Skip],
 }
@@ -93,8 +94,7 @@ impl<'a> Inspection<'a> {
                 sum.add(time.get() * f64::from(launch.head.count));
             }
         }
-        let format = profile.sources.first().map_or("", |source| source.format.as_str());
-        let absent: Vec<(&Need, u64)> = ingest::NEEDS
+        let absent: Vec<(&Need, u64)> = analysis::NEEDS
             .iter()
             .map(|need| (need, profile.iter().filter(|launch| !need.is_met(launch)).count() as u64))
             .filter(|(_, lacking)| *lacking > 0)
@@ -118,11 +118,12 @@ impl<'a> Inspection<'a> {
                     launches: *launches,
                 })
                 .collect(),
-            command: ingest::command_for(
-                format,
-                &absent.iter().map(|(need, _)| *need).collect::<Vec<_>>(),
-                profile.devices.iter().find_map(|hint| hint.compute_capability.as_deref()),
-            ),
+            command: profile.sources.first().and_then(|source| {
+                let needs: Vec<&Need> = absent.iter().map(|(need, _)| *need).collect();
+                let mut hints = profile.devices.iter();
+                let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
+                analysis::command_for(source, &needs, capability)
+            }),
             notes: &profile.notes,
         }
     }
@@ -160,7 +161,7 @@ impl<'a> Inspection<'a> {
                     printable(&skip.text)
                 );
             }
-            for clue in file.clues {
+            for clue in &file.clues {
                 let _ = writeln!(text, "  clue       {}", printable(clue));
             }
         }
@@ -226,9 +227,35 @@ fn file(source: &Source) -> File<'_> {
         launches: source.launches,
         skipped: source.skips.count,
         other_lines: source.other_lines,
-        clues: &source.clues,
+        clues: source.clues.iter().cloned().chain(mended(source)).collect(),
         first_skipped: &source.skips.first,
     }
+}
+
+/// What was not taken as a file prints it; in a report, the rules of validity tell.
+fn mended(source: &Source) -> Vec<String> {
+    let mended = &source.mended;
+    let launches = |launches: u64| count(launches, "launch", "launches");
+    let mut told = Vec::new();
+    if mended.repaired > 0 {
+        told.push(format!(
+            "bytes of {} are computed again: the profiler's formula is wrong",
+            launches(mended.repaired)
+        ));
+    }
+    if mended.unrepaired > 0 {
+        told.push(format!(
+            "bytes of {} follow a wrong formula, and no shapes tell the right ones",
+            launches(mended.unrepaired)
+        ));
+    }
+    if mended.zeros > 0 {
+        told.push(format!(
+            "zero operations and bytes of {} are taken as missing: the profiler does not model them",
+            launches(mended.zeros)
+        ));
+    }
+    told
 }
 
 fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {

@@ -7,7 +7,6 @@ mod error;
 mod input;
 mod mapped;
 mod ncu;
-mod needs;
 mod numerals;
 mod reading;
 mod rows;
@@ -20,7 +19,6 @@ pub use detect::{Detection, Sample, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
-pub use needs::{NEEDS, Need, command_for};
 pub use numerals::Numerals;
 pub use reading::Reading;
 

@@ -393,8 +393,7 @@ impl Table {
             String::new()
         };
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
-        let clues = self.preamble.clues();
-        reading.source.clues.extend(clues);
+        self.preamble.tell(&mut reading.source);
         if self.repeated > 0 {
             let clue = format!(
                 "{} launches repeat a process and launch number with other values: taken as another run",

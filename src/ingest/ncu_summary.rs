@@ -98,7 +98,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     table.flush(reading);
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
-    reading.source.clues.extend(table.preamble.clues());
+    table.preamble.tell(&mut reading.source);
     reading.source.clues.extend(table.catalogue.clues());
     table.row.finish(reading);
     Ok(())

@@ -129,7 +129,7 @@ fn finish(
 ) {
     let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
     reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
-    reading.source.clues.extend(preamble.clues());
+    preamble.tell(&mut reading.source);
     reading.source.clues.extend(catalogue.clues());
     for column in columns.iter().filter(|column| column.launches > 0) {
         reading.source.columns.insert(column.name.clone(), column.launches);

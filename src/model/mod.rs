@@ -20,7 +20,7 @@ pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use quantity::Quantity;
-pub use source::{DeviceHint, HintId, Skip, Skips, Source};
+pub use source::{DeviceHint, HintId, Mended, Skip, Skips, Source};
 
 /// Everything read from one or more exports.
 #[derive(Debug, Default)]

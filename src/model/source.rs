@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::units::Hertz;
+use crate::units::{Bytes, Hertz, Seconds};
 
 /// One input file (or the standard input) after reading.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,10 @@ pub struct Source {
     pub numerals: String,
     /// What the file tells about the profiler's version, clocks and caches, one sentence each.
     pub clues: Vec<String>,
+    /// Whether the profiler said that it left caches as they were between passes.
+    pub keeps_caches: bool,
+    /// What was not taken as the file prints it, where a profiler counts from shapes.
+    pub mended: Mended,
     /// Data records read, skipped ones included.
     pub rows: u64,
     /// Launches the records describe, before separate runs were joined.
@@ -31,6 +35,25 @@ pub struct Source {
     pub skips: Skips,
     /// Metric names (or columns) found, with the number of launches that have a value.
     pub columns: BTreeMap<String, u64>,
+}
+
+/// Counts from shapes that were not taken as the file prints them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Mended {
+    /// Launches printed with zero operations and zero bytes of which nothing else is known.
+    pub zeros: u64,
+    /// Time of these launches.
+    pub zero_time: Seconds,
+    /// Launches whose bytes follow a faulty formula and were computed again from the shapes.
+    pub repaired: u64,
+    /// The bytes printed for the repaired launches.
+    pub printed: Bytes,
+    /// The bytes computed for them.
+    pub right: Bytes,
+    /// Launches whose bytes follow a faulty formula, and no shapes to compute them from.
+    pub unrepaired: u64,
+    /// Time of the launches that were repaired and of those that were not.
+    pub faulty_time: Seconds,
 }
 
 /// Records that could not be used: the first few in full, all of them counted.

@@ -1,8 +1,9 @@
-//! Profiles for the tests of rules, put together launch by launch.
+//! Profiles for the tests of rules, put together launch by launch; compiled for `#[cfg(test)]`.
 
-use super::{Finding, Settings, Tally, check};
+use super::{Finding, Findings, Settings, Tally, check};
 use crate::analysis::{Options, analyse};
 use crate::catalog::Catalog;
+use crate::ingest;
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, Pipe, Profile, Quantity, Shape, Source,
     Values,
@@ -27,16 +28,39 @@ pub(super) fn h100() -> Bench {
 /// Runs on a device of the catalogue.
 pub(super) fn on(device: &str) -> Bench {
     let mut profile = Profile::default();
-    profile.sources.push(Source { format: "mapped".to_owned(), ..Source::default() });
+    let (path, format) = ("table.csv".to_owned(), "mapped".to_owned());
+    profile.sources.push(Source { path, format, ..Source::default() });
     let origin = profile.origins.id(&Origin::measured("column"));
     let hint = profile.hint(DeviceHint { name: Some(device.to_owned()), ..DeviceHint::default() });
     Bench { profile, hint, origin, options: Options::default() }
+}
+
+/// A table of `PyProf` with these rows: kernel, operator, parameters, nanoseconds, FLOPs, bytes. It ran
+/// on a V100.
+pub(super) fn pyprof(rows: &[&str]) -> Bench {
+    let mut text = String::from(
+        "\"Kernel\",\"Op\",\"Params\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"TC\",\"Grid\",\"Block\"\n",
+    );
+    for row in rows {
+        text.push_str(row);
+        text.push_str(",\"-\",\"1000,1,1\",\"256,1,1\"\n");
+    }
+    let profile = ingest::read_text("table.csv", text.leak(), &ingest::Options::default()).unwrap();
+    let device = Some("Tesla V100 SXM2 16GB".to_owned());
+    let options = Options { device, ..Options::default() };
+    Bench { profile, hint: HintId::default(), origin: OriginId::default(), options }
 }
 
 impl Bench {
     /// As if Nsight Compute had taken it.
     pub(super) fn ncu(mut self) -> Self {
         self.profile.sources[0].format = "ncu-wide".to_owned();
+        self
+    }
+
+    /// As if it had left the caches as they were.
+    pub(super) fn keeping_caches(mut self) -> Self {
+        self.profile.sources[0].keeps_caches = true;
         self
     }
 
@@ -68,13 +92,24 @@ impl Bench {
 
     /// Launches with these values and no other.
     pub(super) fn bare(
-        mut self,
+        self,
         name: &str,
         (blocks, threads): (u32, u32),
-        (count, micros): (u32, f64),
+        times: (u32, f64),
         values: &[(Quantity, f64)],
     ) -> Self {
         let line = |x| Some(Dim3 { x, y: 1, z: 1 });
+        self.shaped(name, Shape::new(line(blocks), line(threads)), times, values)
+    }
+
+    /// The same of any shape, or of none.
+    pub(super) fn shaped(
+        mut self,
+        name: &str,
+        shape: Shape,
+        (count, micros): (u32, f64),
+        values: &[(Quantity, f64)],
+    ) -> Self {
         let mut all = Values::default();
         all.set(Quantity::Duration, micros * 1e-6, self.origin);
         for (quantity, value) in values {
@@ -83,7 +118,7 @@ impl Bench {
         let head = Head {
             id: self.profile.launches.len() as u32,
             name: self.profile.names.id(name),
-            shape: Shape::new(line(blocks), line(threads)),
+            shape,
             device: self.hint,
             count,
             ..Head::default()
@@ -92,12 +127,17 @@ impl Bench {
         self
     }
 
+    /// What the rules find with these settings.
+    pub(super) fn all(&self, settings: &Settings) -> Findings {
+        let analysis = analyse(&self.profile, &Catalog::builtin(), &self.options).unwrap();
+        check(&analysis, settings)
+    }
+
     /// What a rule finds, and how often it could say what.
     pub(super) fn ask(&self, rule: &str) -> (Vec<Finding>, Tally) {
         assert!(super::rule(rule).is_some(), "{rule}");
-        let analysis = analyse(&self.profile, &Catalog::builtin(), &self.options).unwrap();
         let settings = Settings { select: [rule.to_owned()].into(), ..Settings::default() };
-        let mut findings = check(&analysis, &settings);
+        let mut findings = self.all(&settings);
         let mut found = findings.run;
         found.extend(findings.by_kernel.into_iter().flatten());
         (found, findings.tally.remove(0))

@@ -49,7 +49,8 @@ pub struct Tally {
 const SHOWN_SHARE: f64 = 0.005;
 const SHOWN_TIME: Seconds = Seconds::new(20e-6);
 
-/// A finding of the first rule explains findings of the others on the same kernel.
+/// A finding of the first rule explains findings of the others on the same kernel, or on some of the
+/// kernels that it concerns.
 const SILENCES: &[(&str, &[&str])] = &[
     (
         "small-grid",
@@ -132,6 +133,8 @@ const SILENCES: &[(&str, &[&str])] = &[
     ("unaligned-gemm-kernel", &["low-tensor-utilisation"]),
     ("redundant-dram-traffic", &["dram-saturated"]),
     ("old-architecture-kernel", &["low-tensor-utilisation"]),
+    // about the whole run
+    ("convolution-layout-or-algorithm", &["layout-transforms"]),
 ];
 
 /// Runs every rule that the settings do not leave out.
@@ -189,6 +192,7 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
         silence(found, &mut findings.tally);
         sort(found);
     }
+    silence(&mut findings.run, &mut findings.tally);
     sort(&mut findings.run);
     findings
 }
@@ -247,16 +251,25 @@ pub(super) fn weighed(
     Some(finding)
 }
 
-/// Leaves out findings that another one on the same kernel explains.
+/// Leaves out findings that another one explains, which is about the same kernels or more.
 fn silence(found: &mut Vec<Finding>, tally: &mut [Tally]) {
-    let speaks: Vec<&str> = found.iter().map(|finding| &*finding.rule).collect();
-    let silenced: Vec<&'static str> = SILENCES
+    let speaks: Vec<(String, Vec<String>, f64)> = found
         .iter()
-        .filter(|(rule, _)| speaks.contains(rule))
-        .flat_map(|(_, others)| others.iter().copied())
+        .map(|finding| (finding.rule.to_string(), finding.kernels.clone(), finding.at_stake_s))
         .collect();
+    let explains = |rule: &str, other: &Finding| {
+        speaks.iter().any(|(speaker, kernels, at_stake)| {
+            // Findings about a run name only their longest kernels: what is at stake tells of the others.
+            let covers = other.kernels.is_empty()
+                || *at_stake >= other.at_stake_s
+                    && other.kernels.iter().all(|name| kernels.contains(name));
+            speaker == rule && covers
+        })
+    };
     found.retain(|finding| {
-        let is_silenced = silenced.contains(&&*finding.rule);
+        let is_silenced = SILENCES
+            .iter()
+            .any(|(rule, others)| others.contains(&&*finding.rule) && explains(rule, finding));
         if is_silenced
             && let Some(tally) = tally.iter_mut().find(|tally| tally.rule == finding.rule)
         {

@@ -1,5 +1,6 @@
 //! Tells that the export describes another device than the catalogue entry it is judged by.
 
+use super::partial_gpu;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +16,8 @@ It costs none, but roofs of another device make every headroom wrong by the quot
 
 ## How it decides
 Compute capability or the number of multiprocessors differ, or the highest clock or the bandwidth differ
-by more than the tolerance of the catalogue. It is graver where the device was found by its name than
+by more than the tolerance of the catalogue. A MIG slice, which has less of everything by design, is left
+to `partial-gpu`. It is graver where the device was found by its name than
 where `--device` named it, which may be on purpose.
 
 ## What to try
@@ -23,8 +25,8 @@ Name the device with `--device`; describe it in a file of your own (`--devices`)
 not have the variant.
 
 ## When it is wrong
-A part of a device (MIG, green contexts) has fewer multiprocessors by design; drivers of some devices
-report odd memory clocks.
+Exports that tell only how many multiprocessors a launch could use have fewer of them in a green context;
+drivers of some devices report odd memory clocks.
 
 ## Sources
 *CUDA Driver API*, `CUdevice_attribute`; *Nsight Compute Profiling Guide*, \"Device Attributes\".
@@ -38,7 +40,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if devices.iter().all(|used| used.device.is_none()) {
         return Err(Missing("--device"));
     }
-    let wrong = devices.iter().filter(|used| used.device.is_some() && !used.notes.is_empty());
+    let wrong = devices.iter().filter(|used| {
+        let is_whole = partial_gpu::slice(used).is_none();
+        used.device.is_some() && is_whole && !used.notes.is_empty()
+    });
     let found = wrong.map(|used| {
         let is_asked = used.how.contains("--device");
         let listed = used.device.as_ref().and_then(|device| device.sms);

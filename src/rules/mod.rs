@@ -101,14 +101,23 @@ rules! {
     unfused_elementwise,
     communication_share,
     split_k_overhead,
+    materialised_attention,
+    convolution_layout_or_algorithm,
     // is the profile valid
     faster_than_roof,
     base_clock_profile,
     clock_throttled,
     device_mismatch,
+    partial_gpu,
     mixed_devices,
+    cold_cache_profile,
+    coarse_timer,
     uncounted_work,
     unmodelled_share,
+    missing_metrics,
+    zero_means_unmodelled,
+    modelled_bytes_faulty,
+    algorithmic_only,
     truncated_names,
 }
 

@@ -20,8 +20,8 @@ Kernels without a judgement take `share` of the run or more. From `much` on, the
 doubt.
 
 ## What to try
-Collect the metrics that are missing; `rooflint inspect` tells the command. Name the device with
-`--device` where its roofs are not known.
+Collect the metrics that are missing: `missing-metrics` tells the command where the profiler has more to
+give. Name the device with `--device` where its roofs are not known.
 
 ## When it is wrong
 Kernels without floating-point work (sorts, indexing, copies without byte counters) may not matter.
@@ -57,8 +57,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .finding(run, message)
         .severity(if is_much { Severity::Medium } else { Severity::Info })
         .confidence(Confidence::High)
-        .evidence("kernels", count as f64, "1")
-        .next("run `rooflint inspect` for the command that collects what is missing");
+        .evidence("kernels", count as f64, "1");
     Ok(vec![finding])
 }
 

@@ -1,12 +1,13 @@
 //! The profiler's own lines around the table, and what they explain when there is no table.
 
 use crate::ingest::{IngestError, Reading};
-use crate::model::DeviceHint;
+use crate::model::{DeviceHint, Source};
 
 /// What the lines before and within the table tell.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Preamble {
     clues: Vec<String>,
+    keeps_caches: bool,
     device: Option<String>,
     devices: usize,
 }
@@ -36,6 +37,7 @@ impl Preamble {
             let clue = if message.contains("unmodified GPU clocks") {
                 "GPU clocks were not locked (--clock-control none)".to_owned()
             } else if message.contains("uncontrolled GPU caches") {
+                self.keeps_caches = true;
                 "caches were not flushed between passes (--cache-control none)".to_owned()
             } else {
                 format!("profiler warning: {message}")
@@ -58,9 +60,10 @@ impl Preamble {
         }
     }
 
-    /// Moves what was learnt to the source and, where the export names no device, to the hint.
-    pub(in crate::ingest) fn clues(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.clues)
+    /// Moves what was learnt of the profiler to the source.
+    pub(in crate::ingest) fn tell(&mut self, source: &mut Source) {
+        source.clues.append(&mut self.clues);
+        source.keeps_caches |= self.keeps_caches;
     }
 
     /// Names the device from the program's own output, if it named exactly one.

@@ -136,11 +136,20 @@ impl Operator {
         matches!(self.share, Share::First | Share::Passes { .. })
     }
 
+    /// Whether numbers in the `Bytes` column may be computed wrongly, and nothing tells which are.
+    pub(super) fn may_be_faulty(&self) -> bool {
+        [&ELEMENTS, &ONE_PRODUCT].contains(&self.printed_bytes)
+    }
+
     /// Whether this value of the `Bytes` column is one `PyProf` computes wrongly.
     pub(super) fn is_faulty(&self, bytes: f64) -> bool {
         self.faulty.contains(&bytes)
     }
 }
+
+static ELEMENTS: Basis =
+    Basis::within("PyProf Bytes of linear, mostly counted in elements", 1.0, 4.0);
+static ONE_PRODUCT: Basis = Basis::exact("PyProf Bytes of matmul, of one product of a batch");
 
 /// The families of operators that share a formula.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -277,10 +286,6 @@ impl Kind {
     /// What a number in the `Bytes` column is, where it cannot be put right.
     fn printed_bytes(self, backward: bool, has_params: bool) -> &'static Basis {
         static BYTES: Basis = Basis::exact("PyProf Bytes");
-        static ELEMENTS: Basis =
-            Basis::within("PyProf Bytes of linear, mostly counted in elements", 1.0, 4.0);
-        static ONE_PRODUCT: Basis =
-            Basis::exact("PyProf Bytes of matmul, of one product of a batch");
         // The kernel may be the first of three, which reads the input once, or do all of it.
         static FORWARD: Basis =
             Basis::within("PyProf Bytes of the whole batch normalisation", 0.25, 1.0);

@@ -21,7 +21,7 @@ use crate::model::{
 };
 
 /// Nanoseconds in a second; dividing by it rounds once.
-const NANOSECONDS: f64 = 1e9;
+pub(super) const NANOSECONDS: f64 = 1e9;
 
 /// A table being turned into launches.
 pub(in crate::ingest) struct Table {
@@ -208,6 +208,7 @@ impl Table {
         }
         self.tally.dialect(&self.columns).clone_into(&mut reading.source.dialect);
         reading.source.clues.extend(self.tally.clues(&self.columns));
+        reading.source.mended = self.tally.mended;
         Ok(())
     }
 

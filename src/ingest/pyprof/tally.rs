@@ -2,8 +2,11 @@
 
 use super::columns::{Column, Columns};
 use super::counts::Printed;
-use super::forms::Work;
+use super::forms::{Count, Work};
 use super::operator::Operator;
+use super::table::NANOSECONDS;
+use crate::model::Mended;
+use crate::units::{Bytes, Seconds};
 
 /// Counts taken while a file is read.
 #[derive(Debug, Default)]
@@ -21,11 +24,11 @@ pub(in crate::ingest) struct Tally {
     tensor_text: u64,
     launches: u64,
     nanoseconds: f64,
-    /// Launches of which neither operations nor bytes are known.
+    /// Launches of which the file tells neither operations nor bytes, not even a zero.
     unknown: u64,
     unknown_nanoseconds: f64,
-    /// Launches whose bytes are wrong in the file.
-    faulty: u64,
+    /// What was not taken as the file prints it.
+    pub(super) mended: Mended,
     /// Launches whose operations or bytes the file does not have.
     computed: u64,
     last: Option<u32>,
@@ -57,18 +60,41 @@ impl Tally {
                 self.whole_counts += 1;
             }
         }
+        let time = Seconds::new(nanoseconds / NANOSECONDS);
         if work.flops.is_none() && work.bytes.is_none() {
-            self.unknown += 1;
-            self.unknown_nanoseconds += nanoseconds;
+            if printed.flops == Some(0.0) && printed.bytes == Some(0.0) {
+                self.mended.zeros += 1;
+                self.mended.zero_time += time;
+            } else {
+                self.unknown += 1;
+                self.unknown_nanoseconds += nanoseconds;
+            }
+        }
+        if let (Some(bytes), Some(count)) = (printed.bytes, work.bytes) {
+            self.bytes(operator, bytes, count, time);
         }
         let absent = |printed: Option<f64>| printed.is_none_or(|value| value == 0.0);
-        if printed.bytes.is_some_and(|bytes| operator.is_faulty(bytes)) && work.bytes.is_some() {
-            self.faulty += 1;
-        }
         let computed_flops =
             absent(printed.flops) && work.flops.is_some_and(|count| count.value > 0.0);
         if computed_flops || (absent(printed.bytes) && work.bytes.is_some()) {
             self.computed += 1;
+        }
+    }
+
+    /// Sees the bytes printed for a launch, and those taken instead.
+    fn bytes(&mut self, operator: &Operator, printed: f64, taken: Count, time: Seconds) {
+        let mended = &mut self.mended;
+        let is_faulty = operator.is_faulty(printed);
+        if taken.basis == operator.printed_bytes {
+            if is_faulty || operator.may_be_faulty() {
+                mended.unrepaired += 1;
+                mended.faulty_time += time;
+            }
+        } else if is_faulty {
+            mended.repaired += 1;
+            mended.printed += Bytes::new(printed);
+            mended.right += Bytes::new(taken.value);
+            mended.faulty_time += time;
         }
     }
 
@@ -118,16 +144,10 @@ impl Tally {
         .map(|(_, name)| name)
         .collect();
         if !absent.is_empty() {
-            clues.push(format!(
-                "no column {}; ask for more with -c idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes",
-                absent.join(", ")
-            ));
+            clues.push(format!("no column {}", absent.join(", ")));
         }
         if self.computed > 0 {
             clues.push(format!("operations or bytes of {} launches are computed from Op and Params, the file has none", self.computed));
-        }
-        if self.faulty > 0 {
-            clues.push(format!("bytes of {} launches are computed again: PyProf's formula for linear and matmul is wrong", self.faulty));
         }
         if self.unknown > 0 {
             clues.push(format!(

@@ -1,0 +1,372 @@
+//! What an analysis needs of an export, and the exact command that would supply what is missing.
+
+use super::kernel::{Kernel, State};
+use crate::model::{Engine, Launch, Pipe, Profile, Quantity, Source};
+use crate::units::Seconds;
+
+/// Something an export should have.
+#[derive(Debug)]
+pub struct Need {
+    /// What it is.
+    pub what: &'static str,
+    /// What cannot be said without it.
+    pub consequence: &'static str,
+    /// Nsight Compute metrics that supply it.
+    pub metrics: &'static [&'static str],
+    /// `PyProf` columns that supply it; parameters tell shapes, of which operations and bytes follow.
+    pub columns: &'static [&'static str],
+    /// What it is for.
+    pub used: Use,
+    met: fn(&Launch<'_>) -> bool,
+}
+
+/// What an analysis uses something for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// To compare kernels with their roofs.
+    Roofs,
+    /// To put the roofs where they were while the kernels ran.
+    Ceilings,
+    /// To tell why a kernel is slow.
+    Rules,
+}
+
+impl Need {
+    /// Whether a launch has it.
+    #[must_use]
+    pub fn is_met(&self, launch: &Launch<'_>) -> bool {
+        (self.met)(launch)
+    }
+
+    /// Whether the profiler that wrote a file has more to give of it. Columns that are there have told
+    /// what they can.
+    #[must_use]
+    pub fn is_in_reach(&self, source: &Source) -> bool {
+        let format = source.format.as_str();
+        format.starts_with("ncu") && !self.metrics.is_empty()
+            || format.starts_with("pyprof")
+                && self.columns.iter().any(|column| !has_column(source, column))
+    }
+}
+
+/// A need that part of a run does not meet, where it matters to the verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct Lack {
+    /// What is missing.
+    pub need: &'static Need,
+    /// Launches without it; a kernel counts as the longest of its launches does.
+    pub launches: u64,
+    /// Their measured time.
+    pub time: Seconds,
+}
+
+/// What kernels lack that roofs can judge, most important first.
+///
+/// Work that was not counted matters where it leaves a kernel without a verdict, or with a lower bound:
+/// elsewhere the rest of the time is accounted for.
+pub(super) fn lacking(profile: &Profile, kernels: &[Kernel]) -> Vec<Lack> {
+    let mut lacking: Vec<Lack> =
+        NEEDS.iter().map(|need| Lack { need, launches: 0, time: Seconds::ZERO }).collect();
+    for kernel in kernels.iter().filter(|kernel| !kernel.class.crosses_link()) {
+        let launch = profile.launch(kernel.longest);
+        let is_open = kernel.state == State::Unmodelled || kernel.is_lower_bound();
+        let matters = |lack: &Lack| match lack.need.used {
+            Use::Roofs => is_open,
+            Use::Ceilings => true,
+            Use::Rules => false,
+        };
+        for lack in lacking.iter_mut().filter(|lack| matters(lack) && !lack.need.is_met(&launch)) {
+            lack.launches += kernel.launches;
+            lack.time += kernel.measured;
+        }
+    }
+    lacking.retain(|lack| lack.launches > 0);
+    lacking
+}
+
+fn has_work(launch: &Launch<'_>, fits: impl Fn(Pipe) -> bool) -> bool {
+    launch.work().any(|(pipe, ..)| fits(pipe))
+}
+
+/// Everything an analysis uses, most important first.
+pub const NEEDS: &[Need] = &[
+    Need {
+        what: "time",
+        consequence: "no launch can be judged",
+        metrics: &["gpu__time_duration.sum"],
+        columns: &["sil"],
+        used: Use::Roofs,
+        met: |launch| {
+            launch
+                .duration()
+                .is_some_and(|(_, origin)| origin.kind != crate::model::OriginKind::Instrumented)
+        },
+    },
+    Need {
+        what: "DRAM bytes",
+        consequence: "no memory roof",
+        metrics: &["dram__bytes_read.sum", "dram__bytes_write.sum"],
+        columns: &["bytes", "params"],
+        used: Use::Roofs,
+        met: |launch| launch.dram_bytes().is_some_and(|(_, origin)| origin.high.is_finite()),
+    },
+    Need {
+        what: "FP32 operations",
+        consequence: "no FP32 roof",
+        metrics: &[
+            "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+        ],
+        columns: &["flops", "params"],
+        used: Use::Roofs,
+        met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp32Vector) || algorithmic(launch),
+    },
+    Need {
+        what: "FP64 operations",
+        consequence: "double precision work would go unseen",
+        metrics: &[
+            "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+        ],
+        columns: &[],
+        used: Use::Roofs,
+        met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp64Vector) || algorithmic(launch),
+    },
+    Need {
+        what: "FP16 operations",
+        consequence: "packed half work would go unseen",
+        metrics: &[
+            "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
+        ],
+        columns: &[],
+        used: Use::Roofs,
+        met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp16Vector) || algorithmic(launch),
+    },
+    Need {
+        what: "tensor operations",
+        consequence: "work on tensor cores would go unseen",
+        metrics: &[
+            "regex:sm__ops_path_tensor_.*",
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        ],
+        columns: &["flops", "params"],
+        used: Use::Roofs,
+        met: |launch| {
+            has_work(launch, |pipe| pipe.engine() == Engine::Matrix)
+                || launch.value(Quantity::TensorActive).is_some()
+                || algorithmic(launch)
+        },
+    },
+    Need {
+        what: "SM clock",
+        consequence: "only datasheet peaks at boost clock, which a locked clock cannot reach",
+        metrics: &["sm__cycles_elapsed.avg.per_second"],
+        columns: &[],
+        used: Use::Ceilings,
+        met: |launch| launch.value(Quantity::SmClock).is_some() || algorithmic(launch),
+    },
+    Need {
+        what: "grid and block",
+        consequence: "too little parallelism would go unseen",
+        metrics: &["launch__grid_size", "launch__block_size"],
+        columns: &["grid", "block"],
+        used: Use::Rules,
+        met: |launch| {
+            launch.head.shape.blocks.is_some() && launch.head.shape.threads_per_block.is_some()
+        },
+    },
+    Need {
+        what: "occupancy limits",
+        consequence: "waves and tail cannot be computed",
+        metrics: &[
+            "launch__occupancy_limit_registers",
+            "launch__occupancy_limit_shared_mem",
+            "launch__occupancy_limit_blocks",
+            "launch__occupancy_limit_warps",
+        ],
+        columns: &[],
+        used: Use::Rules,
+        met: |launch| launch.value(Quantity::ResidentBlocksPerSm).is_some() || algorithmic(launch),
+    },
+    Need {
+        what: "achieved occupancy",
+        consequence: "low occupancy would go unseen",
+        metrics: &["sm__warps_active.avg.pct_of_peak_sustained_active"],
+        columns: &[],
+        used: Use::Rules,
+        met: |launch| launch.value(Quantity::AchievedOccupancy).is_some() || algorithmic(launch),
+    },
+    Need {
+        what: "L2 traffic",
+        consequence: "cache-resident kernels cannot be told from slow ones",
+        metrics: &["lts__t_sectors_srcunit_tex.sum"],
+        columns: &[],
+        used: Use::Rules,
+        met: |launch| launch.value(Quantity::L2Bytes).is_some() || algorithmic(launch),
+    },
+    Need {
+        what: "speed-of-light percentages",
+        consequence: "work that no counter saw cannot be bounded",
+        metrics: &[
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        ],
+        columns: &[],
+        used: Use::Rules,
+        met: |launch| launch.value(Quantity::SmThroughput).is_some() || algorithmic(launch),
+    },
+    Need {
+        what: "sectors and requests of global loads",
+        consequence: "uncoalesced access would go unseen",
+        metrics: &[
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        ],
+        columns: &[],
+        used: Use::Rules,
+        met: |launch| {
+            launch.value(Quantity::LoadSectorsPerRequest).is_some() || algorithmic(launch)
+        },
+    },
+];
+
+/// Whether the counts come from shapes: then hardware counters cannot be expected beside them.
+fn algorithmic(launch: &Launch<'_>) -> bool {
+    use crate::model::OriginKind::Algorithmic;
+    launch.dram_bytes().is_some_and(|(_, origin)| origin.kind == Algorithmic)
+        || launch.work().any(|(_, _, origin)| origin.kind == Algorithmic)
+}
+
+/// Compute capabilities of integrated parts, whose memory controller has no counters of its own.
+const WITHOUT_DRAM_COUNTERS: [&str; 3] = ["8.7", "11.0", "12.1"];
+
+/// Sectors that L2 did not have: the DRAM traffic of parts without DRAM counters, nearly.
+const L2_MISSES: &str = "lts__t_sectors_lookup_miss.sum";
+
+/// Sections of Nsight Compute that supply every need; shorter to write than their metrics.
+const SECTIONS: &str = "--set roofline --section MemoryWorkloadAnalysis_Tables --section Occupancy --section LaunchStats --page raw --print-units base";
+
+/// Every column of `PyProf` that is read.
+const COLUMNS: &str =
+    "idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes";
+
+/// The command that would supply these needs metric by metric, for the profiler that wrote a file and
+/// the GPU of a compute capability; none where that profiler has no more to give.
+#[must_use]
+pub fn command_for(
+    source: &Source,
+    needs: &[&Need],
+    compute_capability: Option<&str>,
+) -> Option<String> {
+    if source.format.starts_with("ncu") && !needs.is_empty() {
+        let metrics = quoted(&metrics(needs, compute_capability));
+        return Some(format!(
+            "ncu --csv --metrics {metrics} APP > more.csv   # then give both files: separate runs are joined"
+        ));
+    }
+    short_command_for(source, needs, compute_capability)
+}
+
+/// The same in few words: whole sections where many metrics are missing.
+#[must_use]
+pub fn short_command_for(
+    source: &Source,
+    needs: &[&Need],
+    compute_capability: Option<&str>,
+) -> Option<String> {
+    /// As many metrics as fit a line of a report.
+    const FEW: usize = 3;
+    if source.format.starts_with("ncu") && !needs.is_empty() {
+        let metrics = metrics(needs, compute_capability);
+        return Some(if metrics.len() <= FEW {
+            format!("ncu --csv --metrics {} APP > more.csv", quoted(&metrics))
+        } else if metrics.contains(&L2_MISSES) {
+            // None of these sections is sure to have it.
+            format!("ncu --csv {SECTIONS} --metrics {L2_MISSES} APP > more.csv")
+        } else {
+            format!("ncu --csv {SECTIONS} APP > more.csv")
+        });
+    }
+    let helps = needs.iter().any(|need| need.is_in_reach(source));
+    (source.format.starts_with("pyprof") && helps)
+        .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
+}
+
+/// Whether a file has a column, by the name that `PyProf`'s option `-c` gives it: `sil` is `Sil(ns)`.
+fn has_column(source: &Source, column: &str) -> bool {
+    source.columns.keys().any(|header| {
+        let title = header.split('(').next().unwrap_or_default();
+        title.trim().eq_ignore_ascii_case(column)
+    })
+}
+
+/// The metrics that supply these needs on the GPU of a compute capability, each once.
+fn metrics(needs: &[&Need], compute_capability: Option<&str>) -> Vec<&'static str> {
+    let integrated = compute_capability.is_some_and(|known| WITHOUT_DRAM_COUNTERS.contains(&known));
+    let mut metrics = Vec::new();
+    for metric in needs.iter().flat_map(|need| need.metrics).copied() {
+        let dram = integrated && metric.starts_with("dram__");
+        let metric = if dram { L2_MISSES } else { metric };
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+/// Metric names as one shell word.
+fn quoted(metrics: &[&str]) -> String {
+    let list = metrics.join(",");
+    if list.contains('*') { format!("'{list}'") } else { list }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_without_dram_counters_are_asked_for_l2_misses() {
+        let bytes: Vec<&Need> = NEEDS
+            .iter()
+            .filter(|need| need.metrics.iter().any(|metric| metric.starts_with("dram__bytes")))
+            .collect();
+        let source = Source { format: "ncu-wide".to_owned(), ..Source::default() };
+        let command = |capability| command_for(&source, &bytes, capability).unwrap();
+        assert!(command(Some("9.0")).contains("dram__bytes_read.sum"));
+        assert!(!command(Some("11.0")).contains("dram__"), "{}", command(Some("11.0")));
+        assert_eq!(command(Some("11.0")).matches(L2_MISSES).count(), 1);
+        let all: Vec<&Need> = NEEDS.iter().collect();
+        let short = |capability| short_command_for(&source, &all, capability).unwrap();
+        assert!(short(Some("11.0")).contains(L2_MISSES) && !short(Some("9.0")).contains(L2_MISSES));
+    }
+
+    #[test]
+    fn a_few_metrics_are_named_and_many_are_whole_sections() {
+        let source = Source { format: "ncu-wide".to_owned(), ..Source::default() };
+        let all: Vec<&Need> = NEEDS.iter().collect();
+        let short = |needs| short_command_for(&source, needs, None).unwrap();
+        assert_eq!(short(&all[..1]), "ncu --csv --metrics gpu__time_duration.sum APP > more.csv");
+        assert!(short(&all).starts_with("ncu --csv --set roofline"), "{}", short(&all));
+        assert_eq!(short_command_for(&source, &[], None), None);
+        let mapped = Source { format: "mapped".to_owned(), ..Source::default() };
+        assert_eq!(short_command_for(&mapped, &all, None), None);
+    }
+
+    #[test]
+    fn a_table_with_all_columns_has_no_more_to_give() {
+        let columns = |headers: &[&str]| Source {
+            format: "pyprof".to_owned(),
+            columns: headers.iter().map(|header| ((*header).to_owned(), 1)).collect(),
+            ..Source::default()
+        };
+        let bytes = &[&NEEDS[1]];
+        assert!(command_for(&columns(&["Sil(ns)", "FLOPs"]), bytes, None).is_some());
+        assert!(command_for(&columns(&["Sil(ns)", "Bytes"]), bytes, None).is_some());
+        assert_eq!(command_for(&columns(&["Sil(ns)", "Bytes", "Params"]), bytes, None), None);
+        assert_eq!(command_for(&columns(&["sil"]), &[&NEEDS[0]], None), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! How finely the files tell durations, and how much of the run is too short for that.
+
+use crate::model::{Launch, Profile, Quantity};
+use crate::units::{ExactSum, Seconds};
+
+/// The durations of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timer {
+    /// Position among the sources.
+    pub source: usize,
+    /// Launches with a duration.
+    pub launches: u64,
+    /// Whether every duration is a multiple of a microsecond.
+    pub whole_micros: bool,
+    /// Launches shorter than [`Timer::SHORT`], and their time.
+    pub short: (u64, Seconds),
+    /// Different durations among the short ones, counted to [`Timer::COUNTED`]. Long ones tell less:
+    /// a text that shows milliseconds rounds them to whole microseconds.
+    pub values: usize,
+}
+
+impl Timer {
+    /// Different durations are counted so far: more say no more.
+    pub const COUNTED: usize = 16;
+
+    /// Of a shorter launch, a microsecond is more than 5 %.
+    pub const SHORT: Seconds = Seconds::new(20e-6);
+
+    /// The timers of the files of a profile, those without durations left out.
+    pub(super) fn all(profile: &Profile) -> Vec<Self> {
+        let mut seen: Vec<Seen> = profile.sources.iter().map(|_| Seen::default()).collect();
+        for launch in profile.iter() {
+            if let Some(seen) = seen.get_mut(usize::from(launch.head.source)) {
+                seen.add(&launch);
+            }
+        }
+        let timers = seen.into_iter().enumerate().filter(|(_, seen)| seen.launches > 0);
+        timers
+            .map(|(source, seen)| Self {
+                source,
+                launches: seen.launches,
+                whole_micros: !seen.is_fine,
+                short: (seen.short, Seconds::new(seen.short_time.get())),
+                values: seen.values.len(),
+            })
+            .collect()
+    }
+}
+
+/// What was seen of a file so far.
+#[derive(Debug, Default)]
+struct Seen {
+    launches: u64,
+    is_fine: bool,
+    values: Vec<u64>,
+    short: u64,
+    short_time: ExactSum,
+}
+
+impl Seen {
+    fn add(&mut self, launch: &Launch<'_>) {
+        /// Profilers write nanoseconds at best; what remains below is arithmetic.
+        const ROUNDING: f64 = 1e-4;
+        let Some(time) = launch.value(Quantity::Duration).filter(|time| *time > 0.0) else {
+            return;
+        };
+        let count = launch.head.count;
+        self.launches += u64::from(count);
+        let micros = time * 1e6;
+        self.is_fine |= (micros - micros.round()).abs() > ROUNDING;
+        if time < Timer::SHORT.get() {
+            self.short += u64::from(count);
+            self.short_time.add(time * f64::from(count));
+            // In picoseconds, so that durations that are not whole count as different too.
+            let value = (time * 1e12).round() as u64;
+            if self.values.len() < Timer::COUNTED && !self.values.contains(&value) {
+                self.values.push(value);
+            }
+        }
+    }
+}
