@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Algorithmic;
-use crate::model::{MemoryLevel, Pipe, Quantity, Shape};
+use crate::model::{MemoryLevel, Origin, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::Class;
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
@@ -110,6 +110,8 @@ pub struct Work {
     pub operations: Flops,
     /// The time the pipe needs at least for them; zero for zero work.
     pub time: Seconds,
+    /// How the kernel's longest launch counted them; `None` if only others did.
+    pub origin: Option<Origin>,
 }
 
 impl Work {

@@ -377,6 +377,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
             pipe: *pipe,
             operations: Flops::new(operations.get()),
             time: Seconds::new(time.get()),
+            origin: launch.get(Quantity::Work(*pipe)).map(|(_, origin)| origin.clone()),
         })
         .collect();
     let is_integer = |pipe: Pipe| pipe.operation() == "OP";

@@ -157,6 +157,8 @@ quantities! {
     SharedStoreConflicts, "shared_store_conflict_share", "1", false;
     /// Shared-memory wavefronts that are needed at least, over those executed.
     SharedEfficiency, "shared_efficiency", "1", false;
+    /// Share of its peak at which L1's data stage serves shared memory, one wavefront per cycle and SM.
+    SharedThroughput, "shared_throughput", "1", false;
     /// L2 sectors that came over the fabric between the halves of L2, over all.
     L2FabricShare, "l2_fabric_share", "1", false;
     /// L2 sectors that go to system memory, over all.
@@ -169,6 +171,14 @@ quantities! {
     L2AtomicActive, "l2_atomic_active", "1", false;
     /// Bytes read from device memory beyond what reads that missed L2 asked for, over all bytes moved.
     DramExcessReads, "dram_excess_read_share", "1", false;
+    /// Bytes read from device memory over all bytes moved.
+    DramReadShare, "dram_read_share", "1", false;
+    /// Whether device memory checks and corrects errors: 1 if it does, 0 if not.
+    EccEnabled, "ecc_enabled", "1", false;
+    /// Bytes handed to the compression unit of L2, over the bytes that device memory moved.
+    CompressionInputShare, "compression_input_share", "1", false;
+    /// Sectors that the compression unit of L2 could compress, over those handed to it.
+    CompressionSuccess, "compression_success_share", "1", false;
     /// Share of active cycles in which a scheduler issued an instruction.
     IssueActive, "issue_active", "1", false;
     /// Warps of a scheduler that were ready to issue, on average.
@@ -239,6 +249,10 @@ quantities! {
     StallSleeping, "stall_sleeping", "1", false;
     /// The same, for a warp-group matrix product.
     StallGmma, "stall_gmma", "1", false;
+    /// Peak of a tensor counter that does not tell dense from sparse work, over the dense peak of its format.
+    TensorParentPeak, "tensor_parent_peak_ratio", "1", false;
+    /// Greatest relative difference between two counters of the launch that tell the same figure.
+    PassDisagreement, "pass_disagreement", "1", false;
     /// Passes over which the profiler replayed the launch.
     ReplayPasses, "replay_passes", "1", false;
 }

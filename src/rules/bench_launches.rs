@@ -70,6 +70,12 @@ impl Bench {
         self
     }
 
+    /// What the following launches count was counted so.
+    pub(super) fn counted(mut self, origin: &Origin) -> Self {
+        self.origin = self.profile.origins.id(origin);
+        self
+    }
+
     /// As if `--device` named it.
     pub(super) fn named(mut self, device: &str) -> Self {
         self.options.device = Some(device.to_owned());
@@ -100,6 +106,19 @@ impl Bench {
     ) -> Self {
         let line = |x| Some(Dim3 { x, y: 1, z: 1 });
         self.shaped(name, Shape::new(line(blocks), line(threads)), times, values)
+    }
+
+    /// One launch of blocks of 256 threads on a grid of two dimensions, with these values and no other.
+    pub(super) fn plane(
+        self,
+        name: &str,
+        (x, y): (u32, u32),
+        micros: f64,
+        values: &[(Quantity, f64)],
+    ) -> Self {
+        let block = Dim3 { x: 256, y: 1, z: 1 };
+        let shape = Shape::new(Some(Dim3 { x, y, z: 1 }), Some(block));
+        self.shaped(name, shape, (1, micros), values)
     }
 
     /// The same of any shape, or of none.

@@ -4,7 +4,8 @@ use super::finding::{Confidence, Finding};
 use super::rule::{Missing, Threshold};
 use super::subject::{Stake, Subject, Unit};
 use crate::model::Quantity;
-use crate::units::Seconds;
+use crate::roofline;
+use crate::units::{Bytes, Seconds};
 
 /// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where
 /// neither was measured, at most the share of the time that is share of the traffic.
@@ -14,6 +15,23 @@ pub(super) fn excess(subject: &Subject<'_>, factor: f64) -> Stake {
     known
         .max_by(|one, two| one.high.get().total_cmp(&two.high.get()))
         .unwrap_or_else(|| Stake { low: Seconds::ZERO, ..subject.share(1.0 - factor, "traffic") })
+}
+
+/// A finding about bytes that device memory need not move: at least and at most so many.
+///
+/// The roof of the kernel counts them too, so the time above the roof of what is left caps it.
+pub(super) fn spared(
+    subject: &Subject<'_>,
+    message: String,
+    (least, most): (Bytes, Bytes),
+) -> Result<Finding, Missing> {
+    let (low, high) = (subject.traffic(least)?.low, subject.traffic(most)?);
+    let kernel = subject.kernel;
+    let left = kernel.bytes.map_or(1.0, |all| (1.0 - most / all).clamp(0.0, 1.0));
+    let memory = kernel.memory_time.unwrap_or(Seconds::ZERO) * left;
+    let math = kernel.math_time.unwrap_or(Seconds::ZERO);
+    let expected = roofline::expected_time(memory, math);
+    Ok(subject.finding_against(message, Stake { low, ..high }, expected))
 }
 
 /// The greater of the shares of time that warps wait for device memory or for the queue to it.

@@ -98,6 +98,12 @@ const SILENCES: &[(&str, &[&str])] = &[
             "low-issue-utilisation",
         ],
     ),
+    // A gather is read beyond its need by nature: the rule that knows so speaks.
+    ("random-gather-bound", &["partial-dram-bursts", "memory-latency-bound"]),
+    ("ecc-partial-writes", &["partial-dram-bursts"]),
+    // Reuse that L2 loses is why more is moved than needed, and why device memory is saturated.
+    ("l2-thrashing", &["redundant-dram-traffic", "dram-saturated", "memory-bound-matmul"]),
+    ("shared-bandwidth-bound", &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"]),
     ("shared-load-bank-conflicts", &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"]),
     (
         "shared-store-bank-conflicts",
@@ -137,11 +143,21 @@ const SILENCES: &[(&str, &[&str])] = &[
     ("convolution-layout-or-algorithm", &["layout-transforms"]),
 ];
 
+/// Rules on how a kernel was counted: they may explain why one is faster than its roof.
+const VALIDITY: &[&str] = &[
+    "sparse-work",
+    "unweighted-flop-metric",
+    "tensor-undercount",
+    "tensor-parent-peak",
+    "inconsistent-passes",
+];
+
 /// Runs every rule that the settings do not leave out.
 ///
-/// Kernels that are bound by links, that are faster than the model allows, or that have no time are
-/// not looked at; one that is only launch cost is looked at for that alone. Custom rules over kernels
-/// look at every kernel; those over launches need the profile: [`check_launches`](super::check_launches).
+/// Kernels that are bound by links or that have no time are not looked at; one that is faster than the
+/// model allows is looked at for how it was counted, one that is only launch cost for that alone. Custom
+/// rules over kernels look at every kernel; those over launches need the profile:
+/// [`check_launches`](super::check_launches).
 #[must_use]
 pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
     let mut findings =
@@ -156,9 +172,7 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
                     }
                     let subject = Subject { rule, kernel, analysis, settings };
                     match check(&subject) {
-                        Ok(Some(finding))
-                            if finding.severity == Severity::Info && kernel.share < SHOWN_SHARE =>
-                        {
+                        Ok(Some(finding)) if finding.is_fixed && kernel.share < SHOWN_SHARE => {
                             tally.minor += 1;
                             drop(finding);
                         }
@@ -222,7 +236,8 @@ fn is_examined(rule: &Rule, kernel: &Kernel) -> bool {
         return false;
     }
     match kernel.state {
-        State::NotRoofline | State::FasterThanRoof => false,
+        State::NotRoofline => false,
+        State::FasterThanRoof => VALIDITY.contains(&rule.id),
         State::LaunchFloored => rule.id == "launch-bound",
         _ => true,
     }
@@ -289,7 +304,7 @@ pub(super) fn sort(found: &mut [Finding]) {
 
 #[cfg(test)]
 mod tests {
-    use super::SILENCES;
+    use super::{SILENCES, VALIDITY};
     use crate::rules::rule;
 
     #[test]
@@ -301,5 +316,6 @@ mod tests {
                 assert_ne!(one, other);
             }
         }
+        assert!(VALIDITY.iter().all(|id| rule(id).is_some()));
     }
 }

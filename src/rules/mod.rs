@@ -60,11 +60,15 @@ rules! {
     uncoalesced_access,
     misaligned_access,
     partial_dram_bursts,
+    random_gather_bound,
+    ecc_partial_writes,
     narrow_global_loads,
     redundant_dram_traffic,
     l2_bandwidth_bound,
     l1_bandwidth_bound,
     l2_fabric_traffic,
+    l2_thrashing,
+    compression_ineffective,
     dram_saturated,
     memory_latency_bound,
     sysmem_traffic,
@@ -74,6 +78,7 @@ rules! {
     local_arrays,
     shared_load_bank_conflicts,
     shared_store_bank_conflicts,
+    shared_bandwidth_bound,
     // arithmetic
     gemm_on_cuda_cores,
     half_gemm_on_cuda_cores,
@@ -119,6 +124,11 @@ rules! {
     modelled_bytes_faulty,
     algorithmic_only,
     truncated_names,
+    sparse_work,
+    unweighted_flop_metric,
+    tensor_undercount,
+    tensor_parent_peak,
+    inconsistent_passes,
 }
 
 /// The rule of this name.

@@ -60,6 +60,8 @@ fn packed_half_on_the_tensor_pipe_is_no_tensor_work() {
     assert_eq!(work("9.0"), Some(0.0));
     // 2 × 16 × 8 × 8, the smallest instruction.
     assert_eq!(work("8.6"), Some(100.0 * 2048.0));
+    // It can be either where the device is not told.
+    assert_eq!(work(""), None);
 }
 
 #[test]

@@ -3,8 +3,12 @@
 //! Each quantity has a ladder of sources, most direct first; the rung taken is kept as the value's
 //! [`Origin`]. Formulas: *Nsight Compute Profiling Guide* and the section files shipped with it.
 
+#[cfg(test)]
+mod bench;
 mod diagnosis;
 mod memory;
+mod traffic;
+mod validity;
 mod work;
 
 use super::metrics::{Catalogue, Gathered, Raw};
@@ -75,6 +79,8 @@ impl Deriver<'_, '_, '_> {
         self.launch();
         self.speed_of_light();
         self.diagnosis(catalogue);
+        self.traffic();
+        self.validity(catalogue);
     }
 
     fn set(&mut self, quantity: Quantity, value: f64, kind: OriginKind, formula: &'static str) {

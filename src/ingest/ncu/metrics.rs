@@ -135,6 +135,14 @@ raws! {
     SharedWavefronts, Count, ["memory_l1_wavefronts_shared"];
     SharedDataWavefronts, Count, ["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
     SharedIdeal, Count, ["memory_l1_wavefronts_shared_ideal"];
+    SharedPct, Percent, ["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed"];
+    EccEnabled, Count, ["device__attribute_ecc_enabled"];
+    GenericCompressed, Percent, ["lts__average_gcomp_input_sector_success_rate.pct"];
+    GenericInput, Count, ["lts__gcomp_input_sectors.sum"];
+    InlineCompressed, Percent, ["lrc__average_ilc_input_sector_success_rate.pct"];
+    InlineInput, Count, ["lrc__ilc_input_sectors.sum"];
+    CompressedDetails, Percent, [];
+    CompressionInputDetails, Count, [];
     LtsSectors, Count, ["lts__t_sectors.sum"];
     LtsReadSectors, Count, ["lts__t_sectors_op_read.sum"];
     LtsWriteSectors, Count, ["lts__t_sectors_op_write.sum"];
@@ -401,6 +409,8 @@ impl Catalogue {
             ("Memory Throughput", false) => Raw::DramRateDetails,
             ("L2 Hit Rate", _) => Raw::L2Hit,
             ("L1/TEX Hit Rate", _) => Raw::L1Hit,
+            ("L2 Compression Success Rate", true) => Raw::CompressedDetails,
+            ("L2 Compression Input Sectors", _) => Raw::CompressionInputDetails,
             ("Grid Size", _) => Raw::Blocks,
             ("Block Size", _) => Raw::Threads,
             ("Registers Per Thread", _) => Raw::Registers,

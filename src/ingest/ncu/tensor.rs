@@ -166,6 +166,18 @@ pub(super) fn peaks(peaks: &[(TensorMetric, f64)]) -> Vec<(Pipe, f64)> {
     best
 }
 
+/// Peaks of counters that do not tell dense from sparse work, over the dense peak of their pipe.
+pub(super) fn parent_peaks(found: &[(TensorMetric, f64)]) -> Vec<(Pipe, f64)> {
+    let of = |sparsity| found.iter().filter(move |(metric, _)| metric.sparsity == sparsity);
+    let dense = peaks(&of(Sparsity::Off).copied().collect::<Vec<_>>());
+    let parents = of(Sparsity::Both).filter(|(metric, _)| !metric.is_child);
+    let over = |(metric, peak): &(TensorMetric, f64)| {
+        let (pipe, dense) = dense.iter().find(|(pipe, _)| *pipe == metric.pipe)?;
+        (*dense > 0.0).then_some((*pipe, peak / dense))
+    };
+    parents.filter_map(over).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,5 +239,17 @@ mod tests {
             (metric("op_hgmma_src_bf16_dst_fp32_sparsity_off"), 540_672.0),
         ]);
         assert_eq!(peaks, [(Pipe::Bf16Matrix, 540_672.0)]);
+    }
+
+    #[test]
+    fn a_parents_peak_is_compared_with_the_fastest_dense_leaf_of_its_pipe() {
+        let found = [
+            (metric("src_bf16_dst_fp32"), 1_081_344.0),
+            (metric("op_hmma_src_bf16_dst_fp32_sparsity_off"), 360_448.0),
+            (metric("op_hgmma_src_bf16_dst_fp32_sparsity_off"), 540_672.0),
+            (metric("op_hgmma_src_bf16_dst_fp32_sparsity_on"), 1_081_344.0),
+            (metric("src_tf32_dst_fp32"), 540_672.0),
+        ];
+        assert_eq!(parent_peaks(&found), [(Pipe::Bf16Matrix, 2.0)]);
     }
 }

@@ -15,11 +15,11 @@ const DADD: usize = 0;
 const FADD: usize = 3;
 
 /// A part over a whole that is not zero, held within 0–1: differences of counters can stray.
-fn share(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+pub(super) fn share(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     Some((part? / whole.filter(|whole| *whole > 0.0)?).clamp(0.0, 1.0))
 }
 
-fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
+pub(super) fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
     Some(one? + two?)
 }
 
@@ -442,42 +442,8 @@ const STALLS: &[(Quantity, Raw, Raw)] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::{Options, read_text};
-    use crate::model::{Profile, Quantity};
-
-    /// A raw page of one launch with these metrics, each with its unit and value.
-    fn raw_page(metrics: &[(&str, &str, &str)]) -> Profile {
-        let of = |cell: fn(&(&str, &str, &str)) -> String| {
-            let cells: Vec<String> =
-                metrics.iter().map(|one| format!("\"{}\"", cell(one))).collect();
-            format!(",{}", cells.join(","))
-        };
-        let text = format!(
-            "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\
-             \"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\"{}\n\
-             \"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"{}\n\
-             \"0\",\"1\",\"app\",\"host\",\"k\",\"1\",\"7\",\"(128, 1, 1)\",\"(512, 1, 1)\",\
-             \"0\",\"9.0\",\"1000\"{}\n",
-            of(|metric| metric.0.to_owned()),
-            of(|metric| metric.1.to_owned()),
-            of(|metric| metric.2.to_owned()),
-        );
-        read_text("raw", Box::leak(text.into_boxed_str()), &Options::default()).unwrap()
-    }
-
-    fn check(metrics: &[(&str, &str, &str)], expected: &[(Quantity, Option<f64>)]) {
-        let profile = raw_page(metrics);
-        assert_eq!(profile.sources[0].skips.count, 0, "every column is understood");
-        let launch = profile.launch(0);
-        for (quantity, value) in expected {
-            let found = launch.value(*quantity);
-            let is_same = match (found, value) {
-                (Some(found), Some(value)) => (found - value).abs() < 1e-9,
-                (found, value) => found.is_none() && value.is_none(),
-            };
-            assert!(is_same, "{quantity:?}: {found:?}, not {value:?}");
-        }
-    }
+    use crate::ingest::ncu::derive::bench::check;
+    use crate::model::Quantity;
 
     #[test]
     fn sectors_and_wavefronts_become_shares() {

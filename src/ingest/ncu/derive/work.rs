@@ -15,7 +15,7 @@ const HFMA: usize = 8;
 
 impl Deriver<'_, '_, '_> {
     /// Elapsed cycles of an SM, to turn rates per cycle into counts.
-    fn cycles(&self) -> Option<f64> {
+    pub(super) fn cycles(&self) -> Option<f64> {
         let raw = self.raw;
         raw.get(Raw::SmspCycles)
             .or_else(|| raw.get(Raw::SmCycles))
@@ -183,6 +183,7 @@ impl Deriver<'_, '_, '_> {
     fn tensor_instructions(&mut self, context: Context<'_>) {
         let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
         let work = Quantity::Work(Pipe::Fp16Matrix);
+        let mut is_least = false;
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
         if matches!(context.compute_capability, Some("8.0" | "9.0")) && count > 0.0 {
             let Some((half, _)) = self.count(HFMA) else {
@@ -201,11 +202,36 @@ impl Deriver<'_, '_, '_> {
                 );
             };
             count = (count - half / 32.0).max(0.0);
+        } else if context.compute_capability.is_none()
+            && let Some((half, _)) = self.count(HFMA)
+            && half > 0.0
+        {
+            // An unknown device may be one of these: what is left is tensor work on any. Where
+            // nothing is left, all of it may be, or none.
+            count -= half / 32.0;
+            if count <= 0.0 {
+                return;
+            }
+            is_least = true;
         }
         if count == 0.0 {
             self.set(work, 0.0, OriginKind::Measured, "sm__inst_executed_pipe_tensor.sum");
         } else if let Some(each) = shape_in_name(context.kernel) {
-            self.set(work, count * each, OriginKind::Derived, "sm__inst_executed_pipe_tensor.sum × 2·m·n·k of the instruction in the kernel's name");
+            // One text for each interval, as origins are told apart by it.
+            let (formula, high) = if is_least {
+                (
+                    "at least (sm__inst_executed_pipe_tensor.sum − …op_hfma… ÷ 32) × 2·m·n·k of the instruction in the kernel's name",
+                    f64::INFINITY,
+                )
+            } else {
+                (
+                    "sm__inst_executed_pipe_tensor.sum × 2·m·n·k of the instruction in the kernel's name",
+                    1.0,
+                )
+            };
+            let kind = OriginKind::Derived;
+            let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
+            self.values.set(work, count * each, origin);
         } else if context.compute_capability == Some("7.0") {
             self.set(
                 work,
