@@ -8,6 +8,9 @@ mod explained;
 mod figure;
 mod numbers;
 mod predicted;
+mod roofs;
+#[cfg(feature = "plot")]
+mod scene;
 mod verdict;
 mod view;
 mod what_if;

@@ -2,7 +2,9 @@
 
 use super::Report;
 pub(super) use super::numbers::{TimeUnit, count, digits, factor, percent, printable, si};
+use super::roofs::{bandwidths, peaks};
 use crate::analysis::{Kernel, State};
+use crate::model::MemoryLevel;
 use crate::roofline::Limiter;
 use crate::units::Seconds;
 
@@ -424,41 +426,26 @@ pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
 
 /// The ceilings that the profile's work was compared with.
 pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
-    use std::collections::BTreeMap;
     let analysis = report.analysis;
     let mut lines = Vec::new();
     for (position, device) in analysis.devices.iter().enumerate() {
-        let kernels = || analysis.kernels.iter().filter(move |kernel| kernel.device == position);
-        // Clocks differ a little from launch to launch: the range says so.
-        let mut roofs: BTreeMap<String, (f64, f64, &'static str)> = BTreeMap::new();
-        let mut add = |name: &str, value: f64, unit: &'static str| {
-            let entry = roofs.entry(name.to_owned()).or_insert((value, value, unit));
-            entry.0 = entry.0.min(value);
-            entry.1 = entry.1.max(value);
-        };
-        for kernel in kernels() {
-            if let (Some(bytes), Some(time)) = (kernel.bytes, kernel.memory_time)
-                && time.get() > 0.0
-            {
-                add("DRAM", (bytes / time).get(), "B/s");
-            }
-            for work in &kernel.work {
-                if let Some(peak) = work.peak() {
-                    add(
-                        work.pipe.label(),
-                        peak.get(),
-                        if work.pipe.operation() == "OP" { "OP/s" } else { "FLOP/s" },
-                    );
-                }
-            }
-        }
+        let dram = bandwidths(&analysis.kernels, position);
+        let dram = dram.iter().filter(|(level, _, _)| *level == MemoryLevel::Dram);
+        let dram = dram.map(|(level, low, high)| (level.label(), low, high, "B/s"));
+        let peaks = peaks(&analysis.kernels, position);
+        let peaks = peaks.iter().map(|(pipe, low, high)| {
+            let unit = if pipe.operation() == "OP" { "OP/s" } else { "FLOP/s" };
+            (pipe.label(), low, high, unit)
+        });
+        let mut roofs: Vec<_> = dram.chain(peaks).collect();
+        roofs.sort_by_key(|(name, ..)| *name);
         let shown: Vec<String> = roofs
-            .iter()
-            .map(|(name, (low, high, unit))| {
+            .into_iter()
+            .map(|(name, low, high, unit)| {
                 if high / low < 1.005 {
-                    format!("{name} {}", si(*high, unit))
+                    format!("{name} {}", si(high, unit))
                 } else {
-                    format!("{name} {} to {}", si(*low, unit), si(*high, unit))
+                    format!("{name} {} to {}", si(low, unit), si(high, unit))
                 }
             })
             .collect();

@@ -1,0 +1,51 @@
+//! The roofs that the kernels of a run were held against.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::Kernel;
+use crate::model::{MemoryLevel, Pipe};
+use crate::units::Seconds;
+
+/// The kernels of a device, with their positions.
+pub(super) fn on(kernels: &[Kernel], device: usize) -> impl Iterator<Item = (usize, &Kernel)> {
+    kernels.iter().enumerate().filter(move |(_, kernel)| kernel.device == device)
+}
+
+/// The least and the greatest rate that kernels were held against, per roof. Clocks differ a little
+/// from launch to launch, and so do the roofs.
+#[derive(Debug)]
+pub(super) struct Ranges<Kind>(BTreeMap<Kind, (f64, f64)>);
+
+impl<Kind: Ord + Copy> Ranges<Kind> {
+    fn of(rates: impl Iterator<Item = (Kind, f64)>) -> Self {
+        let mut ranges: BTreeMap<Kind, (f64, f64)> = BTreeMap::new();
+        for (kind, rate) in rates {
+            let range = ranges.entry(kind).or_insert((rate, rate));
+            *range = (range.0.min(rate), range.1.max(rate));
+        }
+        Self(ranges)
+    }
+
+    /// Kind, least and greatest rate, in the order of the kinds.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Kind, f64, f64)> {
+        self.0.iter().map(|(kind, (least, greatest))| (*kind, *least, *greatest))
+    }
+}
+
+/// Bandwidths that the kernels of a device were held against.
+pub(super) fn bandwidths(kernels: &[Kernel], device: usize) -> Ranges<MemoryLevel> {
+    Ranges::of(on(kernels, device).flat_map(|(_, kernel)| {
+        let dram = kernel.bytes.zip(kernel.memory_time);
+        let dram = dram.map(|(bytes, time)| (MemoryLevel::Dram, bytes, time));
+        let others = kernel.levels.iter().filter(|traffic| traffic.level != MemoryLevel::Dram);
+        let others = others.filter_map(|one| Some((one.level, one.bytes, one.time?)));
+        let timed = dram.into_iter().chain(others).filter(|(_, _, time)| *time > Seconds::ZERO);
+        timed.map(|(level, bytes, time)| (level, (bytes / time).get())).collect::<Vec<_>>()
+    }))
+}
+
+/// Peaks that the kernels of a device were held against.
+pub(super) fn peaks(kernels: &[Kernel], device: usize) -> Ranges<Pipe> {
+    let works = on(kernels, device).flat_map(|(_, kernel)| &kernel.work);
+    Ranges::of(works.filter_map(|work| Some((work.pipe, work.peak()?.get()))))
+}
