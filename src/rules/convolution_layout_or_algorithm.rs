@@ -145,7 +145,7 @@ mod tests {
         let rules = |bench: &Bench| -> Vec<&'static str> {
             let found = bench.all(&Settings::default()).run;
             let ours = [RULE, "layout-transforms"];
-            found.iter().map(|one| one.rule).filter(|rule| ours.contains(rule)).collect()
+            found.iter().map(|one| &*one.rule).filter(|rule| ours.contains(rule)).collect()
         };
         assert_eq!(rules(&network(25.0)), [RULE]);
         let other = network(25.0).launch("transposeNaive(float*)", (1000, 256), (1, 90.0), &[]);
