@@ -8,6 +8,7 @@ mod explained;
 mod figure;
 mod numbers;
 mod predicted;
+mod tool_advice;
 mod verdict;
 mod view;
 mod what_if;

@@ -13,4 +13,5 @@ mod predict;
 mod profiles;
 mod rules;
 mod taxonomy;
+mod tool_advice;
 mod what_if;

@@ -4,6 +4,8 @@ mod derive;
 mod identity;
 mod messages;
 mod metrics;
+mod rule_texts;
+mod rules;
 mod tensor;
 mod units;
 
@@ -11,6 +13,7 @@ pub(in crate::ingest) use derive::{Context, Deriver, OriginCache};
 pub(in crate::ingest) use identity::{Attributes, Identity, complete_shape};
 pub(in crate::ingest) use messages::{Preamble, no_table};
 pub(in crate::ingest) use metrics::{Catalogue, Gathered, Kind, Raw, Wanted, kind};
+pub(in crate::ingest) use rules::RuleColumns;
 pub(in crate::ingest) use units::{Dimension, unit};
 
 /// The command that gives the best input: one row per launch, all levels, base units.
