@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Algorithmic;
+use super::{Algorithmic, KernelAdvice};
 use crate::model::{MemoryLevel, Origin, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::Class;
@@ -244,6 +244,8 @@ pub struct Kernel {
     pub longest: usize,
     /// Pipes nobody counted, where the export counts others.
     pub uncounted: Vec<&'static str>,
+    /// What the profiler's own rules say of it; empty where the export has no rules.
+    pub tool_advice: Vec<KernelAdvice>,
 }
 
 impl Kernel {

@@ -1,5 +1,6 @@
 //! Profile × catalogue → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
 
+mod advice;
 mod algorithmic;
 mod ceilings;
 mod columns;
@@ -25,6 +26,7 @@ pub mod frames;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{Algorithmic, ClosedForm, ClosedFormError};
 pub use ceilings::CeilingSet;
 pub use columns::{Cell, Column, Columns, Form, Row};
@@ -444,6 +446,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         longest: sums.longest.0,
         uncounted: uncounted(&work, sums.algorithmic, part.tensor_activity.get() > 0.0),
         work,
+        tool_advice: sums.advice.named(profile),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::advice::Gathered;
 use super::law::{Interval, Judged, Problem};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
@@ -64,6 +65,8 @@ pub(super) struct Sums {
     pub(super) algorithmic: bool,
     averages: Vec<(Quantity, ExactSum, ExactSum)>,
     pub(super) longest: (usize, f64),
+    /// What the profiler's own rules say.
+    pub(super) advice: Gathered,
 }
 
 impl Sums {
@@ -109,6 +112,7 @@ impl Sums {
                 self.average(*quantity, value, time.map_or(1.0, Seconds::get) * count as f64);
             }
         }
+        self.advice.add(launch.advice(), count);
         self.without_peak = self.without_peak.or(judged.without_peak);
         self.without_bandwidth |= judged.without_bandwidth;
         self.algorithmic |= judged.algorithmic;

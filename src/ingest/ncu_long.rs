@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::ncu::{
-    BEST, Catalogue, Dimension, Identity, Kind, Preamble, Raw, Wanted, complete_shape, kind, unit,
+    BEST, Catalogue, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
+    kind, unit,
 };
 use super::ncu_wide::Row;
 use super::reading::fields;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
-use crate::model::Head;
+use crate::model::{Head, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-long",
@@ -48,7 +49,7 @@ struct Columns {
     name: usize,
     unit: Option<usize>,
     value: usize,
-    rule: Option<usize>,
+    rule: Option<RuleColumns>,
     width: usize,
 }
 
@@ -60,7 +61,7 @@ impl Columns {
             name: find("Metric Name").unwrap_or_default(),
             unit: find("Metric Unit"),
             value: find("Metric Value").unwrap_or_default(),
-            rule: find("Rule Name"),
+            rule: RuleColumns::new(header),
             width: header.len(),
         }
     }
@@ -191,7 +192,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         current: None,
         rows_by_key: HashMap::new(),
         preamble,
+        advice: Vec::new(),
         rules: 0,
+        crowded: 0,
         repeated: 0,
         sms: None,
     };
@@ -224,7 +227,11 @@ struct Table {
     current: Option<Current>,
     rows_by_key: HashMap<(u32, u32), usize>,
     preamble: Preamble,
+    /// What the profiler's rules say of the current launch.
+    advice: Vec<ToolAdvice>,
     rules: u64,
+    /// Rule rows for which their launch had no room.
+    crowded: u64,
     /// Launches that have number and name of an earlier one, but other values.
     repeated: u64,
     /// SM count as a rule's text tells it, where no metric does.
@@ -274,8 +281,7 @@ impl Table {
         }
         let name = record.get(columns.name).unwrap_or_default();
         if name.is_empty() {
-            self.rule(record);
-            return Ok(());
+            return self.rule(reading, record, line);
         }
         self.value(reading, record, line)
     }
@@ -335,14 +341,22 @@ impl Table {
         }
     }
 
-    fn rule(&mut self, record: &csv::ByteRecord) {
+    /// Keeps the result of a rule. Rule rows stand between the rows of their launch, or before them.
+    fn rule(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
         self.rules += 1;
-        if self.sms.is_some() {
-            return;
+        if self.sms.is_none() {
+            let mut text = (self.columns.value..record.len()).filter_map(|at| record.get(at));
+            self.sms = text.find_map(|text| multiprocessors(&String::from_utf8_lossy(text)));
         }
-        let from = self.columns.rule.unwrap_or(self.columns.value);
-        let mut text = (from..record.len()).filter_map(|field| record.get(field));
-        self.sms = text.find_map(|text| multiprocessors(&String::from_utf8_lossy(text)));
+        if let Some(columns) = self.columns.rule {
+            self.advice.extend(columns.read(reading, record, line, self.row.numerals)?);
+        }
+        Ok(())
     }
 
     /// Ends the current launch.
@@ -364,13 +378,20 @@ impl Table {
         self.row.derive(reading, catalogue, current.head.device, &current.name);
         let known = self.rows_by_key.get(&current.key).copied();
         let known = known.filter(|row| reading.head(*row).name == current.head.name);
-        match known.filter(|row| !reading.contradicts(*row, self.row.values())) {
-            Some(row) => reading.fill(row, self.row.values()),
+        let row = match known.filter(|row| !reading.contradicts(*row, self.row.values())) {
+            Some(row) => {
+                reading.fill(row, self.row.values());
+                row
+            }
             None => {
                 self.repeated += u64::from(known.is_some());
                 let row = reading.push(current.head, self.row.values());
                 self.rows_by_key.insert(current.key, row);
+                row
             }
+        };
+        for advice in self.advice.drain(..) {
+            self.crowded += u64::from(!reading.advise(row, advice));
         }
         self.row.raw.clear();
     }
@@ -399,6 +420,11 @@ impl Table {
                 "{} launches repeat a process and launch number with other values: taken as another run",
                 self.repeated
             );
+            reading.source.clues.push(clue);
+        }
+        if self.crowded > 0 {
+            let clue =
+                format!("{} results of rules were left out: no launch has that many", self.crowded);
             reading.source.clues.push(clue);
         }
         reading.source.clues.extend(self.metrics.catalogue.clues());

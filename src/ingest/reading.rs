@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use super::detect::Sample;
 use super::{IngestError, Input, Options, input};
 use crate::model::{
-    DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Values,
+    DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
 };
 use crate::units::Hertz;
 
@@ -278,6 +278,11 @@ impl<'a> Reading<'a> {
     /// Adds values to a launch of this file that was read before.
     pub fn fill(&mut self, row: usize, values: &Values) {
         self.profile.launches.fill(row, values);
+    }
+
+    /// Adds what a rule of the profiler says of a launch of this file; whether there was room for it.
+    pub fn advise(&mut self, row: usize, advice: ToolAdvice) -> bool {
+        self.profile.launches.advise(row, advice)
     }
 
     /// Puts what was learnt of the file into the profile.

@@ -106,6 +106,7 @@ pub(super) fn join(profile: &mut Profile) {
                     for (host_row, donor_row) in pairs {
                         let values = values(profile, *donor_row);
                         profile.launches.fill(*host_row, &values);
+                        adopt_advice(profile, *host_row, *donor_row);
                         gone[*donor_row] = true;
                     }
                     let note = joined(profile, &groups[donor_at], &groups[*host_at], pairs.len());
@@ -252,6 +253,16 @@ fn values(profile: &Profile, row: usize) -> Values {
         }
     }
     values
+}
+
+/// Gives a launch the advice of the run whose counters it took over, unless its own run had any: the
+/// rules of one run judge by the counters of that run.
+fn adopt_advice(profile: &mut Profile, host: usize, donor: usize) {
+    if profile.launches.advice(host).is_empty() {
+        for advice in profile.launches.advice(donor).to_vec() {
+            profile.launches.advise(host, advice);
+        }
+    }
 }
 
 #[cfg(test)]

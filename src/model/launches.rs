@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity};
+use super::advice::AdviceColumn;
+use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
 use crate::units::{Bytes, Flops, Seconds};
 
 /// Extent in x, y and z.
@@ -173,6 +174,7 @@ pub struct Launches {
     shapes: Vec<Shape>,
     shape_ids: HashMap<Shape, u32>,
     columns: Vec<Option<Column>>,
+    advice: AdviceColumn,
 }
 
 #[derive(Debug, Default)]
@@ -238,6 +240,18 @@ impl Launches {
         self.column(quantity).put(row, value, origin);
     }
 
+    /// Adds what a rule of the profiler says of an existing launch, unless it is known; whether there
+    /// was room for it.
+    pub fn advise(&mut self, row: usize, advice: ToolAdvice) -> bool {
+        self.advice.put(row, advice)
+    }
+
+    /// What the rules of the profiler say of launch `row`, in the profiler's order.
+    #[must_use]
+    pub fn advice(&self, row: usize) -> &[ToolAdvice] {
+        self.advice.of(row)
+    }
+
     /// What identifies launch `row`.
     #[must_use]
     pub fn head(&self, row: usize) -> Head {
@@ -295,6 +309,7 @@ impl Launches {
             stream: pick(&heads.stream),
             count: pick(&heads.count),
         };
+        self.advice.pick(&rows);
         for column in self.columns.iter_mut().flatten() {
             let old = std::mem::take(column);
             column.first = old.first;
@@ -377,6 +392,12 @@ impl<'a> Launch<'a> {
     #[must_use]
     pub fn dram_bytes(&self) -> Option<(Bytes, &'a Origin)> {
         self.get(Quantity::DramBytes).map(|(value, origin)| (Bytes::new(value), origin))
+    }
+
+    /// What the rules of the profiler itself say of it.
+    #[must_use]
+    pub fn advice(&self) -> &'a [ToolAdvice] {
+        self.profile.launches.advice(self.row)
     }
 
     /// The work recorded, pipe by pipe; zero entries included (known to be zero).

@@ -3,6 +3,7 @@
 //! A million launches must fit in memory, so they are kept as columns; [`Profile::launch`] gives a
 //! typed view of one. A missing value is `None`, never zero.
 
+mod advice;
 mod data_type;
 mod launches;
 mod memory_level;
@@ -12,6 +13,7 @@ mod pipe;
 mod quantity;
 mod source;
 
+pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub use data_type::DataType;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
 pub use memory_level::MemoryLevel;

@@ -4,6 +4,7 @@ mod levels;
 mod reading;
 
 use super::text::wrap;
+use super::tool_advice;
 use super::view::{self, Style, printable};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
@@ -21,7 +22,7 @@ pub fn explained(
     findings: &[Finding],
     style: &Style,
 ) -> String {
-    let mut lines = Lines { rows: Vec::new() };
+    let mut lines = Lines::default();
     let device = &analysis.devices[kernel.device];
     lines.add("kernel", printable(&kernel.full_name), String::new());
     if let Some(operator) = &kernel.operator {
@@ -67,6 +68,7 @@ pub fn explained(
     for finding in findings {
         advice(&mut text, finding, style);
     }
+    text.push_str(&tool_advice::told(kernel, style));
     text
 }
 
@@ -396,9 +398,16 @@ const REMARK: usize = 30;
 #[derive(Default)]
 pub(super) struct Lines {
     rows: Vec<(String, String, String)>,
+    /// Columns left free before each line, besides the two of every line.
+    indent: usize,
 }
 
 impl Lines {
+    /// Lines that stand below a heading of their own.
+    pub(super) fn below_heading() -> Self {
+        Self { indent: 2, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, symbol: &str, value: String, remark: String) {
         self.rows.push((symbol.to_owned(), value, remark));
     }
@@ -415,12 +424,13 @@ impl Lines {
             let pad =
                 |text: &str, width: usize| " ".repeat(width.saturating_sub(text.chars().count()));
             let line = format!(
-                "  {}{}  {value}{}  ",
+                "{}{}{}  {value}{}  ",
+                " ".repeat(2 + self.indent),
                 style.bold(symbol),
                 pad(symbol, symbols),
                 pad(value, values)
             );
-            let indent = 2 + symbols + 2 + values + 2;
+            let indent = 2 + self.indent + symbols + 2 + values + 2;
             match style.width {
                 // Remarks get a column of their own if the terminal leaves room for a few words.
                 Some(width) if !remark.is_empty() && indent + REMARK <= width => {

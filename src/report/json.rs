@@ -2,6 +2,7 @@
 //!
 //! Within a major version keys are only added. The schema is published from these types.
 
+mod advice;
 mod what_if;
 
 use std::collections::BTreeMap;
@@ -228,6 +229,8 @@ struct KernelDocument<'a> {
     /// Averages over the launches, weighted by time; units in the keys, shares 0–1.
     averages: BTreeMap<String, f64>,
     findings: &'a [Finding],
+    /// What Nsight Compute's own rules say; empty where the export has no rules.
+    tool_advice: Vec<advice::AdviceDocument<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -578,5 +581,6 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
             .map(|(quantity, value)| (quantity.column(), *value))
             .collect(),
         findings,
+        tool_advice: advice::documents(&kernel.tool_advice),
     }
 }

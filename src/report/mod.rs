@@ -11,6 +11,7 @@ mod predicted;
 mod roofs;
 #[cfg(feature = "plot")]
 mod scene;
+mod tool_advice;
 mod verdict;
 mod view;
 mod what_if;

@@ -142,10 +142,11 @@ mod tests {
 
     #[test]
     fn explains_changes_of_layout_where_they_are_all_its_own() {
-        let rules = |bench: &Bench| -> Vec<&'static str> {
+        let rules = |bench: &Bench| -> Vec<String> {
             let found = bench.all(&Settings::default()).run;
             let ours = [RULE, "layout-transforms"];
-            found.iter().map(|one| &*one.rule).filter(|rule| ours.contains(rule)).collect()
+            let rules = found.iter().map(|one| one.rule.to_string());
+            rules.filter(|rule| ours.contains(&rule.as_str())).collect()
         };
         assert_eq!(rules(&network(25.0)), [RULE]);
         let other = network(25.0).launch("transposeNaive(float*)", (1000, 256), (1, 90.0), &[]);

@@ -25,7 +25,8 @@ busy unit would bring; at least, what uneven numbers of blocks waste.
 
 ## What to try
 Smaller tiles, fewer items per thread, split-K or a reduction in two passes, a larger batch; blocks of
-128 to 256 threads instead of very small ones.
+128 to 256 threads instead of very small ones. Where no more of the same blocks fit at once, more of them
+only wait: then room comes first, see `occupancy-limited`.
 
 ## When it is wrong
 Persistent kernels launch as many blocks as fit, by design; the confidence is low where a matrix product
@@ -96,6 +97,12 @@ fn check(subject: &Subject<'_>) -> Judgement {
     );
     let next = if is_small {
         "use blocks of 128 to 256 threads".to_owned()
+    } else if resident.is_some_and(|resident| resident <= per_sm) {
+        // As many as fit are there already: more of the same blocks would only wait.
+        let fit = if at_once < 2.0 { "fits" } else { "fit" };
+        format!(
+            "only {at_once:.0} of these blocks {fit} at once: make room for more, or use smaller tiles"
+        )
     } else {
         let wanted = subject.threshold(&BLOCKS) * f64::from(sms);
         format!("split the work into {wanted:.0} blocks or more")
@@ -117,6 +124,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Quantity;
     use crate::rules::bench_launches::h100;
 
     const RULE: &str = "insufficient-parallelism";
@@ -132,6 +140,17 @@ mod tests {
         );
         let found = h100().launch("k", (100_000, 16), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.next.as_deref(), Some("use blocks of 128 to 256 threads"));
+    }
+
+    #[test]
+    fn more_blocks_are_no_cure_where_no_more_fit() {
+        let next = |resident: f64| {
+            let values = [(Quantity::ResidentBlocksPerSm, resident)];
+            h100().launch("k", (132, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
+        };
+        assert_eq!(next(2.0), "split the work into 528 blocks or more");
+        let room = "only 1 of these blocks fits at once: make room for more, or use smaller tiles";
+        assert_eq!(next(1.0), room);
     }
 
     #[test]

@@ -21,9 +21,10 @@ and slots for warps each admit so many blocks; the scarcest decides.
 
 ## How it decides
 Theoretical occupancy below `theoretical`; no unit and no roof busier than 60 %, so that latency and
-not throughput is the likely limit; and more blocks in the grid than fit at once, without which more
-room would stay empty. Every resource that admits as few blocks as the scarcest is named. At most one
-more block brings its share of the time; at least nothing.
+not throughput is the likely limit; and at least as many blocks in the grid as fit at once: with fewer,
+there is room already. As many as fit are often chosen to fit (by the occupancy functions of the runtime,
+or in persistent kernels); then the grid has to grow with the room. Every resource that admits as few
+blocks as the scarcest is named. At most one more block brings its share of the time; at least nothing.
 
 ## What to try
 Registers: `__launch_bounds__`, a smaller tile, a kernel in two parts, but no spills. Shared memory:
@@ -108,9 +109,10 @@ fn check(subject: &Subject<'_>) -> Judgement {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
-    if let (Ok(grid), Ok(sms)) = (subject.blocks(), subject.sms())
-        && grid <= u64::from(sms) * u64::from(blocks)
-    {
+    let grid = subject.blocks().ok().zip(subject.sms().ok());
+    // Blocks of the grid beyond those that fit at once.
+    let waiting = grid.map(|(grid, sms)| grid.checked_sub(u64::from(sms) * u64::from(blocks)));
+    if waiting == Some(None) {
         return Ok(None);
     }
     let scarce: Vec<Resource> =
@@ -129,6 +131,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
     } else {
         scarce.iter().map(|one| one.remedy()).collect::<Vec<_>>().join("; ")
     };
+    let next =
+        if waiting == Some(Some(0)) { format!("{next}; launch more blocks then") } else { next };
     // With warps as the only way to hide latency, time falls at most as their number grows.
     let share = (1.0 / f64::from(blocks + 1)).min(latency::idle(busy));
     let stake =
@@ -248,10 +252,20 @@ mod tests {
         assert!(found.message.starts_with("registers and block size allow 1 block at once"));
     }
 
+    /// A grid that is chosen to fit is no larger than registers let it be: 132 × 2 blocks.
     #[test]
-    fn stays_quiet_where_a_unit_is_busy_or_all_blocks_fit() {
+    fn a_grid_that_just_fits_has_to_grow_with_the_room() {
+        let found = h100().launch("k", (264, 256), (1, 1000.0), REGISTERS).found(RULE);
+        assert_eq!(
+            found.next.as_deref(),
+            Some("80 registers a thread instead of 128 to admit 3 blocks; launch more blocks then")
+        );
+    }
+
+    #[test]
+    fn stays_quiet_where_a_unit_is_busy_or_room_is_left() {
         let mut values = REGISTERS.to_vec();
-        assert!(h100().launch("k", (264, 256), (1, 1000.0), &values).is_content(RULE));
+        assert!(h100().launch("k", (263, 256), (1, 1000.0), &values).is_content(RULE));
         values.push((Quantity::SmThroughput, 0.9));
         assert!(h100().launch("k", (10_000, 256), (1, 1000.0), &values).is_content(RULE));
     }

@@ -19,5 +19,6 @@ mod profiles;
 mod rule_coverage;
 mod rules;
 mod taxonomy;
+mod tool_advice;
 mod what_if;
 mod worked_cases;

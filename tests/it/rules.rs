@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{self, Options};
+use rooflint::analysis::{self, Analysis, Options};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::rules::{self, Findings, Settings};
@@ -18,6 +18,11 @@ fn root() -> &'static Path {
 
 /// The findings on a file, or why there are none.
 pub(crate) fn findings(path: &Path, device: Option<String>) -> Result<Findings, String> {
+    judged(path, device).map(|(_, findings)| findings)
+}
+
+/// The analysis of a file with its findings, or why there is none.
+pub(crate) fn judged(path: &Path, device: Option<String>) -> Result<(Analysis, Findings), String> {
     let inputs = [Input::Named(path.to_owned())];
     let profile = ingest::read(&inputs, &reading(path)).map_err(|_| "not read")?;
     let mut options = Options::default();
@@ -28,7 +33,8 @@ pub(crate) fn findings(path: &Path, device: Option<String>) -> Result<Findings, 
         analysis::analyse(&profile, &Catalog::builtin(), &options)
     });
     let analysis = analysis.map_err(|error| format!("not analysed: {error}"))?;
-    Ok(rules::check(&analysis, &Settings::default()))
+    let findings = rules::check(&analysis, &Settings::default());
+    Ok((analysis, findings))
 }
 
 /// What each rule could say of one file: the rules that speak with how often, then how many are

@@ -5,6 +5,8 @@ mod identity;
 mod messages;
 mod metrics;
 mod nvtx;
+mod rule_texts;
+mod rules;
 mod tensor;
 mod units;
 
@@ -12,6 +14,7 @@ pub(in crate::ingest) use derive::{Context, Deriver, OriginCache};
 pub(in crate::ingest) use identity::{Attributes, Identity, complete_shape};
 pub(in crate::ingest) use messages::{Preamble, no_table};
 pub(in crate::ingest) use metrics::{Catalogue, Gathered, Kind, Raw, Wanted, kind};
+pub(in crate::ingest) use rules::RuleColumns;
 pub(in crate::ingest) use units::{Dimension, unit};
 
 /// The command that gives the best input: one row per launch, all levels, base units.

@@ -1,0 +1,36 @@
+//! What the profiler's own rules say of a kernel, beside our findings: one line each.
+
+use super::explained::Lines;
+use super::view::{self, Style, printable};
+use crate::analysis::{AdviceSpeedup, Kernel};
+use crate::model::SpeedupScope;
+
+/// The lines under a heading of their own; nothing where the export has no rules.
+pub(super) fn told(kernel: &Kernel, style: &Style) -> String {
+    if kernel.tool_advice.is_empty() {
+        return String::new();
+    }
+    let mut lines = Lines::below_heading();
+    for advice in &kernel.tool_advice {
+        let speedup =
+            advice.speedup.map_or_else(String::new, |speedup| format!(", {}", estimate(speedup)));
+        let mut remark = advice.about.as_deref().map_or_else(String::new, printable);
+        if advice.launches < kernel.launches {
+            let some = format!("{} of {} launches", advice.launches, kernel.launches);
+            remark = if remark.is_empty() { some } else { format!("{remark}; {some}") };
+        }
+        lines.add(&printable(&advice.rule), format!("{}{speedup}", advice.kind.label()), remark);
+    }
+    format!("  {}\n{}", style.bold("Nsight Compute says"), lines.draw(style))
+}
+
+/// An estimate in the profiler's own words, with what it is a share of.
+fn estimate(speedup: AdviceSpeedup) -> String {
+    let (low, high) = (view::percent(speedup.low), view::percent(speedup.high));
+    let range = if low == high { high } else { format!("{low} to {high}") };
+    match speedup.scope {
+        Some(SpeedupScope::Global) => format!("est. speedup {range}"),
+        Some(SpeedupScope::Local) => format!("est. local speedup {range}"),
+        None => format!("est. speedup {range} of what is not said"),
+    }
+}
