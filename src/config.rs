@@ -1,4 +1,5 @@
-//! `rooflint.toml`: which rules run and by which numbers, waivers, rules and kernel names of the user's own.
+//! `rooflint.toml`: which rules run and by which numbers, limits, groups, waivers, rules and kernel names
+//! of the user's own.
 //!
 //! ```
 //! use rooflint::config::Config;
@@ -10,6 +11,8 @@
 //! ```
 
 mod custom;
+mod group;
+mod limits;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,9 +21,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::analysis::{ClosedForm, Waiver};
+use crate::analysis::{ClosedForm, Group, Waiver};
 use crate::model::Dim3;
 use crate::rules::{self, Custom, RULES, Rule, Settings};
+
+pub use limits::{Limits, min_share, threshold, time};
 
 /// What a user's configuration says.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +36,10 @@ pub struct Config {
     pub waivers: Vec<Waiver>,
     /// Closed forms of kernels whose shapes the user knows.
     pub closed_forms: Vec<ClosedForm>,
+    /// Kernels that are looked at together, the first that fits.
+    pub groups: Vec<Group>,
+    /// What counts as an opportunity.
+    pub limits: Limits,
     /// A file with kernel names of the user's own, beside the configuration.
     pub kernel_names: Option<PathBuf>,
 }
@@ -86,6 +95,9 @@ struct Wire {
     closed_form: Vec<ClosedFormWire>,
     #[serde(default)]
     custom_rule: Vec<custom::Wire>,
+    group: Vec<group::Wire>,
+    #[serde(default)]
+    analysis: limits::Wire,
     kernel_names: Option<PathBuf>,
 }
 
@@ -140,8 +152,8 @@ impl Config {
         let place = Place { path, text };
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            let help = "the tables are [rules], [rule.NAME], [[waiver]], [[closed-form]], [[custom-rule]]; \
-                        the key is kernel-names";
+            let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
+                        [[custom-rule]]; the key is kernel-names";
             place.wrong(&span, error.message().replace('\n', ", "), help)
         })?;
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
@@ -170,6 +182,8 @@ impl Config {
         for form in wire.closed_form {
             config.closed_forms.push(place.closed_form(&form)?);
         }
+        config.groups = group::read(&place, wire.group)?;
+        config.limits = limits::read(&place, wire.analysis)?;
         Ok(config)
     }
 }

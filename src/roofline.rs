@@ -57,6 +57,31 @@ pub fn recoverable(measured: Seconds, expected: Seconds) -> Seconds {
     (measured - expected).max(Seconds::ZERO)
 }
 
+/// Headroom up to which a kernel counts as near its roof: what good kernels keep to.
+pub const NEAR: f64 = 1.3;
+
+/// Time that a launch still takes after a rewrite that only just comes near its roofs and needs all that
+/// it may have needed: the pessimistic expectation, never below the structural one.
+///
+/// `most` is the longest time that any roof may ask for, whatever was not counted and at whatever level
+/// of memory; infinite if nothing bounds it, and then nothing is certain to be won.
+#[must_use]
+pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
+    structural.max(most * NEAR)
+}
+
+/// Efficiency: expected over measured time, 1 at the roof; the inverse of headroom.
+#[must_use]
+pub fn efficiency(expected: Seconds, measured: Seconds) -> f64 {
+    expected / measured
+}
+
+/// Time that reaching a target efficiency would win; zero where it is reached.
+#[must_use]
+pub fn above_target(measured: Seconds, expected: Seconds, target: f64) -> Seconds {
+    recoverable(measured, expected / target)
+}
+
 /// Speed-up of the whole when a part with this share of the time becomes `speedup` times faster.
 ///
 /// Source: G. Amdahl, AFIPS 1967.
@@ -69,6 +94,12 @@ pub fn amdahl(share: f64, speedup: f64) -> f64 {
 #[must_use]
 pub fn program_gain(total: Seconds, saved: Seconds) -> f64 {
     total / (total - saved)
+}
+
+/// The same, and 1 where nothing of the whole would be left: a time nobody knows has no gain.
+#[must_use]
+pub fn gain(total: Seconds, saved: Seconds) -> f64 {
+    if saved < total { program_gain(total, saved) } else { 1.0 }
 }
 
 /// Peak rate of a pipe from the datasheet's parts: each multiply-add is two operations.
@@ -243,32 +274,31 @@ pub fn is_launch_floored(measured: Seconds, expected: Seconds, fixed: Seconds) -
 /// Smallest time worth an opportunity, beside 1 % of the total.
 pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 
-/// Share of the total time below which a gain is noise.
+/// Share of the total time below which a gain is noise, unless the user sets another.
 pub const FLAG_SHARE: f64 = 0.01;
 
 /// Share of the whole beyond which a gain is never too small, however short the run.
 const NEVER_SMALL: f64 = 0.05;
 
-/// The smallest recoverable time that makes an opportunity: 1 % of the whole, and at least `floor`,
-/// unless the run is so short that the floor would be more than 5 % of it.
+/// The smallest recoverable time that makes an opportunity: a share of the whole, usually
+/// [`FLAG_SHARE`], and at least `floor`, unless the run is so short that the floor would be more than
+/// 5 % of it.
 #[must_use]
-pub fn flag_floor(total: Seconds, floor: Seconds) -> Seconds {
-    (total * FLAG_SHARE).max(floor.min(total * NEVER_SMALL))
+pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
+    (total * share).max(floor.min(total * NEVER_SMALL))
 }
 
 /// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
 ///
-/// `floor` is the smallest time worth it, usually [`FLAG_FLOOR`].
+/// `floor` is the smallest time worth it in this run, from [`flag_floor`].
 #[must_use]
 pub fn is_opportunity(
     measured: Seconds,
     expected: Seconds,
-    total: Seconds,
     threshold: f64,
     floor: Seconds,
 ) -> bool {
-    headroom(measured, expected) >= threshold
-        && recoverable(measured, expected) >= flag_floor(total, floor)
+    headroom(measured, expected) >= threshold && recoverable(measured, expected) >= floor
 }
 
 /// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536

@@ -16,7 +16,7 @@ use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 pub enum State {
     /// Far from its roof, for certain, and with enough time to win.
     Opportunity,
-    /// Close to its roof: at most [`NEAR`] times the expected time.
+    /// Close to its roof: at most [`NEAR`](super::NEAR) times the expected time.
     NearRoof,
     /// Between near the roof and the threshold.
     Fair,
@@ -35,9 +35,6 @@ pub enum State {
     /// Left alone on purpose, by a waiver.
     Waived,
 }
-
-/// Headroom up to which a kernel counts as near its roof.
-pub const NEAR: f64 = 1.3;
 
 impl State {
     /// Every state, in the order of reports.
@@ -232,12 +229,20 @@ pub struct Kernel {
     pub state: State,
     /// Why it is in that state, in a phrase.
     pub reason: String,
-    /// Time that a better implementation can win: above the structural expectation.
+    /// What is won if a rewrite only just comes near its roofs, needs all that was not counted, and moves
+    /// as much through every level of memory as now: the pessimistic end. Zero where nothing bounds that.
+    pub recoverable_low: Seconds,
+    /// Time that a better implementation can win realistically: above the structural expectation.
     pub recoverable: Seconds,
-    /// Time above the ideal expectation: the upper bound of what can be won.
+    /// Time above the ideal expectation: the optimistic end.
     pub recoverable_upper: Seconds,
     /// Speed-up of the whole profile if [`Kernel::recoverable`] is won.
     pub gain: f64,
+    /// Share of the recoverable time of all opportunities that this one and those above it hold;
+    /// `None` where it is no opportunity.
+    pub coverage: Option<f64>,
+    /// The group it is counted in.
+    pub group: Arc<str>,
     /// Averages over the launches, weighted by time, of quantities that do not add up.
     pub averages: Vec<(Quantity, f64)>,
     /// Row of its longest launch in the profile.
@@ -253,6 +258,12 @@ impl Kernel {
     #[must_use]
     pub fn meaning(&self) -> String {
         super::verdict::meaning(self)
+    }
+
+    /// Whether its short or full name is this one, or fits it as a pattern with `*`.
+    #[must_use]
+    pub fn is_named(&self, pattern: &str) -> bool {
+        super::fits(pattern, &self.name) || super::fits(pattern, &self.full_name)
     }
 
     /// A time-weighted average such as achieved occupancy.

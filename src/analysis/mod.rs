@@ -6,11 +6,13 @@ mod ceilings;
 mod columns;
 mod error;
 mod explain;
+mod grouping;
 mod groups;
 mod intent;
 mod kernel;
 mod law;
 mod needs;
+mod ranking;
 mod ranks;
 mod resolve;
 mod sums;
@@ -32,7 +34,8 @@ pub use ceilings::CeilingSet;
 pub use columns::{Cell, Column, Columns, Form, Row};
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
-pub use kernel::{Binding, Kernel, LevelTraffic, NEAR, State, Work};
+pub use grouping::{Group, GroupTotals, Target, Worst};
+pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
 pub use ranks::{Rank, Ranks, Spread};
 pub use resolve::DeviceUse;
@@ -48,6 +51,7 @@ use crate::model::{
     Engine, KernelName, Launch, MemoryLevel, OriginKind, Pipe, Precision, Profile, Quantity, Source,
 };
 use crate::roofline;
+pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
 use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
 use algorithmic::Describer;
@@ -67,6 +71,8 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Smallest recoverable time of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
     pub floor: Option<Seconds>,
+    /// Share of the whole below which a win is noise; `None` takes [`roofline::FLAG_SHARE`].
+    pub floor_share: Option<f64>,
     /// What kernel names tell; `None` takes the built-in rules.
     pub taxonomy: Option<Arc<Taxonomy>>,
     /// Closed forms of kernels whose shapes the user knows.
@@ -86,8 +92,10 @@ pub struct Analysis {
     pub ceilings_reason: String,
     /// Headroom from which a kernel is an opportunity.
     pub threshold: f64,
-    /// Smallest recoverable time of an opportunity, beside 1 % of the whole.
+    /// Smallest recoverable time of an opportunity, beside the share; see [`Analysis::smallest_win`].
     pub floor: Seconds,
+    /// Share of the whole below which a win is noise.
+    pub floor_share: f64,
     /// What any launch costs at least, as the profiler measures it.
     pub fixed_cost: Seconds,
     /// The whole run.
@@ -98,6 +106,8 @@ pub struct Analysis {
     pub lacking: Vec<Lack>,
     /// How finely each file tells durations.
     pub timers: Vec<Timer>,
+    /// Kernels by the user's groups, in their order, then the rest; by category where there are none.
+    pub groups: Vec<GroupTotals>,
     /// What a reader must know about the whole profile, one sentence each.
     pub notes: Vec<String>,
     /// Files found by a search that could not be read; the notes say why.
@@ -108,6 +118,8 @@ pub struct Analysis {
     of_hint: Vec<usize>,
     /// What kernel names were taken to tell.
     taxonomy: Option<Arc<Taxonomy>>,
+    /// The user's groups.
+    grouping: Vec<Group>,
 }
 
 /// Sums over all kernels.
@@ -129,9 +141,11 @@ pub struct Totals {
     pub expected: Seconds,
     /// The most their expected time can be, given what was not counted.
     pub expected_high: Seconds,
-    /// What better implementations of the opportunities can win.
+    /// What is won if rewrites of the opportunities only just come near their roofs: the pessimistic end.
+    pub recoverable_low: Seconds,
+    /// What better implementations of the opportunities can win realistically.
     pub recoverable: Seconds,
-    /// The same against ideal roofs: the upper bound.
+    /// The same against ideal roofs: the optimistic end.
     pub recoverable_upper: Seconds,
     /// Time of kernels the export does not allow to judge.
     pub unmodelled: Seconds,
@@ -149,12 +163,24 @@ impl Totals {
     pub fn headroom(&self) -> Option<f64> {
         (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
     }
+
+    /// Speed-up of the whole profile if [`Totals::recoverable`] is won.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        roofline::gain(self.measured, self.recoverable)
+    }
 }
 
 impl Analysis {
     /// The opportunities, best first.
     pub fn opportunities(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.iter().filter(|kernel| kernel.state == State::Opportunity)
+    }
+
+    /// The smallest win that makes an opportunity in this run.
+    #[must_use]
+    pub fn smallest_win(&self) -> Seconds {
+        roofline::flag_floor(self.totals.measured, self.floor, self.floor_share)
     }
 
     /// Kernels that fit what a user typed: `#2` (rank), a whole name, or a pattern with `*`.
@@ -167,14 +193,7 @@ impl Analysis {
                 .into_iter()
                 .collect();
         }
-        let fits = |kernel: &&Kernel| {
-            if query.contains('*') {
-                matches(query, &kernel.name) || matches(query, &kernel.full_name)
-            } else {
-                [&kernel.name, &kernel.full_name].into_iter().any(|name| **name == *query)
-            }
-        };
-        self.kernels.iter().filter(fits).collect()
+        self.kernels.iter().filter(|kernel| kernel.is_named(query)).collect()
     }
 
     /// The kernel name most like the one typed.
@@ -186,6 +205,11 @@ impl Analysis {
             .max_by(|one, two| one.0.total_cmp(&two.0))
             .map(|(_, name)| name)
     }
+}
+
+/// Whether a text is a whole word, or fits it as a pattern in which `*` stands for anything.
+fn fits(pattern: &str, text: &str) -> bool {
+    if pattern.contains('*') { matches(pattern, text) } else { pattern == text }
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything.
@@ -215,6 +239,7 @@ pub fn analyse(
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
     let threshold = options.threshold.unwrap_or(ceilings.threshold());
     let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
+    let floor_share = options.floor_share.unwrap_or(roofline::FLAG_SHARE);
     let instruments = Instruments::of(profile);
     let averaged: Vec<Quantity> = profile
         .launches
@@ -255,9 +280,8 @@ pub fn analyse(
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
-            total: totals.measured,
             threshold,
-            floor,
+            floor: roofline::flag_floor(totals.measured, floor, floor_share),
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
         };
         described.describe(&mut kernel, sums.part().0.launches, &devices[device]);
@@ -270,15 +294,12 @@ pub fn analyse(
     {
         return Err(error);
     }
-    rank(&mut kernels);
-    for (position, kernel) in kernels.iter_mut().enumerate() {
-        kernel.rank = position + 1;
-    }
-    sum_up(&mut totals, &kernels);
+    ranking::rank(&mut kernels);
+    ranking::sum_up(&mut totals, &mut kernels);
     let mut notes = profile.notes.clone();
     notes.extend(described.notes());
     let lacking = needs::lacking(profile, &kernels);
-    Ok(Analysis {
+    let mut analysis = Analysis {
         lacking,
         timers: Timer::all(profile),
         sources: profile.sources.clone(),
@@ -287,15 +308,20 @@ pub fn analyse(
         ceilings_reason,
         threshold,
         floor,
+        floor_share,
         fixed_cost: instruments.get(0).fixed_cost,
         totals,
         kernels,
+        groups: Vec::new(),
         notes,
         unread: profile.unread,
         ranks: None,
         of_hint,
         taxonomy: options.taxonomy.clone(),
-    })
+        grouping: Vec::new(),
+    };
+    analysis.sum_groups();
+    Ok(analysis)
 }
 
 /// What measured the launches of each file.
@@ -438,9 +464,12 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         limiter: roofline::Limiter::Unknown,
         state: State::Unmodelled,
         reason: String::new(),
+        recoverable_low: Seconds::new(part.recoverable_low.get()),
         recoverable,
         recoverable_upper: Seconds::new(part.recoverable_upper.get()),
-        gain: if recoverable < total { roofline::program_gain(total, recoverable) } else { 1.0 },
+        gain: roofline::gain(total, recoverable),
+        coverage: None,
+        group: "".into(),
         averages: sums.averages(),
         headrooms: part.headrooms,
         longest: sums.longest.0,
@@ -518,62 +547,6 @@ fn uncounted(work: &[Work], algorithmic: bool, tensor_activity: bool) -> Vec<&'s
         missing.push("tensor");
     }
     missing
-}
-
-/// Opportunities by what can be won, then by time; the rest by time.
-fn rank(kernels: &mut [Kernel]) {
-    kernels.sort_by(|one, two| {
-        let first = |kernel: &Kernel| kernel.state == State::Opportunity;
-        first(two)
-            .cmp(&first(one))
-            .then_with(|| {
-                if first(one) && first(two) {
-                    two.recoverable
-                        .get()
-                        .total_cmp(&one.recoverable.get())
-                        .then(two.recoverable_upper.get().total_cmp(&one.recoverable_upper.get()))
-                } else {
-                    std::cmp::Ordering::Equal
-                }
-            })
-            .then(two.measured.get().total_cmp(&one.measured.get()))
-            .then_with(|| (&one.name, one.longest).cmp(&(&two.name, two.longest)))
-    });
-}
-
-fn sum_up(totals: &mut Totals, kernels: &[Kernel]) {
-    totals.kernels = kernels.len();
-    for kernel in kernels {
-        let entry = totals.states.entry(kernel.state).or_insert((0, Seconds::ZERO));
-        entry.0 += 1;
-        entry.1 += kernel.measured;
-        match kernel.state {
-            State::Unmodelled => totals.unmodelled += kernel.measured,
-            state if state.is_modelled() => {
-                totals.modelled += kernel.modelled;
-                totals.expected += kernel.expected.unwrap_or(Seconds::ZERO);
-                totals.expected_high += kernel.expected_high.unwrap_or(Seconds::new(f64::INFINITY));
-            }
-            _ => {}
-        }
-        if kernel.state == State::Opportunity {
-            totals.recoverable += kernel.recoverable;
-            totals.recoverable_upper += kernel.recoverable_upper;
-        }
-    }
-    totals.recoverable_minor = kernels
-        .iter()
-        .filter(|kernel| kernel.state == State::Minor)
-        .map(|kernel| kernel.recoverable)
-        .sum();
-    let mut won = Seconds::ZERO;
-    for kernel in kernels.iter().filter(|kernel| kernel.state == State::Opportunity) {
-        if won.get() >= 0.8 * totals.recoverable.get() {
-            break;
-        }
-        won += kernel.recoverable;
-        totals.kernels_for_80_percent += 1;
-    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub(super) struct Part {
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
     pub(super) work: Vec<(Pipe, ExactSum, ExactSum)>,
+    pub(super) recoverable_low: ExactSum,
     pub(super) recoverable: ExactSum,
     pub(super) recoverable_upper: ExactSum,
     /// Least and greatest headroom of a launch.
@@ -167,6 +168,9 @@ impl Part {
         self.structural.add(structural.get() * count);
         let hierarchical = judged.hierarchical().unwrap_or(expected.value);
         self.hierarchical.add(hierarchical.get() * count);
+        // A rewrite that still moves through every level what is moved now.
+        let modest = roofline::modest_time(structural, expected.high.max(hierarchical));
+        self.recoverable_low.add(roofline::recoverable(time, modest).get() * count);
         self.recoverable.add(roofline::recoverable(time, structural).get() * count);
         self.recoverable_upper.add(roofline::recoverable(time, expected.value).get() * count);
         if expected.value.get() > 0.0 {

@@ -1,19 +1,19 @@
 //! From the sums of a kernel to its state, limiter and the words that explain both.
 
 use super::ceilings::Roofs;
-use super::kernel::{Kernel, NEAR, State};
+use super::kernel::{Kernel, State};
 use super::law::Problem;
 use super::sums::Sums;
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
-use crate::roofline::{self, Limiter};
+use crate::roofline::{self, Limiter, NEAR};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// What the verdict on a kernel depends on beside its own sums.
 pub(super) struct Setting<'a> {
     pub(super) roofs: &'a Roofs,
-    pub(super) total: Seconds,
     pub(super) threshold: f64,
+    /// The smallest win worth it in this run.
     pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
 }
@@ -28,6 +28,7 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     kernel.state = state;
     kernel.reason = reason;
     if !matches!(state, State::Opportunity | State::Fair | State::NearRoof | State::Minor) {
+        kernel.recoverable_low = Seconds::ZERO;
         kernel.recoverable = Seconds::ZERO;
         kernel.gain = 1.0;
     }
@@ -137,8 +138,8 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
     if kernel.headroom_low.is_none_or(|low| low.is_nan() || low < threshold) {
         return (State::Unmodelled, bounded(kernel, sums, headroom));
     }
-    let floor = roofline::flag_floor(setting.total, setting.floor);
-    if !roofline::is_opportunity(measured, expected, setting.total, threshold, setting.floor) {
+    let floor = setting.floor;
+    if !roofline::is_opportunity(measured, expected, threshold, floor) {
         let reason =
             format!("{headroom:.2} × the expected time, but under {} to win", microseconds(floor));
         return (State::Minor, reason);

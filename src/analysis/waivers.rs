@@ -1,6 +1,7 @@
 //! Kernels that are left alone on purpose: out of the sum of opportunities, still in the table.
 
-use super::{Analysis, State, Totals, matches, rank, sum_up};
+use super::ranking::{rank, sum_up};
+use super::{Analysis, State, Totals};
 use crate::units::Seconds;
 
 /// A kernel that is left alone on purpose, and until when.
@@ -22,12 +23,8 @@ impl Analysis {
     /// Waivers that have expired or that fit no kernel change nothing, and the notes say so.
     pub fn waive(&mut self, waivers: &[Waiver], today: (u32, u32, u32)) {
         for waiver in waivers {
-            let fits = |name: &str| {
-                name == waiver.kernel
-                    || waiver.kernel.contains('*') && matches(&waiver.kernel, name)
-            };
             let fitting: Vec<usize> = (0..self.kernels.len())
-                .filter(|at| fits(&self.kernels[*at].name) || fits(&self.kernels[*at].full_name))
+                .filter(|at| self.kernels[*at].is_named(&waiver.kernel))
                 .collect();
             let of = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
             if fitting.is_empty() {
@@ -51,15 +48,13 @@ impl Analysis {
                 if matches!(kernel.state, State::Opportunity | State::Minor | State::Fair) {
                     kernel.state = State::Waived;
                     kernel.reason = format!("waived{until}{of}: {}", waiver.reason);
+                    kernel.recoverable_low = Seconds::ZERO;
                     kernel.recoverable = Seconds::ZERO;
                     kernel.gain = 1.0;
                 }
             }
         }
         rank(&mut self.kernels);
-        for (position, kernel) in self.kernels.iter_mut().enumerate() {
-            kernel.rank = position + 1;
-        }
         let whole = &self.totals;
         self.totals = Totals {
             launches: whole.launches,
@@ -68,7 +63,8 @@ impl Analysis {
             instrumented: whole.instrumented,
             ..Totals::default()
         };
-        sum_up(&mut self.totals, &self.kernels);
+        sum_up(&mut self.totals, &mut self.kernels);
+        self.sum_groups();
     }
 }
 

@@ -95,8 +95,9 @@ fn report(
     let options = analysis::Options {
         device: model.device.clone(),
         ceilings: model.ceilings.set(),
-        threshold: model.threshold,
-        floor: model.min_win.map(crate::units::Seconds::new),
+        threshold: model.threshold.or(config.limits.threshold),
+        floor: model.min_win.or(config.limits.min_win),
+        floor_share: model.min_share.or(config.limits.min_share),
         taxonomy: config::taxonomy(&config)?,
         closed_forms: config.closed_forms.clone(),
     };
@@ -104,6 +105,9 @@ fn report(
     compare_inputs(profile, &mut analysis)?;
     if !config.waivers.is_empty() {
         analysis.waive(&config.waivers, config::today());
+    }
+    if !config.groups.is_empty() {
+        analysis.group(&config.groups);
     }
     let mut findings = rules::check(&analysis, &config.rules);
     rules::check_launches(&mut findings, profile, &analysis, &config.rules);

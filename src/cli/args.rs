@@ -6,10 +6,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::analysis::CeilingSet;
+use crate::config;
 use crate::ingest::FORMATS;
 use crate::model::Pipe;
 use crate::report::OUTPUTS;
 use crate::rules::Over;
+use crate::units::Seconds;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,10 +137,14 @@ pub(super) struct Model {
     #[arg(long, value_name = "H", value_parser = threshold)]
     pub(super) threshold: Option<f64>,
 
-    /// Smallest time to win that makes an opportunity, beside 1 % of the run
+    /// Smallest time to win that makes an opportunity, beside the share
     /// [default: 50us, and at most 5 % of the run]
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(super) min_win: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = config::time)]
+    pub(super) min_win: Option<Seconds>,
+
+    /// Share of the run below which a win is noise [default: 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = min_share)]
+    pub(super) min_share: Option<f64>,
 
     /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
     /// neighbour, or with the traffic of a closed form (with --kernel)
@@ -146,32 +152,12 @@ pub(super) struct Model {
     pub(super) what_if: Vec<String>,
 }
 
-/// A time such as `50us` or `1.5ms`.
-fn time(text: &str) -> Result<f64, String> {
-    let at = text.find(|c: char| c.is_alphabetic() || c == 'µ').unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let factor = match unit.trim() {
-        "ns" => 1e-9,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        _ => return Err("give a time with its unit: ns, us, ms or s".to_owned()),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value * factor),
-        _ => Err("not a time".to_owned()),
-    }
+fn threshold(text: &str) -> Result<f64, String> {
+    config::threshold(text.parse().map_err(|_| "not a number".to_owned())?)
 }
 
-fn threshold(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value >= 1.0 && value.is_finite() => Ok(value),
-        Ok(_) => {
-            Err("headroom is measured over expected time, so the threshold is at least 1"
-                .to_owned())
-        }
-        Err(_) => Err("not a number".to_owned()),
-    }
+fn min_share(text: &str) -> Result<f64, String> {
+    config::min_share(text.parse().map_err(|_| "not a number".to_owned())?)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -200,7 +186,7 @@ impl Ceilings {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rules")]
 pub(super) struct Configuration {
-    /// Rules, waivers and kernel names of your own [default: rooflint.toml here or in a folder above]
+    /// Rules, limits, groups, waivers and kernel names of your own [default: rooflint.toml here or in a folder above]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 

@@ -2,13 +2,14 @@
 
 use super::Report;
 use super::view::{Style, name, printable, si};
-use crate::analysis::Kernel;
+use crate::analysis::{GroupTotals, Kernel, Target};
 use crate::rules::{self, Finding, Severity};
 
-/// The most important next steps, a line each, at most five.
+/// The most important next steps, a line each, at most five: those in groups that miss their target
+/// first, those in groups that meet theirs last.
 pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     const STEPS: usize = 5;
-    let mut steps: Vec<(f64, String)> = Vec::new();
+    let mut steps: Vec<((u8, f64), String)> = Vec::new();
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
         let Some(found) = report.findings.by_kernel.get(position) else { continue };
         // One step per kernel: that of its gravest finding with something to win.
@@ -18,8 +19,16 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         let win = finding.at_stake_s.min(kernel.recoverable.get());
         if win > 0.0 {
             let shown = name(kernel, style);
-            let text = format!("{shown}: {next} ({}, at most {})", finding.rule, si(win, "s"));
-            steps.push((win, text));
+            let group = report.analysis.group_of(kernel);
+            let (urgency, of) = match group.and_then(GroupTotals::verdict) {
+                Some(Target::Missed) => {
+                    (2, format!(" of {}, which misses its target", kernel.group))
+                }
+                Some(Target::Met) => (0, String::new()),
+                Some(Target::CannotTell) | None => (1, String::new()),
+            };
+            let text = format!("{shown}{of}: {next} ({}, at most {})", finding.rule, si(win, "s"));
+            steps.push(((urgency, win), text));
         }
     }
     for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
@@ -27,10 +36,12 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
             let stake = finding.at_stake_s;
             let win =
                 if stake > 0.0 { format!(", at most {}", si(stake, "s")) } else { String::new() };
-            steps.push((stake, format!("the run: {next} ({}{win})", finding.rule)));
+            steps.push(((1, stake), format!("the run: {next} ({}{win})", finding.rule)));
         }
     }
-    steps.sort_by(|one, two| two.0.total_cmp(&one.0).then_with(|| one.1.cmp(&two.1)));
+    steps.sort_by(|((urgency, win), text), ((other_urgency, other_win), other)| {
+        other_urgency.cmp(urgency).then(other_win.total_cmp(win)).then_with(|| text.cmp(other))
+    });
     steps.truncate(STEPS);
     steps.into_iter().map(|(_, text)| printable(&text)).collect()
 }

@@ -12,7 +12,7 @@ pub(super) const OUTPUT: Output = Output {
     render,
 };
 
-const HEADER: [&str; 41] = [
+const HEADER: [&str; 44] = [
     "rank",
     "name",
     "full_name",
@@ -50,9 +50,12 @@ const HEADER: [&str; 41] = [
     "limiter",
     "state",
     "reason",
+    "recoverable_low_s",
     "recoverable_s",
     "recoverable_upper_s",
     "gain",
+    "coverage",
+    "group",
     "findings",
 ];
 
@@ -121,9 +124,12 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             kernel.limiter.label().to_owned(),
             kernel.state.key().to_owned(),
             cell(&kernel.reason),
+            number(judged.then(|| kernel.recoverable_low.get())),
             number(judged.then(|| kernel.recoverable.get())),
             number(judged.then(|| kernel.recoverable_upper.get())),
             number(judged.then_some(kernel.gain)),
+            number(kernel.coverage),
+            cell(&kernel.group),
             findings.join(" "),
         ];
         let changes = report.what_if.iter().flat_map(|one| match one.kernels.get(position) {

@@ -282,7 +282,9 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 "to win",
                 time(kernel.recoverable),
                 format!(
-                    "T above structural, launch by launch; at most {} (T above E)",
+                    "T above structural, launch by launch; between {} (T above {} × the most that any roof may ask for) and {} (T above E)",
+                    time(kernel.recoverable_low),
+                    crate::analysis::NEAR,
                     time(kernel.recoverable_upper)
                 ),
             );

@@ -3,6 +3,8 @@
 //! Within a major version keys are only added. The schema is published from these types.
 
 mod advice;
+mod groups;
+mod totals;
 mod what_if;
 
 use std::collections::BTreeMap;
@@ -14,7 +16,6 @@ use super::view::Style;
 use super::{Output, Report};
 use crate::analysis::{Analysis, Binding, DeviceUse, Kernel, Ranks};
 use crate::model::{MemoryLevel, Pipe, Skip, Source};
-use crate::roofline;
 use crate::rules::Finding;
 use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
 
@@ -44,9 +45,11 @@ struct Document<'a> {
     /// What the analysis was told and what it chose.
     settings: Settings<'a>,
     /// Sums over all kernels.
-    totals: TotalsDocument,
+    totals: totals::TotalsDocument,
     /// Opportunities by what can be won, then the rest by measured time.
     kernels: Vec<KernelDocument<'a>>,
+    /// Kernels by group: those of `rooflint.toml` and the rest, or by category.
+    groups: Vec<groups::GroupDocument<'a>>,
     /// What each rule could say.
     rules: Vec<RuleDocument<'a>>,
     /// What rules found about the whole run, the gravest first.
@@ -129,39 +132,12 @@ struct Settings<'a> {
     threshold: f64,
     /// Smallest recoverable time of an opportunity.
     floor_s: f64,
+    /// Share of the run below which a win is noise.
+    floor_share: f64,
+    /// What kernels are grouped by: `rooflint.toml` or `category`.
+    groups: &'static str,
     /// What any launch costs at least.
     fixed_cost_s: f64,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct TotalsDocument {
-    launches: u64,
-    /// Launches that have a duration.
-    timed_launches: u64,
-    kernels: usize,
-    /// `null` if no launch has a duration.
-    measured_s: Option<f64>,
-    modelled_s: f64,
-    expected_s: Option<f64>,
-    headroom: Option<f64>,
-    /// `null` if nothing could be modelled.
-    recoverable_s: Option<f64>,
-    recoverable_upper_s: Option<f64>,
-    unmodelled_s: f64,
-    /// Time taken while kernels ran instrumented; in no other sum.
-    instrumented_s: f64,
-    /// The most `expected_s` can be, given what was not counted; `null` if nothing bounds it.
-    expected_high_s: Option<f64>,
-    /// How many of the first opportunities bring 80 % of the recoverable time.
-    kernels_for_80_percent: usize,
-    /// Kernels and time per state.
-    states: BTreeMap<String, StateDocument>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct StateDocument {
-    kernels: usize,
-    measured_s: f64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -220,9 +196,18 @@ struct KernelDocument<'a> {
     meaning: String,
     /// What a better implementation can win; `null` if the roofline does not judge the kernel.
     recoverable_s: Option<f64>,
+    /// The pessimistic end: a rewrite that only just comes near its roofs, needs all that was not counted,
+    /// and moves as much through every level of memory as now.
+    recoverable_low_s: Option<f64>,
+    /// The optimistic end: time above `expected_s`.
     recoverable_upper_s: Option<f64>,
     /// Speed-up of the whole run if `recoverable_s` is won.
     gain: Option<f64>,
+    /// Share of the recoverable time of all opportunities that this one and those above it hold;
+    /// `null` if it is no opportunity.
+    coverage: Option<f64>,
+    /// The group it is counted in.
+    group: &'a str,
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
     uncounted: &'a [&'static str],
@@ -344,8 +329,6 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             clues: &source.clues,
         })
         .collect();
-    let totals = &analysis.totals;
-    let modelled = totals.modelled.get() > 0.0;
     Document {
         schema: SCHEMA,
         rooflint: env!("CARGO_PKG_VERSION"),
@@ -356,34 +339,12 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             ceilings: analysis.ceilings.label(),
             ceilings_reason: &analysis.ceilings_reason,
             threshold: analysis.threshold,
-            floor_s: roofline::flag_floor(analysis.totals.measured, analysis.floor).get(),
+            floor_s: analysis.smallest_win().get(),
+            floor_share: analysis.floor_share,
+            groups: if analysis.has_own_groups() { "rooflint.toml" } else { "category" },
             fixed_cost_s: analysis.fixed_cost.get(),
         },
-        totals: TotalsDocument {
-            launches: totals.launches,
-            timed_launches: totals.timed_launches,
-            kernels: totals.kernels,
-            measured_s: positive(totals.measured),
-            modelled_s: totals.modelled.get(),
-            expected_s: positive(totals.expected),
-            headroom: totals.headroom(),
-            recoverable_s: modelled.then(|| totals.recoverable.get()),
-            recoverable_upper_s: modelled.then(|| totals.recoverable_upper.get()),
-            unmodelled_s: totals.unmodelled.get(),
-            instrumented_s: totals.instrumented.get(),
-            expected_high_s: positive(totals.expected_high).filter(|time| time.is_finite()),
-            kernels_for_80_percent: totals.kernels_for_80_percent,
-            states: totals
-                .states
-                .iter()
-                .map(|(state, (kernels, time))| {
-                    (
-                        state.key().to_owned(),
-                        StateDocument { kernels: *kernels, measured_s: time.get() },
-                    )
-                })
-                .collect(),
-        },
+        totals: totals::document(&analysis.totals),
         kernels: analysis
             .kernels
             .iter()
@@ -394,6 +355,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
                 kernel(one, analysis.devices[one.device].name(), findings)
             })
             .collect(),
+        groups: groups::documents(analysis),
         rules: report
             .findings
             .tally
@@ -562,8 +524,11 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         reason: &kernel.reason,
         meaning: kernel.meaning(),
         recoverable_s: judged.then(|| kernel.recoverable.get()),
+        recoverable_low_s: judged.then(|| kernel.recoverable_low.get()),
         recoverable_upper_s: judged.then(|| kernel.recoverable_upper.get()),
         gain: judged.then_some(kernel.gain),
+        coverage: kernel.coverage,
+        group: &kernel.group,
         work: kernel
             .work
             .iter()

@@ -1,7 +1,7 @@
 //! The report for a pull request: the same verdict and tables, in Markdown that survives any name.
 
 use super::view::{self, Style, Table};
-use super::{Output, Report, advice, what_if};
+use super::{Output, Report, advice, groups, what_if};
 use crate::analysis::{Kernel, State};
 
 pub(super) const OUTPUT: Output = Output {
@@ -43,6 +43,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             text.push('\n');
         }
     }
+    by_group(&mut text, report, style);
     let run = advice::run(report);
     if !run.is_empty() {
         text.push_str("\n### The whole run\n\n");
@@ -96,6 +97,21 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     }
     text.push_str("\n</details>\n");
     style.adapted(text)
+}
+
+/// The groups, and what their figures leave out.
+fn by_group(text: &mut String, report: &Report<'_>, style: &Style) {
+    let Some((groups, notes)) = groups::table(report, style) else { return };
+    text.push_str(&format!("\n### {}\n\n", groups::title(report)));
+    table(text, &groups, 0);
+    let told: Vec<_> =
+        notes.iter().zip(&groups.rows).filter(|(notes, _)| !notes.is_empty()).collect();
+    if !told.is_empty() {
+        text.push('\n');
+    }
+    for (notes, row) in told {
+        text.push_str(&format!("- {}: {}\n", literal(&row[0]), escape(&notes.join("; "))));
+    }
 }
 
 /// What becomes of the kernels under the changes that were asked about.

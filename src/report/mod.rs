@@ -6,6 +6,7 @@ mod advice;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+mod groups;
 mod numbers;
 mod predicted;
 mod roofs;

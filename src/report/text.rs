@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::view::{self, Style, Table};
-use super::{Output, Report, advice, what_if};
+use super::{Output, Report, advice, groups, what_if};
 use crate::analysis::{Kernel, State};
 use crate::model::elide;
 
@@ -27,6 +27,10 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         }
     }
     opportunities(&mut text, report, style);
+    if let Some((groups, notes)) = groups::table(report, style) {
+        heading(&mut text, style, groups::title(report));
+        table(&mut text, &groups, &notes, style, 0);
+    }
     let run = advice::run(report);
     if !run.is_empty() {
         heading(&mut text, style, "The whole run");
@@ -198,7 +202,7 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 17] = [
+    const DISPENSABLE: [&str; 18] = [
         "kernels",
         "kept",
         "pipe",
@@ -206,6 +210,7 @@ impl Columns {
         "ridge",
         "FLOP/B",
         "gain",
+        "covers",
         "launches",
         "limiter",
         "grid / block",

@@ -1,10 +1,9 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
-use super::Report;
 use super::numbers::{count, factor, percent, printable, si};
-use super::view::interval;
+use super::view::{interval, range};
+use super::{Report, groups};
 use crate::analysis::State;
-use crate::roofline;
 use crate::units::Seconds;
 
 /// The verdict, as label and sentence.
@@ -15,6 +14,8 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
         ("Modelled", modelled(report)),
         ("Distance", distance(report)),
         ("Recoverable", recoverable(report)),
+        ("Flagged", flagged(report)),
+        ("Targets", groups::targets(report)),
     ];
     lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
     let ceilings = format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason);
@@ -104,22 +105,15 @@ fn recoverable(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
     // Many small kernels can hold more than the few that are worth naming.
-    let minor = if totals.recoverable_minor >= roofline::flag_floor(totals.measured, analysis.floor)
-    {
+    let minor = if totals.recoverable_minor >= analysis.smallest_win() {
         format!("; minor kernels hold {} together", time(totals.recoverable_minor))
     } else {
         String::new()
     };
     let opportunities = totals.states.get(&State::Opportunity).map_or(0, |(kernels, _)| *kernels);
     if opportunities == 0 {
-        let floor = roofline::flag_floor(totals.measured, analysis.floor);
-        return (totals.modelled.get() > 0.0).then(|| {
-            format!(
-                "nothing worth it: no kernel takes {} its expected time with {} to win{minor}",
-                factor(analysis.threshold),
-                time(floor)
-            )
-        });
+        return (totals.modelled.get() > 0.0)
+            .then(|| format!("nothing worth it: no kernel is flagged{minor}"));
     }
     let coverage = match (totals.kernels_for_80_percent, opportunities) {
         (_, 1) => "all of it in one kernel".to_owned(),
@@ -128,9 +122,31 @@ fn recoverable(report: &Report<'_>) -> Option<String> {
         (needed, _) => format!("{needed} kernels bring 80 % of it"),
     };
     Some(format!(
-        "{} ({}) realistically, at most {}; {coverage}{minor}",
+        "{} ({}) realistically, {}: the run gets {} as fast; {coverage}{minor}",
         time(totals.recoverable),
         percent(totals.recoverable / totals.measured),
-        time(totals.recoverable_upper)
+        range(totals.recoverable_low, totals.recoverable_upper),
+        factor(totals.gain())
+    ))
+}
+
+/// From which distance and which win on a kernel is an opportunity in this run, and why.
+fn flagged(report: &Report<'_>) -> Option<String> {
+    let analysis = report.analysis;
+    let (total, floor) = (analysis.totals.measured, analysis.smallest_win());
+    if analysis.totals.modelled.get() <= 0.0 {
+        return None;
+    }
+    let why = if floor <= total * analysis.floor_share {
+        format!("{} of the run", percent(analysis.floor_share))
+    } else if floor >= analysis.floor {
+        "the least in any run".to_owned()
+    } else {
+        format!("{} of so short a run", percent(floor / total))
+    };
+    Some(format!(
+        "what certainly takes {} its expected time, with at least {} to win ({why})",
+        factor(analysis.threshold),
+        time(floor)
     ))
 }

@@ -144,6 +144,29 @@ pub(super) fn interval(headroom: f64, low: f64) -> String {
     }
 }
 
+/// A time that lies between two others; one unit if both have the same.
+pub(super) fn range(low: Seconds, high: Seconds) -> String {
+    let (low, high) = (si(low.get(), "s"), si(high.get(), "s"));
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    match low.split_once(' ') {
+        _ if low == high => high,
+        Some((number, _)) if unit(&low) == unit(&high) => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// Columns of the terminal from which on the range of what can be won stands beside it: on narrower ones
+/// it would push out the limiter and the share, which say more.
+const ROOM_FOR_RANGE: usize = 132;
+
+/// What can be won, from the pessimistic to the optimistic end where there is room.
+fn win(kernel: &Kernel, unit: TimeUnit, style: &Style) -> String {
+    let shown = unit.show(kernel.recoverable);
+    let (low, high) = (unit.show(kernel.recoverable_low), unit.show(kernel.recoverable_upper));
+    let narrow = style.width.is_some_and(|width| width < ROOM_FOR_RANGE);
+    if narrow || low == high { shown } else { format!("{shown} ({low} to {high})") }
+}
+
 /// The ranked opportunities.
 pub(super) fn opportunities(kernels: &[&Kernel], total: Seconds, style: &Style) -> Table {
     let unit = TimeUnit::of(kernels.iter().map(|kernel| kernel.measured));
@@ -160,6 +183,7 @@ pub(super) fn opportunities(kernels: &[&Kernel], total: Seconds, style: &Style) 
         ("ridge", true),
         ("share", true),
         (&format!("to win [{}]", unit.symbol), true),
+        ("covers", true),
         ("gain", true),
     ]);
     for kernel in kernels {
@@ -175,7 +199,8 @@ pub(super) fn opportunities(kernels: &[&Kernel], total: Seconds, style: &Style) 
             optional(kernel.intensity.map(|intensity| digits(intensity.get()))),
             optional(kernel.ridge_point.map(|ridge| digits(ridge.get()))),
             percent(kernel.measured / total),
-            unit.show(kernel.recoverable),
+            win(kernel, unit, style),
+            optional(kernel.coverage.map(percent)),
             factor(kernel.gain),
         ]);
     }

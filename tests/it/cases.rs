@@ -145,9 +145,8 @@ fn answer(case: &Case) -> Answer {
         "flagged" => yes(law::is_opportunity(
             seconds("t"),
             seconds("e"),
-            seconds("total"),
             input("threshold"),
-            law::FLAG_FLOOR,
+            law::flag_floor(seconds("total"), law::FLAG_FLOOR, law::FLAG_SHARE),
         )),
         "duration_from_cycles" => Number(law::duration_from_cycles(input("cycles"), clock()).get()),
         "waves" => {

@@ -16,6 +16,7 @@ mod metrics;
 mod nvtx;
 mod predict;
 mod profiles;
+mod ranking;
 mod rule_coverage;
 mod rules;
 mod taxonomy;

@@ -206,7 +206,7 @@ fn expected() -> Vec<Column> {
 }
 
 fn concluded() -> Vec<Column> {
-    use Form::{Factor, Number, Text};
+    use Form::{Factor, Number, Share, Text};
     vec![
         column("limiter", Text, "what the algorithm meets first", |_, kernel| {
             Some(Cell::Text(kernel.limiter.label()))
@@ -218,6 +218,12 @@ fn concluded() -> Vec<Column> {
             Some(Cell::Text(&kernel.reason))
         }),
         column(
+            "recoverable_low_s",
+            Number("s"),
+            "what a rewrite wins that only just comes near its roofs",
+            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_low)),
+        ),
+        column(
             "recoverable_s",
             Number("s"),
             "time that a better implementation can win",
@@ -228,6 +234,15 @@ fn concluded() -> Vec<Column> {
         }),
         column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {
             kernel.state.is_modelled().then_some(Cell::Number(kernel.gain))
+        }),
+        column(
+            "coverage",
+            Share,
+            "share of what all opportunities can win that it and those above it hold",
+            |_, kernel| kernel.coverage.map(Cell::Number),
+        ),
+        column("group", Text, "the group it is counted in", |_, kernel| {
+            Some(Cell::Text(&kernel.group))
         }),
     ]
 }

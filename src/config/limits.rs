@@ -1,0 +1,122 @@
+//! `[analysis]`: from which distance and which win on a kernel is worth a team's time.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{ConfigError, Place};
+use crate::units::Seconds;
+
+/// What a team takes for an opportunity; the command line wins over each.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Headroom from which a kernel is an opportunity.
+    pub threshold: Option<f64>,
+    /// Smallest time to win that makes an opportunity.
+    pub min_win: Option<Seconds>,
+    /// Share of the run below which a win is noise.
+    pub min_share: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Wire {
+    threshold: Option<Spanned<f64>>,
+    min_win: Option<Spanned<String>>,
+    min_share: Option<Spanned<f64>>,
+}
+
+/// A headroom that can be a threshold.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn threshold(value: f64) -> Result<f64, String> {
+    if value >= 1.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err("headroom is measured over expected time, so the threshold is at least 1".to_owned())
+    }
+}
+
+/// A share of the run that can be a floor.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn min_share(value: f64) -> Result<f64, String> {
+    if (0.0..1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("a share of the run is at least 0 and less than 1, such as 0.01".to_owned())
+    }
+}
+
+/// A time such as `50us` or `1.5ms`.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn time(text: &str) -> Result<Seconds, String> {
+    let at = text.find(|c: char| c.is_alphabetic() || c == 'µ').unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let factor = match unit.trim() {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err("give a time with its unit: ns, us, ms or s".to_owned()),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(Seconds::new(value * factor)),
+        _ => Err("not a time".to_owned()),
+    }
+}
+
+/// Reads the table.
+pub(super) fn read(place: &Place<'_>, wire: Wire) -> Result<Limits, ConfigError> {
+    Ok(Limits {
+        threshold: checked(place, wire.threshold, threshold, "threshold = 2.0")?,
+        min_win: checked(place, wire.min_win, |text| time(&text), "min-win = \"50us\"")?,
+        min_share: checked(place, wire.min_share, min_share, "min-share = 0.01")?,
+    })
+}
+
+fn checked<W, T>(
+    place: &Place<'_>,
+    value: Option<Spanned<W>>,
+    check: impl Fn(W) -> Result<T, String>,
+    example: &str,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = value else { return Ok(None) };
+    let span = value.span();
+    let checked = check(value.into_inner());
+    checked
+        .map(Some)
+        .map_err(|message| place.wrong(&span, message, format!("write for example {example}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn limits_are_read_and_checked_like_the_options_of_the_same_names() {
+        let text = "[analysis]\nthreshold = 3\nmin-win = \"1.5 ms\"\nmin-share = 0.005\n";
+        let limits = Config::parse("rooflint.toml", text).unwrap().limits;
+        assert_eq!((limits.threshold, limits.min_share), (Some(3.0), Some(0.005)));
+        assert!((limits.min_win.unwrap().get() / 1.5e-3 - 1.0).abs() < 1e-12);
+        assert_eq!(Config::parse("rooflint.toml", "").unwrap().limits, Limits::default());
+        for (line, told) in [
+            ("threshold = 0.5", "2:13: headroom is measured over expected time"),
+            ("threshold = nan", "2:13: headroom is measured over expected time"),
+            ("min-win = \"50\"", "2:11: give a time with its unit"),
+            ("min-win = \"-1us\"", "2:11: not a time; write for example min-win = \"50us\""),
+            ("min-win = 50", "2:11: invalid type"),
+            ("min-share = 1.0", "2:13: a share of the run is at least 0 and less than 1"),
+            ("floor = 1", "2:1: unknown field `floor`"),
+        ] {
+            let text = format!("[analysis]\n{line}\n");
+            let error = Config::parse("rooflint.toml", &text).unwrap_err();
+            let found = format!("{error}; {}", error.help());
+            assert!(found.contains(told), "{line}: {found}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The groups of the report for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::positive;
+use crate::analysis::{Analysis, GroupTotals};
+use crate::units::Seconds;
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct GroupDocument<'a> {
+    name: &'a str,
+    kernels: usize,
+    launches: u64,
+    /// `null` if no launch has a duration.
+    measured_s: Option<f64>,
+    /// Of the measured time of the run.
+    share: Option<f64>,
+    /// Measured time of the kernels that were judged and are not waived; the next four keys and
+    /// `above_target_s` are about it.
+    judged_s: f64,
+    expected_s: Option<f64>,
+    /// The most that can be expected, given what was not counted; no more than was measured.
+    expected_high_s: Option<f64>,
+    /// `expected_s` over `judged_s`.
+    efficiency: Option<f64>,
+    /// The most that `efficiency` can be.
+    efficiency_high: Option<f64>,
+    /// Time of kernels that could not be judged.
+    unmodelled_s: f64,
+    /// Time about which the roofline says nothing: links, caches, launch cost, impossible times.
+    outside_s: f64,
+    waived_s: f64,
+    /// What its opportunities win, realistically.
+    recoverable_s: f64,
+    recoverable_low_s: f64,
+    recoverable_upper_s: f64,
+    /// The efficiency that is wanted; `null` where none is.
+    target: Option<f64>,
+    /// `met`, `missed` or `cannot_tell`; `null` without a target. `missed` and `met` hold whatever
+    /// was not counted or not judged.
+    verdict: Option<&'static str>,
+    /// What reaching the target would win, at most.
+    above_target_s: Option<f64>,
+    /// What it would win for certain.
+    above_target_low_s: Option<f64>,
+    /// Where the target is not met for certain: the kernels that lose most against it.
+    worst: Vec<WorstDocument<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WorstDocument<'a> {
+    /// Its `rank` among `kernels`.
+    rank: usize,
+    name: &'a str,
+    judged_s: f64,
+    efficiency: f64,
+    efficiency_high: f64,
+}
+
+pub(super) fn documents(analysis: &Analysis) -> Vec<GroupDocument<'_>> {
+    analysis.groups.iter().map(group).collect()
+}
+
+fn group(group: &GroupTotals) -> GroupDocument<'_> {
+    let judged = group.judged.get() > 0.0;
+    let above = group.above_target().filter(|_| judged);
+    GroupDocument {
+        name: &group.name,
+        kernels: group.kernels,
+        launches: group.launches,
+        measured_s: positive(group.measured),
+        share: positive(group.measured).map(|_| group.share),
+        judged_s: group.judged.get(),
+        expected_s: judged.then(|| group.expected.get()),
+        expected_high_s: judged.then(|| group.expected_high.get()),
+        efficiency: group.efficiency(),
+        efficiency_high: group.efficiency_high(),
+        unmodelled_s: group.unmodelled.get(),
+        outside_s: group.outside().get(),
+        waived_s: group.waived.get(),
+        recoverable_s: group.recoverable.get(),
+        recoverable_low_s: group.recoverable_low.get(),
+        recoverable_upper_s: group.recoverable_upper.get(),
+        target: group.target,
+        verdict: group.verdict().map(crate::analysis::Target::key),
+        above_target_s: above.map(|(_, most)| most).map(Seconds::get),
+        above_target_low_s: above.map(|(least, _)| least).map(Seconds::get),
+        worst: group
+            .worst
+            .iter()
+            .map(|kernel| WorstDocument {
+                rank: kernel.rank,
+                name: &kernel.name,
+                judged_s: kernel.measured.get(),
+                efficiency: kernel.efficiency,
+                efficiency_high: kernel.efficiency_high,
+            })
+            .collect(),
+    }
+}
