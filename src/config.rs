@@ -95,6 +95,7 @@ struct Wire {
     closed_form: Vec<ClosedFormWire>,
     #[serde(default)]
     custom_rule: Vec<custom::Wire>,
+    #[serde(default)]
     group: Vec<group::Wire>,
     #[serde(default)]
     analysis: limits::Wire,
