@@ -1,8 +1,8 @@
 //! What the rules advise, as all human-readable outputs show it.
 
 use super::Report;
-use super::view::{Style, name, printable, si};
-use crate::analysis::{GroupTotals, Kernel, Target};
+use super::view::{Style, count, name, printable, si};
+use crate::analysis::{GroupTotals, Kernel, State, Target};
 use crate::rules::{self, Finding, Severity};
 
 /// The most important next steps, a line each, at most five: those in groups that miss their target
@@ -16,7 +16,7 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         let mut winning = found.iter().filter(|finding| finding.at_stake_s > 0.0);
         let first = winning.find_map(|finding| Some((finding, finding.next.as_ref()?)));
         let Some((finding, next)) = first else { continue };
-        let win = finding.at_stake_s.min(kernel.recoverable.get());
+        let win = win(finding, kernel);
         if win > 0.0 {
             let shown = name(kernel, style);
             let group = report.analysis.group_of(kernel);
@@ -44,6 +44,51 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     });
     steps.truncate(STEPS);
     steps.into_iter().map(|(_, text)| printable(&text)).collect()
+}
+
+/// What a cure can win at most, in seconds. A better implementation on the same pipes leads to the
+/// structural expectation of the kernel; another pipe leads to another roof.
+fn win(finding: &Finding, kernel: &Kernel) -> f64 {
+    match finding.estimator {
+        "pipe" => finding.at_stake_s,
+        _ => finding.at_stake_s.min(kernel.recoverable.get()),
+    }
+}
+
+/// Causes with much at stake on kernels that are no opportunity, such as a product at the roof of a slow
+/// pipe: the ranking does not show them.
+pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
+    const LINES: usize = 5;
+    let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
+    let apart = kernels
+        .filter(|(kernel, _)| kernel.state != State::Opportunity && kernel.state != State::Waived);
+    let mut found: Vec<(&Kernel, &Finding)> = apart
+        .filter_map(|(kernel, found)| {
+            let grave = found.iter().filter(|one| {
+                one.severity >= Severity::Medium && one.at_stake_s > 0.0 && is_built_in(one)
+            });
+            let first = grave.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s))?;
+            Some((kernel, first))
+        })
+        .collect();
+    found.sort_by(|one, two| {
+        two.1.at_stake_s.total_cmp(&one.1.at_stake_s).then(one.0.rank.cmp(&two.0.rank))
+    });
+    let line = |(kernel, finding): &(&Kernel, &Finding)| {
+        let stake = si(finding.at_stake_s, "s");
+        let state = kernel.state.label();
+        format!("{} ({state}): {}; at most {stake}", name(kernel, style), sentence(finding))
+    };
+    let mut lines: Vec<String> = found.iter().take(LINES).map(line).collect();
+    if found.len() > LINES {
+        let more = count((found.len() - LINES) as u64, "more kernel", "more kernels");
+        lines.push(format!("and {more}; JSON lists all"));
+    }
+    lines
+}
+
+fn is_built_in(finding: &Finding) -> bool {
+    rules::rule(&finding.rule).is_some()
 }
 
 /// A finding in one sentence, with the next experiment.

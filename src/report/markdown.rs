@@ -43,21 +43,10 @@ fn render(report: &Report<'_>, style: &Style) -> String {
             text.push('\n');
         }
     }
+    list(&mut text, "Causes on other kernels", &advice::beside(report, style));
     by_group(&mut text, report, style);
-    let run = advice::run(report);
-    if !run.is_empty() {
-        text.push_str("\n### The whole run\n\n");
-        for line in run {
-            text.push_str(&format!("- {}\n", escape(&line)));
-        }
-    }
-    let own = advice::own(report, style);
-    if !own.is_empty() {
-        text.push_str("\n### Rules of your own\n\n");
-        for line in own {
-            text.push_str(&format!("- {}\n", escape(&line)));
-        }
-    }
+    list(&mut text, "The whole run", &advice::run(report));
+    list(&mut text, "Rules of your own", &advice::own(report, style));
     let others: Vec<&Kernel> = analysis
         .kernels
         .iter()
@@ -97,6 +86,17 @@ fn render(report: &Report<'_>, style: &Style) -> String {
     }
     text.push_str("\n</details>\n");
     style.adapted(text)
+}
+
+/// A heading with an item for each line; nothing without lines.
+fn list(text: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n### {title}\n\n"));
+    for line in lines {
+        text.push_str(&format!("- {}\n", escape(line)));
+    }
 }
 
 /// The groups, and what their figures leave out.

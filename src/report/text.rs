@@ -27,24 +27,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         }
     }
     opportunities(&mut text, report, style);
+    list(&mut text, style, "Causes on other kernels", advice::beside(report, style));
     if let Some((groups, notes)) = groups::table(report, style) {
         heading(&mut text, style, groups::title(report));
         table(&mut text, &groups, &notes, style, 0);
     }
-    let run = advice::run(report);
-    if !run.is_empty() {
-        heading(&mut text, style, "The whole run");
-        for line in run {
-            wrap(&mut text, "  ", 4, &line, style);
-        }
-    }
-    let own = advice::own(report, style);
-    if !own.is_empty() {
-        heading(&mut text, style, "Rules of your own");
-        for line in own {
-            wrap(&mut text, "  ", 4, &line, style);
-        }
-    }
+    list(&mut text, style, "The whole run", advice::run(report));
+    list(&mut text, style, "Rules of your own", advice::own(report, style));
     let others: Vec<&Kernel> = analysis
         .kernels
         .iter()
@@ -83,13 +72,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         }
     }
     changes(&mut text, report, style);
-    let ranks = view::ranks(report);
-    if !ranks.is_empty() {
-        heading(&mut text, style, "Inputs compared");
-        for line in ranks {
-            wrap(&mut text, "  ", 4, &line, style);
-        }
-    }
+    list(&mut text, style, "Inputs compared", view::ranks(report));
     let ceilings = view::ceilings(report);
     if !ceilings.is_empty() {
         heading(&mut text, style, &format!("Roofs used ({})", analysis.ceilings.label()));
@@ -105,6 +88,17 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         wrap(&mut text, "  ", 4, &line, style);
     }
     style.adapted(text)
+}
+
+/// A heading with a paragraph for each line; nothing without lines.
+fn list(text: &mut String, style: &Style, title: &str, lines: Vec<String>) {
+    if lines.is_empty() {
+        return;
+    }
+    heading(text, style, title);
+    for line in lines {
+        wrap(text, "  ", 4, &line, style);
+    }
 }
 
 fn opportunities(text: &mut String, report: &Report<'_>, style: &Style) {

@@ -11,7 +11,7 @@ use rooflint::report::{self, Report, Style};
 use rooflint::rules::{self, Expression, Over, Settings};
 use serde_json::Value;
 
-use super::golden::{check, fixtures};
+use super::golden::{check, fixtures, reading};
 use super::predict::program::{Run, program};
 
 /// Runs the program with a configuration in a file.
@@ -212,7 +212,7 @@ fn analysed(mut look: impl FnMut(&rooflint::model::Profile, &analysis::Analysis)
     let mut seen = 0;
     for (path, device) in fixtures() {
         let inputs = [Input::Named(path.clone())];
-        let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+        let profile = ingest::read(&inputs, &reading(&path)).unwrap();
         let options = Options { device, ..Options::default() };
         let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
             continue;

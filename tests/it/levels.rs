@@ -6,7 +6,7 @@ use rooflint::ingest::{self, Input};
 use rooflint::model::MemoryLevel;
 use rooflint::units::Seconds;
 
-use super::golden::fixtures;
+use super::golden::{fixtures, reading};
 
 fn analysed(text: &str, device: &str) -> Analysis {
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
@@ -127,7 +127,7 @@ fn on_every_fixture_more_levels_never_shorten_the_expectation() {
     let mut seen = 0;
     for (path, device) in fixtures() {
         let inputs = [Input::Named(path.clone())];
-        let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+        let profile = ingest::read(&inputs, &reading(&path)).unwrap();
         for ceilings in [None, Some(CeilingSet::Spec), Some(CeilingSet::Achievable)] {
             let options = Options { device: device.clone(), ceilings, ..Options::default() };
             let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
