@@ -75,9 +75,9 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
         two.1.at_stake_s.total_cmp(&one.1.at_stake_s).then(one.0.rank.cmp(&two.0.rank))
     });
     let line = |(kernel, finding): &(&Kernel, &Finding)| {
-        let stake = si(finding.at_stake_s, "s");
+        let most = si(finding.at_stake_s, "s");
         let state = kernel.state.label();
-        format!("{} ({state}): {}; at most {stake}", name(kernel, style), sentence(finding))
+        format!("{} ({state}): {}; at most {most}", name(kernel, style), sentence(finding))
     };
     let mut lines: Vec<String> = found.iter().take(LINES).map(line).collect();
     if found.len() > LINES {
