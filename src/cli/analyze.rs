@@ -81,7 +81,7 @@ fn report(
     let outputs = output
         .paths
         .iter()
-        .map(|path| Ok((path, format_of(path, output)?)))
+        .map(|path| Ok((path, target(path, output)?)))
         .collect::<Result<Vec<_>, Failure>>()?;
     let to_stdout = outputs.is_empty() || outputs.iter().any(|(path, _)| path.as_os_str() == "-");
     if output.format.is_some() && !to_stdout {
@@ -126,8 +126,8 @@ fn report(
         if outputs.is_empty() {
             return terminal.print(&text);
         }
-        for (path, format) in outputs {
-            if format.name != "text" {
+        for (path, target) in outputs {
+            if !matches!(target, Target::Text(format) if format.name == "text") {
                 return Err(Failure::usage(format!(
                     "{}: --explain writes text only",
                     path.display()
@@ -148,15 +148,33 @@ fn report(
             output.format.as_deref().and_then(report::output).unwrap_or(&report::OUTPUTS[0]);
         return terminal.print(&(format.render)(&report, &style_for(format, output, terminal)));
     }
-    for (path, format) in outputs {
-        let style = if path.as_os_str() == "-" {
-            style_for(format, output, terminal)
-        } else {
-            Style { full_names: output.full_names, ..Style::default() }
+    for (path, target) in outputs {
+        let bytes = match target {
+            Target::Text(format) => {
+                let style = if path.as_os_str() == "-" {
+                    style_for(format, output, terminal)
+                } else {
+                    Style { full_names: output.full_names, ..Style::default() }
+                };
+                (format.render)(&report, &style).into_bytes()
+            }
+            #[cfg(feature = "plot")]
+            Target::Picture(encoding) => {
+                report::picture(&report, output.figure, &output.picture.canvas(), encoding)
+                    .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?
+            }
         };
-        terminal.write(path, (format.render)(&report, &style).as_bytes())?;
+        terminal.write(path, &bytes)?;
     }
     Ok(())
+}
+
+/// What is written to a path.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Text(&'static report::Output),
+    #[cfg(feature = "plot")]
+    Picture(report::Encoding),
 }
 
 /// Sets several inputs beside each other; one input needs no frame library.
@@ -182,19 +200,22 @@ fn style_for(format: &report::Output, output: &args::Out, terminal: &Terminal) -
     Style { full_names: output.full_names, ..style }
 }
 
-fn format_of(path: &Path, output: &args::Out) -> Result<&'static report::Output, Failure> {
+fn target(path: &Path, output: &args::Out) -> Result<Target, Failure> {
     if path.as_os_str() == "-" {
-        return Ok(output
-            .format
-            .as_deref()
-            .and_then(report::output)
-            .unwrap_or(&report::OUTPUTS[0]));
+        let asked = output.format.as_deref().and_then(report::output);
+        return Ok(Target::Text(asked.unwrap_or(&report::OUTPUTS[0])));
     }
-    report::output_for(path).ok_or_else(|| {
-        let endings: Vec<String> = report::OUTPUTS
-            .iter()
-            .map(|output| format!(".{} ({})", output.extension, output.name))
-            .collect();
+    #[cfg(feature = "plot")]
+    if let Some(encoding) = report::Encoding::of(path) {
+        return Ok(Target::Picture(encoding));
+    }
+    report::output_for(path).map(Target::Text).ok_or_else(|| {
+        let endings = report::OUTPUTS.iter();
+        let mut endings: Vec<String> =
+            endings.map(|output| format!(".{} ({})", output.extension, output.name)).collect();
+        if cfg!(feature = "plot") {
+            endings.push(".svg, .png (pictures)".to_owned());
+        }
         Failure::usage(format!("{}: no report format has this ending", path.display()))
             .help(format!("use one of {}", endings.join(", ")))
     })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::analysis::CeilingSet;
@@ -12,6 +12,8 @@ use crate::model::Pipe;
 use crate::report::OUTPUTS;
 use crate::rules::Over;
 use crate::units::Seconds;
+#[cfg(feature = "plot")]
+use crate::report::Subject;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -236,6 +238,14 @@ pub(super) struct Out {
     /// Print the arithmetic of the chosen kernels (the first one if none is chosen)
     #[arg(long)]
     pub(super) explain: bool,
+
+    /// What a picture (`-o FILE.svg`, `-o FILE.png`) shows: the roofline, or bars of time
+    #[cfg(feature = "plot")]
+    #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = PossibleValuesParser::new(Subject::ALL.map(Subject::name)).map(|name| Subject::from_name(&name).unwrap_or_default()), help_heading = "Pictures", hide_short_help = true)]
+    pub(super) figure: Subject,
+
+    #[command(flatten)]
+    pub(super) picture: Picture,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,8 @@ mod explained;
 mod figure;
 mod groups;
 mod numbers;
+#[cfg(feature = "plot")]
+mod pictures;
 mod predicted;
 mod roofs;
 #[cfg(feature = "plot")]
@@ -24,6 +26,8 @@ pub use explained::explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
 pub use numbers::{count, printable, printable_lines};
+#[cfg(feature = "plot")]
+pub use pictures::{Subject, picture};
 pub use predicted::{
     Predicted, kernel_list, kernel_page, page, prediction_schema, step_prediction_schema,
 };

@@ -98,6 +98,14 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
+/// Round numbers from zero up to an end, four to eight of them.
+pub(super) fn linear_ticks(end: f64) -> Vec<f64> {
+    let power = 10f64.powf((end / 4.0).log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|step| step * power);
+    let step = steps.into_iter().find(|step| end / step >= 3.0).unwrap_or(power);
+    (0..=(end / step * 1.000_001) as i32).map(|count| f64::from(count) * step).collect()
+}
+
 /// A round number with its prefix: `10 µs`, `200`, `5 k`.
 pub(super) fn tick(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 11] = [
@@ -115,6 +123,9 @@ pub(super) fn tick(value: f64, unit: &str) -> String {
     ];
     // Ratios have no prefix below one.
     let least = if unit == "s" { 0.0 } else { 1.0 };
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let found =
         PREFIXES.into_iter().find(|(factor, _)| *factor >= least && value >= factor * 0.9995);
     let (factor, prefix) = found.unwrap_or((1.0, ""));
@@ -207,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn linear_axes_have_a_handful_of_round_ticks() {
+        for end in [1.0, 3.9, 0.000_17, 12e9, 99.0, 100.0] {
+            let ticks = linear_ticks(end);
+            assert!((4..=9).contains(&ticks.len()), "{end}: {ticks:?}");
+            assert!(ticks[0] == 0.0 && *ticks.last().unwrap() <= end * 1.001, "{end}: {ticks:?}");
+        }
+    }
+
+    #[test]
     fn ticks_are_round_numbers_with_a_prefix() {
         for (value, unit, shown) in [
             (1e-5, "s", "10 µs"),
@@ -218,6 +238,7 @@ mod tests {
             (1.0, "s", "1 s"),
             (2e-11, "s", "20 ps"),
             (1100.0, "", "1.1k"),
+            (0.0, "s", "0"),
         ] {
             assert_eq!(tick(value, unit), shown);
         }

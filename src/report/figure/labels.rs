@@ -1,7 +1,7 @@
 //! Puts labels beside points so that none lies upon another.
 
 /// Rectangles that are taken, in pixels.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Labels {
     taken: Vec<Box2>,
     /// No label leaves this.
@@ -46,6 +46,11 @@ impl Labels {
     /// Keeps a square around a point free.
     pub(super) fn avoid(&mut self, at: (i32, i32), radius: i32) {
         self.taken.push(Box2::at((at.0 - radius, at.1 - radius), (2 * radius, 2 * radius)));
+    }
+
+    /// Keeps a rectangle free.
+    pub(super) fn take(&mut self, corner: (i32, i32), size: (i32, i32)) {
+        self.taken.push(Box2::at(corner, size));
     }
 
     /// Keeps a line free.

@@ -6,6 +6,8 @@
 #![allow(clippy::cast_possible_wrap, reason = "sides of a picture are at most 8192 pixels")]
 
 mod axis;
+mod bars;
+mod head;
 mod labels;
 mod pen;
 mod roofline;
@@ -19,7 +21,10 @@ use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::prelude::DrawingBackend;
 use plotters::style::{FontStyle, register_font};
 
+pub(super) use bars::{Bars, Row, Segment};
+use head::head;
 use pen::Pen;
+pub(super) use pen::{Look, Mark};
 pub(super) use roofline::{Point, Roof, RoofKind, Roofline};
 pub(super) use sweep::{Curve, Sample, SweepFigure, TurnMark};
 

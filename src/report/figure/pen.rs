@@ -1,16 +1,37 @@
 //! Colours, lines, marks and letters of a picture. Nothing is told by colour alone.
 
-use plotters::element::{
-    Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text, TriangleMarker,
-};
+use plotters::element::{Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text};
 use plotters::prelude::{DashedLineSeries, DrawingBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::{Area, Canvas, Drawn};
 
+/// How a mark looks: its shape tells what its colour tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Look {
+    pub(crate) mark: Mark,
+    /// Position among the colours.
+    pub(crate) colour: usize,
+    /// An outline rather than an area.
+    pub(crate) is_hollow: bool,
+}
+
+impl Look {
+    /// The look of the n-th series.
+    pub(crate) const fn nth(position: usize) -> Self {
+        let mark = Mark::ALL[position % Mark::ALL.len()];
+        Self { mark, colour: position, is_hollow: false }
+    }
+
+    /// The same as an outline.
+    pub(crate) const fn hollow(self) -> Self {
+        Self { is_hollow: true, ..self }
+    }
+}
+
 /// The shape of a mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     Circle,
     Square,
@@ -21,11 +42,6 @@ pub(crate) enum Mark {
 
 impl Mark {
     const ALL: [Self; 5] = [Self::Circle, Self::Square, Self::Triangle, Self::Diamond, Self::Cross];
-
-    /// The mark of the n-th series.
-    pub(crate) const fn nth(position: usize) -> Self {
-        Self::ALL[position % Self::ALL.len()]
-    }
 }
 
 /// How a line is drawn.
@@ -120,6 +136,21 @@ impl Pen {
         String::new()
     }
 
+    /// The text in lines that are at most this wide, broken at spaces.
+    pub(super) fn wrapped(&self, text: &str, width: i32) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ') {
+            match lines.last_mut() {
+                Some(line) if self.size(&format!("{line} {word}")).0 <= width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(self.fitted(word, width)),
+            }
+        }
+        lines
+    }
+
     /// Ordinary letters with their left upper corner at a pixel.
     pub(super) fn write<DB: DrawingBackend>(
         &self,
@@ -187,39 +218,64 @@ impl Pen {
         Ok(())
     }
 
-    /// A mark around a pixel, filled, with this radius.
+    /// A mark around a pixel, with this radius.
     pub(super) fn mark<DB: DrawingBackend>(
         &self,
         area: &Area<DB>,
-        mark: Mark,
+        look: Look,
         at: (i32, i32),
         radius: i32,
         colour: RGBColor,
     ) -> Drawn<DB> {
-        let filled = colour.filled();
-        let corners = |corners: &[(i32, i32)]| -> Vec<(i32, i32)> {
-            corners.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect()
-        };
-        match mark {
-            Mark::Circle => area.draw(&Circle::new(at, radius, filled)),
-            Mark::Square => {
-                let r = radius - radius / 8;
-                area.draw(&Polygon::new(corners(&[(-r, -r), (r, -r), (r, r), (-r, r)]), filled))
+        let corners: Vec<(i32, i32)> = match look.mark {
+            Mark::Circle if look.is_hollow => {
+                area.draw(&Circle::new(at, radius, self.ground.filled()))?;
+                return area.draw(&Circle::new(at, radius, colour.stroke_width(self.stroke)));
             }
-            Mark::Triangle => area.draw(&TriangleMarker::new(at, radius + 1, filled)),
-            Mark::Diamond => {
-                let r = radius + radius / 4;
-                area.draw(&Polygon::new(corners(&[(0, -r), (r, 0), (0, r), (-r, 0)]), filled))
+            Mark::Circle => {
+                area.draw(&Circle::new(at, radius, colour.filled()))?;
+                // A rim keeps marks apart that lie upon each other.
+                return area.draw(&Circle::new(at, radius, self.ground.stroke_width(1)));
             }
             Mark::Cross => {
                 let stroke = colour.stroke_width(self.stroke.max(2));
-                area.draw(&(EmptyElement::at(at) + Cross::new((0, 0), radius, stroke)))
+                return area.draw(&(EmptyElement::at(at) + Cross::new((0, 0), radius, stroke)));
             }
-        }
+            Mark::Square => {
+                let r = radius - radius / 8;
+                vec![(-r, -r), (r, -r), (r, r), (-r, r)]
+            }
+            Mark::Triangle => {
+                // Equilateral, around its centre.
+                let r = radius + radius / 6;
+                let (half, foot) = (r * 7 / 8, r / 2);
+                vec![(0, -r), (half, foot), (-half, foot)]
+            }
+            Mark::Diamond => {
+                let r = radius + radius / 4;
+                vec![(0, -r), (r, 0), (0, r), (-r, 0)]
+            }
+        };
+        let mut corners: Vec<_> = corners.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect();
+        let (inside, rim) = if look.is_hollow {
+            (self.ground, colour.stroke_width(self.stroke))
+        } else {
+            (colour, self.ground.stroke_width(1))
+        };
+        area.draw(&Polygon::new(corners.clone(), inside.filled()))?;
+        corners.extend(corners.first().copied());
+        area.draw(&PathElement::new(corners, rim))
     }
 
     /// The radius of an ordinary mark.
     pub(super) fn radius(&self) -> i32 {
         (self.letters as i32 / 3).max(3)
+    }
+
+    /// The radius of a mark whose area is a share of the time: all of it is a mark four letters wide.
+    pub(super) fn radius_of(&self, share: Option<f64>) -> i32 {
+        let Some(share) = share else { return self.radius() };
+        let whole = f64::from(self.letters) * 2.5;
+        ((share.clamp(0.0, 1.0).sqrt() * whole).round() as i32).max(self.radius() / 2 + 1)
     }
 }

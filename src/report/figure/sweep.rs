@@ -4,7 +4,7 @@ use plotters::prelude::DrawingBackend;
 
 use super::axis::{Axis, Chart, Margins, panel};
 use super::labels::Labels;
-use super::pen::{Line, Mark, Pen};
+use super::pen::{Line, Look, Pen};
 use super::{Area, Drawn, Figure};
 use crate::report::numbers::digits;
 
@@ -47,6 +47,9 @@ pub(crate) struct TurnMark {
     pub(crate) at: Sample,
     pub(crate) label: String,
 }
+
+/// A ring where the limiter changes.
+const TURN: Look = Look::nth(0).hollow();
 
 impl Figure for SweepFigure {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
@@ -124,7 +127,7 @@ impl SweepFigure {
             }
             let (colour, middle) = (pen.colour(*series), top + letters / 2);
             pen.line(area, &[(x, middle), (x + 2 * letters, middle)], colour, Line::Solid)?;
-            pen.mark(area, Mark::nth(*series), (x + letters, middle), pen.radius(), colour)?;
+            pen.mark(area, Look::nth(*series), (x + letters, middle), pen.radius(), colour)?;
             pen.write(area, &label, (x + letters * 5 / 2, top), pen.ink)?;
             x += wide + letters;
         }
@@ -167,7 +170,7 @@ impl SweepFigure {
             for sample in curve.samples.iter().step_by(every.max(1)) {
                 let at = place(sample.size, sample.time);
                 labels.avoid(at, pen.radius());
-                pen.mark(&screen, Mark::nth(*series), at, pen.radius() * 2 / 3, colour)?;
+                pen.mark(&screen, Look::nth(*series), at, pen.radius() * 2 / 3, colour)?;
             }
         }
         for (series, turn) in turns(shown) {
@@ -216,8 +219,7 @@ impl SweepFigure {
         for (series, turn) in turns(shown) {
             if let Some(level) = turn.at.intensity {
                 let at = place(turn.at.size, level);
-                pen.mark(&screen, Mark::Circle, at, pen.radius() + 1, pen.colour(series))?;
-                pen.mark(&screen, Mark::Circle, at, pen.radius() - 1, pen.ground)?;
+                pen.mark(&screen, TURN, at, pen.radius(), pen.colour(series))?;
             }
         }
         let height = pen.letters as i32 * 5 / 4;
@@ -262,8 +264,7 @@ pub(super) fn labelled<DB: DrawingBackend>(
     label: &str,
     colour: plotters::style::RGBColor,
 ) -> Drawn<DB> {
-    pen.mark(screen, Mark::Circle, at, pen.radius() + 1, colour)?;
-    pen.mark(screen, Mark::Circle, at, pen.radius() - 1, pen.ground)?;
+    pen.mark(screen, TURN, at, pen.radius(), colour)?;
     labels.avoid(at, pen.radius());
     match labels.beside(at, pen.radius(), pen.size(label)) {
         Some(corner) => pen.write(screen, label, corner, colour),

@@ -3,8 +3,8 @@
 use super::Predicted;
 use crate::predict::{Axis, Crossing, Prediction, SweepTable};
 use crate::report::figure::{
-    Canvas, Curve, Encoding, PictureError, Point, Roof, RoofKind, Roofline, Sample, SweepFigure,
-    TurnMark, encoded,
+    Canvas, Curve, Encoding, Look, PictureError, Point, Roof, RoofKind, Roofline, Sample,
+    SweepFigure, TurnMark, encoded,
 };
 use crate::report::view::printable;
 use crate::roofline::Limiter;
@@ -107,27 +107,30 @@ fn points(call: &str, table: &SweepTable) -> Roofline {
 fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)>) -> Roofline {
     let mut figure = Roofline {
         title: title.to_owned(),
-        series: Vec::new(),
-        roofs: Vec::new(),
-        points: Vec::new(),
-        remark: "solid: datasheet roofs; dashed: what well-written kernels reach; marks: at the \
-                 roof, as predicted"
-            .to_owned(),
+        remarks: vec![
+            "solid: datasheet roofs; dashed: what well-written kernels reach; marks: at the roof, \
+             as predicted"
+                .to_owned(),
+        ],
+        ..Roofline::default()
     };
     for (name, one) in rows {
-        let known = figure.series.iter().position(|known| *known == one.device);
-        let series = known.unwrap_or_else(|| {
-            figure.series.push(one.device.clone());
-            figure.series.len() - 1
+        let known = figure.owners.iter().position(|known| *known == one.device);
+        let owner = known.unwrap_or_else(|| {
+            let owner = figure.owners.len();
+            figure.owners.push(one.device.clone());
+            figure.legend.push((Look::nth(owner), one.device.clone()));
+            owner
         });
         let operation = one.pipes.first().map_or("FLOP", |main| main.pipe.operation());
         let mut roof = |label: &str, kind: RoofKind, is_achievable: bool| {
             let same = |known: &Roof| {
-                known.series == series && known.kind == kind && known.is_achievable == is_achievable
+                known.owner == owner && known.kind == kind && known.is_achievable == is_achievable
             };
             if !figure.roofs.iter().any(same) {
                 let label = label.to_owned();
-                figure.roofs.push(Roof { series, operation, label, kind, is_achievable });
+                let colour = owner;
+                figure.roofs.push(Roof { owner, colour, operation, label, kind, is_achievable });
             }
         };
         roof("DRAM", RoofKind::Memory(one.bandwidth.get()), false);
@@ -143,10 +146,13 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
         }
         if let (Some(intensity), Some(rate)) = (one.intensity, one.attainable) {
             figure.points.push(Point {
-                series,
+                look: Look::nth(owner),
                 intensity: intensity.get(),
                 rate: rate.get(),
-                label: printable(&name),
+                share: None,
+                label: Some(printable(&name)),
+                levels: Vec::new(),
+                before: None,
             });
         }
     }
