@@ -10,10 +10,10 @@ use crate::config;
 use crate::ingest::FORMATS;
 use crate::model::Pipe;
 use crate::report::OUTPUTS;
-use crate::rules::Over;
-use crate::units::Seconds;
 #[cfg(feature = "plot")]
 use crate::report::Subject;
+use crate::rules::Over;
+use crate::units::Seconds;
 
 const EXAMPLES: &str = "\
 Examples:

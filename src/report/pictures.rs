@@ -86,6 +86,9 @@ fn look(limiter: Limiter, state: State) -> Look {
     Look { mark, colour, is_hollow: state != State::Opportunity }
 }
 
+/// Levels of more kernels than these would be a tangle.
+const WITH_LEVELS: usize = 3;
+
 /// The roofline of the device with the most measured time.
 pub(super) fn roofline(report: &Report<'_>) -> Roofline {
     let mut all = scenes(report);
@@ -102,8 +105,6 @@ pub(super) fn roofline(report: &Report<'_>) -> Roofline {
         roofs: roofs(report, scene),
         ..Roofline::default()
     };
-    // Levels of many kernels would be a tangle.
-    const WITH_LEVELS: usize = 3;
     let with_levels = scene.points.len() <= WITH_LEVELS;
     for (position, point) in scene.points.iter().enumerate() {
         let kernel = &report.analysis.kernels[point.kernel];
@@ -133,7 +134,7 @@ fn title(report: &Report<'_>, scene: &Scene) -> String {
     let (mut kernels, mut time) = (0, Seconds::ZERO);
     for kernel in on_device {
         kernels += 1;
-        time = time + kernel.measured;
+        time += kernel.measured;
     }
     let kernels = count(kernels, "kernel", "kernels");
     format!("Roofline of {}: {} in {kernels}", printable(device), si(time.get(), "s"))

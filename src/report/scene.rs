@@ -82,7 +82,7 @@ fn scene(kernels: &[Kernel], devices: &[DeviceUse], device: usize, set: CeilingS
             Err(reason) => match absent.iter_mut().find(|known| known.reason == reason) {
                 Some(known) => {
                     known.kernels += 1;
-                    known.measured = known.measured + kernel.measured;
+                    known.measured += kernel.measured;
                 }
                 None => absent.push(Absent { reason, kernels: 1, measured: kernel.measured }),
             },

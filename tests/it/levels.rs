@@ -66,7 +66,7 @@ fn linked(system: &str, peer: &str) -> String {
     text
 }
 
-/// Python: PCIe 3.0 x16 is 8 GT/s × 16 lanes × 128/130 in each direction, NVLink of V100 300 GB/s both
+/// Python: `PCIe` 3.0 x16 is 8 GT/s × 16 lanes × 128/130 in each direction, `NVLink` of V100 300 GB/s both
 /// ways; shared memory 128 B a clock and SM at the rated 1.53 GHz.
 ///
 /// ```text
@@ -116,7 +116,7 @@ fn lawful(kernel: &Kernel, label: &str) {
     match kernel.binding() {
         Some(Binding::Math) => assert_eq!(kernel.math_time, Some(longest), "{label}"),
         Some(Binding::Memory(level)) => {
-            assert_eq!(kernel.level_time(level), Some(longest), "{label}")
+            assert_eq!(kernel.level_time(level), Some(longest), "{label}");
         }
         None => assert_eq!(longest, Seconds::ZERO, "{label}"),
     }

@@ -14,6 +14,8 @@ mod laws;
 mod levels;
 mod metrics;
 mod nvtx;
+#[cfg(feature = "plot")]
+mod pictures;
 mod predict;
 mod profiles;
 mod ranking;

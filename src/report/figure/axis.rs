@@ -130,7 +130,9 @@ pub(super) fn tick(value: f64, unit: &str) -> String {
         PREFIXES.into_iter().find(|(factor, _)| *factor >= least && value >= factor * 0.9995);
     let (factor, prefix) = found.unwrap_or((1.0, ""));
     let scaled = value / factor;
-    let number = if (scaled - scaled.round()).abs() < 1e-6 * scaled {
+    let number = if scaled < 0.000_999 {
+        format!("{scaled:.0e}") // fewer digits would be zero
+    } else if (scaled - scaled.round()).abs() < 1e-6 * scaled {
         format!("{scaled:.0}")
     } else {
         digits(scaled).trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -239,6 +241,9 @@ mod tests {
             (2e-11, "s", "20 ps"),
             (1100.0, "", "1.1k"),
             (0.0, "s", "0"),
+            (0.001, "", "0.001"),
+            (0.0001, "", "1e-4"),
+            (2e-7, "", "2e-7"),
         ] {
             assert_eq!(tick(value, unit), shown);
         }

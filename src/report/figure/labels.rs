@@ -73,7 +73,7 @@ impl Labels {
         let (width, height) = size;
         let gap = radius + 3;
         let middle = (-width / 2, -height / 2);
-        for far in 0..4 {
+        for far in 0..8 {
             let gap = gap + far * (height + 2);
             let places = [
                 (gap, -gap / 2 - height / 2),

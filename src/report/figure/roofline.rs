@@ -69,8 +69,8 @@ pub(crate) struct Point {
 /// The label of a roof, its colour, and the pixels beside one of which it belongs, best first.
 type Anchored = (usize, String, [(i32, i32); 3]);
 
-/// Where the plane of the picture lies on the screen.
-struct Plane<'a, Place> {
+/// The axes, and where their values lie on the screen.
+struct Chart<'a, Place> {
     place: &'a Place,
     x: &'a Axis,
     y: &'a Axis,
@@ -86,17 +86,17 @@ impl Figure for Roofline {
             let text = "nothing to draw: no operations, or no bytes, so no arithmetic intensity";
             return pen.write(&body, text, at, pen.ink);
         };
-        let chart = panel(&body, pen, &x, &y, Margins::of(pen, &x, &[&y]))?;
-        let place = pixels(&chart);
-        let plane = Plane { place: &place, x: &x, y: &y };
-        let (across, down) = chart.plotting_area().get_pixel_range();
+        let drawn = panel(&body, pen, &x, &y, Margins::of(pen, &x, &[&y]))?;
+        let place = pixels(&drawn);
+        let chart = Chart { place: &place, x: &x, y: &y };
+        let (across, down) = drawn.plotting_area().get_pixel_range();
         let screen = area.use_screen_coord();
         let mut labels = Labels::within(across, down);
-        let roofs = self.roofs(&screen, pen, &plane, &mut labels)?;
+        let roofs = self.roofs(&screen, pen, &chart, &mut labels)?;
         // Where there is no room, labels lie upon the lines of ridge points and upon marks without one.
         let mut crowded = labels.clone();
-        self.draw_ridges(&screen, pen, &plane, &ridges, (&mut labels, &mut crowded))?;
-        self.marks(&screen, pen, &plane, &mut labels, &mut crowded)?;
+        Self::draw_ridges(&screen, pen, &chart, &ridges, (&mut labels, &mut crowded))?;
+        self.marks(&screen, pen, &chart, &mut labels, &mut crowded)?;
         for (colour, label, anchors) in roofs {
             let size = pen.size(&label);
             let free = |labels: &mut Labels| {
@@ -107,14 +107,14 @@ impl Figure for Roofline {
                     crowded.take(corner, size);
                     Some(corner)
                 }
-                None => free(&mut crowded),
+                None => free(&mut crowded).inspect(|corner| labels.take(*corner, size)),
             };
             if let Some(corner) = corner {
                 pen.clear(&screen, corner, size)?;
                 pen.write(&screen, &label, corner, pen.colour(colour))?;
             }
         }
-        self.names(&screen, pen, &plane, (&mut labels, &mut crowded))
+        self.names(&screen, pen, &chart, (&mut labels, &mut crowded))
     }
 }
 
@@ -177,14 +177,13 @@ impl Roofline {
     }
 
     fn draw_ridges<DB: DrawingBackend>(
-        &self,
         screen: &Area<DB>,
         pen: &Pen,
-        plane: &Plane<'_, impl Fn(f64, f64) -> (i32, i32)>,
+        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         ridges: &[(usize, f64, f64)],
         (labels, crowded): (&mut Labels, &mut Labels),
     ) -> Drawn<DB> {
-        let (place, low) = (plane.place, plane.y.low);
+        let (place, low) = (chart.place, chart.y.low);
         for (colour, ridge, peak) in ridges {
             let (at, foot) = (place(*ridge, *peak), place(*ridge, low));
             pen.hair(screen, &[at, foot], pen.colour(*colour), Line::Dotted)?;
@@ -211,11 +210,11 @@ impl Roofline {
         &self,
         screen: &Area<DB>,
         pen: &Pen,
-        plane: &Plane<'_, impl Fn(f64, f64) -> (i32, i32)>,
+        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         labels: &mut Labels,
         crowded: &mut Labels,
     ) -> Drawn<DB> {
-        let place = plane.place;
+        let place = chart.place;
         let mut order: Vec<&Point> = self.points.iter().collect();
         order.sort_by(|one, two| two.share.unwrap_or(0.0).total_cmp(&one.share.unwrap_or(0.0)));
         let mut drawn = BTreeSet::new();
@@ -238,23 +237,22 @@ impl Roofline {
             }
         }
         for point in &self.points {
-            self.joined(screen, pen, plane, point, (labels, crowded))?;
+            Self::joined(screen, pen, chart, point, (labels, crowded))?;
         }
         Ok(())
     }
 
     /// The levels of one kernel, at its rate.
     fn joined<DB: DrawingBackend>(
-        &self,
         screen: &Area<DB>,
         pen: &Pen,
-        plane: &Plane<'_, impl Fn(f64, f64) -> (i32, i32)>,
+        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         point: &Point,
         (labels, crowded): (&mut Labels, &mut Labels),
     ) -> Drawn<DB> {
         // One level alone is where the kernel is.
         if point.levels.len() > 1 {
-            let at = |intensity: f64| (plane.place)(intensity, point.rate);
+            let at = |intensity: f64| (chart.place)(intensity, point.rate);
             let intensities = point.levels.iter().map(|(_, intensity)| *intensity);
             let mut places: Vec<(i32, i32)> = intensities.map(at).collect();
             places.sort_unstable();
@@ -281,7 +279,7 @@ impl Roofline {
         &self,
         screen: &Area<DB>,
         pen: &Pen,
-        plane: &Plane<'_, impl Fn(f64, f64) -> (i32, i32)>,
+        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         (labels, crowded): (&mut Labels, &mut Labels),
     ) -> Drawn<DB> {
         let mut said = BTreeSet::new();
@@ -291,14 +289,16 @@ impl Roofline {
                 continue;
             };
             let label = pen.fitted(label, 30 * pen.letters as i32);
-            let at = (plane.place)(point.intensity, point.rate);
+            let at = (chart.place)(point.intensity, point.rate);
             let (size, radius) = (pen.size(&label), pen.radius_of(point.share));
             let corner = match labels.beside(at, radius, size) {
                 Some(corner) => {
                     crowded.take(corner, size);
                     Some(corner)
                 }
-                None => crowded.beside(at, radius, size),
+                None => {
+                    crowded.beside(at, radius, size).inspect(|corner| labels.take(*corner, size))
+                }
             };
             let Some(corner) = corner else { continue };
             let nearest =
@@ -321,10 +321,10 @@ impl Roofline {
         &self,
         screen: &Area<DB>,
         pen: &Pen,
-        plane: &Plane<'_, impl Fn(f64, f64) -> (i32, i32)>,
+        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         labels: &mut Labels,
     ) -> Result<Vec<Anchored>, Failed<DB>> {
-        let (place, x, y) = (plane.place, plane.x, plane.y);
+        let (place, x, y) = (chart.place, chart.x, chart.y);
         let mut names = Vec::new();
         for roof in &self.roofs {
             let line = if roof.is_achievable { Line::Dashed } else { Line::Solid };
