@@ -145,9 +145,11 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         return (State::Minor, reason);
     }
     if kernel.recoverable < floor {
+        // Less than the last digit shown is nothing.
+        let left = Some(kernel.recoverable).filter(|time| time.get() >= 0.05e-6);
+        let left = left.map_or_else(String::new, |time| format!(" but {}", microseconds(time)));
         let reason = format!(
-            "{headroom:.2} × the expected time, of which its grid and the usual losses explain all but {}",
-            microseconds(kernel.recoverable)
+            "{headroom:.2} × the expected time, of which its grid and the usual losses explain all{left}"
         );
         return (State::Minor, reason);
     }

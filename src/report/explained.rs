@@ -191,16 +191,16 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
     {
         let (memory, math) = (memory / kernel.modelled, math / kernel.modelled);
         let busy = roofline::bound(memory, math);
-        lines.add(
-            "bound",
-            busy.label().to_owned(),
-            format!(
-                "memory busy {}, math {}; below {} both, neither is what it waits for",
-                view::percent(memory),
-                view::percent(math),
-                view::percent(roofline::BUSY)
-            ),
-        );
+        lines.add("bound", busy.label().to_owned(), {
+            let shares =
+                format!("memory busy {}, math {}", view::percent(memory), view::percent(math));
+            let limit = view::percent(roofline::BUSY);
+            if memory.max(math) < roofline::BUSY {
+                format!("{shares}: both below {limit}, so neither is what it waits for")
+            } else {
+                format!("{shares}: from {limit} on a unit counts as what it waits for")
+            }
+        });
     }
 }
 

@@ -83,11 +83,7 @@ fn roofs_ridge_points_and_kernels_stand_at_their_figures() {
     let picture = drawn(&analysed(1, "only"), Subject::Roofline, 10);
     // H100: 3.35 TB/s and 66.9 TFLOP/s meet at 66.9 / 3.35 = 20.0 FLOP/B.
     for label in ["DRAM 3.35 TB/s", "fp32 66.9 TFLOP/s", "ridge point 20.0", "1 only0"] {
-        assert!(
-            labels(&picture).iter().any(|one| *one == label),
-            "{label}: {:?}",
-            labels(&picture)
-        );
+        assert!(labels(&picture).contains(&label), "{label}: {:?}", labels(&picture));
     }
 }
 
