@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::analysis::CeilingSet;
@@ -241,7 +241,7 @@ pub(super) struct Out {
 
     /// What a picture (`-o FILE.svg`, `-o FILE.png`) shows: the roofline, or bars of time
     #[cfg(feature = "plot")]
-    #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = PossibleValuesParser::new(Subject::ALL.map(Subject::name)).map(|name| Subject::from_name(&name).unwrap_or_default()), help_heading = "Pictures", hide_short_help = true)]
+    #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
     pub(super) figure: Subject,
 
     #[command(flatten)]
@@ -395,6 +395,14 @@ impl Picture {
         let (width, height) = self.size.unwrap_or((default.width, default.height));
         crate::report::Canvas { width, height, dark: self.theme == Theme::Dark }
     }
+}
+
+#[cfg(feature = "plot")]
+fn subjects() -> impl clap::builder::TypedValueParser<Value = Subject> {
+    use clap::builder::TypedValueParser;
+    let names = PossibleValuesParser::new(Subject::ALL.map(Subject::name));
+    // The parser lets only their names through.
+    names.map(|name| Subject::from_name(&name).unwrap_or_default())
 }
 
 /// A size such as `960x640`.
