@@ -35,6 +35,7 @@ pub mod analysis;
 pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod ingest;
 pub mod model;

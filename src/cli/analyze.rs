@@ -16,12 +16,35 @@ use crate::rules::{self, Findings};
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
     let profile = read(&command.reading)?;
-    report(&profile, (&command.model, &command.advice), &command.output, terminal)
+    let baseline = baseline(command)?;
+    let profiles = (&profile, baseline.as_ref());
+    report(profiles, (&command.model, &command.advice), &command.output, terminal)
+}
+
+/// The earlier run that pictures set beside this one, read in the same way.
+#[cfg(feature = "plot")]
+fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
+    if command.baseline.is_empty() {
+        return Ok(None);
+    }
+    if !command.output.paths.iter().any(|path| report::Encoding::of(path).is_some()) {
+        return Err(Failure::usage("--baseline is for pictures, and no picture is written")
+            .help("add `-o FILE.svg` or `-o FILE.png`"));
+    }
+    let files = command.baseline.clone();
+    let reading = args::Reading { files, ..command.reading.clone() };
+    read(&reading).map(Some)
+}
+
+#[cfg(not(feature = "plot"))]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as with pictures")]
+fn baseline(_: &Analyze) -> Result<Option<Profile>, Failure> {
+    Ok(None)
 }
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
     let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
-    report(&profile, (&command.model, &command.advice), &command.output, terminal)
+    report((&profile, None), (&command.model, &command.advice), &command.output, terminal)
 }
 
 /// Reads what the user named.
@@ -72,7 +95,7 @@ fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
 }
 
 fn report(
-    profile: &Profile,
+    (profile, baseline): (&Profile, Option<&Profile>),
     (model, advice): (&args::Model, &args::Advice),
     output: &args::Out,
     terminal: &Terminal,
@@ -102,6 +125,8 @@ fn report(
         closed_forms: config.closed_forms.clone(),
     };
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
+    let baseline = baseline.map(|profile| analysis::analyse(profile, &catalog, &options));
+    let baseline = baseline.transpose()?;
     compare_inputs(profile, &mut analysis)?;
     if !config.waivers.is_empty() {
         analysis.waive(&config.waivers, config::today());
@@ -160,7 +185,8 @@ fn report(
             }
             #[cfg(feature = "plot")]
             Target::Picture(encoding) => {
-                report::picture(&report, output.figure, &output.picture.canvas(), encoding)
+                let canvas = output.picture.canvas();
+                report::picture(&report, baseline.as_ref(), output.figure, &canvas, encoding)
                     .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?
             }
         };

@@ -100,7 +100,7 @@ pub(super) enum Command {
     Schema(Schema),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(super) struct Reading {
     /// Exports: files, directories, patterns, `-` for standard input
@@ -252,6 +252,10 @@ pub(super) struct Out {
 pub(super) struct Analyze {
     #[command(flatten)]
     pub(super) reading: Reading,
+    /// An earlier run, whose kernels are drawn beside those of this one; may be given several times
+    #[cfg(feature = "plot")]
+    #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true)]
+    pub(super) baseline: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) model: Model,
     #[command(flatten)]

@@ -10,9 +10,10 @@ use super::figure::{
     Segment, encoded,
 };
 use super::numbers::{count, factor, percent, printable, si};
-use super::scene::{Scene, scenes};
+use super::scene::{self, Scene, scenes};
 use super::view::{Style, name};
-use crate::analysis::{Kernel, State};
+use crate::analysis::{Analysis, Kernel, State};
+use crate::compare::{Pairing, pair};
 use crate::model::MemoryLevel;
 use crate::roofline::Limiter;
 use crate::units::Seconds;
@@ -54,19 +55,20 @@ impl Subject {
     }
 }
 
-/// Draws a report. The same report gives the same bytes.
+/// Draws a report, with a baseline beside it if there is one. The same reports give the same bytes.
 ///
 /// # Errors
 /// [`PictureError`] if the canvas is too small for axes.
 pub fn picture(
     report: &Report<'_>,
+    baseline: Option<&Analysis>,
     subject: Subject,
     canvas: &Canvas,
     encoding: Encoding,
 ) -> Result<Vec<u8>, PictureError> {
     match subject {
-        Subject::Roofline => encoded(&roofline(report), canvas, encoding),
-        Subject::Kernels => encoded(&kernels(report), canvas, encoding),
+        Subject::Roofline => encoded(&roofline(report, baseline), canvas, encoding),
+        Subject::Kernels => encoded(&kernels(report, baseline), canvas, encoding),
         Subject::Categories => encoded(&categories(report), canvas, encoding),
         Subject::Opportunities => encoded(&opportunities(report), canvas, encoding),
     }
@@ -90,7 +92,7 @@ fn look(limiter: Limiter, state: State) -> Look {
 const WITH_LEVELS: usize = 3;
 
 /// The roofline of the device with the most measured time.
-pub(super) fn roofline(report: &Report<'_>) -> Roofline {
+pub(super) fn roofline(report: &Report<'_>, baseline: Option<&Analysis>) -> Roofline {
     let mut all = scenes(report);
     if all.is_empty() {
         return Roofline { title: "no kernel was measured".to_owned(), ..Roofline::default() };
@@ -106,6 +108,7 @@ pub(super) fn roofline(report: &Report<'_>) -> Roofline {
         ..Roofline::default()
     };
     let with_levels = scene.points.len() <= WITH_LEVELS;
+    let before = Before::of(report, baseline);
     for (position, point) in scene.points.iter().enumerate() {
         let kernel = &report.analysis.kernels[point.kernel];
         let levels = point.levels.iter().filter(|_| with_levels);
@@ -116,10 +119,55 @@ pub(super) fn roofline(report: &Report<'_>) -> Roofline {
             share: Some(kernel.share),
             label: (position < report.top).then(|| label(kernel)),
             levels: levels.map(|(level, intensity)| (level.label(), *intensity)).collect(),
-            before: None,
+            before: before.place(point.kernel),
         });
     }
+    figure.remarks.extend(before.remark());
     figure
+}
+
+/// The kernels of a baseline, by the kernels of the run that they became.
+#[derive(Default)]
+struct Before<'a> {
+    baseline: Option<&'a Analysis>,
+    /// Kernels that are one on both sides: position now, position before.
+    same: BTreeMap<usize, usize>,
+    pairing: Pairing,
+}
+
+impl<'a> Before<'a> {
+    fn of(report: &Report<'_>, baseline: Option<&'a Analysis>) -> Self {
+        let Some(before) = baseline else { return Self::default() };
+        let pairing = pair(before, report.analysis);
+        let same = pairing.pairs.iter().filter_map(|pair| match (&*pair.after, &*pair.before) {
+            ([after], [before]) => Some((*after, *before)),
+            _ => None,
+        });
+        Self { baseline, same: same.collect(), pairing }
+    }
+
+    fn kernel(&self, now: usize) -> Option<&'a Kernel> {
+        self.baseline?.kernels.get(*self.same.get(&now)?)
+    }
+
+    /// Intensity and rate before.
+    fn place(&self, now: usize) -> Option<(f64, f64)> {
+        scene::place(self.kernel(now)?)
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.baseline?;
+        let (new, vanished) = (self.pairing.new.len(), self.pairing.vanished.len());
+        let joined = self.pairing.pairs.len() - self.same.len();
+        let joined = match joined {
+            0 => String::new(),
+            _ => format!(", {} of several on a side", count(joined as u64, "family", "families")),
+        };
+        Some(format!(
+            "grey marks: before, for {}; not shown: {new} new, {vanished} vanished{joined}",
+            count(self.same.len() as u64, "kernel", "kernels")
+        ))
+    }
 }
 
 /// Rank and short name, as the table has them.
@@ -286,11 +334,12 @@ impl Times {
     }
 }
 
-fn kernels(report: &Report<'_>) -> Bars {
+fn kernels(report: &Report<'_>, baseline: Option<&Analysis>) -> Bars {
     let analysis = report.analysis;
-    let shown = || analysis.kernels.iter().filter(|kernel| kernel.measured > Seconds::ZERO);
-    let shown = || shown().take(report.top);
-    let rows = shown().map(|kernel| {
+    let before = Before::of(report, baseline);
+    let timed = analysis.kernels.iter().enumerate();
+    let timed = timed.filter(|(_, kernel)| kernel.measured > Seconds::ZERO);
+    let rows = timed.take(report.top).map(|(position, kernel)| {
         let (times, measured) = (Times::of(kernel), kernel.measured.get());
         let note = match (times, kernel.headroom) {
             (Some(_), Some(headroom)) => {
@@ -298,6 +347,8 @@ fn kernels(report: &Report<'_>) -> Bars {
             }
             _ => format!("{}, {}", si(measured, "s"), kernel.state.label()),
         };
+        let was = before.kernel(position).map(|before| si(before.measured.get(), "s"));
+        let note = was.map_or_else(|| note.clone(), |was| format!("{note}, was {was}"));
         Row { label: label(kernel), segments: parts(times, measured), note }
     });
     let rows: Vec<Row> = rows.collect();

@@ -94,6 +94,11 @@ fn scene(kernels: &[Kernel], devices: &[DeviceUse], device: usize, set: CeilingS
     Scene { device, memory, compute, points, absent }
 }
 
+/// Intensity and rate of a kernel, if it lies anywhere.
+pub(super) fn place(kernel: &Kernel) -> Option<(f64, f64)> {
+    point(0, kernel).ok().map(|point| (point.intensity, point.rate))
+}
+
 /// Where a kernel lies, or why it lies nowhere on logarithmic axes.
 fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if kernel.state == State::NotRoofline {

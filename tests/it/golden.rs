@@ -66,9 +66,11 @@ pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {
 /// How a fixture is read: through the mapping beside it, if there is one.
 pub(crate) fn reading(path: &Path) -> ingest::Options {
     let map = path.with_extension("toml");
+    // Reports name the mapping: as a user gives it, not by where the package lies.
+    let shown = map.strip_prefix(root()).unwrap_or(&map).to_string_lossy().into_owned();
     let map = fs::read_to_string(&map)
         .ok()
-        .map(|text| ingest::Mapping::from_toml(&text, &map.to_string_lossy()).unwrap());
+        .map(|text| ingest::Mapping::from_toml(&text, &shown).unwrap());
     ingest::Options { map, ..ingest::Options::default() }
 }
 

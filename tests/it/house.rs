@@ -45,10 +45,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("taxonomy", &["units", "model"]),
     ("analysis", &["units", "roofline", "model", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "catalog", "taxonomy", "analysis"]),
+    ("compare", &["units", "model", "analysis"]),
     ("config", &["units", "model", "taxonomy", "analysis", "rules"]),
     (
         "report",
-        &["units", "roofline", "model", "catalog", "predict", "taxonomy", "analysis", "rules"],
+        &[
+            "units", "roofline", "model", "catalog", "predict", "taxonomy", "analysis", "rules",
+            "compare",
+        ],
     ),
     (
         "cli",

@@ -15,7 +15,7 @@ use super::predict::program::program;
 fn drawn(analysis: &Analysis, subject: Subject, top: usize) -> String {
     let findings = rules::check(analysis, &Settings::default());
     let report = Report { analysis, findings: &findings, top, what_if: &[] };
-    let draw = || picture(&report, subject, &Canvas::default(), Encoding::Svg).unwrap();
+    let draw = || picture(&report, None, subject, &Canvas::default(), Encoding::Svg).unwrap();
     let bytes = draw();
     assert_eq!(bytes, draw(), "the same report gives the same bytes");
     String::from_utf8(bytes).unwrap()

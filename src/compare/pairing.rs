@@ -1,0 +1,177 @@
+//! Which kernels of two runs are the same: by the strictest key that fits on both sides.
+
+use std::collections::BTreeMap;
+
+use super::family;
+use crate::analysis::{Analysis, Kernel};
+use crate::model::KernelName;
+
+/// How surely two kernels are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MatchLevel {
+    /// Same name with all its arguments, same operator, same grid and block.
+    Exact,
+    /// Same name without return type and parameters, same operator, same grid and block.
+    Signature,
+    /// The same, with any grid and block.
+    Name,
+    /// Same [`family`] of names and same operator.
+    Family,
+}
+
+impl MatchLevel {
+    /// Every level, the strictest first.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Signature, Self::Name, Self::Family];
+
+    /// The word in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Signature => "signature",
+            Self::Name => "name",
+            Self::Family => "family",
+        }
+    }
+
+    fn key(self, kernel: &Kernel) -> String {
+        let full = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
+        let operator = kernel.operator.as_deref().unwrap_or_default();
+        let shape = || format!("{:?}", kernel.shape);
+        match self {
+            Self::Exact => format!("{full}\0{operator}\0{}", shape()),
+            Self::Signature => format!("{}\0{operator}\0{}", KernelName::head(full), shape()),
+            Self::Name => format!("{}\0{operator}", KernelName::head(full)),
+            Self::Family => format!("{}\0{operator}", family(&KernelName::head(full))),
+        }
+    }
+}
+
+/// Kernels that are the same in two runs, by their positions. Where a looser key joins several, their
+/// totals can be compared, single launches cannot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// How surely.
+    pub level: MatchLevel,
+    /// Kernels of the baseline.
+    pub before: Vec<usize>,
+    /// Kernels of the current run.
+    pub after: Vec<usize>,
+}
+
+/// Two runs set beside each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pairing {
+    /// In the order of the current run.
+    pub pairs: Vec<Pair>,
+    /// Kernels of the baseline that the current run has not.
+    pub vanished: Vec<usize>,
+    /// Kernels of the current run that the baseline has not.
+    pub new: Vec<usize>,
+}
+
+/// Sets the kernels of two runs beside each other, level by level: a looser key never overrides a
+/// tighter one, and what only a part of a name would join stays apart.
+#[must_use]
+pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
+    let mut pairing = Pairing::default();
+    let mut left: Vec<usize> = (0..before.kernels.len()).collect();
+    let mut right: Vec<usize> = (0..after.kernels.len()).collect();
+    for level in MatchLevel::ALL {
+        let mut groups: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for position in &left {
+            let key = level.key(&before.kernels[*position]);
+            groups.entry(key).or_default().0.push(*position);
+        }
+        for position in &right {
+            let key = level.key(&after.kernels[*position]);
+            groups.entry(key).or_default().1.push(*position);
+        }
+        left.clear();
+        right.clear();
+        for (before, after) in groups.into_values() {
+            if before.is_empty() || after.is_empty() {
+                left.extend(before);
+                right.extend(after);
+            } else {
+                pairing.pairs.push(Pair { level, before, after });
+            }
+        }
+    }
+    pairing.pairs.sort_by(|one, two| one.after.cmp(&two.after));
+    left.sort_unstable();
+    right.sort_unstable();
+    pairing.vanished = left;
+    pairing.new = right;
+    pairing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Options, analyse};
+    use crate::catalog::Catalog;
+    use crate::ingest;
+
+    fn run(kernels: &[(&str, u32)]) -> Analysis {
+        let mut text = "name,us,grid\n".to_owned();
+        for (name, grid) in kernels {
+            text.push_str(&format!("\"{name}\",5,{grid}\n"));
+        }
+        let map = "[columns]\nkernel = \"name\"\ntime = { column = \"us\", unit = \"us\" }\ngrid = \"grid\"\n";
+        let map = ingest::Mapping::from_toml(map, "map.toml").unwrap();
+        let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
+        let profile = ingest::read_text("made.csv", text.leak(), &options).unwrap();
+        let options = Options { device: Some("L4".to_owned()), ..Options::default() };
+        analyse(&profile, &Catalog::builtin(), &options).unwrap()
+    }
+
+    /// Pairs as names with their grids, and what has no partner.
+    fn paired(before: &[(&str, u32)], after: &[(&str, u32)]) -> Vec<(MatchLevel, usize, usize)> {
+        let (before, after) = (run(before), run(after));
+        let pairing = pair(&before, &after);
+        let of = |pair: &Pair| (pair.level, pair.before.len(), pair.after.len());
+        let mut found: Vec<_> = pairing.pairs.iter().map(of).collect();
+        found.sort_unstable();
+        let all: usize = pairing.pairs.iter().map(|pair| pair.before.len()).sum();
+        assert_eq!(all + pairing.vanished.len(), before.kernels.len());
+        let all: usize = pairing.pairs.iter().map(|pair| pair.after.len()).sum();
+        assert_eq!(all + pairing.new.len(), after.kernels.len());
+        found
+    }
+
+    #[test]
+    fn a_run_is_paired_with_itself_in_any_order() {
+        let one =
+            [("a(int)", 1), ("a(int)", 2), ("b<float>(int)", 1), ("triton_poi_fused_add_3", 9)];
+        let mut two = one;
+        two.reverse();
+        assert_eq!(paired(&one, &two), [(MatchLevel::Exact, 1, 1); 4]);
+    }
+
+    #[test]
+    fn names_are_the_same_as_far_as_they_are() {
+        use MatchLevel::{Exact, Family, Name, Signature};
+        assert_eq!(paired(&[("f(int)", 1)], &[("f(long)", 1)]), [(Signature, 1, 1)]);
+        assert_eq!(paired(&[("f(int)", 1)], &[("f(int)", 2)]), [(Name, 1, 1)]);
+        assert_eq!(
+            paired(&[("triton_poi_fused_add_3", 9)], &[("triton_poi_fused_add_8", 9)]),
+            [(Family, 1, 1)]
+        );
+        // The tighter key takes its own; what is left of the family is joined.
+        assert_eq!(
+            paired(
+                &[("triton_poi_fused_add_3", 9), ("triton_poi_fused_add_4", 9)],
+                &[("triton_poi_fused_add_4", 9), ("triton_poi_fused_add_5", 9)]
+            ),
+            [(Exact, 1, 1), (Family, 1, 1)]
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_not_the_name() {
+        assert_eq!(paired(&[("gemm", 1)], &[("gemm_fast", 1)]), []);
+        assert_eq!(paired(&[("f<gemm>(int)", 1)], &[("gemm", 1)]), []);
+        assert_eq!(paired(&[("f<float>(int)", 1)], &[("f<double>(int)", 1)]), []);
+    }
+}
