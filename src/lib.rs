@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! CSV ──ingest──▶ Profile ─┐
-//!                          ├─analysis─▶ Analysis ──rules──▶ Findings ──report──▶ text · markdown · json · csv
+//!                          ├─analysis─▶ Analysis ──rules──▶ Findings ──report──▶ text · markdown · json · csv · html
 //! devices ─catalog▶ Device ┘  (roofline law)               └─ cli calls the stages, owns terminal and exit code
 //! ```
 //!

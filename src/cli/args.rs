@@ -20,6 +20,7 @@ Examples:
   rooflint demo                                    a report on a sample profile
   rooflint run.csv                                 analyse an export; `analyze` may be left out
   rooflint run.csv --device 'A100 SXM4 80GB'       where the export does not name the GPU
+  rooflint run.csv -o report.html                  one interactive page, for a browser
   rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
   rooflint run.csv --kernel '#1' --explain         the arithmetic of the first kernel
   rooflint run.csv --what-if 'H200 SXM 141GB'      the same kernels on another GPU
@@ -219,7 +220,8 @@ pub(super) struct Out {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
     pub(super) format: Option<String>,
 
-    /// Write to a file, in the format of its ending; may be given several times, `-` is standard output
+    /// Write to a file, in the format of its ending (.txt, .md, .json, .csv, .html); may be given several
+    /// times, `-` is standard output
     #[arg(short = 'o', long = "output", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 

@@ -371,7 +371,7 @@ fn limiter(kernel: &Kernel, explanation: &Explanation) -> String {
     )
 }
 
-fn origin(origin: Option<&Origin>) -> String {
+pub(super) fn origin(origin: Option<&Origin>) -> String {
     match origin {
         None => view::MISSING.to_owned(),
         Some(origin) if origin.is_exact() => {

@@ -1,4 +1,4 @@
-//! Analysis and findings → text, Markdown, JSON, CSV. Pure: the same report gives the same bytes.
+//! Analysis and findings → text, Markdown, JSON, CSV, a page. Pure: the same report gives the same bytes.
 //!
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
@@ -60,10 +60,10 @@ pub struct Output {
 }
 
 macro_rules! outputs {
-    ($($module:ident),* $(,)?) => {
-        $(mod $module;)*
+    ($($(#[$condition:meta])* $module:ident),* $(,)?) => {
+        $($(#[$condition])* mod $module;)*
         /// Every output, in the order of the help text.
-        pub const OUTPUTS: &[Output] = &[$($module::OUTPUT),*];
+        pub const OUTPUTS: &[Output] = &[$($(#[$condition])* $module::OUTPUT),*];
     };
 }
 
@@ -72,6 +72,8 @@ outputs! {
     markdown,
     json,
     csv,
+    #[cfg(feature = "page")]
+    html,
 }
 
 pub use json::schema;

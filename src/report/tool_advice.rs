@@ -11,7 +11,15 @@ pub(super) fn told(kernel: &Kernel, style: &Style) -> String {
         return String::new();
     }
     let mut lines = Lines::below_heading();
-    for advice in &kernel.tool_advice {
+    for [rule, mark, remark] in rows(kernel) {
+        lines.add(&rule, mark, remark);
+    }
+    format!("  {}\n{}", style.bold("Nsight Compute says"), lines.draw(style))
+}
+
+/// Rule, mark with the estimate, and what it is about, of each.
+pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
+    kernel.tool_advice.iter().map(|advice| {
         let speedup =
             advice.speedup.map_or_else(String::new, |speedup| format!(", {}", estimate(speedup)));
         let mut remark = advice.about.as_deref().map_or_else(String::new, printable);
@@ -19,9 +27,8 @@ pub(super) fn told(kernel: &Kernel, style: &Style) -> String {
             let some = format!("{} of {} launches", advice.launches, kernel.launches);
             remark = if remark.is_empty() { some } else { format!("{remark}; {some}") };
         }
-        lines.add(&printable(&advice.rule), format!("{}{speedup}", advice.kind.label()), remark);
-    }
-    format!("  {}\n{}", style.bold("Nsight Compute says"), lines.draw(style))
+        [printable(&advice.rule), format!("{}{speedup}", advice.kind.label()), remark]
+    })
 }
 
 /// An estimate in the profiler's own words, with what it is a share of.

@@ -5,6 +5,8 @@
 mod algorithmic;
 mod arithmetic;
 mod bad;
+#[cfg(feature = "page")]
+mod browser;
 mod cases;
 mod cli;
 mod custom_rules;

@@ -1,0 +1,425 @@
+// The roofline: axes, roofs and the selection as a drawing, the kernels as dots on a canvas below
+// it, as tens of thousands of elements would be slow.
+
+const MARKS = ["circle", "square", "triangle", "cross"];
+/** Radius of the whole run's time, area is time; less where the chart is narrow. */
+const WHOLE = 30;
+const SMALLEST = 3.2;
+/** From how many marks on they are drawn smaller and fainter. */
+const CROWD = 3000;
+/** How many opportunities are named in the chart. */
+const NAMED = 6;
+/** How many marks labels keep clear of: where there are more, there is no clear place. */
+const MARKED = 400;
+
+/** Pixels that the label of a tick needs. */
+const [X_ROOM, Y_ROOM] = [56, 30];
+
+const chart = { box: byId("chart"), canvas: byId("points"), frame: byId("frame"), x: null, y: null, dots: [], plot: null, scale: 1 };
+
+/** Pixels, on a screen whose letters are larger in proportion. */
+const large = (pixels) => pixels * chart.scale;
+
+const sceneNow = () => DATA.scenes[asked.scene];
+const levelIndex = (key) => DATA.levels.findIndex((level) => level[0] === key);
+const roofId = (kind, word) => `${kind}:${word}`;
+
+/** The roofs of a scene as one list. */
+function roofsOf(scene) {
+  const memory = scene.memory.map(([at, theoretical, achievable, lowest]) => ({
+    kind: "memory", word: DATA.levels[at][0], label: DATA.levels[at][1], unit: "B/s", theoretical, achievable, lowest,
+  }));
+  const compute = scene.compute.map(([at, theoretical, achievable, lowest]) => ({
+    kind: "compute", word: DATA.pipes[at][0], label: DATA.pipes[at][1], unit: `${DATA.pipes[at][2]}/s`, theoretical, achievable, lowest,
+  }));
+  return [...memory, ...compute];
+}
+
+const shownRoofs = (scene) => roofsOf(scene).filter((roof) => !asked.hidden.has(roofId(roof.kind, roof.word)));
+
+/** Operations per byte of a point at a level; missing where the level's traffic was not counted. */
+function intensityAt([, , dram, , others], level) {
+  if (level === "dram") return dram;
+  const at = levelIndex(level);
+  return others.find(([other]) => other === at)?.[1] ?? null;
+}
+
+/** Units of the axes; integer and floating-point work on one picture share them. */
+function unitsOf(scene) {
+  const units = new Set(scene.points.map((point) => DATA.pipes[point[1]][2]));
+  if (units.size > 1) return ["FLOP/B, OP/B", "/s", "operations per second [FLOP/s, OP/s]"];
+  const unit = units.has("OP") ? "OP" : "FLOP";
+  return [`${unit}/B`, `${unit}/s`, `achieved rate [${unit}/s]`];
+}
+
+/** Everything in view: points, and a decade to both sides of the ridge points. */
+function wholeView(scene) {
+  const level = asked.level;
+  const [xs, ys] = [[], []];
+  for (const point of scene.points) {
+    xs.push(intensityAt(point, level));
+    ys.push(point[3]);
+  }
+  const memory = scene.memory.find(([at]) => DATA.levels[at][0] === level);
+  for (const [, peak] of scene.compute) {
+    ys.push(peak * 1.3);
+    if (memory) xs.push(peak / memory[1] / 10, (peak / memory[1]) * 10);
+  }
+  const x = around(xs, 0.15);
+  if (!x) return null;
+  // The foot of the slope belongs to the picture as long as it does not push the points together.
+  if (memory) {
+    const foot = memory[1] * 10 ** x[0];
+    const lowest = ys.reduce((least, y) => Math.min(least, y), Infinity);
+    if (foot > lowest / 30) ys.push(foot);
+  }
+  const y = around(ys, 0.1);
+  return { x, y };
+}
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** Draws all of it. */
+function drawChart() {
+  const scene = sceneNow();
+  if (!scene || !chart.box.clientWidth) return;
+  const width = chart.box.clientWidth;
+  const height = Math.round(Math.min(Math.max(300, width * 0.6), Math.max(360, innerHeight * 0.72)));
+  const narrow = width < 560;
+  chart.font = getComputedStyle(chart.box).fontFamily;
+  chart.scale = parseFloat(getComputedStyle(chart.box).fontSize) / 12;
+  const margin = { left: large(narrow ? 58 : 66), right: large(narrow ? 8 : 16), top: 12, bottom: large(44) };
+  const whole = wholeView(scene);
+  chart.frame.replaceChildren();
+  chart.frame.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  chart.dots = [];
+  chart.box.style.height = whole ? `${height}px` : "72px";
+  document.documentElement.classList.toggle("empty", !whole);
+  if (!whole) {
+    chart.plot = null;
+    chart.canvas.hidden = true;
+    chart.frame.removeAttribute("viewBox");
+    chart.frame.append(draw("text", { x: 16, y: 40, class: "ink" }, "nothing to draw: no operations, or no bytes, so no arithmetic intensity"));
+    return;
+  }
+  chart.canvas.hidden = false;
+  const view = asked.view ?? whole;
+  chart.view = view;
+  chart.plot = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };
+  const { left, top, right, bottom } = chart.plot;
+  chart.x = new Axis(view.x[0], view.x[1], left, right);
+  chart.y = new Axis(view.y[0], view.y[1], bottom, top);
+  const places = new Places(left + 2, top + 2, right - 2, bottom - 2);
+  const inner = draw("g", { "clip-path": "url(#clip)" });
+  // Above the line of the selection, which may run through a name.
+  const above = draw("g", { "clip-path": "url(#clip)" });
+  chart.frame.append(
+    draw("clipPath", { id: "clip" }, draw("rect", { x: left, y: top, width: right - left, height: bottom - top })),
+    axes(scene, narrow),
+    inner,
+    draw("g", { id: "chosen" }),
+    above,
+  );
+  placeDots(scene);
+  for (const { u, v, radius } of chart.dots.slice(-MARKED)) places.mark(u, v, radius);
+  const labels = drawRoofs(scene, inner, places);
+  paintDots();
+  nameOpportunities(above, places);
+  above.append(...labels);
+  drawChosen();
+}
+
+function axes(scene, narrow) {
+  const { left, top, right, bottom } = chart.plot;
+  const [xUnit, yUnit, yTitle] = unitsOf(scene);
+  const group = draw("g", { class: "axes" });
+  for (const value of chart.x.ticks(large(X_ROOM))) {
+    const x = chart.x.at(value);
+    group.append(draw("text", { x, y: bottom + large(16), "text-anchor": "middle" }, tickLabel(value, "")));
+  }
+  for (const value of chart.y.ticks(large(Y_ROOM))) {
+    const y = chart.y.at(value);
+    group.append(draw("text", { x: left - 6, y: y + large(4), "text-anchor": "end" }, tickLabel(value, yUnit)));
+  }
+  const level = DATA.levels[levelIndex(asked.level)][1];
+  const title = narrow ? `intensity, ${level} [${xUnit}]` : `arithmetic intensity: operations per byte of ${level} traffic [${xUnit}]`;
+  group.append(
+    draw("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "edge" }),
+    draw("text", { x: (left + right) / 2, y: bottom + large(36), "text-anchor": "middle", class: "title" }, title),
+    draw("text", { transform: `translate(${large(12)} ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, yTitle),
+  );
+  return group;
+}
+
+/** Draws roofs and ridge points into `inner`; returns their labels, which belong above the names. */
+function drawRoofs(scene, inner, places) {
+  const labels = [];
+  const roofs = shownRoofs(scene);
+  const sides = [
+    asked.theoretical && ["theoretical", (roof) => roof.theoretical],
+    asked.achievable && ["achievable", (roof) => roof.achievable],
+  ].filter(Boolean);
+  for (const [side, rate] of sides) {
+    const of = (kind) => roofs.filter((roof) => roof.kind === kind && rate(roof) != null);
+    const [memory, compute] = [of("memory"), of("compute")];
+    const peak = compute.reduce((most, roof) => Math.max(most, rate(roof)), 0);
+    const bandwidth = memory.reduce((most, roof) => Math.max(most, rate(roof)), 0);
+    memory.forEach((roof, order) => {
+      const end = peak > 0 ? peak / rate(roof) : 10 ** chart.view.x[1] * 10;
+      const start = 10 ** Math.min(chart.view.x[0], Math.log10(end) - 1);
+      slope(inner, roof, side, rate(roof), [start, end]);
+      if (side === "theoretical" || !asked.theoretical) slopeLabel(labels, places, roof, rate(roof), end, order);
+    });
+    for (const roof of compute) {
+      const start = bandwidth > 0 ? rate(roof) / bandwidth : 10 ** chart.view.x[0] / 10;
+      flat(inner, roof, side, rate(roof), start);
+      if (side === "theoretical" || !asked.theoretical) flatLabel(labels, places, roof, rate(roof), start);
+    }
+    if (side === sides[0][0]) ridges(inner, labels, places, memory, compute, rate);
+  }
+  return labels;
+}
+
+function slope(inner, roof, side, rate, [start, end]) {
+  const { x, y } = chart;
+  const kind = `roof ${side} level-${roof.word}${roof.word === asked.level ? " main" : ""}`;
+  if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
+    const corner = (at, value) => `${x.at(at)},${y.at(at * value)}`;
+    const band = [corner(start, rate), corner(end, rate), corner((end * rate) / roof.lowest, roof.lowest), corner(start, roof.lowest)];
+    inner.append(draw("polygon", { points: band.join(" "), class: `band level-${roof.word}` }));
+  }
+  inner.append(draw("line", { x1: x.at(start), y1: y.at(start * rate), x2: x.at(end), y2: y.at(end * rate), class: kind }));
+}
+
+function flat(inner, roof, side, rate, start) {
+  const { x, y, plot } = chart;
+  if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
+    const [top, bottom] = [y.at(rate), y.at(roof.lowest)];
+    const corners = `${x.at(start)},${top} ${plot.right},${top} ${plot.right},${bottom} ${x.at(start)},${bottom}`;
+    inner.append(draw("polygon", { points: corners, class: "band pipe" }));
+  }
+  inner.append(draw("line", { x1: x.at(start), x2: plot.right, y1: y.at(rate), y2: y.at(rate), class: `roof ${side} pipe` }));
+}
+
+/** Along the line, above it; the lines of several levels carry their labels at different places. */
+function slopeLabel(labels, places, roof, rate, end, order) {
+  const { x, y, plot } = chart;
+  const words = `${roof.label} ${si(rate, roof.unit)}`;
+  const [dx, dy] = [x.at(10) - x.at(1), y.at(10) - y.at(1)];
+  const angle = Math.atan2(dy, dx);
+  const length = textWidth(words) + 8;
+  const from = Math.max(x.low, Math.log10(10 ** y.low / rate));
+  const to = Math.min(x.high, Math.log10(end), Math.log10(10 ** y.high / rate));
+  const room = ((to - from) * dx) / Math.cos(angle);
+  if (room < length) return;
+  for (const share of [0.1 + order * 0.12, 0.4, 0.6, 0.05, 0.8]) {
+    const power = from + (to - from) * Math.min(share, 1 - length / room);
+    const [u, v] = [x.at(10 ** power), y.at(10 ** power * rate)];
+    // The corners of a turned label span this rectangle.
+    const [w, h] = [length * Math.cos(angle) + 10, Math.abs(length * Math.sin(angle)) + 12];
+    if (u < plot.left || !places.fits(u, v - h, w, h)) continue;
+    // Only a strip along the line is taken: other lines are parallel.
+    const steps = Math.ceil(length / 14);
+    for (let step = 0; step < steps; step += 1) {
+      places.take(u + (w * step) / steps, v - (h * (step + 1)) / steps - 4, w / steps, h / steps + 4);
+    }
+    const turn = (angle * 180) / Math.PI;
+    labels.push(draw("text", { transform: `translate(${u} ${v}) rotate(${turn}) translate(4 -5)`, class: `label level-${roof.word}` }, words));
+    return;
+  }
+}
+
+function flatLabel(labels, places, roof, rate, start) {
+  const { x, y, plot } = chart;
+  const words = `${roof.label} ${si(rate, roof.unit)}`;
+  const width = textWidth(words);
+  const at = y.at(rate);
+  const left = Math.max(plot.left, x.at(start)) + 6;
+  const right = plot.right - width - 6;
+  const columns = [right, (left + right) / 2, left].filter((u) => u >= plot.left);
+  const corner = places.first(columns.flatMap((u) => [[u, at - large(17)], [u, at + large(3)]]), width, large(14), true);
+  if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label pipe" }, words));
+}
+
+/** Where the roof of the shown level meets each compute roof. */
+function ridges(inner, labels, places, memory, compute, rate) {
+  const { x, y, plot } = chart;
+  const main = memory.find((roof) => roof.word === asked.level);
+  if (!main) return;
+  for (const roof of compute) {
+    const ridge = rate(roof) / rate(main);
+    const [u, v] = [x.at(ridge), y.at(rate(roof))];
+    if (u < plot.left || u > plot.right) continue;
+    inner.append(draw("line", { x1: u, x2: u, y1: v, y2: plot.bottom, class: "ridge" }));
+    inner.append(draw("circle", { cx: u, cy: v, r: 3, class: "ridge-point" }));
+    const words = `ridge ${digits(ridge)}`;
+    const width = textWidth(words);
+    const corners = [18, 34, 50].flatMap((up) => [[u + 4, plot.bottom - large(up)], [u - width - 4, plot.bottom - large(up)]]);
+    const corner = places.first(corners, width, large(14), true);
+    if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label quiet" }, words));
+  }
+}
+
+/** Where the dots of the kernels that fit lie, the longest first. */
+function placeDots(scene) {
+  const fits = new Uint8Array(SIZE);
+  for (const k of fitting()) fits[k] = 1;
+  const { x, y } = chart;
+  chart.dots = [];
+  let elsewhere = 0;
+  const smallest = large(scene.points.length > CROWD ? SMALLEST * 0.7 : SMALLEST);
+  const largest = Math.min(large(WHOLE), (x.to - x.from) / 25);
+  for (const point of scene.points) {
+    const k = point[0];
+    if (!fits[k]) continue;
+    const intensity = intensityAt(point, asked.level);
+    if (intensity == null) {
+      elsewhere += 1;
+      continue;
+    }
+    const radius = Math.max(smallest, largest * Math.sqrt(K.share[k] ?? 0));
+    chart.dots.push({ k, u: x.at(intensity), v: y.at(point[3]), radius, point });
+  }
+  chart.dots.sort((one, two) => isOpportunity(one.k) - isOpportunity(two.k) || two.radius - one.radius);
+  chart.elsewhere = elsewhere;
+}
+
+function paintDots() {
+  const { left, top, right, bottom } = chart.plot;
+  const [width, height] = [right - left, bottom - top];
+  const density = window.devicePixelRatio || 1;
+  const { canvas } = chart;
+  Object.assign(canvas, { width: Math.round(width * density), height: Math.round(height * density) });
+  Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  const pen = canvas.getContext("2d");
+  pen.scale(density, density);
+  pen.translate(-left, -top);
+  paintGrid(pen);
+  const colours = DATA.limiters.map((limiter) => colour(`mark-${limiter}`));
+  const ground = colour("ground");
+  const crowded = chart.dots.length > CROWD;
+  pen.lineWidth = 1.6;
+  for (const { k, u, v, radius } of chart.dots) {
+    if (u < left - radius || u > right + radius || v < top - radius || v > bottom + radius) continue;
+    const limiter = K.limiter[k] ?? 3;
+    pen.beginPath();
+    outline(pen, MARKS[limiter], u, v, radius);
+    if (isOpportunity(k)) {
+      pen.globalAlpha = 0.85;
+      pen.fillStyle = colours[limiter];
+      pen.fill();
+      pen.globalAlpha = 1;
+      pen.strokeStyle = ground;
+      pen.lineWidth = 1;
+      pen.stroke();
+      pen.lineWidth = 1.6;
+    } else {
+      pen.globalAlpha = crowded ? 0.3 : 0.9;
+      pen.strokeStyle = colours[limiter];
+      pen.stroke();
+      pen.globalAlpha = 1;
+    }
+  }
+}
+
+/** The grid lies below the marks, so it belongs to the canvas. */
+function paintGrid(pen) {
+  const { left, top, right, bottom } = chart.plot;
+  pen.beginPath();
+  for (const x of chart.x.ticks(large(X_ROOM)).map((value) => chart.x.at(value))) {
+    pen.moveTo(x, top);
+    pen.lineTo(x, bottom);
+  }
+  for (const y of chart.y.ticks(large(Y_ROOM)).map((value) => chart.y.at(value))) {
+    pen.moveTo(left, y);
+    pen.lineTo(right, y);
+  }
+  pen.strokeStyle = colour("grid");
+  pen.lineWidth = 1;
+  pen.stroke();
+}
+
+/** The outline of a mark; shapes of one radius cover about the same area. */
+function outline(pen, mark, u, v, radius) {
+  if (mark === "circle") {
+    pen.arc(u, v, radius, 0, 2 * Math.PI);
+  } else if (mark === "square") {
+    const r = radius * 0.89;
+    pen.rect(u - r, v - r, 2 * r, 2 * r);
+  } else if (mark === "triangle") {
+    const r = radius * 1.35;
+    pen.moveTo(u, v - r);
+    pen.lineTo(u + r * 0.93, v + r * 0.6);
+    pen.lineTo(u - r * 0.93, v + r * 0.6);
+    pen.closePath();
+  } else {
+    const r = radius * 0.9;
+    pen.moveTo(u - r, v - r);
+    pen.lineTo(u + r, v + r);
+    pen.moveTo(u + r, v - r);
+    pen.lineTo(u - r, v + r);
+  }
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+function textWidth(words, weight = 400) {
+  ruler.font = `${weight} ${large(12)}px ${chart.font}`;
+  return ruler.measureText(words).width;
+}
+
+/** Names the first opportunities where there is room. */
+function nameOpportunities(above, places) {
+  const { left, right, top, bottom } = chart.plot;
+  const within = ({ u, v }) => u >= left && u <= right && v >= top && v <= bottom;
+  const dots = chart.dots.filter((dot) => isOpportunity(dot.k) && within(dot));
+  dots.sort((one, two) => one.k - two.k);
+  for (const { k, u, v, radius } of dots.slice(0, NAMED)) {
+    const words = `${K.rank[k]} ${elide(text(K.name[k]), 24)}`;
+    // Beside the ring that a selection draws.
+    const [width, r] = [textWidth(words, 600), radius + 8];
+    const corners = [[u + r, v - large(7)], [u - r - width, v - large(7)], [u - width / 2, v - r - large(14)], [u - width / 2, v + r], [u + r, v + large(6)], [u + r, v - large(20)]];
+    const corner = places.first(corners, width, large(14));
+    if (corner) above.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label name", "data-k": k }, words));
+  }
+}
+
+/** The ring around the selected kernel, its levels joined by a line, and the ring of the pointer. */
+function drawChosen() {
+  const group = byId("chosen");
+  if (!group) return;
+  group.replaceChildren();
+  // The details say who is selected; its name would lie under its levels.
+  for (const name of chart.frame.querySelectorAll(".name")) {
+    name.classList.toggle("chosen-name", Number(name.dataset.k) === asked.selected);
+  }
+  const dotOf = (k) => (k == null ? undefined : chart.dots.find((dot) => dot.k === k));
+  const { left, right, top, bottom } = chart.plot;
+  const inside = (u, v) => u >= left - 1 && u <= right + 1 && v >= top - 1 && v <= bottom + 1;
+  const selected = dotOf(asked.selected);
+  if (selected) {
+    const levels = [["dram", selected.point[2]], ...selected.point[4].map(([at, intensity]) => [DATA.levels[at][0], intensity])];
+    const spots = levels.map(([level, intensity]) => [level, chart.x.at(intensity)]).filter(([, u]) => inside(u, selected.v));
+    if (spots.length > 1) {
+      const all = spots.map(([, u]) => u);
+      group.append(draw("line", { x1: Math.min(...all), x2: Math.max(...all), y1: selected.v, y2: selected.v, class: "levels" }));
+      // Levels with like traffic lie close together: their labels go below and above in turn.
+      spots.sort((one, two) => one[1] - two[1]);
+      let [last, below] = [-Infinity, true];
+      for (const [level, u] of spots) {
+        below = u - last > 42 || !below;
+        last = u;
+        const y = below ? selected.v + selected.radius + large(18) : selected.v - selected.radius - 10;
+        group.append(draw("circle", { cx: u, cy: selected.v, r: 3.5, class: `spot level-${level}` }));
+        group.append(draw("text", { x: u, y, "text-anchor": "middle", class: "label" }, DATA.levels[levelIndex(level)][1]));
+      }
+    }
+    if (inside(selected.u, selected.v)) group.append(draw("circle", { cx: selected.u, cy: selected.v, r: selected.radius + 5, class: "ring" }));
+  }
+  const hovered = asked.hovered === asked.selected ? null : dotOf(asked.hovered);
+  if (hovered && inside(hovered.u, hovered.v)) {
+    group.append(draw("circle", { cx: hovered.u, cy: hovered.v, r: hovered.radius + 4, class: "ring light" }));
+  }
+}

@@ -1,0 +1,416 @@
+//! What the script of the page works on: the kernels as columns, the scene, the findings.
+//!
+//! Numbers are in SI base units with six digits, three more than any shown; missing is `null`. Texts
+//! that repeat (a kernel's name once per grid) stand once, in `strings`, and columns refer to them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Serialize, Serializer};
+
+use super::super::scene::{self, Roof, Scene};
+use super::super::view::{Style, printable, shape};
+use super::super::{Report, explained, numbers, tool_advice};
+use crate::analysis::{Algorithmic, Binding, Kernel, NEAR, State};
+use crate::model::{MemoryLevel, Pipe};
+use crate::roofline::Limiter;
+use crate::rules::{Finding, NOT_ESTIMATED};
+use crate::taxonomy::Category;
+use crate::units::Seconds;
+
+/// The data of a page as JSON that may stand inside a script element.
+pub(super) fn json(report: &Report<'_>, style: &Style) -> String {
+    // Every type below serialises.
+    contained(&serde_json::to_string(&data(report, style)).unwrap_or_default())
+}
+
+/// JSON in which nothing can end or open an element: these characters stand only inside strings.
+fn contained(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + json.len() / 64);
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// A number with six digits; what is not finite is missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = self.0;
+        if !value.is_finite() {
+            return serializer.serialize_none();
+        }
+        if value.fract() == 0.0 && value.abs() < 1e6 {
+            return serializer.serialize_i64(value as i64);
+        }
+        let short: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+        // Without the point of a float, which says nothing here; integers are exact below 2^53.
+        if short.fract() == 0.0 && short.abs() < 1e15 {
+            return serializer.serialize_i64(short as i64);
+        }
+        serializer.serialize_f64(short)
+    }
+}
+
+type Maybe = Option<Number>;
+
+/// A position in `strings`.
+type Text = usize;
+
+#[derive(Serialize)]
+struct Data {
+    /// GPU time of the run.
+    total: Number,
+    /// Headroom from which a kernel is an opportunity.
+    threshold: Number,
+    /// What any launch costs at least.
+    fixed: Number,
+    /// Headroom up to which a kernel is near its roofs.
+    near: f64,
+    states: Vec<[&'static str; 2]>,
+    categories: Vec<[&'static str; 2]>,
+    limiters: Vec<&'static str>,
+    levels: Vec<[&'static str; 3]>,
+    pipes: Vec<[&'static str; 3]>,
+    devices: Vec<String>,
+    scenes: Vec<SceneData>,
+    kernels: Columns,
+    /// By position of the kernel.
+    findings: BTreeMap<usize, Vec<FindingData>>,
+    /// What the algorithm needs, by position of the kernel.
+    needed: BTreeMap<usize, Needed>,
+    /// What the profiler's own rules say, by position of the kernel: rule, mark and remark.
+    told: BTreeMap<usize, Vec<[Text; 3]>>,
+    /// Groups of the user's own; none where kernels are grouped by category.
+    groups: Vec<String>,
+    strings: Vec<String>,
+}
+
+/// Level or pipe; theoretical, achievable and lowest rate.
+type RoofData = (usize, Number, Maybe, Number);
+
+/// Kernel, and the pipe whose operations are those of its point: the page divides them by bytes and
+/// time, which it has.
+type PointData = (usize, usize);
+
+#[derive(Serialize)]
+struct SceneData {
+    device: usize,
+    memory: Vec<RoofData>,
+    compute: Vec<RoofData>,
+    points: Vec<PointData>,
+    /// Reason, kernels, time.
+    absent: Vec<(&'static str, usize, Number)>,
+}
+
+/// One entry per kernel in every column. Quotients of two columns are left to the page: headroom,
+/// intensity, gain.
+#[derive(Serialize, Default)]
+struct Columns {
+    rank: Vec<usize>,
+    name: Vec<Text>,
+    full: Vec<Text>,
+    operator: Vec<Option<Text>>,
+    shape: Vec<Text>,
+    state: Vec<usize>,
+    category: Vec<usize>,
+    /// The operation that the name tells, and the library.
+    kind: Vec<Option<Text>>,
+    limiter: Vec<Option<usize>>,
+    device: Vec<usize>,
+    launches: Vec<u64>,
+    measured: Vec<Maybe>,
+    /// Measured time of the launches that were judged, where those are not all.
+    judged: Vec<Maybe>,
+    expected: Vec<Maybe>,
+    /// Whether the expected time is a lower bound, and of what at most.
+    bound: Vec<u8>,
+    high: Vec<Maybe>,
+    low: Vec<Maybe>,
+    structural: Vec<Maybe>,
+    /// What can be won: pessimistic, realistic, optimistic.
+    least: Vec<Maybe>,
+    win: Vec<Maybe>,
+    most: Vec<Maybe>,
+    coverage: Vec<Maybe>,
+    group: Vec<Option<usize>>,
+    bytes: Vec<Maybe>,
+    flops: Vec<Maybe>,
+    ridge: Vec<Maybe>,
+    memory: Vec<Maybe>,
+    math: Vec<Maybe>,
+    hierarchical: Vec<Maybe>,
+    binding: Vec<Option<Text>>,
+    provenance: Vec<Text>,
+    reason: Vec<Text>,
+    meaning: Vec<Text>,
+    uncounted: Vec<Option<Text>>,
+    /// Pipe, operations, the time they need, and how they were counted.
+    work: Vec<Vec<(usize, Number, Number, Text)>>,
+    /// Level, bytes and the time they need.
+    levels: Vec<Vec<(usize, Number, Maybe)>>,
+}
+
+#[derive(Serialize)]
+struct FindingData {
+    rule: Text,
+    severity: &'static str,
+    confidence: &'static str,
+    message: Text,
+    /// What was measured, and its value with the unit.
+    evidence: Vec<(Text, Text)>,
+    stake: Number,
+    stake_low: Number,
+    /// None where what it would win is not estimated.
+    estimator: Option<&'static str>,
+    next: Option<Text>,
+}
+
+#[derive(Serialize)]
+struct Needed {
+    call: Text,
+    from: Text,
+    bytes: Number,
+    operations: Number,
+    traffic: Maybe,
+    work: Maybe,
+    memory: Maybe,
+    math: Maybe,
+}
+
+/// Texts, each once.
+#[derive(Default)]
+struct Strings {
+    texts: Vec<String>,
+    known: HashMap<String, Text>,
+}
+
+impl Strings {
+    fn of(&mut self, text: &str) -> Text {
+        let text = printable(text);
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        self.texts.push(text.clone());
+        self.known.insert(text, self.texts.len() - 1);
+        self.texts.len() - 1
+    }
+}
+
+fn data(report: &Report<'_>, style: &Style) -> Data {
+    let analysis = report.analysis;
+    let mut strings = Strings::default();
+    let mut columns = Columns::default();
+    let (mut findings, mut needed, mut told) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
+    let groups: Vec<&str> = own.map(|group| &*group.name).collect();
+    for (position, kernel) in analysis.kernels.iter().enumerate() {
+        columns.add(kernel, style, &mut strings);
+        let found = report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+        if !found.is_empty() {
+            let found = found.iter().map(|one| finding(one, &mut strings)).collect();
+            findings.insert(position, found);
+        }
+        if let Some(one) = &kernel.algorithmic {
+            needed.insert(position, need(one, &mut strings));
+        }
+        if !kernel.tool_advice.is_empty() {
+            let rows = tool_advice::rows(kernel).map(|row| row.map(|text| strings.of(&text)));
+            told.insert(position, rows.collect());
+        }
+        let group = groups.iter().position(|group| **group == *kernel.group);
+        columns.group.push(group);
+    }
+    Data {
+        total: Number(analysis.totals.measured.get()),
+        threshold: Number(analysis.threshold),
+        fixed: Number(analysis.fixed_cost.get()),
+        near: NEAR,
+        states: State::ALL.iter().map(|state| [state.key(), state.label()]).collect(),
+        categories: Category::ALL.iter().map(|one| [one.key(), one.label()]).collect(),
+        limiters: LIMITERS.iter().map(|limiter| limiter.label()).collect(),
+        levels: MemoryLevel::ALL
+            .iter()
+            .map(|level| [level.key(), level.label(), level.symbol()])
+            .collect(),
+        pipes: Pipe::ALL.iter().map(|pipe| [pipe.key(), pipe.label(), pipe.operation()]).collect(),
+        devices: analysis.devices.iter().map(|device| printable(device.name())).collect(),
+        scenes: scene::scenes(report).iter().map(scene).collect(),
+        kernels: columns,
+        findings,
+        needed,
+        told,
+        groups: groups.into_iter().map(printable).collect(),
+        strings: strings.texts,
+    }
+}
+
+const LIMITERS: [Limiter; 4] = [Limiter::Memory, Limiter::Math, Limiter::Latency, Limiter::Unknown];
+
+/// Where something stands in a list of all of its kind.
+fn position<T: PartialEq>(all: &[T], one: &T) -> usize {
+    all.iter().position(|other| other == one).unwrap_or_default()
+}
+
+fn level(level: MemoryLevel) -> usize {
+    position(&MemoryLevel::ALL, &level)
+}
+
+fn scene(scene: &Scene) -> SceneData {
+    fn roof<Kind: Copy>(roof: &Roof<Kind>, word: impl Fn(Kind) -> usize) -> RoofData {
+        let achievable = roof.achievable.map(Number);
+        (word(roof.kind), Number(roof.theoretical), achievable, Number(roof.lowest))
+    }
+    SceneData {
+        device: scene.device,
+        memory: scene.memory.iter().map(|one| roof(one, level)).collect(),
+        compute: scene.compute.iter().map(|one| roof(one, |pipe| pipe as usize)).collect(),
+        points: scene.points.iter().map(|point| (point.kernel, point.pipe as usize)).collect(),
+        absent: scene
+            .absent
+            .iter()
+            .map(|one| (one.reason, one.kernels, Number(one.measured.get())))
+            .collect(),
+    }
+}
+
+impl Columns {
+    fn add(&mut self, kernel: &Kernel, style: &Style, strings: &mut Strings) {
+        self.name(kernel, style, strings);
+        // No roof of this device says how long communication takes.
+        let roofless = kernel.state == State::NotRoofline;
+        let judged = kernel.state.is_modelled();
+        let number = |value: f64| Some(Number(value));
+        let positive = |value: f64| Some(Number(value)).filter(|one| one.0 > 0.0);
+        let unless = |value: Option<f64>| value.filter(|_| !roofless).map(Number);
+        self.state.push(position(&State::ALL, &kernel.state));
+        let limiter = Some(kernel.limiter).filter(|_| !roofless);
+        self.limiter.push(limiter.map(|limiter| position(&LIMITERS, &limiter)));
+        self.launches.push(kernel.launches);
+        // A time of zero is a missing one.
+        self.measured.push(positive(kernel.measured.get()));
+        let judged_in_part = kernel.modelled != kernel.measured;
+        self.judged.push(number(kernel.modelled.get()).filter(|_| judged_in_part));
+        self.expected.push(unless(kernel.expected.map(Seconds::get)));
+        self.bound.push(u8::from(kernel.is_lower_bound() && !roofless));
+        let high = kernel.expected_high.filter(|_| kernel.is_lower_bound());
+        self.high.push(unless(high.map(Seconds::get)));
+        self.low.push(unless(kernel.headroom_low.filter(|_| kernel.is_lower_bound())));
+        self.structural.push(unless(kernel.structural.map(Seconds::get)));
+        self.least.push(number(kernel.recoverable_low.get()).filter(|_| judged));
+        self.win.push(number(kernel.recoverable.get()).filter(|_| judged));
+        self.most.push(number(kernel.recoverable_upper.get()).filter(|_| judged));
+        self.coverage.push(kernel.coverage.map(Number));
+        self.bytes.push(kernel.bytes.map(|bytes| Number(bytes.get())));
+        self.flops.push(kernel.flops.map(|flops| Number(flops.get())));
+        self.ridge.push(kernel.ridge_point.map(|ridge| Number(ridge.get())));
+        self.memory.push(kernel.memory_time.map(|time| Number(time.get())));
+        self.math.push(kernel.math_time.map(|time| Number(time.get())));
+        self.hierarchical.push(unless(kernel.hierarchical.map(Seconds::get)));
+        self.binding.push(kernel.binding().map(|binding| strings.of(Binding::label(binding))));
+        self.provenance.push(strings.of(kernel.provenance));
+        self.reason.push(strings.of(&kernel.reason));
+        self.meaning.push(strings.of(&kernel.meaning()));
+        let uncounted = kernel.uncounted.join(", ");
+        self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
+        let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
+        let work = counted.map(|work| {
+            let counted = work.origin.as_ref().map(|origin| explained::origin(Some(origin)));
+            let counted = strings.of(&counted.unwrap_or_default());
+            (work.pipe as usize, Number(work.operations.get()), Number(work.time.get()), counted)
+        });
+        self.work.push(work.collect());
+        // Traffic of DRAM stands in columns of its own.
+        let levels = kernel.levels.iter().filter(|traffic| traffic.level != MemoryLevel::Dram);
+        let levels = levels.map(|traffic| {
+            let time = traffic.time.map(|time| Number(time.get()));
+            (level(traffic.level), Number(traffic.bytes.get()), time)
+        });
+        self.levels.push(levels.collect());
+    }
+
+    /// What tells a kernel from others.
+    fn name(&mut self, kernel: &Kernel, style: &Style, strings: &mut Strings) {
+        let full = Some(&kernel.full_name).filter(|name| !name.is_empty());
+        let full = full.unwrap_or(&kernel.name);
+        self.rank.push(kernel.rank);
+        self.name.push(strings.of(if style.full_names { full } else { &kernel.name }));
+        self.full.push(strings.of(full));
+        self.operator.push(kernel.operator.as_ref().map(|operator| strings.of(operator)));
+        self.shape.push(strings.of(&shape(kernel)));
+        let class = &kernel.class;
+        self.category.push(position(Category::ALL, &class.category));
+        let library = class.library.as_ref().map(|library| format!("library {library}"));
+        let kind = class.kind.map(|kind| kind.key().to_owned());
+        let told: Vec<String> = kind.into_iter().chain(library).collect();
+        self.kind.push((!told.is_empty()).then(|| strings.of(&told.join("; "))));
+        self.device.push(kernel.device);
+    }
+}
+
+fn finding(finding: &Finding, strings: &mut Strings) -> FindingData {
+    let evidence = finding.evidence.iter().map(|fact| {
+        let value = match fact.unit {
+            "1" => numbers::digits(fact.value),
+            unit => numbers::si(fact.value, unit),
+        };
+        (strings.of(&fact.name), strings.of(&value))
+    });
+    let evidence = evidence.collect();
+    FindingData {
+        rule: strings.of(&finding.rule),
+        severity: finding.severity.label(),
+        confidence: finding.confidence.label(),
+        evidence,
+        message: strings.of(&finding.message),
+        stake: Number(finding.at_stake_s),
+        stake_low: Number(finding.at_stake_low_s),
+        estimator: Some(finding.estimator).filter(|estimator| *estimator != NOT_ESTIMATED),
+        next: finding.next.as_ref().map(|next| strings.of(next)),
+    }
+}
+
+fn need(one: &Algorithmic, strings: &mut Strings) -> Needed {
+    Needed {
+        call: strings.of(&one.call),
+        from: strings.of(&one.from),
+        bytes: Number(one.bytes.get()),
+        operations: Number(one.operations.get()),
+        traffic: one.traffic_factor.map(Number),
+        work: one.work_factor.map(Number),
+        memory: one.memory_time.map(|time| Number(time.get())),
+        math: one.math_time.map(|time| Number(time.get())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_the_data_can_end_its_element() {
+        let text = contained(&serde_json::to_string("</script><!--&\u{2028}").unwrap());
+        assert!(!text.contains(['<', '>', '&', '\u{2028}']), "{text}");
+        let back: String = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, "</script><!--&\u{2028}");
+    }
+
+    #[test]
+    fn numbers_are_short_and_what_is_not_finite_is_missing() {
+        let text = serde_json::to_string(&[
+            Number(1.0 / 3.0),
+            Number(132.0),
+            Number(3.35e12),
+            Number(f64::INFINITY),
+            Number(1.234_567_89e-6),
+        ]);
+        assert_eq!(text.unwrap(), "[0.333333,132,3350000000000,null,1.23457e-6]");
+    }
+}

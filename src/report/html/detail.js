@@ -1,0 +1,204 @@
+// One kernel in full: measured, structural and expected time, the arithmetic behind them, and advice.
+// Symbols and words are those of `--explain`.
+
+/** A bar from zero to measured time: what the hardware needs, what the shape costs, what can be won. */
+function wayBar(k) {
+  const [measured, expected, structural, win] = [K.judged[k], K.expected[k], K.structural[k], K.win[k]];
+  if (!(measured > 0) || expected == null || structural == null || win == null) return null;
+  const ideal = Math.min(expected, measured);
+  const won = Math.min(win, measured);
+  const shape = Math.max(0, measured - won - ideal);
+  const parts = [["ideal", ideal, "for the hardware"], ["shape", shape, "for another shape or fewer launches"], ["win", won, "for a better implementation"]];
+  let from = 0;
+  const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
+  for (const [kind, time] of parts) {
+    const width = (time / measured) * 100;
+    if (width > 0) bar.append(draw("rect", { x: from, y: 0, width, height: 8, class: `part-${kind}` }));
+    from += width;
+  }
+  const key = parts.map(([kind, time, what]) => make("li", {}, make("i", { class: `part-${kind}` }), `${si(time, "s")} (${percent(time / measured)}) ${what}`));
+  return make("div", {}, bar, make("ul", { class: "key" }, ...key));
+}
+
+/** Rows of symbol, value and remark. */
+class Lines {
+  constructor() {
+    this.rows = [];
+  }
+
+  add(symbol, value, remark = "") {
+    this.rows.push(make("tr", {}, make("th", { scope: "row" }, symbol), make("td", { class: "number" }, value), make("td", {}, remark)));
+  }
+
+  table(caption) {
+    if (this.rows.length === 0) return null;
+    return make("div", { class: "scroll", tabindex: "0" }, make("table", { class: "sums" }, make("caption", {}, caption), make("tbody", {}, ...this.rows)));
+  }
+}
+
+const seconds = (time) => si(time, "s");
+
+function memoryLines(lines, k) {
+  const [bytes, time] = [K.bytes[k], K.memory[k]];
+  if (bytes != null && time != null) {
+    lines.add("B", si(bytes, "B"), "to and from device memory");
+    if (time > 0) {
+      const bandwidth = si(bytes / time, "B/s");
+      lines.add("BW", bandwidth, "the memory roof used");
+      lines.add("t_mem", seconds(time), `B ÷ BW = ${si(bytes, "B")} ÷ ${bandwidth}`);
+    } else {
+      lines.add("t_mem", seconds(time), "nothing moved");
+    }
+  } else if (time != null) {
+    lines.add("t_mem", seconds(time), "share of DRAM cycles with data × T");
+  } else if (bytes != null) {
+    lines.add("B", si(bytes, "B"), "no bandwidth to divide by");
+  } else {
+    lines.add("B", MISSING, "not in the export");
+  }
+}
+
+function mathLines(lines, k) {
+  for (const [at, operations, time, counted] of K.work[k]) {
+    const [, label, unit] = DATA.pipes[at];
+    lines.add(`F ${label}`, si(operations, unit), text(counted));
+    if (!(time > 0)) continue;
+    const peak = si(operations / time, `${unit}/s`);
+    lines.add(`P ${label}`, peak, "the compute roof used");
+    lines.add(`t ${label}`, seconds(time), `F ÷ P = ${si(operations, unit)} ÷ ${peak}`);
+  }
+  const math = K.math[k];
+  if (math == null) lines.add("F", MISSING, "not in the export");
+  else if (K.work[k].length > 0) lines.add("t_math", seconds(math), "pipes that share hardware add up, others overlap");
+  else if (math === 0) lines.add("t_math", "0 s", "all counted work is zero");
+  else lines.add("t_math", seconds(math), "share of cycles with an active tensor pipe × T");
+  if (K.uncounted[k] != null) {
+    lines.add("not counted", text(K.uncounted[k]), K.bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
+  }
+  if (K.flops[k] != null && K.bytes[k] != null && K.intensity[k] != null) {
+    const ridge = K.ridge[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge[k])} FLOP/B`;
+    lines.add("I", `${digits(K.intensity[k])} FLOP/B`, `F ÷ B = ${si(K.flops[k], "FLOP")} ÷ ${si(K.bytes[k], "B")}${ridge}`);
+  }
+}
+
+function neededLines(lines, k) {
+  const needed = DATA.needed[k];
+  if (!needed) return;
+  const beside = (times, what) => {
+    if (times == null) return "one launch; not counted beside it";
+    return times >= 1 ? `one launch; ${digits(times)} times as much was ${what}` : `one launch; ${percent(times)} of it was ${what}`;
+  };
+  lines.add("algorithm", text(needed.call), `from ${text(needed.from)}`);
+  lines.add("B needed", si(needed.bytes, "B"), beside(needed.traffic, "moved to and from memory"));
+  lines.add("F needed", si(needed.operations, "FLOP"), beside(needed.work, "counted"));
+  if (needed.memory != null && needed.math != null) {
+    lines.add("E needed", seconds(Math.max(needed.memory, needed.math)), `max(${seconds(needed.memory)}, ${seconds(needed.math)}) of all launches, no byte moved twice and no operation done twice`);
+  }
+}
+
+function levelLines(lines, k) {
+  for (const [at, bytes, time] of K.levels[k]) {
+    const [, label, symbol] = DATA.levels[at];
+    if (bytes === 0) continue;
+    if (time > 0) lines.add(`t_${symbol}`, seconds(time), `${label}: B ÷ BW = ${si(bytes, "B")} ÷ ${si(bytes / time, "B/s")}; beside the headline`);
+    else lines.add(`B_${symbol}`, si(bytes, "B"), `${label}: traffic whose bandwidth is not known`);
+  }
+  const [expected, all] = [K.expected[k], K.hierarchical[k]];
+  if (expected == null || all == null) return;
+  const binding = text(K.binding[k]) || "nothing";
+  let remark = `E with all levels, launch by launch; ${binding} binds: the same as E`;
+  if (all > K.judged[k] * 1.03) remark = `E with all levels, ${binding} the longest: above T, so a counter or a roof does not fit`;
+  else if (all > expected * 1.001) remark = `E with all levels, launch by launch; ${binding} binds, and explains ${percent(all / K.judged[k])} of T`;
+  lines.add("E hier.", seconds(all), remark);
+}
+
+function verdictLines(lines, k) {
+  const expected = K.expected[k];
+  if (expected != null) {
+    let bound = "";
+    if (K.bound[k]) bound = K.high[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.high[k])}`;
+    lines.add("E", seconds(expected), `max(t_mem, t_math)${bound}`);
+    if (K.headroom[k] != null) {
+      const part = K.judged[k] < K.measured[k] * 0.999 ? "; the launches that can be judged" : "";
+      const certain = K.bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
+      lines.add("headroom", factor(K.headroom[k]), `T ÷ E = ${seconds(K.judged[k])} ÷ ${seconds(expected)}${part}${certain}`);
+    }
+  }
+  if (K.structural[k] != null) {
+    lines.add("structural", seconds(K.structural[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included`);
+  }
+  if (K.win[k] != null && K.structural[k] != null) {
+    lines.add("to win", seconds(K.win[k]), `T above structural, launch by launch; between ${seconds(K.least[k])} (T above ${DATA.near} × the most that any roof may ask for) and ${seconds(K.most[k])} (T above E)`);
+    lines.add("gain", factor(K.gain[k]), "total ÷ (total − to win)");
+    if (K.coverage[k] != null) lines.add("covers", percent(K.coverage[k]), "of what all opportunities can win, with those ranked before it");
+  }
+  lines.add("limiter", limiterText(k), "");
+  lines.add("state", stateOf(k)[1], text(K.reason[k]));
+}
+
+/** What a rule says: the sentence, the next experiment, the facts, and how sure it is. */
+function findingBlock(finding) {
+  let stake = finding.estimator == null ? "what it would win is not estimated" : "nothing to win by it";
+  if (finding.stake > 0) {
+    const low = finding.stake_low < finding.stake ? `${seconds(finding.stake_low)} to ` : "";
+    stake = `at stake ${low}${seconds(finding.stake)} by ${finding.estimator}`;
+  }
+  const facts = finding.evidence.map(([name, value]) => make("li", {}, `${text(name)} = ${text(value)}`));
+  return make("article", { class: `finding severity-${finding.severity}` },
+    make("h4", {}, make("span", { class: "severity" }, finding.severity), text(finding.rule)),
+    make("p", {}, text(finding.message)),
+    finding.next != null && make("p", { class: "next" }, make("strong", {}, "try: "), text(finding.next)),
+    make("p", { class: "hint" }, `severity ${finding.severity}, confidence ${finding.confidence}; ${stake}`),
+    facts.length > 0 && make("ul", { class: "facts" }, ...facts));
+}
+
+function headBlock(k) {
+  const told = [DATA.categories[K.category[k]][1], text(K.kind[k])].filter(Boolean).join(", ");
+  const line = (label, value) => value && make("div", {}, make("dt", {}, label), make("dd", {}, value));
+  return [
+    make("h3", {}, `${K.rank[k]}. ${elide(nameOf(k), 120)}`),
+    make("p", { class: "meaning" }, text(K.meaning[k])),
+    make("dl", { class: "about" },
+      line("kernel", fullNameOf(k)),
+      line("operator", text(K.operator[k])),
+      line("device", DATA.devices[K.device[k]]),
+      line("kind", told),
+      line("launches", `${K.launches[k]}, grid / block ${text(K.shape[k])}`),
+      line("counted", text(K.provenance[k]))),
+  ];
+}
+
+/** Shows the selected kernel. */
+function drawDetail() {
+  const panel = byId("detail");
+  const k = asked.selected;
+  document.documentElement.classList.toggle("chosen", k != null && !isFirstChoice);
+  if (k == null) {
+    panel.replaceChildren(make("p", { class: "hint" }, "Select a kernel in the chart or in the table to see its arithmetic and what is advised."));
+    return;
+  }
+  const findings = (DATA.findings[k] ?? []).map(findingBlock);
+  const lines = new Lines();
+  lines.add("T", seconds(K.measured[k]), "measured, of all launches");
+  memoryLines(lines, k);
+  mathLines(lines, k);
+  neededLines(lines, k);
+  verdictLines(lines, k);
+  const levels = new Lines();
+  levelLines(levels, k);
+  const told = new Lines();
+  for (const [rule, mark, remark] of DATA.told[k] ?? []) told.add(text(rule), text(mark), text(remark));
+  const close = make("button", { type: "button", class: "close", "aria-label": "Close the details", onclick: () => { select(null); chart.box.focus({ preventScroll: true }); } }, "×");
+  const parts = [
+    close,
+    ...headBlock(k),
+    wayBar(k),
+    findings.length > 0 && make("h4", { class: "part" }, "What was found"),
+    ...findings,
+    lines.table("The arithmetic, sums over all launches"),
+    levels.table("Other levels of the memory hierarchy"),
+    told.table("Nsight Compute says"),
+  ];
+  panel.replaceChildren(...parts.filter(Boolean));
+  panel.scrollTop = 0;
+}

@@ -1,0 +1,104 @@
+// Logarithmic axes: a view in decades, its ticks, and where a value lies on the screen.
+
+/** A range of decades and the pixels it is shown on; `flip` counts pixels from the top. */
+class Axis {
+  constructor(low, high, from, to) {
+    Object.assign(this, { low, high, from, to });
+  }
+
+  at(value) {
+    return this.from + ((Math.log10(value) - this.low) / (this.high - this.low)) * (this.to - this.from);
+  }
+
+  value(pixel) {
+    return 10 ** (this.low + ((pixel - this.from) / (this.to - this.from)) * (this.high - this.low));
+  }
+
+  /** Values to label: decades; where a view holds less than two of them, steps within. */
+  ticks(room) {
+    const most = Math.max(2, Math.floor(Math.abs(this.to - this.from) / room));
+    const inside = (values) => values.filter((v) => Math.log10(v) >= this.low - 1e-9 && Math.log10(v) <= this.high + 1e-9);
+    const decades = [];
+    for (let power = Math.ceil(this.low - 1e-9); power <= this.high + 1e-9; power += 1) decades.push(power);
+    if (decades.length >= 2) {
+      const step = Math.ceil(decades.length / most);
+      return decades.filter((power) => power % step === 0 || step === 1).map((power) => 10 ** power);
+    }
+    const first = Math.floor(this.low);
+    const fine = inside([first, first + 1].flatMap((power) => [1, 2, 5].map((m) => m * 10 ** power)));
+    if (fine.length >= 2) return fine;
+    return this.even(most);
+  }
+
+  /** Even steps, for a view of a small part of a decade. */
+  even(most) {
+    const [low, high] = [10 ** this.low, 10 ** this.high];
+    const raw = (high - low) / Math.min(most, 5);
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
+    const values = [];
+    for (let value = Math.ceil(low / step) * step; value <= high; value += step) values.push(value);
+    return values;
+  }
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** The label of a tick: `100 G` with a unit; without one `0.01`, `10⁻⁶`. */
+function tickLabel(value, unit) {
+  const power = Math.log10(value);
+  if (!unit && (power < -3.5 || power > 4.5) && Math.abs(power - Math.round(power)) < 1e-9) {
+    const figures = [...`${Math.abs(Math.round(power))}`].map((figure) => RAISED[figure]);
+    return `10${power < 0 ? "⁻" : ""}${figures.join("")}`;
+  }
+  const [factor, letter] = unit ? prefix(value, unit) : [1, ""];
+  const scaled = Number((value / factor).toPrecision(4));
+  return letter ? `${scaled} ${letter}` : `${scaled}`;
+}
+
+/** The smallest range of whole tenths of decades around values, with some air. */
+function around(values, air) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!(value > 0) || !Number.isFinite(value)) continue;
+    const power = Math.log10(value);
+    if (power < low) low = power;
+    if (power > high) high = power;
+  }
+  if (low > high) return null;
+  return [Math.floor((low - air) * 10) / 10, Math.ceil((high + air) * 10) / 10];
+}
+
+const apart = (x, y, width, height) => ([u, v, w, h]) => x + width <= u || u + w <= x || y + height <= v || v + h <= y;
+
+/** Labels that do not lie on each other: a place is taken once. Marks are better left free, too. */
+class Places {
+  constructor(left, top, right, bottom) {
+    Object.assign(this, { left, top, right, bottom, taken: [], marks: [] });
+  }
+
+  mark(u, v, radius) {
+    this.marks.push([u - radius, v - radius, 2 * radius, 2 * radius]);
+  }
+
+  take(x, y, width, height) {
+    this.taken.push([x, y, width, height]);
+  }
+
+  fits(x, y, width, height) {
+    if (x < this.left || y < this.top || x + width > this.right || y + height > this.bottom) return false;
+    return this.taken.every(apart(x, y, width, height));
+  }
+
+  isFree(x, y, width, height) {
+    return this.fits(x, y, width, height) && this.marks.every(apart(x, y, width, height));
+  }
+
+  /** The first of these corners with room, taken; null if there is none. */
+  first(corners, width, height, mayCover) {
+    const free = corners.find(([x, y]) => this.isFree(x, y, width, height));
+    const corner = free ?? (mayCover ? corners.find(([x, y]) => this.fits(x, y, width, height)) : null);
+    if (corner) this.take(corner[0], corner[1], width, height);
+    return corner ?? null;
+  }
+}

@@ -1,0 +1,141 @@
+// The controls of the chart, and the start.
+
+/** A mark as in the chart, for the legend. */
+function markSample(limiter, filled) {
+  const mark = MARKS[limiter];
+  const shape = {
+    circle: () => draw("circle", { cx: 8, cy: 8, r: 5 }),
+    square: () => draw("rect", { x: 3.5, y: 3.5, width: 9, height: 9 }),
+    triangle: () => draw("path", { d: "M8 2 14 12.5H2Z" }),
+    cross: () => draw("path", { d: "M4 4l8 8M12 4l-8 8" }),
+  }[mark]();
+  shape.setAttribute("class", `mark-${DATA.limiters[limiter]}${filled ? " filled" : ""}`);
+  return draw("svg", { viewBox: "0 0 16 16", class: "sample", "aria-hidden": "true" }, shape);
+}
+
+function lineSample(roof) {
+  const kind = roof.kind === "memory" ? `level-${roof.word}` : "pipe";
+  const line = draw("line", { x1: 1, x2: 23, y1: roof.kind === "memory" ? 13 : 8, y2: roof.kind === "memory" ? 3 : 8, class: `roof theoretical main ${kind}` });
+  return draw("svg", { viewBox: "0 0 24 16", class: "sample line", "aria-hidden": "true" }, line);
+}
+
+/** Marks, and the roofs with what they are worth: each can be left out of the chart. */
+function drawLegend() {
+  const scene = sceneNow();
+  if (!scene) return;
+  const limiters = new Set(scene.points.map(([k]) => K.limiter[k] ?? 3));
+  const marks = DATA.limiters.map((label, at) => limiters.has(at) && make("li", {}, markSample(at, true), `${label}${at < 3 ? "-limited" : ""}`));
+  const roofs = roofsOf(scene).map((roof) => {
+    const id = roofId(roof.kind, roof.word);
+    const reach = roof.achievable == null ? "" : `, achievable ${si(roof.achievable, roof.unit)}`;
+    const lowest = roof.lowest < roof.theoretical * 0.98 ? ` (at the lowest clock ${si(roof.lowest, roof.unit)})` : "";
+    const change = (on) => {
+      const hidden = new Set(asked.hidden);
+      if (on) hidden.delete(id);
+      else hidden.add(id);
+      ask({ hidden });
+    };
+    return make("li", {}, tick(`${roof.label} ${si(roof.theoretical, roof.unit)}${lowest}${reach}`, !asked.hidden.has(id), change, lineSample(roof)));
+  });
+  byId("legend").replaceChildren(
+    make("ul", { class: "marks", "aria-label": "Marks" }, ...marks.filter(Boolean),
+      make("li", {}, markSample(0, true), "filled: opportunity"), make("li", {}, markSample(0, false), "hollow: the rest"),
+      make("li", { class: "note" }, "area: share of the time, from about 1 % on")),
+    make("fieldset", {}, make("legend", {}, "Roofs"), make("ul", {},
+      ...roofs,
+      make("li", {}, tick("theoretical (solid)", asked.theoretical, (on) => ask({ theoretical: on }))),
+      scene.memory.concat(scene.compute).some((roof) => roof[2] != null) && make("li", {}, tick("achievable (dashed)", asked.achievable, (on) => ask({ achievable: on }))))),
+  );
+}
+
+function drawControls() {
+  const scene = sceneNow();
+  const parts = [];
+  if (DATA.scenes.length > 1) {
+    const devices = DATA.scenes.map((one, at) => [`${at}`, DATA.devices[one.device]]);
+    parts.push(choice("device", devices, `${asked.scene}`, (at) => ask({ scene: Number(at), view: null })));
+  }
+  if (scene) {
+    const counted = new Set(scene.points.flatMap((point) => point[4].map(([at]) => at)));
+    const levels = [["dram", "DRAM"], ...[...counted].sort((a, b) => b - a).map((at) => [DATA.levels[at][0], DATA.levels[at][1]])];
+    if (levels.length > 1) parts.push(choice("bytes of", levels, asked.level, (level) => ask({ level, view: null })));
+    const button = (label, words, act) => make("button", { type: "button", "aria-label": words, title: words, onclick: act }, label);
+    parts.push(make("span", { class: "buttons" },
+      button("+", "Zoom in", () => zoom(0.7)), button("−", "Zoom out", () => zoom(1 / 0.7)), button("all", "Show all", () => ask({ view: null }))));
+  }
+  byId("chart-controls").replaceChildren(...parts);
+}
+
+/** What has no place in the chart, and why. */
+function drawAbsent() {
+  const scene = sceneNow();
+  const reasons = (scene?.absent ?? []).map(([reason, kernels, time]) => `${reason} (${count(kernels, "kernel", "kernels")}${time > 0 ? `, ${si(time, "s")}` : ""})`);
+  if (chart.elsewhere > 0) reasons.push(`traffic at this level was not counted (${count(chart.elsewhere, "kernel", "kernels")})`);
+  byId("absent").textContent = reasons.length > 0 ? `Not in the chart: ${reasons.join("; ")}.` : "";
+}
+
+/** Draws at most once per frame, whatever happens in between. */
+function perFrame(act) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      act();
+    });
+  };
+}
+
+/** Groups that were set apart lead to their kernels. */
+function linkGroups() {
+  for (const title of document.querySelectorAll("h3[data-state]")) {
+    const { state } = title.dataset;
+    title.append(" ", make("a", { href: `#state=${state}`, class: "live" }, "show them"));
+  }
+}
+
+function start() {
+  buildTable();
+  const chartSoon = perFrame(() => {
+    drawChart();
+    drawAbsent();
+  });
+  onChange([...FILTERS, "sort", "rows"], drawRows);
+  onChange([...FILTERS, "sort"], markFiltered);
+  onChange([...FILTERS, "scene", "level", "view", "hidden", "theoretical", "achievable"], chartSoon);
+  onChange(["scene"], () => { drawControls(); drawLegend(); });
+  onChange(["level"], drawControls);
+  onChange(["selected"], drawDetail);
+  onChange(["selected"], markSelected);
+  onChange(["selected", "hovered"], perFrame(drawChosen));
+  onChange([...Object.keys(KEYS), "selected"], remember);
+  recall();
+  drawFilters();
+  drawControls();
+  drawLegend();
+  drawRows();
+  // On a wide page the details stand beside the chart: they begin with the first kernel.
+  if (asked.selected == null && SIZE > 0 && matchMedia("(min-width: 75rem)").matches) {
+    isFirstChoice = true;
+    ask({ selected: 0 });
+  }
+  drawDetail();
+  markSelected();
+  linkGroups();
+  touch();
+  document.documentElement.classList.add("lively");
+  if (DATA.scenes.length === 0) byId("absent").textContent = "No kernel has a measured time: there is nothing to draw.";
+  new ResizeObserver(chartSoon).observe(chart.box);
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+    matchMedia(query).addEventListener("change", drawChart);
+  }
+  addEventListener("hashchange", () => {
+    recall();
+    drawFilters();
+    drawControls();
+    if (location.hash.includes("=")) byId("kernels").scrollIntoView();
+  });
+}
+
+start();

@@ -1,0 +1,175 @@
+// What is known, what was asked for, and which kernels fit. The fragment of the address keeps it.
+
+const DATA = JSON.parse(byId("data").textContent);
+const K = DATA.kernels;
+const SIZE = K.rank.length;
+K.judged = K.judged.map((time, k) => time ?? K.measured[k]);
+
+/** One number over another, where both are known and there is something to divide by. */
+const over = (above, below) => (above == null || below == null || !(below > 0) ? null : above / below);
+K.share = K.measured.map((time) => over(time, DATA.total));
+K.headroom = K.judged.map((time, k) => over(time, K.expected[k]));
+K.intensity = K.flops.map((flops, k) => over(flops, K.bytes[k]));
+K.gain = K.win.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
+const GROUPS = DATA.groups.map((name) => [name, name]);
+const LIMITERS = DATA.limiters.map((word) => [word, word]);
+// Points of the charts: kernel, pipe, operations per byte of DRAM, rate, and operations per byte of
+// each other level whose traffic was counted.
+for (const scene of DATA.scenes) {
+  scene.points = scene.points.map(([k, pipe]) => {
+    const operations = K.work[k].find(([at]) => at === pipe)[1];
+    const others = K.levels[k].filter(([, bytes]) => bytes > 0).map(([at, bytes]) => [at, operations / bytes]);
+    return [k, pipe, operations / K.bytes[k], operations / K.judged[k], others];
+  });
+}
+
+const text = (position) => (position == null ? "" : DATA.strings[position]);
+
+/** The name of a kernel as tables show it, with what tells it from others of the same name. */
+function nameOf(k) {
+  const operator = text(K.operator[k]);
+  return operator ? `${text(K.name[k])} [${operator}]` : text(K.name[k]);
+}
+
+const fullNameOf = (k) => text(K.full[k]) || text(K.name[k]);
+const stateOf = (k) => DATA.states[K.state[k]];
+const isOpportunity = (k) => stateOf(k)[0] === "opportunity";
+
+/** Position of the kernel with each rank; a report of chosen kernels leaves ranks out. */
+const OF_RANK = new Map(K.rank.map((rank, k) => [rank, k]));
+
+const DEFAULTS = {
+  query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "rank", level: "dram",
+};
+
+/** What was asked for. `scene` and everything below it is about the chart alone. */
+const asked = {
+  ...DEFAULTS,
+  selected: null,
+  hovered: null,
+  rows: 100,
+  scene: 0,
+  view: null,
+  // Links are no level of this device; their roofs are there for who asks.
+  hidden: new Set(["memory:system", "memory:peer"]),
+  theoretical: true,
+  achievable: true,
+};
+
+/** Short keys of the fragment. */
+const KEYS = {
+  query: "q", category: "category", state: "state", limiter: "limiter", group: "group", device: "device", sort: "sort", level: "level",
+};
+
+const listeners = [];
+
+/** Calls back whenever one of these things changes. */
+function onChange(keys, act) {
+  listeners.push([keys, act]);
+}
+
+/** Changes what is asked for, and lets everything that depends on it follow. */
+function ask(changes) {
+  const changed = Object.keys(changes).filter((key) => asked[key] !== changes[key]);
+  if (changed.length === 0) return;
+  Object.assign(asked, changes);
+  if (changed.some((key) => key in DEFAULTS)) found = null;
+  for (const [keys, act] of listeners) {
+    if (keys.some((key) => changed.includes(key))) act();
+  }
+}
+
+const FILTERS = ["query", "category", "state", "limiter", "group", "device"];
+
+/** Texts that a search looks at, in lower case; made once, when first searched. */
+let haystack = null;
+function hay(k) {
+  haystack ??= Array.from({ length: SIZE }, (_, at) => `${nameOf(at)}\n${fullNameOf(at)}`.toLowerCase());
+  return haystack[k];
+}
+
+let found = null;
+
+/** Positions of the kernels that fit, in the order asked for. */
+function fitting() {
+  if (found) return found;
+  const words = asked.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const index = (list, key) => (key === "" ? -1 : list.findIndex((word) => word[0] === key));
+  const state = index(DATA.states, asked.state);
+  const category = index(DATA.categories, asked.category);
+  const limiter = index(LIMITERS, asked.limiter);
+  const group = index(GROUPS, asked.group);
+  const device = asked.device === "" ? -1 : Number(asked.device);
+  found = [];
+  for (let k = 0; k < SIZE; k += 1) {
+    if (state >= 0 && K.state[k] !== state) continue;
+    if (category >= 0 && K.category[k] !== category) continue;
+    if (limiter >= 0 && K.limiter[k] !== limiter) continue;
+    if (group >= 0 && K.group[k] !== group) continue;
+    if (device >= 0 && K.device[k] !== device) continue;
+    if (words.length > 0 && !words.every((word) => hay(k).includes(word))) continue;
+    found.push(k);
+  }
+  const down = asked.sort.startsWith("-");
+  const column = COLUMNS.find((one) => one.key === asked.sort.replace(/^-/, "")) ?? COLUMNS[0];
+  if (column.key !== "rank" || down) sortBy(found, column.value, down ? -1 : 1);
+  return found;
+}
+
+/** Sorts positions by a value; missing ones come last either way, ties keep the order of ranks. */
+function sortBy(positions, value, way) {
+  const keys = new Map(positions.map((k) => [k, value(k)]));
+  positions.sort((one, two) => {
+    const [a, b] = [keys.get(one), keys.get(two)];
+    if (a == null || b == null) return (a == null) - (b == null) || one - two;
+    if (a === b) return one - two;
+    return (a < b ? -1 : 1) * way;
+  });
+}
+
+/** Writes filter and selection into the address, so that it can be sent to someone. */
+function remember() {
+  const words = new URLSearchParams();
+  if (asked.selected != null && !isFirstChoice) words.set("kernel", K.rank[asked.selected]);
+  for (const [key, short] of Object.entries(KEYS)) {
+    if (asked[key] !== DEFAULTS[key]) words.set(short, asked[key]);
+  }
+  const fragment = words.toString();
+  if (`#${fragment}` === location.hash || (fragment === "" && location.hash === "")) return;
+  try {
+    history.replaceState(null, "", `#${fragment}`);
+  } catch {
+    // A page inside another page may not: then there is no address to keep.
+  }
+}
+
+/** Whether the selection is the page's own, made so that the details are not empty. */
+let isFirstChoice = false;
+
+/** Reads filter and selection from the address. Whatever it says, only known words count. */
+function recall() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const changes = { ...DEFAULTS };
+  for (const [key, short] of Object.entries(KEYS)) changes[key] = words.get(short) ?? DEFAULTS[key];
+  const known = (list, key) => list.some((word) => word[0] === key);
+  if (!known(DATA.states, changes.state)) changes.state = "";
+  if (!known(DATA.categories, changes.category)) changes.category = "";
+  if (!known(LIMITERS, changes.limiter)) changes.limiter = "";
+  if (!known(GROUPS, changes.group)) changes.group = "";
+  if (!/^\d+$/.test(changes.device) || !(Number(changes.device) < DATA.devices.length)) changes.device = "";
+  if (!known(DATA.levels, changes.level)) changes.level = DEFAULTS.level;
+  if (!COLUMNS.some((column) => column.key === changes.sort.replace(/^-/, ""))) changes.sort = DEFAULTS.sort;
+  const selected = OF_RANK.get(Number(words.get("kernel")));
+  if (selected != null) {
+    changes.selected = selected;
+    isFirstChoice = false;
+  }
+  ask(changes);
+}
+
+/** Selects a kernel, as the user wants it. */
+function select(k) {
+  isFirstChoice = false;
+  const scene = k == null ? -1 : DATA.scenes.findIndex((one) => one.device === K.device[k]);
+  ask(scene >= 0 && scene !== asked.scene ? { selected: k, scene, view: null } : { selected: k });
+}

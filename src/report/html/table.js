@@ -1,0 +1,178 @@
+// The table of kernels: columns, sorting, filters; only the first rows of what fits are drawn.
+
+/** How many more rows a press on the button shows. */
+const ROWS = 100;
+
+const T_UNIT = timeUnit(K.measured);
+
+/** The expected time; a lower bound says so. */
+function expectedText(k, show) {
+  if (K.expected[k] == null) return MISSING;
+  const shown = show(K.expected[k]);
+  return K.bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
+}
+
+function headroomText(k) {
+  if (K.headroom[k] == null) return MISSING;
+  return interval(K.headroom[k], K.bound[k] ? K.low[k] : null);
+}
+
+function limiterText(k) {
+  const limiter = K.limiter[k] == null ? null : DATA.limiters[K.limiter[k]];
+  return limiter == null || limiter === "unknown" ? MISSING : limiter;
+}
+
+/** What can be won, from the pessimistic to the optimistic end. */
+function rangeText(k) {
+  if (K.least[k] == null) return MISSING;
+  const [low, high] = [inUnit(K.least[k], T_UNIT), inUnit(K.most[k], T_UNIT)];
+  return low === high ? low : `${low} to ${high}`;
+}
+
+const maybe = (value, show) => (value == null ? MISSING : show(value));
+
+/** What each column is called, sorted by, and shows. */
+const COLUMNS = [
+  { key: "rank", title: "#", number: true, value: (k) => K.rank[k], show: (k) => `${K.rank[k]}` },
+  { key: "name", title: "kernel", value: (k) => nameOf(k).toLowerCase(), show: nameOf },
+  { key: "shape", title: "grid / block", number: true, value: (k) => text(K.shape[k]), show: (k) => text(K.shape[k]), spare: 2 },
+  { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
+  { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]) },
+  { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured[k], show: (k) => inUnit(K.measured[k], T_UNIT) },
+  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.expected[k], show: (k) => expectedText(k, (time) => inUnit(time, T_UNIT)) },
+  { key: "headroom", title: "headroom", number: true, value: (k) => K.headroom[k], show: headroomText },
+  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.win[k], show: (k) => inUnit(K.win[k], T_UNIT) },
+  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.least[k], show: rangeText, spare: 2 },
+  { key: "covers", title: "covers", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]), spare: 2 },
+  { key: "limiter", title: "limiter", value: (k) => limiterText(k), show: limiterText },
+  { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}`, spare: 1 },
+  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.intensity[k], show: (k) => maybe(K.intensity[k], digits), spare: 1 },
+  { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge[k], show: (k) => maybe(K.ridge[k], digits), spare: 2 },
+];
+
+/** Words read best from the front; of numbers the largest are looked for. */
+function sortOn(key) {
+  const column = COLUMNS.find((one) => one.key === key);
+  const first = column.number && key !== "rank" ? `-${key}` : key;
+  const other = first.startsWith("-") ? key : `-${key}`;
+  ask({ sort: asked.sort === first ? other : first });
+}
+
+const spareClass = (column) => [column.number && "number", column.spare && `spare-${column.spare}`].filter(Boolean).join(" ") || null;
+
+function tableHead() {
+  const cells = COLUMNS.map((column) => {
+    const button = make("button", { type: "button", "data-sort": column.key, onclick: () => sortOn(column.key) }, column.title);
+    return make("th", { scope: "col", class: spareClass(column), "data-column": column.key }, button);
+  });
+  return make("thead", {}, make("tr", {}, ...cells));
+}
+
+function markSorted() {
+  const key = asked.sort.replace(/^-/, "");
+  for (const cell of document.querySelectorAll("#table th[data-column]")) {
+    const isSorted = cell.dataset.column === key;
+    if (isSorted) cell.setAttribute("aria-sort", asked.sort.startsWith("-") ? "descending" : "ascending");
+    else cell.removeAttribute("aria-sort");
+  }
+}
+
+function row(k) {
+  const cells = COLUMNS.map((column) => {
+    const shown = column.show(k);
+    if (column.key !== "name") return make("td", { class: spareClass(column) }, shown);
+    const button = make("button", { type: "button", class: "kernel", title: elide(fullNameOf(k), 400) }, elide(shown, 160));
+    return make("th", { scope: "row", class: "kernel" }, button);
+  });
+  const kind = isOpportunity(k) ? "opportunity" : null;
+  return make("tr", { "data-k": k, class: kind, "aria-current": k === asked.selected ? "true" : null }, ...cells);
+}
+
+/** Draws the rows of what fits. */
+function drawRows() {
+  const all = fitting();
+  const shown = all.slice(0, asked.rows);
+  byId("rows").replaceChildren(...shown.map(row));
+  markSorted();
+  const time = all.reduce((sum, k) => sum + (K.measured[k] ?? 0), 0);
+  const of = all.length === SIZE ? count(SIZE, "kernel", "kernels") : `${all.length} of ${count(SIZE, "kernel", "kernels")}`;
+  const share = DATA.total > 0 && time > 0 ? `, ${si(time, "s")}, ${percent(time / DATA.total)} of the time` : "";
+  byId("count").textContent = all.length === 0 ? "no kernel fits" : `${of}${share}`;
+  const rest = all.length - shown.length;
+  const more = byId("more");
+  more.replaceChildren();
+  if (rest > 0) {
+    const next = Math.min(ROWS, rest);
+    more.append(
+      `the first ${shown.length} are shown `,
+      make("button", { type: "button", onclick: () => ask({ rows: asked.rows + ROWS }) }, `${next} more`),
+    );
+  }
+}
+
+/** Marks the row of the selection, and shows it if it is beyond the last row. */
+function markSelected() {
+  for (const one of document.querySelectorAll("#rows [aria-current]")) one.removeAttribute("aria-current");
+  if (asked.selected == null) return;
+  const at = fitting().indexOf(asked.selected);
+  if (at >= asked.rows && at < asked.rows + 20 * ROWS) ask({ rows: Math.ceil((at + 1) / ROWS) * ROWS });
+  const selected = document.querySelector(`#rows [data-k="${asked.selected}"]`);
+  selected?.setAttribute("aria-current", "true");
+}
+
+/** Words of a filter, each with the number of kernels it fits; those that fit none are left out. */
+function options(all, words, column) {
+  const counts = new Map();
+  for (const position of column) if (position != null) counts.set(position, (counts.get(position) ?? 0) + 1);
+  const present = words.map((word, at) => [word[0], `${word[1]} (${counts.get(at)})`, counts.has(at)]);
+  return [["", all], ...present.filter(([, , is]) => is)];
+}
+
+function drawFilters() {
+  const search = make("input", { type: "search", id: "search", placeholder: "name, operator", autocomplete: "off", spellcheck: "false", oninput: (event) => ask({ query: event.target.value, rows: ROWS }) });
+  search.value = asked.query;
+  const filter = (key) => (value) => ask({ [key]: value, rows: ROWS });
+  const parts = [
+    make("label", { class: "wide" }, make("span", {}, "search"), search),
+    choice("state", options("all", DATA.states, K.state), asked.state, filter("state")),
+    choice("category", options("all", DATA.categories, K.category), asked.category, filter("category")),
+    choice("limiter", options("all", LIMITERS, K.limiter), asked.limiter, filter("limiter")),
+  ];
+  if (GROUPS.length > 0) parts.push(choice("group", options("all", GROUPS, K.group), asked.group, filter("group")));
+  if (DATA.devices.length > 1) {
+    const devices = DATA.devices.map((name, at) => [`${at}`, name]);
+    parts.push(choice("device", options("all", devices, K.device), asked.device, filter("device")));
+  }
+  const reset = make("button", { type: "button", id: "reset", onclick: () => { ask({ ...DEFAULTS, level: asked.level, rows: ROWS }); drawFilters(); } }, "show all");
+  byId("filters").replaceChildren(...parts, reset);
+  markFiltered();
+}
+
+/** The button that clears the filters is there when there is something to clear. */
+function markFiltered() {
+  const reset = byId("reset");
+  if (reset) reset.hidden = ![...FILTERS, "sort"].some((key) => asked[key] !== DEFAULTS[key]);
+}
+
+/** Builds the table and listens to it. */
+function buildTable() {
+  const body = make("tbody", { id: "rows" });
+  const caption = make("caption", { class: "unseen" }, "Kernels, by rank: opportunities by what can be won, then the rest by time. A press on a title sorts.");
+  byId("table").replaceChildren(make("table", {}, caption, tableHead(), body));
+  const kernelOf = (event) => {
+    const row = event.target.closest("tr[data-k]");
+    return row ? Number(row.dataset.k) : null;
+  };
+  body.addEventListener("click", (event) => {
+    if (String(getSelection()) === "") select(kernelOf(event));
+  });
+  body.addEventListener("pointerover", (event) => ask({ hovered: kernelOf(event) }));
+  body.addEventListener("pointerleave", () => ask({ hovered: null }));
+  body.addEventListener("keydown", (event) => {
+    const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const next = way && event.target.closest("tr")?.[way]?.querySelector("button");
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+}
