@@ -337,9 +337,9 @@ impl Times {
 fn kernels(report: &Report<'_>, baseline: Option<&Analysis>) -> Bars {
     let analysis = report.analysis;
     let before = Before::of(report, baseline);
-    let timed = analysis.kernels.iter().enumerate();
-    let timed = timed.filter(|(_, kernel)| kernel.measured > Seconds::ZERO);
-    let rows = timed.take(report.top).map(|(position, kernel)| {
+    let all = analysis.kernels.iter().enumerate();
+    let all = all.filter(|(_, kernel)| kernel.measured > Seconds::ZERO);
+    let rows = all.take(report.top).map(|(position, kernel)| {
         let (times, measured) = (Times::of(kernel), kernel.measured.get());
         let note = match (times, kernel.headroom) {
             (Some(_), Some(headroom)) => {
