@@ -69,7 +69,7 @@ const SILENCES: &[(&str, &[&str])] = &[
         &["low-achieved-occupancy", "low-issue-utilisation", "warp-stalls", "memory-latency-bound"],
     ),
     ("tail-effect", &["sm-load-imbalance", "low-achieved-occupancy"]),
-    ("sm-load-imbalance", &["low-achieved-occupancy"]),
+    ("sm-load-imbalance", &["low-achieved-occupancy", "occupancy-limited"]),
     ("occupancy-limited", &["low-issue-utilisation"]),
     ("low-achieved-occupancy", &["low-issue-utilisation"]),
     ("warp-stalls", &["low-issue-utilisation"]),

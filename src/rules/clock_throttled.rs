@@ -16,7 +16,8 @@ reason that is not in them, and times of different kernels do not compare.
 
 ## How it decides
 Among kernels of 20 µs and more on one device, the lowest average clock lies `spread` or more below the
-highest; or the average over time is below `base` of the base clock.
+highest; or the average over time is below `base` of the base clock, and the clocks differ by `steady`
+or more: one that hardly varies was set, and `base-clock-profile` speaks of it.
 
 ## What to try
 Lock the clock (`nvidia-smi --lock-gpu-clocks`, or the default of Nsight Compute); check power limit and
@@ -30,12 +31,15 @@ not a fault of the run. Clocks that rise from idle during the first kernels look
 *Nsight Compute Profiling Guide*, \"Clock Control\"; NVIDIA, *nvidia-smi* manual, \"Clocks Throttle
 Reasons\".
 ",
-    thresholds: &[SPREAD, BASE],
+    thresholds: &[SPREAD, BASE, STEADY],
     check: Check::Run(check),
 };
 
 const SPREAD: Threshold =
     Threshold::new("spread", 0.05, "1", "more than a locked clock varies between kernels");
+
+const STEADY: Threshold =
+    Threshold::new("steady", 0.01, "1", "a locked clock varies less than this between kernels");
 
 const BASE: Threshold = Threshold::new(
     "base",
@@ -50,7 +54,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let used = &run.analysis.devices[position];
         let figure = used.device.as_ref().and_then(|device| device.base_clock.as_ref());
         let base = figure.map(|figure| figure.value.get());
-        let is_below = base.is_some_and(|base| clocks.mean < run.threshold(&BASE) * base);
+        // A clock that hardly varies was set, not throttled.
+        let varies = clocks.spread() >= run.threshold(&STEADY);
+        let is_below = varies && base.is_some_and(|base| clocks.mean < run.threshold(&BASE) * base);
         if clocks.spread() < run.threshold(&SPREAD) && !is_below {
             continue;
         }
@@ -105,12 +111,14 @@ mod tests {
             "{}",
             found.message
         );
-        assert!(clocks(1.0e8, 1.0e8).found(RULE).message.contains("its base clock is"));
+        assert!(clocks(1.0e8, 1.03e8).found(RULE).message.contains("its base clock is"));
     }
 
     #[test]
     fn stays_quiet_on_a_steady_one() {
         assert!(clocks(1.9e9, 1.88e9).is_content(RULE));
+        // One that was set is of another rule.
+        assert!(clocks(1.0e8, 1.0e8).is_content(RULE));
     }
 
     #[test]

@@ -49,6 +49,10 @@ fn fits(run: &Run<'_>, kernel: &Kernel) -> bool {
     let (Some(l2), Some(bytes)) = (used.hint.l2_bytes.or(listed), kernel.bytes) else {
         return false;
     };
+    // Without a grid, launches of every size are one kernel, whose average fits or does not by chance.
+    if kernel.shape.blocks.is_none() && kernel.launches > 1 {
+        return false;
+    }
     bytes.get() > 0.0 && bytes.get() <= l2 as f64 * kernel.launches as f64
 }
 

@@ -59,11 +59,11 @@ fn check(subject: &Subject<'_>) -> Judgement {
         "device memory delivers {:.0} % of its peak: only fewer bytes make it faster",
         reached * 100.0
     );
-    let rate = kernel.bytes.filter(|_| kernel.measured > Seconds::ZERO);
+    let rate = kernel.bytes.filter(|_| modelled > Seconds::ZERO);
     let finding = subject
         .info(message)
         .evidence("share of the peak bandwidth", reached, "1")
-        .evidence_if("bandwidth", rate.map(|bytes| (bytes / kernel.measured).get()), "B/s")
+        .evidence_if("bandwidth", rate.map(|bytes| (bytes / modelled).get()), "B/s")
         .evidence_if(
             "device memory busy, commands included",
             subject.get(Quantity::DramThroughput),

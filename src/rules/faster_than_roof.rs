@@ -64,7 +64,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             "s",
         )
         .evidence("measured time of the longest", first.modelled.get(), "s")
-        .next("check device, clocks and units; then whether bytes or operations overcount");
+        .next(
+            "check device, clocks and units; then whether bytes stayed in L2, or bytes and operations overcount",
+        );
     Ok(vec![finding])
 }
 

@@ -84,7 +84,6 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .finding_against(message, moved.stake, Seconds::ZERO)
         .confidence(sure)
         .evidence_if("FP32 share of the FLOPs", counted, "1")
-        .evidence("tensor operations", 0.0, "FLOP")
         .evidence("TF32 peak over FP32 peak", moved.ratio, "1")
         .next("allow TF32 for this product, and compare results and time");
     Ok(Some(finding))

@@ -63,15 +63,14 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let format = if to.key().starts_with("bf16") { "BF16" } else { "FP16" };
     let half = subject.share_of_flops(|pipe| matches!(pipe.key(), "fp16_vector" | "bf16_vector"));
     let message = format!(
-        "a {format} product on CUDA cores: tensor cores multiply {:.1} × as fast here",
+        "{format} product on CUDA cores: tensor cores multiply {:.1} × as fast here",
         moved.ratio
     );
     let finding = subject
         .finding_against(message, moved.stake, Seconds::ZERO)
         .confidence(if half.is_some() && subject.is_counted() { Confidence::High } else { Confidence::Low })
         .evidence_if("16-bit share of the FLOPs", half, "1")
-        .evidence("tensor operations", 0.0, "FLOP")
-        .evidence("peak of the tensor pipe over that of the pipe used", moved.ratio, "1")
+                .evidence("peak of the tensor pipe over that of the pipe used", moved.ratio, "1")
         .next("pad the dimensions to multiples of 8 and align the pointers, and see which kernel runs");
     Ok(Some(finding))
 }

@@ -91,8 +91,9 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let low = (subject.time() * least).max(Seconds::ZERO).min(high);
     let fit =
         filled.map_or_else(String::new, |filled| format!(", {:.0} % of what fits", filled * 100.0));
+    let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
-        "{per_sm:.1} blocks of {threads} threads for each multiprocessor: {resident_threads:.0} \
+        "{per_sm:.1} blocks of {threads} {noun} for each multiprocessor: {resident_threads:.0} \
          threads at once{fit}"
     );
     let next = if is_small {

@@ -52,8 +52,12 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let high = subject.next_bottleneck(Unit::L2, 1.0 - hit.unwrap_or(0.5))?;
     let half = subject.next_bottleneck(Unit::L2, 0.5)?;
     let low = if half.low < high.low { half.low } else { high.low };
+    let served = match hit {
+        Some(hit) if hit > 0.5 => ": reuse is served by L2",
+        _ => "",
+    };
     let message = format!(
-        "L2 reaches {:.0} % of its peak, device memory {:.0} %: reuse is served by L2",
+        "L2 reaches {:.0} % of its peak, device memory {:.0} %{served}",
         l2 * 100.0,
         dram * 100.0
     );

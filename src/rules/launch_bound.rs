@@ -52,7 +52,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let expected = kernel.expected.map(|expected| expected / launches);
     let each = if kernel.launches == 1 { "" } else { " each" };
     let message = format!(
-        "{}{each}, little more than the {} that any launch costs",
+        "{}{each}, of which about {} is what any launch costs",
         shown(subject.mean()),
         shown(fixed)
     );
@@ -79,10 +79,7 @@ mod tests {
     fn fires_on_kernels_of_a_few_microseconds() {
         let bench = h100().launch("add", (256, 256), (1000, 3.0), TINY);
         let found = bench.found("launch-bound");
-        assert_eq!(
-            found.message,
-            "3.00 µs each, little more than the 1.50 µs that any launch costs"
-        );
+        assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is what any launch costs");
         assert!(found.at_stake_low_s < found.at_stake_s);
         assert!((found.at_stake_low_s - 1000.0 * 0.75e-6).abs() < 1e-9);
     }

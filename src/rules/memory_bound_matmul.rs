@@ -1,9 +1,11 @@
 //! Flags products with too few operations per byte for the math units of the device.
 
 use super::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::analysis::Work;
+use crate::model::Engine;
 use crate::roofline::{self, achievable};
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-bound-matmul",
@@ -18,7 +20,9 @@ A product with one row uses each weight once. Reading the weights takes as long 
 the time per row falls with the batch until the ridge is reached.
 
 ## How it decides
-A product, or a product with a vector, with an intensity below `share` of its ridge point. Where device memory
+A product, or a product with a vector, with an intensity below `share` of its ridge point, that keeps device
+memory busy for at least `least` of its time. Where tensor work may have gone uncounted, it
+cannot judge. Where memory
 is at least `busy`, it runs as fast as its bytes allow, and is only noted; otherwise the time above its
 memory roof is at stake.
 
@@ -33,7 +37,7 @@ that weights dominate the bytes.
 ## Sources
 NVIDIA, *Linear/Fully-Connected Layers User's Guide*, \"Batch Size\"; S. Williams et al., *Roofline*, CACM 2009.
 ",
-    thresholds: &[SHARE, SATURATED],
+    thresholds: &[SHARE, SATURATED, LEAST],
     check: Check::Kernel(check),
 };
 
@@ -44,6 +48,12 @@ const SHARE: Threshold = Threshold::new(
     "nearer to the ridge, math and memory are both near their roofs",
 );
 
+const LEAST: Threshold = Threshold::new(
+    "least",
+    0.30,
+    "1",
+    "where memory is less busy, something else takes the time: parallelism, latency",
+);
 const SATURATED: Threshold = Threshold::new(
     "busy",
     0.80,
@@ -58,6 +68,14 @@ fn check(subject: &Subject<'_>) -> Judgement {
     }
     let flops = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum or sm__ops_path_tensor_*";
     let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
+    // Where work went uncounted, the intensity is that of the rest: of an epilogue, say.
+    let on_matrix =
+        |work: &Work| work.pipe.engine() == Engine::Matrix && work.operations > Flops::ZERO;
+    let is_unseen = class.tensor == Some(true) && !kernel.work.iter().any(on_matrix);
+    let is_certain = class.tensor == Some(false) || class.kind == Some(Kind::Gemv);
+    if is_unseen || kernel.is_lower_bound() && !is_certain {
+        return Err(Missing("sm__ops_path_tensor_*"));
+    }
     let intensity = kernel.intensity.ok_or(Missing(flops))?.get();
     let ridge = kernel.ridge_point.ok_or(Missing(flops))?.get();
     if intensity <= 0.0 || intensity >= ridge * subject.threshold(&SHARE) {
@@ -66,6 +84,9 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let factor = ridge / intensity;
     let roof = if kernel.modelled > Seconds::ZERO { memory / kernel.modelled } else { 0.0 };
     let dram = subject.utilisation(Unit::Dram).map_or(roof, |used| used.max(roof));
+    if dram < subject.threshold(&LEAST) {
+        return Ok(None);
+    }
     let is_saturated = dram >= subject.threshold(&SATURATED);
     let digits = usize::from(factor < 10.0);
     let message = format!(

@@ -20,7 +20,7 @@ A multiprocessor hides latency by switching between warps. Registers, shared mem
 and slots for warps each admit so many blocks; the scarcest decides.
 
 ## How it decides
-Theoretical occupancy below `theoretical`; no unit and no roof busier than 60 %, so that latency and
+Theoretical occupancy below `theoretical`, and at least `reached` of it achieved, where that is counted; no unit and no roof busier than 60 %, so that latency and
 not throughput is the likely limit; and at least as many blocks in the grid as fit at once: with fewer,
 there is room already. As many as fit are often chosen to fit (by the occupancy functions of the runtime,
 or in persistent kernels); then the grid has to grow with the room. Every resource that admits as few
@@ -41,10 +41,16 @@ V. Volkov, *Better performance at lower occupancy*, GTC 2010; `TheoreticalOccupa
 Compute; *Nsight Compute Profiling Guide*, \"Occupancy\"; *CUDA C++ Best Practices Guide*, \"Occupancy\";
 CUDA occupancy calculator.
 ",
-    thresholds: &[THEORETICAL],
+    thresholds: &[THEORETICAL, REACHED],
     check: Check::Kernel(check),
 };
 
+const REACHED: Threshold = Threshold::new(
+    "reached",
+    0.60,
+    "1",
+    "of the theoretical occupancy: with less, balance or block lifetimes matter before the limit",
+);
 const THEORETICAL: Threshold = Threshold::new(
     "theoretical",
     0.80,
@@ -98,6 +104,11 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if theoretical >= subject.threshold(&THEORETICAL) {
         return Ok(None);
     }
+    // Where far fewer warps are there than could be, the limit is not what keeps them away.
+    let achieved = subject.get(Quantity::AchievedOccupancy);
+    if achieved.is_some_and(|achieved| achieved < subject.threshold(&REACHED) * theoretical) {
+        return Ok(None);
+    }
     let allowed: Vec<(Resource, u32)> = Resource::ALL
         .into_iter()
         .filter_map(|one| Some((one, subject.get(one.quantity())? as u32)))
@@ -145,7 +156,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .finding(message, stake)
         .confidence(Confidence::Low)
         .evidence("theoretical occupancy", theoretical, "1")
-        .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
+        .evidence_if("achieved occupancy", achieved, "1")
         .evidence_if("registers per thread", subject.get(Quantity::RegistersPerThread), "1")
         .evidence_if("shared memory per block", subject.get(Quantity::SharedMemoryPerBlock), "B")
         .evidence("busiest unit", busy, "1");

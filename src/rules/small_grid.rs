@@ -1,7 +1,8 @@
 //! Flags kernels that launch too few blocks to occupy every multiprocessor.
 
-use super::{Check, Confidence, Judgement, Rule, Subject, Unit};
+use super::{Check, Confidence, Judgement, Rule, Stake, Subject, Unit};
 use crate::roofline;
+use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "small-grid",
@@ -45,7 +46,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         idle * 100.0
     );
     let finding = subject
-        .finding(message, subject.share(idle, "tail"))
+        .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle, "tail") })
         .confidence(Confidence::High)
         .evidence("blocks", blocks as f64, "1")
         .evidence("multiprocessors", f64::from(sms), "1")
