@@ -125,8 +125,14 @@ fn report(
         closed_forms: config.closed_forms.clone(),
     };
     let mut analysis = analysis::analyse(profile, &catalog, &options)?;
-    let baseline = baseline.map(|profile| analysis::analyse(profile, &catalog, &options));
-    let baseline = baseline.transpose()?;
+    // Only pictures show it.
+    #[cfg(not(feature = "plot"))]
+    let _ = baseline;
+    #[cfg(feature = "plot")]
+    let baseline = {
+        let analysed = baseline.map(|profile| analysis::analyse(profile, &catalog, &options));
+        analysed.transpose()?
+    };
     compare_inputs(profile, &mut analysis)?;
     if !config.waivers.is_empty() {
         analysis.waive(&config.waivers, config::today());
