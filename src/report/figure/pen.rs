@@ -90,6 +90,9 @@ impl Pen {
     /// Series that can be told apart by colour and mark.
     pub(super) const SERIES: usize = 8;
 
+    /// Marks of which the small ones would cover each other at an ordinary size.
+    const MANY: usize = 1_000;
+
     pub(super) fn new(canvas: &Canvas) -> Self {
         let side = canvas.width.min(canvas.height * 3 / 2);
         let letters = (side / 68).clamp(10, 48);
@@ -247,7 +250,7 @@ impl Pen {
             }
             Mark::Triangle => {
                 // Equilateral, around its centre.
-                let r = radius + radius / 6;
+                let r = radius + radius / 4 + 1;
                 let (half, foot) = (r * 7 / 8, r / 2);
                 vec![(0, -r), (half, foot), (-half, foot)]
             }
@@ -273,9 +276,11 @@ impl Pen {
     }
 
     /// The radius of a mark whose area is a share of the time: all of it is a mark four letters wide.
-    pub(super) fn radius_of(&self, share: Option<f64>) -> i32 {
+    /// Among more than [`MANY`](Self::MANY) the least are dots.
+    pub(super) fn radius_of(&self, share: Option<f64>, among: usize) -> i32 {
         let Some(share) = share else { return self.radius() };
         let whole = f64::from(self.letters) * 2.5;
-        ((share.clamp(0.0, 1.0).sqrt() * whole).round() as i32).max(self.radius() / 2 + 1)
+        let least = if among > Self::MANY { 2 } else { self.radius() / 2 + 1 };
+        ((share.clamp(0.0, 1.0).sqrt() * whole).round() as i32).max(least)
     }
 }

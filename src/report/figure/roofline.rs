@@ -219,7 +219,8 @@ impl Roofline {
         order.sort_by(|one, two| two.share.unwrap_or(0.0).total_cmp(&one.share.unwrap_or(0.0)));
         let mut drawn = BTreeSet::new();
         for point in order {
-            let (at, radius) = (place(point.intensity, point.rate), pen.radius_of(point.share));
+            let (at, radius) =
+                (place(point.intensity, point.rate), pen.radius_of(point.share, self.points.len()));
             if let Some((intensity, rate)) = point.before {
                 let before = place(intensity, rate);
                 pen.hair(screen, &[before, at], pen.faint, Line::Solid)?;
@@ -290,7 +291,7 @@ impl Roofline {
             };
             let label = pen.fitted(label, 30 * pen.letters as i32);
             let at = (chart.place)(point.intensity, point.rate);
-            let (size, radius) = (pen.size(&label), pen.radius_of(point.share));
+            let (size, radius) = (pen.size(&label), pen.radius_of(point.share, self.points.len()));
             let corner = match labels.beside(at, radius, size) {
                 Some(corner) => {
                     crowded.take(corner, size);
