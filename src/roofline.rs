@@ -412,6 +412,26 @@ pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     (blocks / sms) / (full * resident + (rest / sms).ceil())
 }
 
+/// Bytes an SM can receive from L2 per clock.
+pub const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
+
+/// What the SMs that have a block can receive from L2 together, whatever the memory behind it could send.
+#[must_use]
+pub fn port_bandwidth(blocks: u64, sms: u32, clock: Hertz) -> BytesPerSecond {
+    let busy = blocks.min(u64::from(sms)) as f64;
+    bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock)
+}
+
+/// Share of the longer time by which memory and math may differ and still be balanced.
+const BALANCED: f64 = 0.10;
+
+/// Whether memory and math take equally long, within 10 %.
+#[must_use]
+pub fn is_balanced(memory: Seconds, math: Seconds) -> bool {
+    let (shorter, longer) = (memory.min(math), memory.max(math));
+    longer > Seconds::ZERO && shorter / longer > 1.0 - BALANCED
+}
+
 /// What a launch costs at least as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing)
 /// are the shortest kernels in public timelines.
 pub const LAUNCH_COST_TIMELINE: Seconds = Seconds::new(1.5e-6);

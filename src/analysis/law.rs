@@ -101,9 +101,6 @@ pub(super) struct Judged {
 /// Hopper runs at two thirds of the pipe's rate. Beyond that, work was not counted.
 const SLOW_INSTRUCTIONS: f64 = 1.6;
 
-/// Bytes an SM can receive from L2 per clock.
-const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
-
 impl Judged {
     /// The time the traffic at a level but DRAM needs at least.
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
@@ -404,8 +401,7 @@ fn structural(
     if let (Some(bytes), Some(clock), Some(sms), Some(blocks)) =
         (launch.value(Quantity::L2Bytes), roofs.clock(launch), sms, blocks)
     {
-        let busy = u64::from(sms).min(blocks) as f64;
-        let bandwidth = roofline::bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock);
+        let bandwidth = roofline::port_bandwidth(blocks, sms, clock);
         dram = dram.max(roofline::memory_time(Bytes::new(bytes), bandwidth));
     }
     let expected = judged.expected()?;

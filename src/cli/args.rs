@@ -26,6 +26,7 @@ Examples:
   rooflint run.csv --what-if 'H200 SXM 141GB'      the same kernels on another GPU
   rooflint inspect run.csv                         what is in an export, and what is missing
   rooflint predict axpy n=16M --device L4          what a kernel should take, without a profile
+  rooflint learn -o learn.html                     the model to try: a page with a bench and four cases
 
 How to get an export:
   ncu --set full -o report APP
@@ -89,6 +90,9 @@ pub(super) enum Command {
     Convert(Convert),
     /// What a kernel should take on a device, before there is a profile
     Predict(Predict),
+    /// Write a page that teaches the roofline model: hardware and kernel to vary, and data moving
+    #[cfg(feature = "page")]
+    Learn(Learn),
     /// The catalogue of devices, or one of them with every figure and its source
     Devices(Devices),
     /// What can be read, and how to produce it
@@ -435,6 +439,32 @@ pub(super) enum Sheet {
     Text,
     Csv,
     Json,
+}
+
+/// Write a page that teaches the roofline model
+///
+/// Data moves through the memory bus into the processor, for any device of the catalogue and any
+/// kernel: memory-bound, balanced, math-bound, too little parallelism. The page needs nothing but a
+/// browser.
+#[cfg(feature = "page")]
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rooflint learn -o learn.html
+  rooflint learn -o learn.html --device 'RTX 4090'
+  rooflint learn -o - > learn.html")]
+pub(super) struct Learn {
+    /// Where to write: a file that ends in .html, or `-` for standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH")]
+    pub(super) path: Option<PathBuf>,
+
+    /// The GPU to begin with
+    #[arg(long, value_name = "NAME", default_value = "H100 SXM5 80GB")]
+    pub(super) device: String,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) devices: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

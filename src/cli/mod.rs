@@ -8,6 +8,8 @@ mod devices;
 pub mod exit;
 mod formats;
 mod inspect;
+#[cfg(feature = "page")]
+mod learn;
 mod predict;
 mod rules;
 mod terminal;
@@ -42,6 +44,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Inspect(command) => inspect::run(&command, &terminal),
         Command::Convert(command) => convert::run(&command, &terminal),
         Command::Predict(command) => predict::run(&command, &terminal),
+        #[cfg(feature = "page")]
+        Command::Learn(command) => learn::run(&command, &terminal),
         Command::Devices(command) => devices::run(&command, &terminal),
         Command::Formats => formats::run(&terminal),
         Command::Rules(command) => rules::run(&command, &terminal),

@@ -2,11 +2,8 @@
 
 use super::prediction::Prediction;
 use crate::catalog::Device;
-use crate::roofline::{BLOCKS_PER_SM, BUSY, LAUNCH_COST_TIMELINE, THREADS_PER_BLOCK};
+use crate::roofline::{self, BLOCKS_PER_SM, BUSY, LAUNCH_COST_TIMELINE, THREADS_PER_BLOCK};
 use crate::units::{Bytes, Seconds};
-
-/// Within this share of each other, memory and math both limit.
-const BALANCED: f64 = 0.10;
 
 /// The remarks on a prediction, most important first.
 pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
@@ -66,9 +63,7 @@ fn second_pipe(prediction: &Prediction) -> Option<String> {
 }
 
 fn balanced(prediction: &Prediction) -> Option<String> {
-    let (shorter, longer) =
-        (prediction.t_mem.min(prediction.t_math), prediction.t_mem.max(prediction.t_math));
-    (longer > Seconds::ZERO && shorter / longer > 1.0 - BALANCED)
+    roofline::is_balanced(prediction.t_mem, prediction.t_math)
         .then(|| "balanced: memory and math take equally long within 10 %".to_owned())
 }
 

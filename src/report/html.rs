@@ -6,7 +6,9 @@
 //! nothing else can run, whatever a kernel is called. Without a script the page shows the verdict,
 //! the picture and the tables; the script replaces picture and tables by what can be asked.
 
+mod bench;
 mod data;
+mod learn;
 
 use askama::Template;
 use base64::Engine;
@@ -16,7 +18,10 @@ use sha2::{Digest, Sha256};
 use super::view::{self, Style, Table};
 use super::{Canvas, Encoding, Output, Report, Subject, advice, groups, what_if};
 use crate::analysis::{Kernel, State};
+use crate::catalog::Catalog;
 use crate::units::Seconds;
+
+pub use learn::{LearnError, learn};
 
 pub(super) const OUTPUT: Output = Output {
     name: "html",
@@ -37,10 +42,15 @@ const SCRIPT: &str = concat!(
     include_str!("html/table.js"),
     include_str!("html/detail.js"),
     include_str!("html/start.js"),
+    include_str!("html/bench-law.js"),
+    include_str!("html/bench-stage.js"),
+    include_str!("html/bench-chart.js"),
+    include_str!("html/bench.js"),
+    include_str!("html/bench-report.js"),
     "})();\n"
 );
 
-const STYLE: &str = include_str!("html/page.css");
+const STYLE: &str = concat!(include_str!("html/page.css"), include_str!("html/bench.css"));
 
 /// Rows of both tables together without a script.
 const STILL_ROWS: usize = 50;
@@ -87,6 +97,7 @@ struct Page {
     script: String,
     script_hash: String,
     data: String,
+    bench: String,
     verdict: Vec<(&'static str, String)>,
     steps: Vec<String>,
     /// The roofline as SVG, for where no script runs.
@@ -116,6 +127,8 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         script_hash: hash(&script),
         script,
         data: data::json(report, style),
+        // The built-in catalogue is sound: its tests see to that.
+        bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
         verdict: super::verdict::verdict(report),
         steps: advice::next_steps(report, style),
         picture: picture(report),

@@ -76,6 +76,8 @@ outputs! {
     html,
 }
 
+#[cfg(feature = "page")]
+pub use html::{LearnError, learn};
 pub use json::schema;
 
 /// The output with this name.

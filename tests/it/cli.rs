@@ -51,6 +51,23 @@ fn the_demo_is_the_report_on_the_sample() {
     );
 }
 
+#[cfg(feature = "page")]
+#[test]
+fn the_lesson_is_written_where_it_is_named_and_nowhere_else() {
+    let nowhere = run(&["learn"]);
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (2, ""));
+    assert!(nowhere.stderr.contains("help: rooflint learn -o learn.html"), "{}", nowhere.stderr);
+    let other = run(&["learn", "-o", "learn.pdf"]);
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("ends in .html"), "{}", other.stderr);
+    let unknown = run(&["learn", "-o", "-", "--device", "RTX 4091"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("RTX 4090"), "{}", unknown.stderr);
+    let page = run(&["learn", "-o", "-", "--device", "RTX 4090"]);
+    assert_eq!((page.code, page.stderr.as_str()), (0, ""));
+    assert!(page.stdout.starts_with("<!doctype html>") && page.stdout.contains("RTX 4090"));
+}
+
 #[test]
 fn standard_input_is_read_like_a_file() {
     let mut command = command(&["-"]);

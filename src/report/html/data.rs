@@ -24,7 +24,7 @@ pub(super) fn json(report: &Report<'_>, style: &Style) -> String {
 }
 
 /// JSON in which nothing can end or open an element: these characters stand only inside strings.
-fn contained(json: &str) -> String {
+pub(super) fn contained(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 64);
     for c in json.chars() {
         match c {
@@ -39,7 +39,7 @@ fn contained(json: &str) -> String {
 
 /// A number with six digits; what is not finite is missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -59,7 +59,7 @@ impl Serialize for Number {
     }
 }
 
-type Maybe = Option<Number>;
+pub(super) type Maybe = Option<Number>;
 
 /// A position in `strings`.
 type Text = usize;
@@ -125,6 +125,8 @@ struct Columns {
     kind: Vec<Option<Text>>,
     limiter: Vec<Option<usize>>,
     device: Vec<usize>,
+    /// Blocks of a launch.
+    blocks: Vec<Option<u64>>,
     launches: Vec<u64>,
     measured: Vec<Maybe>,
     /// Measured time of the launches that were judged, where those are not all.
@@ -345,6 +347,7 @@ impl Columns {
         self.full.push(strings.of(full));
         self.operator.push(kernel.operator.as_ref().map(|operator| strings.of(operator)));
         self.shape.push(strings.of(&shape(kernel)));
+        self.blocks.push(kernel.shape.blocks.filter(|blocks| *blocks > 0));
         let class = &kernel.class;
         self.category.push(position(Category::ALL, &class.category));
         let library = class.library.as_ref().map(|library| format!("library {library}"));

@@ -193,6 +193,7 @@ function drawDetail() {
     close,
     ...headBlock(k),
     wayBar(k),
+    benchButton(k),
     findings.length > 0 && make("h4", { class: "part" }, "What was found"),
     ...findings,
     lines.table("The arithmetic, sums over all launches"),

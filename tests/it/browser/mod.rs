@@ -2,8 +2,10 @@
 //!
 //! Without a Chromium or Chrome the tests say that they were skipped.
 
+mod bench;
 pub(crate) mod chrome;
 mod large;
+mod learn;
 mod page;
 mod safety;
 

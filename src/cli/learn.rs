@@ -1,0 +1,28 @@
+//! `learn`: a page that teaches the roofline model.
+
+use super::args::Learn;
+use super::catalog;
+use super::exit::Failure;
+use super::terminal::Terminal;
+use crate::model::DeviceHint;
+use crate::report::{self, LearnError};
+
+pub(super) fn run(command: &Learn, terminal: &Terminal) -> Result<(), Failure> {
+    let Some(path) = &command.path else {
+        return Err(Failure::usage("no file is named to write the page to")
+            .help("rooflint learn -o learn.html, or `-o -` for the standard output"));
+    };
+    let is_page = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
+    if path.as_os_str() != "-" && !is_page {
+        return Err(Failure::usage(format!("{}: the lesson is a page", path.display()))
+            .help("give a file that ends in .html, or `-` for the standard output"));
+    }
+    let catalog = catalog(&command.devices)?;
+    let device = catalog.find(&command.device, &DeviceHint::default())?;
+    let page = report::learn(&catalog, Some(&device)).map_err(|error| match error {
+        LearnError::Catalog(error) => Failure::from(error),
+        LearnError::Sms { .. } | LearnError::Predict { .. } => Failure::usage(error.to_string())
+            .help(format!("`rooflint devices '{}'` shows what is known of it", device.name)),
+    })?;
+    terminal.write(path, page.as_bytes())
+}

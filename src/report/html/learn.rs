@@ -1,0 +1,117 @@
+//! The lesson: a page of its own around the bench, for who learns the roofline model.
+
+use askama::Template;
+
+use super::{bench, hash, lean};
+use crate::catalog::{Catalog, CatalogError, Device};
+use crate::predict::PredictError;
+use crate::roofline::LAUNCH_COST_TIMELINE;
+
+/// Numbers, elements, axes, the bench, and the start of this page.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("text.js"),
+    include_str!("plot.js"),
+    include_str!("bench-law.js"),
+    include_str!("bench-stage.js"),
+    include_str!("bench-chart.js"),
+    include_str!("bench.js"),
+    include_str!("learn.js"),
+    "})();\n"
+);
+
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
+
+/// What kept a lesson from being written.
+#[derive(Debug, thiserror::Error)]
+pub enum LearnError {
+    /// A device file is malformed.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// How many SMs the device has is not known.
+    #[error("the lesson needs the number of SMs of {device}, which is not known")]
+    Sms {
+        /// Its name.
+        device: String,
+    },
+    /// The device lacks a figure that a case needs.
+    #[error("the lesson needs figures that {device} lacks")]
+    Predict {
+        /// Its name.
+        device: String,
+        /// Which one.
+        source: PredictError,
+    },
+}
+
+#[derive(Template)]
+#[template(path = "learn.html")]
+struct Page {
+    version: &'static str,
+    style: String,
+    style_hash: String,
+    script: String,
+    script_hash: String,
+    bench: String,
+    device: String,
+    sms: u32,
+    lessons: Vec<bench::Lesson>,
+    titles: [&'static str; 10],
+    fixed: String,
+}
+
+/// A page that teaches the roofline model: data moving through a memory bus into a processor, for any
+/// device of the catalogue and any kernel, with four cases to begin with.
+///
+/// Without a device it begins with an H100.
+///
+/// # Errors
+/// [`LearnError`], where a device lacks its bandwidth, its SMs or a rate.
+pub fn learn(catalog: &Catalog, device: Option<&Device>) -> Result<String, LearnError> {
+    let default;
+    let device = match device {
+        Some(device) => device,
+        None => {
+            default = catalog.find(bench::DEFAULT, &crate::model::DeviceHint::default())?;
+            &default
+        }
+    };
+    let Some(sms) = device.sms else {
+        return Err(LearnError::Sms { device: device.name.clone() });
+    };
+    let (script, style) = (lean(SCRIPT), lean(STYLE));
+    let lessons = bench::lessons(device, LAUNCH_COST_TIMELINE)
+        .map_err(|source| LearnError::Predict { device: device.name.clone(), source })?;
+    let page = Page {
+        version: env!("CARGO_PKG_VERSION"),
+        style_hash: hash(&style),
+        style,
+        script_hash: hash(&script),
+        script,
+        bench: bench::json(catalog, Some(&device.name), LAUNCH_COST_TIMELINE)?,
+        device: super::view::printable(&device.name),
+        sms,
+        lessons,
+        titles: bench::TITLES,
+        fixed: super::view::si(LAUNCH_COST_TIMELINE.get(), "s"),
+    };
+    // Writing to a string does not fail, and the template calls nothing that could.
+    Ok(page.render().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lesson_is_small_and_cannot_end_its_elements() {
+        let (script, style) = (lean(SCRIPT), lean(STYLE));
+        assert!(script.len() + style.len() < 150_000);
+        assert!(!script.contains("</") && !script.contains("<!--") && !style.contains("</"));
+        for line in SCRIPT.lines() {
+            assert!(line.matches('`').count() % 2 == 0, "{line}");
+        }
+        let page = learn(&Catalog::builtin(), None).unwrap();
+        assert!(page.len() < 200_000, "{}", page.len());
+    }
+}
