@@ -25,7 +25,7 @@
 //! assert!(first.headroom.unwrap() > analysis.threshold);
 //!
 //! let text = report::output("text").expect("a listed output");
-//! let report = report::Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+//! let report = report::Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
 //! assert!((text.render)(&report, &report::Style::default()).starts_with("GPU time"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -172,8 +172,14 @@ fn report(
     if let Some(rows) = &rows {
         keep(&mut analysis, &mut findings, &mut answers, rows);
     }
-    let report =
-        Report { analysis: &analysis, findings: &findings, top: output.top, what_if: &answers };
+    let typed = typed(std::env::args_os().skip(1));
+    let report = Report {
+        analysis: &analysis,
+        findings: &findings,
+        top: output.top,
+        what_if: &answers,
+        command: Some(&typed),
+    };
     if outputs.is_empty() {
         let format =
             output.format.as_deref().and_then(report::output).unwrap_or(&report::OUTPUTS[0]);
@@ -199,6 +205,21 @@ fn report(
         terminal.write(path, &bytes)?;
     }
     Ok(())
+}
+
+/// The command as it would be typed again, whatever the program's path is.
+fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+    let quoted = arguments.map(|argument| {
+        let text = argument.to_string_lossy().into_owned();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#~".contains(c);
+        // A shell takes a word that begins with a number sign for a comment.
+        if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('#') {
+            text
+        } else {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
+    });
+    std::iter::once("rooflint".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// What is written to a path.
@@ -302,4 +323,16 @@ fn keep(analysis: &mut Analysis, findings: &mut Findings, answers: &mut [WhatIf]
 fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     items.retain(|_| *kept.next().unwrap_or(&false));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let words = ["run 1.csv", "--kernel", "#1", "-o", "a.html", "it's", ""];
+        let typed = typed(words.iter().map(std::ffi::OsString::from));
+        assert_eq!(typed, r"rooflint 'run 1.csv' --kernel '#1' -o a.html 'it'\''s' ''");
+    }
 }

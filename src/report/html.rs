@@ -251,7 +251,8 @@ fn changed(report: &Report<'_>, style: &Style) -> Vec<Changed> {
 /// What the user decided, or left to the program.
 fn settings(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let analysis = report.analysis;
-    vec![
+    let command = report.command.map(|command| ("command", view::printable(command)));
+    let settings = [
         ("ceilings", format!("{}: {}", analysis.ceilings.label(), analysis.ceilings_reason)),
         (
             "an opportunity",
@@ -265,7 +266,8 @@ fn settings(report: &Report<'_>) -> Vec<(&'static str, String)> {
             "a launch",
             format!("costs at least {}, as measured", view::si(analysis.fixed_cost.get(), "s")),
         ),
-    ]
+    ];
+    command.into_iter().chain(settings).collect()
 }
 
 #[cfg(test)]

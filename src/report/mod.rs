@@ -44,6 +44,8 @@ pub struct Report<'a> {
     pub top: usize,
     /// What becomes of the kernels under changes that were asked about; may be empty.
     pub what_if: &'a [WhatIf],
+    /// The command that asked for the report, as it would be typed again.
+    pub command: Option<&'a str>,
 }
 
 /// One format a report can be written in.

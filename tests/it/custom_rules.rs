@@ -228,7 +228,7 @@ fn the_columns_of_kernels_are_those_of_the_csv_report() {
     let columns = Columns::of_kernels();
     analysed(|_, analysis| {
         let findings = rules::check(analysis, &Settings::default());
-        let report = Report { analysis, findings: &findings, top: 10, what_if: &[] };
+        let report = Report { analysis, findings: &findings, top: 10, what_if: &[], command: None };
         let text = (report::output("csv").unwrap().render)(&report, &Style::default());
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header = reader.headers().unwrap().clone();

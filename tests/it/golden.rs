@@ -84,8 +84,13 @@ fn every_fixture_gives_the_report_beside_it() {
         let text = match analysis::analyse(&profile, &Catalog::builtin(), &options) {
             Ok(analysis) => {
                 let findings = rules::check(&analysis, &rules::Settings::default());
-                let report =
-                    Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+                let report = Report {
+                    analysis: &analysis,
+                    findings: &findings,
+                    top: 10,
+                    what_if: &[],
+                    command: None,
+                };
                 (OUTPUTS[0].render)(&report, &Style::default())
             }
             Err(error) => format!("error: {error}\nhelp: {}\n", error.help()),
@@ -102,7 +107,8 @@ fn every_output_renders_the_sample_report() {
     let profile = ingest::read_text("demo", text, &ingest::Options::default()).unwrap();
     let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
     let findings = rules::check(&analysis, &rules::Settings::default());
-    let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+    let report =
+        Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     for output in OUTPUTS {
         let text = (output.render)(&report, &Style::default());
         assert_eq!(
@@ -144,7 +150,8 @@ fn the_readme_shows_what_the_program_prints() {
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
     let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
     let findings = rules::check(&analysis, &rules::Settings::default());
-    let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+    let report =
+        Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     let text = (OUTPUTS[0].render)(&report, &Style { width: Some(118), ..Style::default() });
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (start, end) = ("<!-- made by: rooflint demo --width 118 -->\n```text\n", "```\n");
@@ -166,7 +173,13 @@ fn the_json_report_follows_its_published_schema() {
         };
         let findings = rules::check(&analysis, &rules::Settings::default());
         let text = render(
-            &Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] },
+            &Report {
+                analysis: &analysis,
+                findings: &findings,
+                top: 10,
+                what_if: &[],
+                command: None,
+            },
             &Style::default(),
         );
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -14,7 +14,7 @@ use super::predict::program::program;
 
 fn drawn(analysis: &Analysis, subject: Subject, top: usize) -> String {
     let findings = rules::check(analysis, &Settings::default());
-    let report = Report { analysis, findings: &findings, top, what_if: &[] };
+    let report = Report { analysis, findings: &findings, top, what_if: &[], command: None };
     let draw = || picture(&report, None, subject, &Canvas::default(), Encoding::Svg).unwrap();
     let bytes = draw();
     assert_eq!(bytes, draw(), "the same report gives the same bytes");

@@ -397,7 +397,8 @@ fn every_output_carries_range_coverage_and_groups() {
     let mut analysis = analysed(&ROWS, Options::default());
     analysis.group(&[group("cop|ies", "copy_*", 0.5)]);
     let findings = rules::check(&analysis, &rules::Settings::default());
-    let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+    let report =
+        Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     let render = |name: &str, width: Option<usize>| {
         let output = OUTPUTS.iter().find(|output| output.name == name).unwrap();
         (output.render)(&report, &Style { width, ..Style::default() })

@@ -160,7 +160,13 @@ fn every_output_shows_the_projections_of_the_sample() {
         ["H200 SXM 141GB", "V100 SXM2 32GB"].map(|name| Change::Device(Box::new(device(name))));
     let changes: Vec<Change> = std::iter::once(Change::RatedClock).chain(changes).collect();
     let answers = analysis::what_if(&profile, &analysis, &changes).unwrap();
-    let report = Report { analysis: &analysis, findings: &findings, top: 3, what_if: &answers };
+    let report = Report {
+        analysis: &analysis,
+        findings: &findings,
+        top: 3,
+        what_if: &answers,
+        command: None,
+    };
     let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for output in OUTPUTS {

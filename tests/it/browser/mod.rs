@@ -28,7 +28,8 @@ pub(crate) fn page_of(profile: &rooflint::model::Profile, device: Option<String>
     let options = Options { device, ..Options::default() };
     let analysis = analysis::analyse(profile, &Catalog::builtin(), &options).unwrap();
     let findings = rules::check(&analysis, &rules::Settings::default());
-    let report = Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[] };
+    let report =
+        Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     (report::output("html").unwrap().render)(&report, &Style::default())
 }
 
