@@ -154,20 +154,7 @@ fn report(
         let style = Style { full_names: output.full_names, ..terminal.style() };
         let judged = (&analysis, &findings);
         let text = explanations(profile, judged, output.kernel.as_deref(), &style)?;
-        if outputs.is_empty() {
-            return terminal.print(&text);
-        }
-        for (path, target) in outputs {
-            if !matches!(target, Target::Text(format) if format.name == "text") {
-                return Err(Failure::usage(format!(
-                    "{}: --explain writes text only",
-                    path.display()
-                ))
-                .help("give a file that ends in .txt, or leave out --explain"));
-            }
-            terminal.write(path, text.as_bytes())?;
-        }
-        return Ok(());
+        return write_explanations(&text, &outputs, terminal);
     }
     if let Some(rows) = &rows {
         keep(&mut analysis, &mut findings, &mut answers, rows);
@@ -196,13 +183,39 @@ fn report(
                 (format.render)(&report, &style).into_bytes()
             }
             #[cfg(feature = "plot")]
-            Target::Picture(encoding) => {
-                let canvas = output.picture.canvas();
-                report::picture(&report, baseline.as_ref(), output.figure, &canvas, encoding)
-                    .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?
-            }
+            Target::Picture(encoding) => drawn(&report, baseline.as_ref(), output, encoding)
+                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
         };
         terminal.write(path, &bytes)?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "plot")]
+fn drawn(
+    report: &Report<'_>,
+    baseline: Option<&Analysis>,
+    output: &args::Out,
+    encoding: report::Encoding,
+) -> Result<Vec<u8>, report::PictureError> {
+    report::picture(report, baseline, output.figure, &output.picture.canvas(), encoding)
+}
+
+/// The text of `--explain`, to the standard output or to the text files that were asked for.
+fn write_explanations(
+    text: &str,
+    outputs: &[(&std::path::PathBuf, Target)],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    if outputs.is_empty() {
+        return terminal.print(text);
+    }
+    for (path, target) in outputs {
+        if !matches!(target, Target::Text(format) if format.name == "text") {
+            return Err(Failure::usage(format!("{}: --explain writes text only", path.display()))
+                .help("give a file that ends in .txt, or leave out --explain"));
+        }
+        terminal.write(path, text.as_bytes())?;
     }
     Ok(())
 }
