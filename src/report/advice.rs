@@ -9,7 +9,7 @@ use crate::rules::{self, Finding, Severity};
 /// first, those in groups that meet theirs last.
 pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     const STEPS: usize = 5;
-    let mut steps: Vec<((u8, f64), String)> = Vec::new();
+    let mut steps: Vec<((u8, f64, Severity), String)> = Vec::new();
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
         let Some(found) = report.findings.by_kernel.get(position) else { continue };
         // One step per kernel: that of its gravest finding with something to win.
@@ -28,7 +28,7 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
                 Some(Target::CannotTell) | None => (1, String::new()),
             };
             let text = format!("{shown}{of}: {next} ({}, at most {})", finding.rule, si(win, "s"));
-            steps.push(((urgency, win), text));
+            steps.push(((urgency, win, finding.severity), text));
         }
     }
     for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
@@ -36,11 +36,15 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
             let stake = finding.at_stake_s;
             let win =
                 if stake > 0.0 { format!(", at most {}", si(stake, "s")) } else { String::new() };
-            steps.push(((1, stake), format!("the run: {next} ({}{win})", finding.rule)));
+            steps.push((
+                (1, stake, finding.severity),
+                format!("the run: {next} ({}{win})", finding.rule),
+            ));
         }
     }
-    steps.sort_by(|((urgency, win), text), ((other_urgency, other_win), other)| {
-        other_urgency.cmp(urgency).then(other_win.total_cmp(win)).then_with(|| text.cmp(other))
+    steps.sort_by(|(one, text), (two, other)| {
+        let by_win = two.0.cmp(&one.0).then(two.1.total_cmp(&one.1));
+        by_win.then(two.2.cmp(&one.2)).then_with(|| text.cmp(other))
     });
     steps.truncate(STEPS);
     steps.into_iter().map(|(_, text)| printable(&text)).collect()
@@ -64,9 +68,12 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
         .filter(|(kernel, _)| kernel.state != State::Opportunity && kernel.state != State::Waived);
     let mut found: Vec<(&Kernel, &Finding)> = apart
         .filter_map(|(kernel, found)| {
+            // What a better implementation wins is among the next steps.
+            let is_step = |one: &&Finding| one.estimator != "pipe" && win(one, kernel) > 0.0;
             let grave = found.iter().filter(|one| {
                 one.severity >= Severity::Medium && one.at_stake_s > 0.0 && is_built_in(one)
             });
+            let grave = grave.filter(|one| !is_step(one));
             let first = grave.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s))?;
             Some((kernel, first))
         })

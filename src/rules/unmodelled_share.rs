@@ -53,16 +53,29 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         unknown.words()
     );
     let is_much = unknown.share >= run.threshold(&MUCH);
+    // Nothing can be held against roofs that are not known; no metric would change that.
+    let device = unknown.kernels.first().map(|kernel| &run.analysis.devices[kernel.device]);
+    let is_nameless = device.is_some_and(|used| used.device.is_none());
+    let severity = match (is_much, is_nameless) {
+        (true, true) => Severity::High,
+        (true, false) => Severity::Medium,
+        (false, _) => Severity::Info,
+    };
     let finding = unknown
         .finding(run, message)
-        .severity(if is_much { Severity::Medium } else { Severity::Info })
+        .severity(severity)
         .confidence(Confidence::High)
         .evidence("kernels", count as f64, "1");
-    Ok(vec![finding])
+    Ok(vec![if is_nameless {
+        finding.next("name the GPU with --device NAME; `rooflint devices` lists them")
+    } else {
+        finding
+    }])
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::model::DeviceHint;
     use crate::rules::Severity;
     use crate::rules::bench_launches::h100;
 
@@ -83,6 +96,15 @@ mod tests {
              neither FLOPs nor bytes in the export"
         );
         assert_eq!(found.severity, Severity::Info);
+    }
+
+    #[test]
+    fn asks_for_the_device_where_it_is_not_known() {
+        let bench = h100().launch("b", (1000, 256), (1, 100.0), &[]);
+        let bench = bench.then_on(DeviceHint::default());
+        let found = bench.launch("a", (1000, 256), (1, 900.0), &[]).found(RULE);
+        assert_eq!(found.severity, Severity::High);
+        assert!(found.next.is_some_and(|next| next.contains("--device")), "{}", found.message);
     }
 
     #[test]
