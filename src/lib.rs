@@ -37,6 +37,7 @@ pub mod catalog;
 pub mod cli;
 pub mod compare;
 pub mod config;
+pub mod gate;
 pub mod ingest;
 pub mod model;
 pub mod predict;

@@ -208,7 +208,7 @@ impl Analysis {
 }
 
 /// Whether a text is a whole word, or fits it as a pattern in which `*` stands for anything.
-fn fits(pattern: &str, text: &str) -> bool {
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     if pattern.contains('*') { matches(pattern, text) } else { pattern == text }
 }
 

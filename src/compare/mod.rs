@@ -1,7 +1,18 @@
-//! Two runs of the same program: which kernels are the same, through names that change from build to build.
+//! Runs of the same program set beside each other: which kernels are the same, through names that change
+//! from build to build, and by how much each moved, with what is known of the noise.
 
+mod comparison;
+mod evidence;
 mod family;
+mod noise;
 mod pairing;
+mod run;
 
+pub use comparison::{Basis, Common, Comparison, Side};
+pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit, percent};
 pub use family::family;
+pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
+pub use run::{
+    Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
+};

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::family;
 use crate::analysis::{Analysis, Kernel};
 use crate::model::KernelName;
 
 /// How surely two kernels are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MatchLevel {
     /// Same name with all its arguments, same operator, same grid and block.
     Exact,

@@ -45,20 +45,22 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("taxonomy", &["units", "model"]),
     ("analysis", &["units", "roofline", "model", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "catalog", "taxonomy", "analysis"]),
-    ("compare", &["units", "model", "analysis"]),
-    ("config", &["units", "model", "taxonomy", "analysis", "rules"]),
+    ("compare", &["units", "model", "analysis", "rules"]),
+    ("gate", &["units", "taxonomy", "analysis", "rules", "compare"]),
+    ("history", &["units", "compare"]),
+    ("config", &["units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
     (
         "report",
         &[
             "units", "roofline", "model", "catalog", "predict", "taxonomy", "analysis", "rules",
-            "compare",
+            "compare", "gate", "history",
         ],
     ),
     (
         "cli",
         &[
             "units", "roofline", "model", "ingest", "catalog", "predict", "taxonomy", "analysis",
-            "rules", "config", "report",
+            "rules", "config", "compare", "gate", "history", "report",
         ],
     ),
 ];

@@ -1,0 +1,239 @@
+//! What a gate decided, and why: the same for every output.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::policy::{Action, Metric};
+use crate::compare::{Comparison, MatchLevel, ProposalKind};
+
+/// What became of a kernel, of the whole, or of a rule of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Worse than the limit allows, for certain.
+    Regression,
+    /// A rule that needs no baseline is broken.
+    Violation,
+    /// Worse than the limit allows, but not for certain.
+    Ambiguous,
+    /// What is needed for a judgement is missing or does not fit.
+    Incomparable,
+    /// Nothing was measured.
+    NoData,
+    /// Better than is believable.
+    ImplausibleImprovement,
+    /// Only the current runs have it.
+    New,
+    /// Only the baseline has it.
+    Vanished,
+    /// Better than the limit, for certain.
+    Improvement,
+    /// Within the limit.
+    Unchanged,
+}
+
+impl Verdict {
+    /// Every one, the gravest first.
+    pub const ALL: [Self; 10] = [
+        Self::Regression,
+        Self::Violation,
+        Self::Ambiguous,
+        Self::Incomparable,
+        Self::NoData,
+        Self::ImplausibleImprovement,
+        Self::New,
+        Self::Vanished,
+        Self::Improvement,
+        Self::Unchanged,
+    ];
+
+    /// The word in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Violation => "violation",
+            Self::Ambiguous => "ambiguous",
+            Self::Incomparable => "incomparable",
+            Self::NoData => "no data",
+            Self::ImplausibleImprovement => "implausible improvement",
+            Self::New => "new",
+            Self::Vanished => "vanished",
+            Self::Improvement => "improvement",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// How the gate ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Nothing that the policy forbids.
+    Passed,
+    /// The policy is broken.
+    Failed,
+    /// It cannot be told, and the policy asks for an answer.
+    Inconclusive,
+    /// Nothing was measured that could be judged.
+    NothingMeasured,
+}
+
+impl Outcome {
+    /// The word in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::NothingMeasured => "nothing measured",
+        }
+    }
+}
+
+/// What a check is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Subject {
+    /// The whole run.
+    Run,
+    /// A kernel.
+    Kernel {
+        /// Its short name.
+        name: String,
+        /// Its name as the export writes it.
+        full_name: String,
+        /// Grid and block; empty where not known.
+        shape: String,
+        /// Its device.
+        device: String,
+    },
+}
+
+/// A value with the unit that tells how it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Value {
+    /// The number, in SI units; a share is between 0 and 1.
+    pub value: f64,
+    /// `s`, `B`, `FLOP`, `ratio` (1.25 is 25 % more), `share` (0.25 is 25 %) or `count`.
+    pub unit: &'static str,
+}
+
+/// One thing that was checked.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Check {
+    /// Stable name of the rule: `time`, `total`, `common-shift`, `required-kernel`, `vanished` …
+    pub rule: String,
+    /// What is measured.
+    pub metric: Metric,
+    /// About what.
+    pub subject: Subject,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// What the policy makes of it.
+    pub action: Action,
+    /// The baseline.
+    pub before: Option<Value>,
+    /// The current side.
+    pub after: Option<Value>,
+    /// The change as a relative one: 0.1 is 10 % more.
+    pub change: Option<f64>,
+    /// Lower and upper end of its interval.
+    pub interval: Option<[f64; 2]>,
+    /// The confidence of that interval.
+    pub confidence: Option<f64>,
+    /// The relative change that the policy allows, or the absolute bound.
+    pub limit: Option<f64>,
+    /// What noise alone may change, where one run a side decides.
+    pub noise: Option<f64>,
+    /// Difference of the total time of the kernel, in seconds.
+    pub delta_s: Option<f64>,
+    /// Share of the time of the current run; of the baseline for what vanished.
+    pub share: Option<f64>,
+    /// How surely the kernels of both sides are the same.
+    pub matched: Option<MatchLevel>,
+    /// Runs a side that would settle it, beyond those there are.
+    pub more_runs: Option<u32>,
+    /// One sentence for people, with its numbers.
+    pub message: String,
+    /// What else speaks for or against it: cycles, work, clocks, launches; one sentence each.
+    pub evidence: Vec<String>,
+    /// Why it does not count: the reason of the waiver.
+    pub waived: Option<String>,
+}
+
+/// What may have become of kernels, for people.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Guess {
+    /// What may have happened.
+    pub kind: ProposalKind,
+    /// Names of the kernels before.
+    pub before: Vec<String>,
+    /// Names of the kernels now.
+    pub after: Vec<String>,
+    /// Time before, in seconds.
+    pub before_s: f64,
+    /// Time now, in seconds.
+    pub after_s: f64,
+    /// How sure, from 0 to 1.
+    pub confidence: f64,
+    /// What speaks for it.
+    pub why: String,
+}
+
+/// What a gate decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// How it ends.
+    pub outcome: Outcome,
+    /// Whether the policy only warns: the outcome stands, and fails nothing.
+    pub warn_only: bool,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// Everything that was checked: what decided first, the gravest first within.
+    pub checks: Vec<Check>,
+    /// Kernels (and the whole) per verdict; waived ones too.
+    pub counts: BTreeMap<Verdict, usize>,
+    /// The comparison; none where the policy only has bounds that need no baseline.
+    pub comparison: Option<Comparison>,
+    /// What may have become of new and vanished kernels.
+    pub guesses: Vec<Guess>,
+    /// What a uniform slowdown of a kernel with most time would need to be to be seen; a relative change.
+    pub detectable: Option<f64>,
+    /// How it was judged, in sentences: method, limits, floors.
+    pub method: Vec<String>,
+    /// What a reader must know: doubts, expired waivers, an old baseline.
+    pub notes: Vec<String>,
+    /// Whether the current side was ever a baseline: `diff` informs, `gate` decides.
+    pub decides: bool,
+}
+
+impl Decision {
+    /// What decided: the checks that fail the gate or leave it open, the gravest first.
+    pub fn deciding(&self) -> impl Iterator<Item = &Check> {
+        self.checks
+            .iter()
+            .filter(|check| matches!(check.action, Action::Fail | Action::Inconclusive))
+    }
+}
+
+impl Check {
+    /// Stays the same from run to run for the same rule and kernel, whatever the numbers: for code
+    /// scanners that follow a finding.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let subject = match &self.subject {
+            Subject::Run => "run".to_owned(),
+            Subject::Kernel { full_name, name, shape, device } => {
+                let name = if full_name.is_empty() { name } else { full_name };
+                format!("{}\0{shape}\0{device}", crate::compare::family(name))
+            }
+        };
+        let hash = Sha256::digest(format!("{}\0{subject}", self.rule).as_bytes());
+        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}

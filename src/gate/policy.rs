@@ -1,0 +1,296 @@
+//! What a team allows: limits on changes, bounds that need no baseline, and what doubt means.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::Noise;
+use crate::rules::Severity;
+
+/// What is measured and judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Time of a kernel, for the same amount of work.
+    Time,
+    /// Share of a kernel in the time of the run.
+    Share,
+    /// Measured over expected time of a kernel.
+    Headroom,
+    /// Expected over measured time: 1 at the roof.
+    Roof,
+    /// Bytes to and from device memory, per launch.
+    Bytes,
+    /// Floating-point operations, per launch.
+    Flops,
+    /// Operations in double precision, per launch.
+    Fp64,
+    /// Findings of the rules.
+    Findings,
+    /// Time that a better implementation can win.
+    Recoverable,
+    /// Launches of a kernel.
+    Launches,
+    /// Time of the whole run, for the same amount of work.
+    Total,
+    /// The shift that all kernels share.
+    CommonShift,
+    /// Whether a kernel is there at all.
+    Presence,
+}
+
+impl Metric {
+    /// Every one.
+    pub const ALL: [Self; 13] = [
+        Self::Time,
+        Self::Share,
+        Self::Headroom,
+        Self::Roof,
+        Self::Bytes,
+        Self::Flops,
+        Self::Fp64,
+        Self::Findings,
+        Self::Recoverable,
+        Self::Launches,
+        Self::Total,
+        Self::CommonShift,
+        Self::Presence,
+    ];
+
+    /// The word in files and reports.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Share => "share",
+            Self::Headroom => "headroom",
+            Self::Roof => "roof",
+            Self::Bytes => "bytes",
+            Self::Flops => "flops",
+            Self::Fp64 => "fp64",
+            Self::Findings => "findings",
+            Self::Recoverable => "recoverable",
+            Self::Launches => "launches",
+            Self::Total => "total",
+            Self::CommonShift => "common-shift",
+            Self::Presence => "presence",
+        }
+    }
+
+    /// The metric of this word.
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.key() == key)
+    }
+}
+
+/// What the policy makes of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Nothing: it is as it should be.
+    None,
+    /// Worth a line.
+    Notice,
+    /// Worth a warning.
+    Warn,
+    /// The gate cannot answer.
+    Inconclusive,
+    /// The gate fails.
+    Fail,
+}
+
+impl Action {
+    /// Every one, the mildest first.
+    pub const ALL: [Self; 5] =
+        [Self::None, Self::Notice, Self::Warn, Self::Inconclusive, Self::Fail];
+
+    /// The word in files and reports.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Notice => "notice",
+            Self::Warn => "warn",
+            Self::Inconclusive => "inconclusive",
+            Self::Fail => "fail",
+        }
+    }
+
+    /// The action of this word.
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.key() == key)
+    }
+}
+
+/// Which kernels a limit, a bound or a waiver holds for: all that it says must fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selector {
+    /// A whole name, or a pattern in which `*` stands for anything.
+    pub kernel: Option<String>,
+    /// A pattern for the framework operator.
+    pub operator: Option<String>,
+    /// The key of a category, such as `dot-product`.
+    pub category: Option<String>,
+}
+
+/// How much a metric may change against the baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// What is judged.
+    pub metric: Metric,
+    /// Which kernels; the last limit that fits a kernel and a metric holds.
+    pub selector: Selector,
+    /// Greatest relative worsening: 0.05 lets times grow by 5 %, and roofs fall by 5 %.
+    pub worse: f64,
+    /// Smallest worsening that counts, in the unit of the metric (for time: seconds of the whole kernel).
+    pub at_least: Option<f64>,
+    /// Smallest share of the time of the run that counts.
+    pub min_share: Option<f64>,
+    /// For findings: only those of this severity or above.
+    pub severity: Option<Severity>,
+    /// What a regression means.
+    pub action: Action,
+}
+
+/// A bound that needs no baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// How it is called in reports.
+    pub name: String,
+    /// What is judged.
+    pub metric: Metric,
+    /// Which kernels; none for metrics of the run.
+    pub selector: Selector,
+    /// Smallest value allowed.
+    pub min: Option<f64>,
+    /// Greatest value allowed.
+    pub max: Option<f64>,
+    /// Kernels with a smaller share are left alone.
+    pub min_share: f64,
+    /// For findings: only those of this severity or above.
+    pub severity: Option<Severity>,
+    /// For findings: only those of this rule.
+    pub rule: Option<String>,
+    /// What a violation means.
+    pub action: Action,
+}
+
+/// A kernel whose regression is accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateWaiver {
+    /// Which kernels.
+    pub selector: Selector,
+    /// Which metric; none for all.
+    pub metric: Option<Metric>,
+    /// Why.
+    pub reason: String,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// Year, month and day after which it no longer holds.
+    pub expires: Option<(u32, u32, u32)>,
+}
+
+/// Where the code of kernels is: for annotations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodePlace {
+    /// Which kernels.
+    pub selector: Selector,
+    /// File, relative to the root of the repository.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+/// What a team allows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// What noise may do where it cannot be measured, and how shifts are taken apart.
+    pub noise: Noise,
+    /// False-discovery rate that is allowed among the regressions found over several runs.
+    pub false_discovery: f64,
+    /// How much metrics may change; see [`Limit::selector`].
+    pub limits: Vec<Limit>,
+    /// Bounds that need no baseline.
+    pub bounds: Vec<Bound>,
+    /// Kernels that must be there, as patterns.
+    pub required: Vec<String>,
+    /// Accepted regressions.
+    pub waivers: Vec<GateWaiver>,
+    /// Where the code of kernels is.
+    pub code: Vec<CodePlace>,
+    /// What a kernel that only the current runs have means.
+    pub new: Action,
+    /// What a kernel that only the baseline has means.
+    pub vanished: Action,
+    /// What a change that is not certain means.
+    pub ambiguous: Action,
+    /// What a kernel that cannot be compared means.
+    pub incomparable: Action,
+    /// What an improvement that is not believable means.
+    pub implausible: Action,
+    /// What a current side means that looks cut off.
+    pub incomplete: Action,
+    /// New and vanished kernels below this share of the run are only counted.
+    pub listed_share: f64,
+    /// An improvement by more than this factor is not believable.
+    pub implausible_factor: f64,
+    /// Whether sides on different devices may be compared, by headroom.
+    pub across_devices: bool,
+    /// Days after which a baseline is old.
+    pub max_age_days: u32,
+    /// Fails nothing, with the same output.
+    pub warn_only: bool,
+}
+
+impl Limit {
+    /// A limit for every kernel that fails the gate.
+    #[must_use]
+    pub fn new(metric: Metric, worse: f64) -> Self {
+        Self {
+            metric,
+            selector: Selector::default(),
+            worse,
+            at_least: None,
+            min_share: None,
+            severity: None,
+            action: Action::Fail,
+        }
+    }
+}
+
+impl Default for Policy {
+    /// Kernels may take 5 % longer, the whole and what is common to all 3 %, where that matters at
+    /// all: 5 µs and 0.2 % of the run. What is not certain warns.
+    fn default() -> Self {
+        let time = Limit {
+            at_least: Some(5e-6),
+            min_share: Some(0.002),
+            ..Limit::new(Metric::Time, 0.05)
+        };
+        Self {
+            noise: Noise::default(),
+            false_discovery: 0.05,
+            limits: vec![
+                time,
+                Limit::new(Metric::Total, 0.03),
+                Limit::new(Metric::CommonShift, 0.03),
+            ],
+            bounds: Vec::new(),
+            required: Vec::new(),
+            waivers: Vec::new(),
+            code: Vec::new(),
+            new: Action::Notice,
+            vanished: Action::Warn,
+            ambiguous: Action::Warn,
+            incomparable: Action::Warn,
+            implausible: Action::Warn,
+            incomplete: Action::Fail,
+            listed_share: 0.001,
+            implausible_factor: 3.0,
+            across_devices: false,
+            max_age_days: 90,
+            warn_only: false,
+        }
+    }
+}
