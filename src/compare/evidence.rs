@@ -68,11 +68,15 @@ pub struct Change {
     pub before: Measured,
     /// What is measured now.
     pub after: Measured,
-    /// The shift of one launch's time, as measured; of headroom, where devices differ.
-    pub raw: Evidence,
+    /// The shift of one launch's time, as measured; of headroom, where devices differ. None where
+    /// either side has nothing to compare; the reason says what is missing.
+    pub raw: Option<Evidence>,
     /// The same with the shift that is common to all kernels taken out.
-    pub own: Evidence,
-    /// What more or fewer launches add to it, in proportion to those of other kernels; a logarithm.
+    pub own: Option<Evidence>,
+    /// Why there is no shift.
+    pub missing: Option<String>,
+    /// More or fewer launches, in proportion to those of other kernels; a logarithm. Not part of the
+    /// shift: that is of one launch.
     pub launches_shift: f64,
     /// The shift in SM cycles, where both sides have clocks.
     pub cycles: Option<Evidence>,
@@ -100,6 +104,8 @@ pub struct Measured {
     pub bytes: Option<f64>,
     /// Floating-point operations.
     pub flops: Option<f64>,
+    /// Of these, operations in double precision.
+    pub fp64_flops: Option<f64>,
     /// Measured over expected time.
     pub headroom: Option<f64>,
     /// Headroom that is certain, given what was not counted.
@@ -110,7 +116,11 @@ pub struct Measured {
     pub clock_hz: Option<f64>,
     /// Category that the name tells.
     pub category: String,
-    /// Grid and block, such as `108×1×1 / 256×1×1`; empty where not known.
+    /// Framework operator and parameters.
+    pub operator: Option<String>,
+    /// The name as the export writes it.
+    pub full_name: String,
+    /// Grid and block, such as `108 / 256`; empty where not known.
     pub shape: String,
     /// The device.
     pub device: String,

@@ -6,7 +6,12 @@ mod evidence;
 mod family;
 mod noise;
 mod pairing;
+mod proposals;
 mod run;
+mod shifts;
+mod sides;
+mod statistics;
+mod table;
 
 pub use comparison::{Basis, Common, Comparison, Side};
 pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit, percent};
@@ -16,3 +21,7 @@ pub use pairing::{MatchLevel, Pair, Pairing, pair};
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
 };
+pub use sides::kernels;
+pub use statistics::benjamini_hochberg;
+pub(crate) use statistics::{student_quantile, student_tail};
+pub use table::{Setting, compare};

@@ -38,15 +38,45 @@ impl MatchLevel {
         }
     }
 
-    fn key(self, kernel: &Kernel) -> String {
-        let full = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
-        let operator = kernel.operator.as_deref().unwrap_or_default();
-        let shape = || format!("{:?}", kernel.shape);
+    fn key(self, kernel: &Identity) -> String {
+        let Identity { full, operator, shape, device, .. } = kernel;
         match self {
-            Self::Exact => format!("{full}\0{operator}\0{}", shape()),
-            Self::Signature => format!("{}\0{operator}\0{}", KernelName::head(full), shape()),
-            Self::Name => format!("{}\0{operator}", KernelName::head(full)),
-            Self::Family => format!("{}\0{operator}", family(&KernelName::head(full))),
+            Self::Exact => format!("{full}\0{operator}\0{device}\0{shape}"),
+            Self::Signature => {
+                format!("{}\0{operator}\0{device}\0{shape}", KernelName::head(full))
+            }
+            Self::Name => format!("{}\0{operator}\0{device}", KernelName::head(full)),
+            Self::Family => {
+                format!("{}\0{operator}\0{device}", family(&KernelName::head(full)))
+            }
+        }
+    }
+}
+
+/// What tells a kernel of one side from the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Identity {
+    /// The name as the export writes it; the short one where it writes none.
+    pub(crate) full: String,
+    /// Framework operator; empty where there is none.
+    pub(crate) operator: String,
+    /// Grid and block.
+    pub(crate) shape: String,
+    /// The device, where a side has several.
+    pub(crate) device: String,
+    /// Runs of the side in which it occurs.
+    pub(crate) runs: Vec<usize>,
+}
+
+impl Identity {
+    fn of(kernel: &Kernel) -> Self {
+        let full = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
+        Self {
+            full: full.to_string(),
+            operator: kernel.operator.as_deref().unwrap_or_default().to_owned(),
+            shape: format!("{:?}", kernel.shape),
+            device: String::new(),
+            runs: vec![0],
         }
     }
 }
@@ -74,32 +104,46 @@ pub struct Pairing {
     pub new: Vec<usize>,
 }
 
-/// Sets the kernels of two runs beside each other, level by level: a looser key never overrides a
+/// Sets the kernels of two analyses beside each other, level by level: a looser key never overrides a
 /// tighter one, and what only a part of a name would join stays apart.
 #[must_use]
 pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
+    let of = |analysis: &Analysis| analysis.kernels.iter().map(Identity::of).collect::<Vec<_>>();
+    pair_sides(&of(before), &of(after), (1, 1))
+}
+
+/// The same for sides of several runs each. A kernel that not every run has, because a library chose
+/// another tile in some, is paired by the strictest key that every run has; what no key completes is
+/// paired by the strictest that both sides have.
+pub(crate) fn pair_sides(before: &[Identity], after: &[Identity], runs: (usize, usize)) -> Pairing {
     let mut pairing = Pairing::default();
-    let mut left: Vec<usize> = (0..before.kernels.len()).collect();
-    let mut right: Vec<usize> = (0..after.kernels.len()).collect();
-    for level in MatchLevel::ALL {
-        let mut groups: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-        for position in &left {
-            let key = level.key(&before.kernels[*position]);
-            groups.entry(key).or_default().0.push(*position);
-        }
-        for position in &right {
-            let key = level.key(&after.kernels[*position]);
-            groups.entry(key).or_default().1.push(*position);
-        }
-        left.clear();
-        right.clear();
-        for (before, after) in groups.into_values() {
-            if before.is_empty() || after.is_empty() {
-                left.extend(before);
-                right.extend(after);
-            } else {
-                pairing.pairs.push(Pair { level, before, after });
+    let mut left: Vec<usize> = (0..before.len()).collect();
+    let mut right: Vec<usize> = (0..after.len()).collect();
+    for whole in [true, false] {
+        for level in MatchLevel::ALL {
+            let mut groups: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+            for position in left.drain(..) {
+                groups.entry(level.key(&before[position])).or_default().0.push(position);
             }
+            for position in right.drain(..) {
+                groups.entry(level.key(&after[position])).or_default().1.push(position);
+            }
+            for (one, two) in groups.into_values() {
+                let fits = !one.is_empty()
+                    && !two.is_empty()
+                    && (!whole
+                        || covered(before, &one) == runs.0 && covered(after, &two) == runs.1);
+                if fits {
+                    pairing.pairs.push(Pair { level, before: one, after: two });
+                } else {
+                    left.extend(one);
+                    right.extend(two);
+                }
+            }
+        }
+        // With one run a side, every kernel is in all of them.
+        if runs == (1, 1) {
+            break;
         }
     }
     pairing.pairs.sort_by(|one, two| one.after.cmp(&two.after));
@@ -108,6 +152,12 @@ pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
     pairing.vanished = left;
     pairing.new = right;
     pairing
+}
+
+/// In how many runs any of the kernels occurs.
+fn covered(kernels: &[Identity], positions: &[usize]) -> usize {
+    let runs = positions.iter().flat_map(|position| &kernels[*position].runs);
+    runs.collect::<std::collections::BTreeSet<_>>().len()
 }
 
 #[cfg(test)]

@@ -79,6 +79,8 @@ pub enum Outcome {
     Inconclusive,
     /// Nothing was measured that could be judged.
     NothingMeasured,
+    /// The sides ran on different devices, and the policy does not let them be compared.
+    DifferentDevices,
 }
 
 impl Outcome {
@@ -90,6 +92,7 @@ impl Outcome {
             Self::Failed => "failed",
             Self::Inconclusive => "inconclusive",
             Self::NothingMeasured => "nothing measured",
+            Self::DifferentDevices => "different devices",
         }
     }
 }
@@ -201,13 +204,13 @@ pub struct Decision {
     pub comparison: Option<Comparison>,
     /// What may have become of new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// What a uniform slowdown of a kernel with most time would need to be to be seen; a relative change.
+    /// The slowdown that would have been seen in any kernel with 5 % of the time; a relative change.
     pub detectable: Option<f64>,
     /// How it was judged, in sentences: method, limits, floors.
     pub method: Vec<String>,
     /// What a reader must know: doubts, expired waivers, an old baseline.
     pub notes: Vec<String>,
-    /// Whether the current side was ever a baseline: `diff` informs, `gate` decides.
+    /// Whether it decides (`gate`) or informs (`diff`).
     pub decides: bool,
 }
 
@@ -221,6 +224,31 @@ impl Decision {
 }
 
 impl Check {
+    /// A check that found nothing wrong and knows no numbers yet.
+    pub(super) fn new(rule: &str, metric: Metric, subject: Subject, message: String) -> Self {
+        Self {
+            rule: rule.to_owned(),
+            metric,
+            subject,
+            verdict: Verdict::Unchanged,
+            action: Action::None,
+            before: None,
+            after: None,
+            change: None,
+            interval: None,
+            confidence: None,
+            limit: None,
+            noise: None,
+            delta_s: None,
+            share: None,
+            matched: None,
+            more_runs: None,
+            message,
+            evidence: Vec::new(),
+            waived: None,
+        }
+    }
+
     /// Stays the same from run to run for the same rule and kernel, whatever the numbers: for code
     /// scanners that follow a finding.
     #[must_use]

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::Noise;
+use crate::analysis::fits;
+use crate::compare::{Measured, Noise};
 use crate::rules::Severity;
 
 /// What is measured and judged.
@@ -145,7 +146,8 @@ pub struct Limit {
     pub worse: f64,
     /// Smallest worsening that counts, in the unit of the metric (for time: seconds of the whole kernel).
     pub at_least: Option<f64>,
-    /// Smallest share of the time of the run that counts.
+    /// Kernels with a smaller share of the time of the run are shown, and judged only as part of the
+    /// total.
     pub min_share: Option<f64>,
     /// For findings: only those of this severity or above.
     pub severity: Option<Severity>,
@@ -244,6 +246,17 @@ pub struct Policy {
 }
 
 impl Limit {
+    /// The worsening that is allowed, on the logarithmic scale on which shifts are judged: `ln 1.05` for
+    /// 5 %, and `-ln 0.95` for a share of the roof that may fall by 5 %.
+    #[must_use]
+    pub fn shift(&self) -> f64 {
+        if self.metric == Metric::Roof {
+            -(-self.worse).max(-0.999).ln_1p()
+        } else {
+            self.worse.ln_1p()
+        }
+    }
+
     /// A limit for every kernel that fails the gate.
     #[must_use]
     pub fn new(metric: Metric, worse: f64) -> Self {
@@ -259,13 +272,46 @@ impl Limit {
     }
 }
 
+impl Selector {
+    /// Whether it leaves out no kernel.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a kernel of this short name is one of those meant.
+    #[must_use]
+    pub fn fits(&self, name: &str, measured: &Measured) -> bool {
+        let named = |pattern: &String| fits(pattern, name) || fits(pattern, &measured.full_name);
+        let operator = measured.operator.as_deref().unwrap_or_default();
+        self.kernel.as_ref().is_none_or(named)
+            && self.operator.as_ref().is_none_or(|pattern| fits(pattern, operator))
+            && self.category.as_ref().is_none_or(|category| *category == measured.category)
+    }
+}
+
+impl Policy {
+    /// The limit that holds for a kernel and a metric: the last that fits.
+    #[must_use]
+    pub fn limit(&self, metric: Metric, measured: &Measured, name: &str) -> Option<&Limit> {
+        let fits = |limit: &&Limit| limit.metric == metric && limit.selector.fits(name, measured);
+        self.limits.iter().rev().find(fits)
+    }
+
+    /// The limit for a metric of the whole run: the last one.
+    #[must_use]
+    pub fn limit_of_run(&self, metric: Metric) -> Option<&Limit> {
+        self.limits.iter().rev().find(|limit| limit.metric == metric)
+    }
+}
+
 impl Default for Policy {
     /// Kernels may take 5 % longer, the whole and what is common to all 3 %, where that matters at
-    /// all: 5 µs and 0.2 % of the run. What is not certain warns.
+    /// all: kernels with 0.5 % of the run, and 5 µs. What is not certain warns.
     fn default() -> Self {
         let time = Limit {
             at_least: Some(5e-6),
-            min_share: Some(0.002),
+            min_share: Some(0.005),
             ..Limit::new(Metric::Time, 0.05)
         };
         Self {

@@ -1,0 +1,158 @@
+//! Evidence from values: one run a side, or several.
+
+use super::evidence::{Evidence, Unit};
+use super::noise::Noise;
+use super::statistics::{Prior, hodges_lehmann, robust_deviation};
+
+/// Values of single launches a side, as logarithms, after `offset` was taken out of the shift.
+pub(super) fn of_launches(
+    before: &[f64],
+    after: &[f64],
+    offset: f64,
+    noise: &Noise,
+    timer_s: f64,
+) -> Option<Evidence> {
+    let shift = hodges_lehmann(before, after)?;
+    let several = before.len() > 1 || after.len() > 1;
+    let within = within(&[before, after]);
+    Some(Evidence {
+        shift: shift.estimate - offset,
+        low: several.then_some(shift.low - offset),
+        high: several.then_some(shift.high - offset),
+        confidence: several.then_some(shift.confidence),
+        unit: if several { Unit::Launches } else { Unit::Single },
+        before: before.len(),
+        after: after.len(),
+        standard_error: None,
+        degrees: None,
+        floor: floor(before, after, noise, timer_s),
+        within,
+        between: None,
+    })
+}
+
+/// Spread of launches within the runs, pooled over them.
+pub(super) fn within(runs: &[&[f64]]) -> Option<f64> {
+    let known = runs.iter().filter(|run| run.len() >= 2);
+    let spreads: Vec<(f64, f64)> = known
+        .filter_map(|run| Some((robust_deviation(run)?.powi(2), (run.len() - 1) as f64)))
+        .collect();
+    let degrees: f64 = spreads.iter().map(|(_, degrees)| degrees).sum();
+    let sum: f64 = spreads.iter().map(|(variance, degrees)| variance * degrees).sum();
+    (degrees > 0.0).then(|| (sum / degrees).sqrt())
+}
+
+/// What noise alone may shift between two runs of the same code, as a logarithm.
+///
+/// With enough launches, the declared floor, and three standard errors of the shift as launches spread;
+/// with few, the larger floor, and three times their range. Never finer than the timer.
+fn floor(before: &[f64], after: &[f64], noise: &Noise, timer_s: f64) -> f64 {
+    let typical = before.iter().chain(after).copied().fold(f64::INFINITY, f64::min);
+    let timer = (timer_s.max(noise.timer_s) / typical.exp()).ln_1p();
+    let least = before.len().min(after.len());
+    let declared = if least >= Noise::ENOUGH {
+        let variance = |values: &[f64]| {
+            robust_deviation(values).unwrap_or_default().powi(2) / values.len() as f64
+        };
+        let error = (variance(before) + variance(after)).sqrt();
+        noise.kernel.ln_1p().max(3.0 * error)
+    } else {
+        let range = |values: &[f64]| {
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
+        };
+        noise.few_launches.ln_1p().max(3.0 * range(before).max(range(after)))
+    };
+    declared.max(timer)
+}
+
+/// One number a side.
+pub(super) fn single(shift: f64, floor: f64) -> Evidence {
+    Evidence {
+        shift,
+        low: None,
+        high: None,
+        confidence: None,
+        unit: Unit::Single,
+        before: 1,
+        after: 1,
+        standard_error: None,
+        degrees: None,
+        floor,
+        within: None,
+        between: None,
+    }
+}
+
+/// The spread of the values of both sides about their own means, and its degrees of freedom.
+pub(super) fn variance(before: &[f64], after: &[f64]) -> (f64, f64) {
+    let squares = |values: &[f64]| {
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let degrees = (before.len() + after.len()).saturating_sub(2) as f64;
+    let sum = squares(before) + squares(after);
+    (if degrees > 0.0 { sum / degrees } else { 0.0 }, degrees)
+}
+
+/// Standard deviation of the values of one side; none of a single one.
+pub(super) fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// Values of several runs. The variance is drawn towards what other kernels show, where there is a
+/// prior; `floor` is what the timer cannot tell.
+pub(super) fn of_runs(
+    before: &[f64],
+    after: &[f64],
+    prior: Option<Prior>,
+    floor: f64,
+) -> Option<Evidence> {
+    let shift = hodges_lehmann(before, after)?;
+    let (own, degrees) = variance(before, after);
+    let (pooled, freedom) = prior.map_or((own, degrees), |prior| prior.moderate(own, degrees));
+    let error = (pooled * (1.0 / before.len() as f64 + 1.0 / after.len() as f64)).sqrt();
+    Some(Evidence {
+        shift: shift.estimate,
+        low: Some(shift.low),
+        high: Some(shift.high),
+        confidence: Some(shift.confidence),
+        unit: Unit::Runs,
+        before: before.len(),
+        after: after.len(),
+        standard_error: (freedom > 0.0).then_some(error),
+        degrees: (freedom > 0.0 && freedom.is_finite()).then_some(freedom),
+        floor,
+        within: None,
+        between: (degrees > 0.0).then(|| own.sqrt()),
+    })
+}
+
+/// Takes a linear drift over the order of the runs out of their values: the slope that least squares
+/// find beside the difference of the sides. The order must not be that of the sides alone.
+pub(super) fn without_drift(
+    before: &[f64],
+    after: &[f64],
+    positions: &(Vec<f64>, Vec<f64>),
+) -> (Vec<f64>, Vec<f64>, f64) {
+    let centred = |values: &[f64]| {
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        values.iter().map(|value| value - mean).collect::<Vec<_>>()
+    };
+    // Within each side, so that the difference of the sides does not bend the slope.
+    let pairs = [(before, &positions.0), (after, &positions.1)].map(|(values, positions)| {
+        let (values, positions) = (centred(values), centred(positions));
+        let products = values.iter().zip(&positions).map(|(value, at)| value * at).sum::<f64>();
+        (products, positions.iter().map(|at| at * at).sum::<f64>())
+    });
+    let (products, squares) = (pairs[0].0 + pairs[1].0, pairs[0].1 + pairs[1].1);
+    let slope = if squares > 0.0 { products / squares } else { 0.0 };
+    let all: Vec<f64> = positions.0.iter().chain(&positions.1).copied().collect();
+    let middle = all.iter().sum::<f64>() / all.len().max(1) as f64;
+    let level = |values: &[f64], positions: &[f64]| {
+        values.iter().zip(positions).map(|(value, at)| value - slope * (at - middle)).collect()
+    };
+    (level(before, &positions.0), level(after, &positions.1), slope)
+}

@@ -1,0 +1,244 @@
+//! Judges what no kernel alone tells: the total, what all kernels share, what is new, gone or missing.
+
+use super::certainty::{Standing, is_beyond, mirrored, more_runs};
+use super::decision::{Check, Guess, Subject, Value, Verdict};
+use super::kernels::subject;
+use super::policy::{Action, Limit, Metric, Policy};
+use super::words;
+use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit, percent};
+use crate::units::{digits, si};
+
+/// Probability below which a shift of the whole is certain: there are only two such shifts.
+const CERTAIN: f64 = 0.01;
+
+/// Everything but the kernels that both sides have.
+pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
+    let mut checks = Vec::new();
+    checks.extend(total(comparison, policy));
+    checks.extend(common(comparison, policy));
+    checks.extend(work(comparison, policy));
+    if let Some(reason) = &comparison.cut_off {
+        checks.push(Check {
+            verdict: Verdict::NoData,
+            action: policy.incomplete,
+            ..Check::new(
+                "incomplete",
+                Metric::Presence,
+                Subject::Run,
+                format!("{reason}: cut off?"),
+            )
+        });
+    }
+    for doubt in &comparison.doubts {
+        checks.push(Check {
+            verdict: Verdict::Incomparable,
+            action: policy.incomparable,
+            ..Check::new("conditions", Metric::Presence, Subject::Run, doubt.clone())
+        });
+    }
+    checks.extend(lone(&comparison.new, policy, true));
+    checks.extend(lone(&comparison.vanished, policy, false));
+    checks.extend(required(comparison, policy));
+    checks
+}
+
+/// On which side of its limit a shift of the whole lies.
+fn standing(evidence: &Evidence, limit: f64) -> Standing {
+    let certain = |own: f64| own <= CERTAIN;
+    if is_beyond(evidence, limit, certain) {
+        Standing::Worse
+    } else if is_beyond(&mirrored(evidence), limit, certain) {
+        Standing::Better
+    } else if evidence.shift > limit {
+        Standing::Unsure
+    } else {
+        Standing::Within
+    }
+}
+
+fn of_whole(rule: &str, evidence: &Evidence, limit: &Limit, policy: &Policy) -> Check {
+    let standing = standing(evidence, limit.shift());
+    let (verdict, action) = match standing {
+        Standing::Worse => (Verdict::Regression, limit.action),
+        Standing::Unsure => (Verdict::Ambiguous, policy.ambiguous),
+        Standing::Better => (Verdict::Improvement, Action::None),
+        Standing::Within => (Verdict::Unchanged, Action::None),
+    };
+    let unsure = standing == Standing::Unsure;
+    Check {
+        verdict,
+        action,
+        change: Some(evidence.change()),
+        interval: evidence.interval(),
+        confidence: evidence.confidence,
+        limit: Some(limit.worse),
+        noise: (evidence.unit != Unit::Runs).then(|| percent(evidence.floor)),
+        more_runs: unsure.then(|| more_runs(evidence, limit.shift())).flatten(),
+        evidence: if unsure { vec![words::doubt(evidence, limit.shift())] } else { Vec::new() },
+        ..Check::new(rule, limit.metric, Subject::Run, String::new())
+    }
+}
+
+fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
+    let limit = policy.limit_of_run(Metric::Total)?;
+    let evidence = &comparison.total;
+    let mut check = of_whole("total", evidence, limit, policy);
+    let (one, two) = (comparison.baseline.time_s * comparison.work, comparison.current.time_s);
+    let mut message = match comparison.basis {
+        Basis::Time => {
+            check.before = Some(Value { value: one, unit: "s" });
+            check.after = Some(Value { value: two, unit: "s" });
+            check.delta_s = Some(two - one);
+            format!("GPU time went from {} to {}", si(one, "s"), si(two, "s"))
+        }
+        Basis::Headroom => "the headroom of the whole run changed".to_owned(),
+    };
+    message.push_str(&format!(
+        ": {}; {} is allowed",
+        words::change(evidence.shift),
+        words::relative(limit.worse)
+    ));
+    check.message = message;
+    if comparison.common.removed && comparison.common.evidence.shift.abs() > 0.005 {
+        check.evidence.push(format!(
+            "all kernels share {}; the rest is of single kernels",
+            words::change(comparison.common.evidence.shift)
+        ));
+    }
+    Some(check)
+}
+
+fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
+    let Common { evidence, kernels, removed, cycles, .. } = &comparison.common;
+    let limit = policy.limit_of_run(Metric::CommonShift).filter(|_| *removed)?;
+    let mut check = of_whole("common-shift", evidence, limit, policy);
+    check.message = format!(
+        "{kernels} kernels share a shift of {}: clocks, temperature, a driver, or a change to all of \
+         them; {} is allowed",
+        words::change(evidence.shift),
+        words::relative(limit.worse)
+    );
+    if let Some(cycles) = cycles {
+        let explained = evidence.shift.abs() > 0.01 && cycles.abs() < evidence.shift.abs() / 2.0;
+        let told = format!("in SM cycles they share {}", words::change(*cycles));
+        let why = if explained { ": the clock explains the rest" } else { "" };
+        check.evidence.push(format!("{told}{why}"));
+    }
+    Some(check)
+}
+
+/// More or less work than before: the total was compared for the same amount.
+fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
+    let work = comparison.work;
+    ((work.ln()).abs() > 1e-9).then(|| Check {
+        verdict: Verdict::Ambiguous,
+        action: policy.ambiguous.min(Action::Warn),
+        before: Some(Value { value: comparison.baseline.launches, unit: "count" }),
+        after: Some(Value { value: comparison.current.launches, unit: "count" }),
+        change: Some(work - 1.0),
+        ..Check::new(
+            "work",
+            Metric::Launches,
+            Subject::Run,
+            format!(
+                "most kernels have {}× the launches of the baseline: totals are compared for the same \
+                 amount of work",
+                digits(work)
+            ),
+        )
+    })
+}
+
+/// Kernels that only one side has; those that take next to nothing are counted together.
+fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
+    let (rule, verdict, action) = if is_new {
+        ("new", Verdict::New, policy.new)
+    } else {
+        ("vanished", Verdict::Vanished, policy.vanished)
+    };
+    let check = |lone: &Lone| {
+        let measured = &lone.measured;
+        let share = measured.share * 100.0;
+        let side = if is_new { "the current side" } else { "the baseline" };
+        let time = Some(Value { value: measured.time_s, unit: "s" });
+        let small = measured.share < policy.listed_share;
+        Check {
+            verdict,
+            action: if small { action.min(Action::Notice) } else { action },
+            before: time.filter(|_| !is_new),
+            after: time.filter(|_| is_new),
+            share: Some(measured.share),
+            delta_s: Some(if is_new { measured.time_s } else { -measured.time_s }),
+            ..Check::new(
+                rule,
+                Metric::Presence,
+                subject(&lone.name, measured),
+                format!(
+                    "only {side} has it: {} in {} launches, {} % of its run",
+                    si(measured.time_s, "s"),
+                    digits(measured.launches),
+                    digits(share)
+                ),
+            )
+        }
+    };
+    kernels.iter().map(check).collect()
+}
+
+/// Patterns of the policy that no kernel of the current side fits.
+fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
+    let there = |pattern: &str| {
+        let matched = comparison
+            .changes
+            .iter()
+            .any(|change| named(pattern, &change.name, &change.after.full_name));
+        matched
+            || comparison
+                .new
+                .iter()
+                .any(|lone| named(pattern, &lone.name, &lone.measured.full_name))
+    };
+    missing(policy, there)
+}
+
+/// A check for each required kernel that is not there.
+pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Check> {
+    let missing = policy.required.iter().filter(|pattern| !there(pattern));
+    missing
+        .map(|pattern| Check {
+            verdict: Verdict::NoData,
+            action: Action::Fail,
+            ..Check::new(
+                "required-kernel",
+                Metric::Presence,
+                Subject::Run,
+                format!("no kernel of the current side is called {pattern:?}, and the policy requires it"),
+            )
+        })
+        .collect()
+}
+
+/// Whether a kernel goes by this pattern.
+pub(super) fn named(pattern: &str, name: &str, full: &str) -> bool {
+    crate::analysis::fits(pattern, name) || crate::analysis::fits(pattern, full)
+}
+
+/// What may have become of new and vanished kernels, by their names.
+pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
+    let names = |lone: &[Lone], at: &[usize]| {
+        at.iter().filter_map(|at| lone.get(*at)).map(|lone| lone.name.clone()).collect()
+    };
+    comparison
+        .proposals
+        .iter()
+        .map(|proposal| Guess {
+            kind: proposal.kind,
+            before: names(&comparison.vanished, &proposal.before),
+            after: names(&comparison.new, &proposal.after),
+            before_s: proposal.before_s,
+            after_s: proposal.after_s,
+            confidence: proposal.confidence,
+            why: proposal.why.clone(),
+        })
+        .collect()
+}
