@@ -64,6 +64,9 @@ pub struct Comparison {
     pub common: Common,
     /// The whole run, for the same amount of work.
     pub total: Evidence,
+    /// The same with every launch taken for a typical one of its kernel, as a logarithm: what single
+    /// launches that took much longer cannot move. Only for one run a side on the same device.
+    pub total_typical: Option<f64>,
     /// How much more work the current runs hold: the usual ratio of launches; 1 where it is the same.
     pub work: f64,
     /// Kernels that both sides have, those with most time first.

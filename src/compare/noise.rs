@@ -12,7 +12,7 @@ pub struct Noise {
     /// Relative shift of one kernel, after the common shift was taken out, with at least
     /// [`Noise::ENOUGH`] launches a side.
     pub kernel: f64,
-    /// The same with fewer launches.
+    /// The same with four launches a side; with fewer it grows, to twice as much for single launches.
     pub few_launches: f64,
     /// Relative shift of all kernels together: clocks, temperature.
     pub common: f64,
@@ -28,6 +28,6 @@ impl Noise {
 impl Default for Noise {
     fn default() -> Self {
         // Two ticks of the 32 ns timer of NVIDIA GPUs.
-        Self { kernel: 0.03, few_launches: 0.10, common: 0.07, timer_s: 64e-9 }
+        Self { kernel: 0.03, few_launches: 0.10, common: 0.10, timer_s: 64e-9 }
     }
 }

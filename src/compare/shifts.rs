@@ -61,9 +61,16 @@ fn floor(before: &[f64], after: &[f64], noise: &Noise, timer_s: f64) -> f64 {
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
         };
-        noise.few_launches.ln_1p().max(3.0 * range(before).max(range(after)))
+        few(noise, before.len(), after.len()).max(3.0 * range(before).max(range(after)))
     };
     declared.max(timer)
+}
+
+/// The floor for few launches a side, as a logarithm: it is declared for four, and grows as their mean gets
+/// less certain.
+pub(super) fn few(noise: &Noise, before: usize, after: usize) -> f64 {
+    let launches = 1.0 / before.max(1) as f64 + 1.0 / after.max(1) as f64;
+    noise.few_launches.ln_1p() * (2.0 * launches).sqrt().max(1.0)
 }
 
 /// One number a side.

@@ -35,6 +35,18 @@ impl<'a> Runs<'a> {
         Self { runs, members, identities }
     }
 
+    /// Time of all kernels of all runs, every launch a typical one of its kernel and run.
+    pub(super) fn typical_time(&self) -> f64 {
+        let of = |run: &Run| {
+            let kernels = run.kernels.iter().map(|kernel| {
+                let typical = pseudomedian(&logs(Some(&kernel.samples_s)));
+                typical.map_or(kernel.measured_s, |log| log.exp() * kernel.timed as f64)
+            });
+            kernels.sum::<f64>()
+        };
+        self.runs.iter().map(of).sum()
+    }
+
     /// Kernels of the side by themselves, those with most time first.
     pub(super) fn lone(&self, positions: impl IntoIterator<Item = usize>) -> Vec<Lone> {
         let of = |kernel: usize| {

@@ -12,8 +12,10 @@ use super::statistics::{Prior, median, rank_test, robust_deviation, weighted_med
 
 /// Kernels that take at least this share of the time tell what is common to all.
 const TELLING_SHARE: f64 = 0.001;
-/// So many of them must agree before their common shift is taken out of each.
+/// So many of them must agree before their common shift is taken out of each, with one run a side.
 const TELLING_KERNELS: usize = 10;
+/// With several runs, fewer do: what is taken out is judged by itself, and its noise is known.
+const TELLING_KERNELS_OF_RUNS: usize = 3;
 /// They do not agree if they spread further than this, as logarithms.
 const AGREEMENT: f64 = 0.05;
 
@@ -67,6 +69,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     Comparison {
         basis,
         total: table.total(baseline, current, work),
+        total_typical: table.total_typical((&before, &after), work),
         common,
         work,
         proposals: proposals::propose((&before, &vanished), (&after, &new), work),
@@ -190,12 +193,13 @@ impl Table<'_> {
     fn common(&self, offsets: &Offsets) -> Common {
         let floor = self.noise.common.ln_1p();
         let evidence = self.of_whole(&offsets.before, &offsets.after, floor);
+        let needed = if self.several { TELLING_KERNELS_OF_RUNS } else { TELLING_KERNELS };
         let (removed, reason) = if self.basis == Basis::Headroom {
             (false, "headroom is compared, and the devices differ".to_owned())
-        } else if offsets.kernels < TELLING_KERNELS {
+        } else if offsets.kernels < needed {
             let few = format!(
-                "only {} kernels with 0.1 % of the time or more; {TELLING_KERNELS} are needed to tell \
-                 what they share from what each has",
+                "{} kernels have 0.1 % of the time or more, and {needed} are needed to tell what they \
+                 share from what each has",
                 offsets.kernels
             );
             (false, few)
@@ -261,6 +265,15 @@ impl Table<'_> {
             Basis::Headroom => two,
         };
         self.of_whole(&one, &two, floor)
+    }
+
+    /// The shift of the whole with typical launches, for one run a side.
+    fn total_typical(&self, (before, after): (&Runs<'_>, &Runs<'_>), work: f64) -> Option<f64> {
+        if self.several || self.basis == Basis::Headroom {
+            return None;
+        }
+        let (one, two) = (before.typical_time(), after.typical_time());
+        (one > 0.0 && two > 0.0).then(|| (two / one / work).ln())
     }
 
     /// Headroom of everything that both sides have judged, run by run.
@@ -378,14 +391,25 @@ impl Table<'_> {
             let find = |logs: &[Vec<f64>]| logs.iter().find(|run| !run.is_empty()).cloned();
             let pick = || Some((find(&all_before)?, find(&all_after)?));
             let samples = pick().filter(|_| row.by_samples && self.basis == Basis::Time);
-            let of = |offset: f64| match &samples {
-                Some((one, two)) => {
-                    shifts::of_launches(one, two, offset, &self.noise, self.timer_s)
+            let of = |offset: f64| {
+                let mut evidence = match &samples {
+                    Some((one, two)) => {
+                        shifts::of_launches(one, two, offset, &self.noise, self.timer_s)?
+                    }
+                    None => {
+                        let launches = |group: &Group<'_>| {
+                            group.all().map(|kernel| kernel.timed).min().unwrap_or(1) as usize
+                        };
+                        let (before, after) = (launches(&row.before), launches(&row.after));
+                        let floor = shifts::few(&self.noise, before, after);
+                        shifts::single(two[0] - one[0] - offset, floor)
+                    }
+                };
+                // What befell all kernels of a run is in the shift of each, unless it is taken out.
+                if !common.removed {
+                    evidence.floor = evidence.floor.max(self.noise.common.ln_1p());
                 }
-                None => {
-                    let floor = self.noise.few_launches.ln_1p();
-                    Some(shifts::single(two[0] - one[0] - offset, floor))
-                }
+                Some(evidence)
             };
             return (of(0.0), of(taken));
         }

@@ -99,6 +99,21 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         words::relative(limit.worse)
     ));
     check.message = message;
+    // A total is a sum: one launch that something interrupted can make it.
+    if check.verdict == Verdict::Regression
+        && let Some(typical) = comparison
+            .total_typical
+            .filter(|typical| *typical <= limit.shift() || *typical <= evidence.floor)
+    {
+        check.verdict = Verdict::Ambiguous;
+        check.action = policy.ambiguous;
+        check.more_runs = Some(2);
+        check.evidence.push(format!(
+            "typical launches make it {}: single launches that took much longer make the rest; two runs \
+             more a side would tell whether they belong to it",
+            words::change(typical)
+        ));
+    }
     if comparison.common.removed && comparison.common.evidence.shift.abs() > 0.005 {
         check.evidence.push(format!(
             "all kernels share {}; the rest is of single kernels",
