@@ -146,7 +146,7 @@ fn changes(text: &mut String, report: &Report<'_>, style: &Style) {
 }
 
 /// Draws a table; the column `code` holds names, which are shown as code.
-fn table(text: &mut String, table: &Table, code: usize) {
+pub(super) fn table(text: &mut String, table: &Table, code: usize) {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text.push_str(&line(table.headers.iter().map(|header| escape(&header.title)).collect()));
     text.push_str(&line(
@@ -166,7 +166,7 @@ fn table(text: &mut String, table: &Table, code: usize) {
 }
 
 /// Text that Markdown and HTML leave as it is.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -184,7 +184,7 @@ fn escape(text: &str) -> String {
 }
 
 /// A name as HTML code, which unlike a Markdown code span can hold backticks and pipes in a table.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut html = String::from("<code>");
     for c in text.chars() {
         match c {

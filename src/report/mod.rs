@@ -6,6 +6,7 @@ mod advice;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+mod gate;
 mod groups;
 mod numbers;
 #[cfg(feature = "plot")]
@@ -25,6 +26,7 @@ use crate::rules::Findings;
 pub use explained::explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
+pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_output_for, gate_schema};
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]
 pub use pictures::{Subject, picture};

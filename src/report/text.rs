@@ -196,7 +196,7 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 18] = [
+    const DISPENSABLE: [&str; 22] = [
         "kernels",
         "kept",
         "pipe",
@@ -215,6 +215,10 @@ impl Columns {
         "faster",
         "expected",
         "state",
+        "diff [",
+        "result",
+        "before",
+        "interval",
     ];
 
     /// Names are elided to this before a column is left out.

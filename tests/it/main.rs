@@ -10,6 +10,7 @@ mod browser;
 mod cases;
 mod cli;
 mod custom_rules;
+mod gate;
 mod golden;
 mod house;
 mod laws;

@@ -1,0 +1,145 @@
+//! What code scanners and annotations show: each check that the policy wants told, the gravest first.
+
+use std::collections::BTreeMap;
+
+use super::places::{self, Place};
+use super::{GateReport, view};
+use crate::gate::{Action, Check, Outcome, Subject};
+use crate::model::elide;
+use crate::report::view::{Style, printable};
+
+/// How grave, for scanners that know three levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+/// One thing to show.
+#[derive(Debug)]
+pub(super) struct Finding<'a> {
+    pub(super) level: Level,
+    pub(super) action: Action,
+    /// The rule that fired; `gate` for what is said of the whole gate.
+    pub(super) rule: String,
+    /// A few words: verdict and kernel.
+    pub(super) title: String,
+    /// Sentences; the first says what happened.
+    pub(super) lines: Vec<String>,
+    pub(super) place: Place,
+    /// Unique in a document, the same from run to run.
+    pub(super) fingerprint: String,
+    pub(super) check: Option<&'a Check>,
+}
+
+/// Characters of a kernel's name in a title.
+const TITLE: usize = 80;
+
+/// Everything to show. Where something is wrong that no check says, the gate itself is a finding: no
+/// reader of this list alone may take it for clean.
+pub(super) fn findings<'a>(report: &GateReport<'a>) -> Vec<Finding<'a>> {
+    let decision = report.decision;
+    let mut found: Vec<Finding<'a>> = Vec::new();
+    if decision.outcome != Outcome::Passed && decision.deciding().next().is_none() {
+        found.push(whole(report));
+    }
+    let shown = |check: &&&Check| check.action > Action::None && check.waived.is_none();
+    let mut checks: Vec<&Check> = decision.checks.iter().collect::<Vec<_>>();
+    checks.retain(|check| shown(&check));
+    // Checks come with the gravest first: that order stays among equal actions.
+    checks.sort_by_key(|check| std::cmp::Reverse(check.action));
+    let fingerprints = fingerprints(&checks);
+    found.extend(checks.into_iter().zip(fingerprints).map(|(check, fingerprint)| Finding {
+        level: level(report, check.action),
+        action: check.action,
+        rule: rule(check),
+        title: title(check),
+        lines: lines(check),
+        place: places::place(report, Some(check)),
+        fingerprint,
+        check: Some(check),
+    }));
+    found
+}
+
+/// What the gate as a whole says.
+pub(super) fn whole<'a>(report: &GateReport<'a>) -> Finding<'a> {
+    use sha2::{Digest, Sha256};
+    let action = match report.decision.outcome {
+        Outcome::Passed => Action::Notice,
+        Outcome::Inconclusive => Action::Inconclusive,
+        Outcome::Failed | Outcome::NothingMeasured => Action::Fail,
+    };
+    let hash = Sha256::digest(b"gate");
+    let subject = if report.decision.decides { "gate" } else { "comparison" };
+    Finding {
+        level: level(report, action),
+        action,
+        rule: "gate".to_owned(),
+        title: format!("{subject} {}", report.decision.outcome.label()),
+        lines: vec![sentence(&report.decision.reason, report.decision.outcome.label())],
+        place: places::place(report, None),
+        fingerprint: hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect(),
+        check: None,
+    }
+}
+
+fn level(report: &GateReport<'_>, action: Action) -> Level {
+    match action {
+        Action::Fail if report.can_fail() => Level::Error,
+        Action::Fail | Action::Inconclusive | Action::Warn => Level::Warning,
+        Action::Notice | Action::None => Level::Notice,
+    }
+}
+
+/// The rule of a check, which scanners take for an identifier: never empty.
+pub(super) fn rule(check: &Check) -> String {
+    sentence(&check.rule, check.metric.key())
+}
+
+/// A text that is never empty: scanners take that for missing.
+fn sentence(text: &str, otherwise: &str) -> String {
+    let text = printable(text);
+    if text.trim().is_empty() { otherwise.to_owned() } else { text }
+}
+
+fn title(check: &Check) -> String {
+    let name = view::name(check, &Style::default());
+    format!("{}: {}", check.verdict.label(), elide(&name, TITLE))
+}
+
+/// What happened, to which kernel, and what else is known.
+fn lines(check: &Check) -> Vec<String> {
+    let mut lines = vec![sentence(&check.message, check.verdict.label())];
+    if let Subject::Kernel { full_name, name, .. } = &check.subject {
+        let name = printable(if full_name.is_empty() { name } else { full_name });
+        let (shape, device) = (view::shape(check), view::device(check));
+        let known = [name, shape, device].into_iter().filter(|part| !part.is_empty());
+        lines.push(format!("Kernel: {}", known.collect::<Vec<_>>().join(", ")));
+    }
+    lines.extend(view::why(check).into_iter().skip(1));
+    lines
+}
+
+/// A fingerprint for each check. Where kernels share one (they differ only in what changes from build
+/// to build), they are numbered in the order of their names, which numbers do not change.
+fn fingerprints(checks: &[&Check]) -> Vec<String> {
+    let full = |check: &Check| match &check.subject {
+        Subject::Kernel { full_name, name, .. } => format!("{full_name}\0{name}"),
+        Subject::Run => String::new(),
+    };
+    let mut sharing: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
+    for (position, check) in checks.iter().enumerate() {
+        sharing.entry(check.fingerprint()).or_default().push((full(check), position));
+    }
+    let mut unique = vec![String::new(); checks.len()];
+    for (fingerprint, mut kernels) in sharing {
+        kernels.sort();
+        for (number, (_, position)) in kernels.into_iter().enumerate() {
+            let ending = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+            unique[position] = format!("{fingerprint}{ending}");
+        }
+    }
+    unique
+}

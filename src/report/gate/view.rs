@@ -1,0 +1,488 @@
+//! What text and Markdown share: words, numbers, columns, order.
+
+use super::GateReport;
+use crate::compare::{Evidence, Lone, MatchLevel, Side, percent as relative};
+use crate::gate::{Action, Check, Metric, Outcome, Subject, Value, Verdict};
+use crate::report::view::{
+    MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
+};
+use crate::units::Seconds;
+
+/// A relative change with its sign: `+12.3 %`.
+pub(super) fn change(relative: f64) -> String {
+    format!("{} %", signed(relative * 100.0))
+}
+
+/// The ends of an interval: `[+10.1, +14.0] %`.
+pub(super) fn interval([low, high]: [f64; 2]) -> String {
+    format!("[{}, {}] %", signed(low * 100.0), signed(high * 100.0))
+}
+
+/// Three digits and a sign, which nothing that is shown as zero has.
+fn signed(value: f64) -> String {
+    if !value.is_finite() {
+        return if value > 0.0 { "unbounded".to_owned() } else { MISSING.to_owned() };
+    }
+    let shown = digits(value.abs());
+    let is_zero = !shown.contains(|c: char| ('1'..='9').contains(&c));
+    let sign = match value {
+        _ if is_zero => "",
+        value if value < 0.0 => "-",
+        _ => "+",
+    };
+    if is_zero { "0.00".to_owned() } else { format!("{sign}{shown}") }
+}
+
+/// A limit as it is written in a policy: `+5 %`, not `+5.00 %`.
+fn limit(check: &Check) -> Option<String> {
+    let limit = check.limit?;
+    // Without a change, the limit is a bound in the unit of what is bounded.
+    if check.change.is_none() {
+        let unit = check.after.or(check.before)?.unit;
+        return Some(value(Value { value: limit, unit }, None));
+    }
+    let shown = change(limit);
+    let number = shown.trim_end_matches(" %");
+    let number = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    };
+    Some(format!("{number} %"))
+}
+
+/// A value with its unit; times in the unit of their column, if they have one.
+pub(super) fn value(value: Value, column: Option<TimeUnit>) -> String {
+    match (value.unit, column) {
+        ("s", Some(unit)) => unit.show(Seconds::new(value.value)),
+        ("s" | "B" | "FLOP", _) => si(value.value, value.unit),
+        ("ratio", _) => factor(value.value),
+        ("share", _) => percent(value.value),
+        _ if value.value.fract() == 0.0 => format!("{:.0}", value.value),
+        _ => digits(value.value),
+    }
+}
+
+/// What a check is about, as tables show it.
+pub(super) fn name(check: &Check, style: &Style) -> String {
+    match &check.subject {
+        Subject::Run => match check.metric {
+            Metric::Total => "(the whole run)".to_owned(),
+            Metric::CommonShift => "(all kernels together)".to_owned(),
+            metric => format!("(the run: {})", metric.key()),
+        },
+        Subject::Kernel { name, full_name, .. } => {
+            let wanted = if style.full_names { [full_name, name] } else { [name, full_name] };
+            let shown = wanted.into_iter().map(|name| printable(name).trim().to_owned());
+            shown
+                .into_iter()
+                .find(|name| !name.is_empty())
+                .unwrap_or_else(|| "(unnamed)".to_owned())
+        }
+    }
+}
+
+/// Grid and block of the kernel of a check, without dimensions of one; empty where not known.
+pub(super) fn shape(check: &Check) -> String {
+    let Subject::Kernel { shape, .. } = &check.subject else { return String::new() };
+    let shape = printable(shape);
+    let parts = shape.split(" / ").map(|part| part.strip_suffix("×1×1").unwrap_or(part));
+    parts.collect::<Vec<_>>().join(" / ")
+}
+
+/// The device of the kernel of a check; empty for the run.
+pub(super) fn device(check: &Check) -> String {
+    match &check.subject {
+        Subject::Kernel { device, .. } => printable(device),
+        Subject::Run => String::new(),
+    }
+}
+
+/// The checks of one table, numbered; times have one unit.
+pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
+    let values = || checks.iter().flat_map(|check| [check.before, check.after]).flatten();
+    let times = values().filter(|value| value.unit == "s").map(|value| value.value);
+    let times = times.chain(checks.iter().filter_map(|check| check.delta_s));
+    let unit = TimeUnit::of(times.map(|time| Seconds::new(time.abs())));
+    // One unit in the header, if nothing but times stands below it.
+    let only_times = values().all(|value| value.unit == "s");
+    let titled = |title: &str| {
+        if only_times { format!("{title} [{}]", unit.symbol) } else { title.to_owned() }
+    };
+    let mut table = Table::new(&[
+        ("#", true),
+        ("kernel", false),
+        ("grid / block", true),
+        (&titled("before"), true),
+        (&titled("now"), true),
+        ("change", true),
+        ("interval", true),
+        ("limit", true),
+        ("share", true),
+        (&format!("diff [{}]", unit.symbol), true),
+        ("result", false),
+    ]);
+    let shown = |one: Option<Value>| {
+        optional(one.map(|one| match one.unit {
+            "s" if !only_times => format!("{} {}", value(one, Some(unit)), unit.symbol),
+            _ => value(one, Some(unit)),
+        }))
+    };
+    let delta = |delta: f64| {
+        let size = unit.show(Seconds::new(delta.abs()));
+        match delta {
+            delta if delta == 0.0 => size,
+            delta if delta < 0.0 => format!("-{size}"),
+            _ => format!("+{size}"),
+        }
+    };
+    for (position, check) in checks.iter().enumerate() {
+        let shape = shape(check);
+        table.rows.push(vec![
+            (position + 1).to_string(),
+            name(check, style),
+            if shape.is_empty() { MISSING.to_owned() } else { shape },
+            shown(check.before),
+            shown(check.after),
+            optional(check.change.map(change)),
+            optional(check.interval.map(interval)),
+            optional(limit(check)),
+            optional(check.share.map(percent)),
+            optional(check.delta_s.map(delta)),
+            check.verdict.label().to_owned(),
+        ]);
+    }
+    table
+}
+
+/// Why a check ended as it did: its rule and sentence first, then what else is known, a line each.
+pub(super) fn why(check: &Check) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", printable(&check.rule), printable(&check.message))];
+    if let Some(noise) = check.noise {
+        lines.push(format!(
+            "noise alone may change it by {}",
+            change(noise).trim_start_matches('+')
+        ));
+    }
+    if let Some(level) = check.matched.filter(|level| *level > MatchLevel::Signature) {
+        lines.push(format!("both sides are held for the same kernel by {} only", level.label()));
+    }
+    if let Some(more) = check.more_runs {
+        let runs = count(u64::from(more), "run more a side", "runs more a side");
+        lines.push(format!("{runs} would settle it"));
+    }
+    lines.extend(check.evidence.iter().map(|line| printable(line)));
+    lines
+}
+
+/// The first lines of a report: the decision, the whole, what all kernels share, both sides.
+pub(super) fn head(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
+    let decision = report.decision;
+    let reason = printable(&decision.reason);
+    let mut lines = Vec::new();
+    if decision.decides {
+        let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
+        lines.push(("Gate", format!("{}{warns}: {reason}", outcome(decision.outcome))));
+    } else {
+        lines.push(("Comparison", reason));
+    }
+    lines.extend(total(report).map(|line| ("Total", line)));
+    lines.extend(common(report).map(|line| ("Common shift", line)));
+    if let Some(both) = &decision.comparison {
+        lines.push(("Baseline", side(&both.baseline)));
+        lines.push(("Current", side(&both.current)));
+    }
+    lines
+}
+
+/// How the gate ended, in capitals where it did not pass: a reader without colours must see it, too.
+pub(super) fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Passed => outcome.label().to_owned(),
+        _ => outcome.label().to_uppercase(),
+    }
+}
+
+/// The check of a metric of the whole run.
+fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
+    let mut checks = report.decision.checks.iter();
+    checks.find(|check| check.metric == metric && check.subject == Subject::Run)
+}
+
+/// A shift with its interval, as relative changes.
+fn shift(evidence: &Evidence) -> String {
+    let ends = evidence.low.zip(evidence.high);
+    let ends = ends.map(|(low, high)| format!(" {}", interval([relative(low), relative(high)])));
+    format!("{}{}", change(relative(evidence.shift)), ends.unwrap_or_default())
+}
+
+/// A change as a check knows it, with limit and verdict.
+fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
+    let mut text = match (check.change, otherwise) {
+        (Some(relative), _) => {
+            let ends = check.interval.map(|ends| format!(" {}", interval(ends)));
+            format!("{}{}", change(relative), ends.unwrap_or_default())
+        }
+        (None, Some(evidence)) => shift(evidence),
+        (None, None) => "change not known".to_owned(),
+    };
+    if let Some(limit) = limit(check) {
+        text.push_str(&format!(", limit {limit}"));
+    }
+    format!("{text}: {}", check.verdict.label())
+}
+
+fn total(report: &GateReport<'_>) -> Option<String> {
+    let comparison = report.decision.comparison.as_ref();
+    let check = of_run(report, Metric::Total);
+    let told = |value: Option<Value>| value.map(|one| self::value(one, None));
+    let (before, after) = match (check, comparison) {
+        (Some(check), _) => (told(check.before), told(check.after)),
+        (None, Some(both)) => {
+            (Some(si(both.baseline.time_s, "s")), Some(si(both.current.time_s, "s")))
+        }
+        (None, None) => return None,
+    };
+    let evidence = comparison.map(|both| &both.total);
+    let change = match check {
+        Some(check) => judged(check, evidence),
+        None => evidence.map(shift)?,
+    };
+    let missing = || MISSING.to_owned();
+    let (before, after) = (before.unwrap_or_else(missing), after.unwrap_or_else(missing));
+    let mut text = format!("{before} before, {after} now: {change}");
+    if let Some(both) = comparison.filter(|both| (both.work - 1.0).abs() > 0.005) {
+        text.push_str(&format!("; for the same work: there is {} as much", factor(both.work)));
+    }
+    Some(text)
+}
+
+fn common(report: &GateReport<'_>) -> Option<String> {
+    let common = report.decision.comparison.as_ref().map(|both| &both.common);
+    let mut text = match of_run(report, Metric::CommonShift) {
+        Some(check) => judged(check, common.map(|common| &common.evidence)),
+        None => shift(&common?.evidence),
+    };
+    if let Some(common) = common {
+        let done = if common.removed { "taken out of" } else { "not taken out of" };
+        let kernels = count(common.kernels as u64, "kernel", "kernels");
+        text.push_str(&format!("; over {kernels}, {done} each: {}", printable(&common.reason)));
+        if let Some(cycles) = common.cycles {
+            text.push_str(&format!("; {} in SM cycles", change(relative(cycles))));
+        }
+    }
+    Some(text)
+}
+
+/// One side in a line.
+fn side(side: &Side) -> String {
+    const LABELS: usize = 3;
+    let mut labels: Vec<String> =
+        side.labels.iter().take(LABELS).map(|label| printable(label)).collect();
+    if side.labels.len() > LABELS {
+        labels.push(format!("{} more", side.labels.len() - LABELS));
+    }
+    let devices: Vec<String> = side.devices.iter().map(|device| printable(device)).collect();
+    let on = if devices.is_empty() { String::new() } else { format!(" on {}", devices.join(", ")) };
+    let mut text = format!(
+        "{} ({}){on}: {} in {} launches of {}",
+        count(side.labels.len() as u64, "run", "runs"),
+        labels.join(", "),
+        si(side.time_s, "s"),
+        digits_or_whole(side.launches),
+        count(side.kernels as u64, "kernel", "kernels"),
+    );
+    if let Some(spread) = side.spread {
+        text.push_str(&format!(", runs spread by {}", percent(relative(spread))));
+    }
+    if !side.commits.is_empty() {
+        let commits: Vec<String> =
+            side.commits.iter().take(LABELS).map(|it| printable(it)).collect();
+        text.push_str(&format!(", commit {}", commits.join(", ")));
+    }
+    text
+}
+
+fn digits_or_whole(number: f64) -> String {
+    if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
+}
+
+/// What neither decided nor is only on one side, but the policy wants told: warnings first.
+pub(super) fn beside<'a>(report: &GateReport<'a>) -> Vec<&'a Check> {
+    let of = |action: Action| {
+        let checks = report.decision.checks.iter();
+        checks.filter(move |check| check.action == action && check.waived.is_none())
+    };
+    let is_lone = |check: &&Check| matches!(check.verdict, Verdict::New | Verdict::Vanished);
+    of(Action::Warn).chain(of(Action::Notice)).filter(|check| !is_lone(check)).collect()
+}
+
+/// What the policy makes of a check that did not decide.
+pub(super) fn weight(check: &Check) -> &'static str {
+    if check.action == Action::Warn { "warning" } else { "notice" }
+}
+
+/// Improvements that nothing else tells of.
+pub(super) fn improved<'a>(report: &GateReport<'a>) -> Vec<&'a Check> {
+    let checks = report.decision.checks.iter();
+    let is_quiet = |check: &&Check| check.action == Action::None && check.waived.is_none();
+    checks.filter(|check| check.verdict == Verdict::Improvement).filter(is_quiet).collect()
+}
+
+/// What is accepted, and why.
+pub(super) fn waived<'a>(report: &GateReport<'a>) -> Vec<(&'a Check, String)> {
+    let checks = report.decision.checks.iter();
+    checks.filter_map(|check| Some((check, printable(check.waived.as_deref()?)))).collect()
+}
+
+/// How many of what, in a line.
+pub(super) fn counts(report: &GateReport<'_>) -> Option<String> {
+    let counts = &report.decision.counts;
+    let shown: Vec<String> = Verdict::ALL
+        .into_iter()
+        .filter_map(|verdict| Some((verdict, *counts.get(&verdict)?)))
+        .filter(|(_, number)| *number > 0)
+        .map(|(verdict, number)| format!("{number} {}", verdict.label()))
+        .collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// Kernels that only one side has: name, and what else is to say.
+pub(super) fn lone(
+    report: &GateReport<'_>,
+    verdict: Verdict,
+    style: &Style,
+) -> Vec<(String, String)> {
+    let both = report.decision.comparison.as_ref();
+    let (kernels, side) = match verdict {
+        Verdict::New => (both.map(|both| &both.new), "the current time"),
+        _ => (both.map(|both| &both.vanished), "the time before"),
+    };
+    let kernels = kernels.map_or(&[][..], Vec::as_slice);
+    let told = |lone: &Lone| {
+        let (share, time) = (percent(lone.measured.share), si(lone.measured.time_s, "s"));
+        (printable(&lone.name), format!("{share} of {side}, {time}"))
+    };
+    let mut lines: Vec<(String, String)> = kernels.iter().map(told).collect();
+    // Kernels that must be there are checked without a comparison of sides, too.
+    let missing = report.decision.checks.iter().filter(|check| check.verdict == verdict);
+    for check in missing {
+        let name = name(check, style);
+        let Subject::Kernel { name: short, full_name, .. } = &check.subject else { continue };
+        if !kernels.iter().any(|lone| lone.name == *short || lone.name == *full_name) {
+            lines.push((name, printable(&check.message)));
+        }
+    }
+    lines
+}
+
+/// What may have become of kernels, a sentence each; names go through `shown`.
+pub(super) fn guesses(report: &GateReport<'_>, shown: fn(&str) -> String) -> Vec<String> {
+    use crate::compare::ProposalKind;
+    let names = |names: &[String]| {
+        const SHOWN: usize = 4;
+        let mut text: Vec<String> =
+            names.iter().take(SHOWN).map(|name| shown(&printable(name))).collect();
+        if names.len() > SHOWN {
+            text.push(format!("{} more", names.len() - SHOWN));
+        }
+        text.join(" + ")
+    };
+    let guesses = report.decision.guesses.iter().map(|guess| {
+        let kind = match guess.kind {
+            ProposalKind::Rename => "renamed",
+            ProposalKind::Fusion => "fused",
+            ProposalKind::Split => "split",
+        };
+        format!(
+            "perhaps {kind} ({} sure): {} is now {}, {} before and {} now: {}",
+            percent(guess.confidence),
+            names(&guess.before),
+            names(&guess.after),
+            si(guess.before_s, "s"),
+            si(guess.after_s, "s"),
+            printable(&guess.why)
+        )
+    });
+    guesses.collect()
+}
+
+/// What a reader must know, doubts about the comparison included.
+pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
+    let decision = report.decision;
+    let mut notes: Vec<String> = Vec::new();
+    if let Some(both) = &decision.comparison {
+        notes.extend(both.cut_off.iter().map(|reason| format!("cut off: {}", printable(reason))));
+        notes.extend(both.doubts.iter().chain(&both.notes).map(|note| printable(note)));
+    }
+    notes.extend(decision.notes.iter().map(|note| printable(note)));
+    let mut once: Vec<String> = Vec::new();
+    for note in notes {
+        if !once.contains(&note) {
+            once.push(note);
+        }
+    }
+    once
+}
+
+/// How it was judged, and what it could have seen.
+pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
+    let decision = report.decision;
+    let mut lines: Vec<String> = decision.method.iter().map(|line| printable(line)).collect();
+    if let Some(seen) = decision.detectable {
+        lines.push(format!("A slowdown by {} or more would have been seen.", change(seen)));
+    }
+    lines
+}
+
+/// What to do next, as text around commands.
+pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(command) = report.command {
+        lines.push(("again", printable(command)));
+    }
+    if report.decision.decides
+        && let Some(both) = &report.decision.comparison
+        && let ([before], [after]) = (&both.baseline.labels[..], &both.current.labels[..])
+    {
+        lines.push(("every kernel", format!("rooflint diff {} {}", word(before), word(after))));
+    }
+    lines
+}
+
+/// A word as a shell takes it.
+fn word(text: &str) -> String {
+    let text = printable(text);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:@".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_three_digits_and_a_sign() {
+        for (relative, shown) in [
+            (0.123_4, "+12.3 %"),
+            (-0.031, "-3.10 %"),
+            (0.0, "0.00 %"),
+            (-0.000_001, "0.00 %"),
+            (1.5, "+150 %"),
+            (f64::INFINITY, "unbounded %"),
+        ] {
+            assert_eq!(change(relative), shown);
+        }
+        assert_eq!(interval([0.101, 0.14]), "[+10.1, +14.0] %");
+    }
+
+    #[test]
+    fn a_label_stays_one_word_of_a_command() {
+        assert_eq!(word("runs/a.csv"), "runs/a.csv");
+        assert_eq!(word("it's $(rm)"), r"'it'\''s $(rm)'");
+    }
+}

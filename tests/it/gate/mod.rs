@@ -1,0 +1,179 @@
+//! The outputs of the gate: looked at by people, checked by what reads them.
+
+mod readers;
+mod sample;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use rooflint::gate::{Decision, Policy};
+use rooflint::report::{GATE_OUTPUTS, GateReport, Style, gate_output, gate_schema};
+
+use crate::golden::check;
+
+/// A decision in an output, as a pipeline asks for it.
+fn rendered(name: &str, decision: &Decision) -> String {
+    let policy = sample::policy();
+    (gate_output(name).unwrap().render)(&report(decision, &policy), &Style::default())
+}
+
+fn report<'a>(decision: &'a Decision, policy: &'a Policy) -> GateReport<'a> {
+    GateReport {
+        command: Some("rooflint gate now-*.csv --baseline main-*.csv"),
+        export: Some("./profiles/now 1.csv"),
+        ..GateReport::new(decision, policy)
+    }
+}
+
+/// Every sample with its name.
+fn samples() -> [(&'static str, Decision); 5] {
+    let informs = Decision { decides: false, ..sample::full() };
+    [
+        ("full", sample::full()),
+        ("clean", sample::clean()),
+        ("empty", sample::empty()),
+        ("single", sample::single()),
+        ("informs", informs),
+    ]
+}
+
+#[test]
+fn every_output_of_the_gate_renders_the_samples() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/gate");
+    for (name, decision) in samples() {
+        for output in GATE_OUTPUTS {
+            let text = rendered(output.name, &decision);
+            assert_eq!(
+                text,
+                rendered(output.name, &decision),
+                "{}: not the same twice",
+                output.name
+            );
+            assert!(text.ends_with('\n'), "{}: its last line has no end", output.name);
+            // Every format in full once; the others where people read them.
+            if name == "full" || ["text", "markdown"].contains(&output.name) {
+                let ending = output.extension.unwrap_or(output.name);
+                check(&folder.join(format!("{name}.{ending}")), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_text_fits_the_terminal() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/gate");
+    let policy = sample::policy();
+    for width in [60, 80, 120, 200] {
+        for (name, decision) in samples() {
+            let style = Style { width: Some(width), ..Style::default() };
+            let render = gate_output("text").unwrap().render;
+            let text = render(&report(&decision, &policy), &style);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{name} at {width}: {line:?}");
+            }
+            if width == 80 && name == "full" {
+                check(&folder.join("full-80.txt"), &text);
+                assert!(text.lines().count() <= 60, "one screen");
+            }
+            let ascii = render(&report(&decision, &policy), &Style { ascii: true, ..style });
+            assert!(ascii.is_ascii(), "{ascii}");
+            let coloured = render(&report(&decision, &policy), &Style { color: true, ..style });
+            let plain = without_colours(&coloured);
+            assert_eq!(plain, text, "colours change no character");
+        }
+    }
+}
+
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    plain + rest
+}
+
+#[test]
+fn no_name_controls_a_terminal() {
+    for (_, decision) in samples() {
+        for output in ["text", "markdown", "github", "sarif", "gitlab", "junit"] {
+            let text = rendered(output, &decision);
+            let control = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
+            assert!(!text.contains(control), "{output}: {text}");
+        }
+    }
+}
+
+#[test]
+fn markdown_survives_names() {
+    for (_, decision) in samples() {
+        let text = rendered("markdown", &decision);
+        assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
+        assert!(!text.contains('@'), "nobody is called: {text}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+        for row in &rows {
+            let cells = row.replace("\\|", "").matches('|').count();
+            assert_eq!(cells, rows[0].matches('|').count(), "{row}");
+        }
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+}
+
+#[test]
+fn markdown_says_what_it_leaves_out() {
+    let (decision, policy) = (sample::many(3_000), sample::policy());
+    let render = gate_output("markdown").unwrap().render;
+    for limit in [GateReport::COMMENT, GateReport::SUMMARY] {
+        let text = render(&GateReport { limit, ..report(&decision, &policy) }, &Style::default());
+        assert!(text.len() <= limit && text.len() > limit / 2, "{} of {limit}", text.len());
+        assert!(text.contains(" more (rows) in the JSON"));
+        assert!(text.contains("Gate FAILED") && text.contains("rooflint gate now-"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn markdown_never_exceeds_its_limit(kernels in 0_usize..400, limit in 0_usize..40_000, ascii: bool) {
+        let (decision, policy) = (sample::many(kernels), sample::policy());
+        let render = gate_output("markdown").unwrap().render;
+        let style = Style { ascii, ..Style::default() };
+        let text = render(&GateReport { limit, ..report(&decision, &policy) }, &style);
+        prop_assert!(text.len() <= limit, "{} of {limit}", text.len());
+        prop_assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+}
+
+#[test]
+fn the_json_of_the_gate_follows_its_published_schema() {
+    let schema = serde_json::from_str(&gate_schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for (name, decision) in samples() {
+        let document: serde_json::Value =
+            serde_json::from_str(&rendered("json", &decision)).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert_eq!(document["schema"], "rooflint/gate/1");
+        assert_eq!(document["checks"].as_array().unwrap().len(), decision.checks.len());
+        for (check, shown) in decision.checks.iter().zip(document["checks"].as_array().unwrap()) {
+            assert_eq!(shown["fingerprint"], check.fingerprint());
+            assert_eq!(shown["message"], check.message);
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema");
+    check(&folder.join("gate-1.schema.json"), &gate_schema());
+}
+
+#[test]
+fn every_output_file_of_the_gate_is_listed_behind_its_door() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/gate");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if std::fs::read_to_string(&path).unwrap().contains("const OUTPUT: GateOutput") {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(gate_output(&name).is_some(), "{}: not listed", path.display());
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Decisions made by hand for the outputs of the gate: one with everything and names that break out of
+//! quotes, one that is clean, one that is empty, and the smallest that fails.
+
+use std::collections::BTreeMap;
+
+use rooflint::compare::{
+    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Pair, ProposalKind,
+    Side, Unit,
+};
+use rooflint::gate::{
+    Action, Check, CodePlace, Decision, GateWaiver, Guess, Limit, Metric, Outcome, Policy,
+    Selector, Subject, Value, Verdict,
+};
+
+const DEVICE: &str = "NVIDIA H100 SXM5 80 GB";
+
+/// Names as exports hold them, and worse.
+pub(crate) const NAMES: [&str; 12] = [
+    "sm90_xmma_gemm_f16f16_f16f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>, at::detail::Array<char*, 3>)",
+    "triton_red_fused_native_layer_norm_3",
+    "a|b`c<img src=x onerror=alert(1)>*_d_*",
+    "</script><script>alert(1)</script>",
+    "100%25 sure, really: %0A::error::injected",
+    "line one\n::error file=a.py::injected\r\n::stop-commands::x",
+    "\u{1b}]0;owned\u{7}\u{1b}[31mred\u{1b}[0m\u{202e}desrever",
+    "\"quoted\" & 'single' ]]> \u{fffe}\u{0}",
+    "@team [link](http://example.com) #1 ~~x~~ {{7*7}}",
+    "memcpy HtoD",
+    "",
+];
+
+fn seconds(value: f64) -> Value {
+    Value { value, unit: "s" }
+}
+
+/// A kernel whose short name is the beginning of its full one.
+fn kernel(full_name: &str) -> Subject {
+    let short = full_name.strip_prefix("void ").unwrap_or(full_name);
+    let name = short.split(['(', '<']).next().unwrap_or(short);
+    let name = if name.trim().is_empty() { short } else { name };
+    Subject::Kernel {
+        name: name.to_owned(),
+        full_name: full_name.to_owned(),
+        shape: "108×1×1 / 256×1×1".to_owned(),
+        device: DEVICE.to_owned(),
+    }
+}
+
+/// A check of time: `change` is relative, `before` in seconds.
+pub(crate) fn timed(
+    full_name: &str,
+    verdict: Verdict,
+    action: Action,
+    before: f64,
+    change: f64,
+) -> Check {
+    let after = before * (1.0 + change);
+    Check {
+        rule: "time".to_owned(),
+        metric: Metric::Time,
+        subject: kernel(full_name),
+        verdict,
+        action,
+        before: Some(seconds(before)),
+        after: Some(seconds(after)),
+        change: Some(change),
+        interval: Some([change - 0.021, change + 0.018]),
+        confidence: Some(0.95),
+        limit: Some(0.05),
+        noise: None,
+        delta_s: Some(after - before),
+        share: Some(after / 20e-3),
+        matched: Some(MatchLevel::Exact),
+        more_runs: None,
+        message: format!(
+            "takes {:.1} % more time, at least {:.1} %",
+            change * 100.0,
+            change * 100.0 - 2.1
+        ),
+        evidence: vec![format!("SM cycles grew by {:.1} %: it is not the clock", change * 98.0)],
+        waived: None,
+    }
+}
+
+/// A check of the whole run.
+fn of_run(rule: &str, metric: Metric, verdict: Verdict, action: Action, change: f64) -> Check {
+    Check {
+        rule: rule.to_owned(),
+        metric,
+        subject: Subject::Run,
+        before: (metric == Metric::Total).then(|| seconds(18.2e-3)),
+        after: (metric == Metric::Total).then(|| seconds(18.2e-3 * (1.0 + change))),
+        limit: Some(0.03),
+        delta_s: None,
+        share: None,
+        matched: None,
+        message: format!("the run changed by {:.1} %", change * 100.0),
+        evidence: Vec::new(),
+        ..timed("", verdict, action, 1.0, change)
+    }
+}
+
+fn checks() -> Vec<Check> {
+    use Verdict::{
+        Ambiguous, Improvement, Incomparable, New, Regression, Unchanged, Vanished, Violation,
+    };
+    let roof = Check {
+        rule: "gemms near the roof".to_owned(),
+        metric: Metric::Roof,
+        before: None,
+        after: Some(Value { value: 0.412, unit: "share" }),
+        change: None,
+        interval: None,
+        confidence: None,
+        limit: Some(0.7),
+        delta_s: None,
+        message: "reaches 41.2 % of the achievable roof, and at least 70 % is asked for".to_owned(),
+        evidence: Vec::new(),
+        matched: None,
+        ..timed(NAMES[5], Violation, Action::Fail, 1.1e-3, 0.0)
+    };
+    let lone = |name: &str, verdict, action| Check {
+        rule: if verdict == New { "new" } else { "vanished" }.to_owned(),
+        metric: Metric::Presence,
+        before: (verdict == Vanished).then(|| seconds(0.21e-3)),
+        after: (verdict == New).then(|| seconds(0.34e-3)),
+        change: None,
+        interval: None,
+        confidence: None,
+        limit: None,
+        delta_s: None,
+        share: Some(0.017),
+        matched: None,
+        message: format!(
+            "only {} has it",
+            if verdict == New { "the current run" } else { "the baseline" }
+        ),
+        evidence: Vec::new(),
+        ..timed(name, verdict, action, 0.2e-3, 0.0)
+    };
+    vec![
+        Check {
+            evidence: vec![
+                "SM cycles grew by 12.1 %: it is not the clock".to_owned(),
+                "the same bytes and operations as before".to_owned(),
+                "its mean launch grew by as much as its median".to_owned(),
+            ],
+            ..timed(NAMES[0], Regression, Action::Fail, 7.4e-3, 0.123)
+        },
+        Check {
+            matched: Some(MatchLevel::Family),
+            ..timed(NAMES[3], Regression, Action::Fail, 0.9e-3, 0.31)
+        },
+        roof,
+        of_run("total", Metric::Total, Regression, Action::Fail, 0.0712),
+        Check {
+            noise: Some(0.03),
+            more_runs: Some(4),
+            interval: Some([-0.012, 0.164]),
+            message: "takes 7.6 % more time, but that is not certain".to_owned(),
+            ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
+        },
+        Check {
+            message: format!("{} could not be compared: no durations before", "memcpy HtoD"),
+            before: None,
+            change: None,
+            interval: None,
+            limit: None,
+            delta_s: None,
+            ..timed(NAMES[10], Incomparable, Action::Warn, 0.3e-3, 0.0)
+        },
+        timed(NAMES[6], Regression, Action::Warn, 0.12e-3, 0.09),
+        lone(NAMES[7], Vanished, Action::Warn),
+        lone(NAMES[4], New, Action::Notice),
+        timed(NAMES[2], Improvement, Action::None, 2.2e-3, -0.184),
+        Check {
+            waived: Some("known: the new layout pays off elsewhere, see <#12>".to_owned()),
+            ..timed(NAMES[8], Regression, Action::None, 0.4e-3, 0.11)
+        },
+        timed(NAMES[9], Unchanged, Action::None, 1.0e-3, 0.002),
+        timed(NAMES[11], Unchanged, Action::None, 0.1e-3, 0.0),
+        of_run("common-shift", Metric::CommonShift, Unchanged, Action::None, 0.004),
+    ]
+}
+
+fn evidence(change: f64) -> Evidence {
+    Evidence {
+        shift: change.ln_1p(),
+        low: Some((change - 0.021).ln_1p()),
+        high: Some((change + 0.018).ln_1p()),
+        confidence: Some(0.9375),
+        unit: Unit::Runs,
+        before: 5,
+        after: 5,
+        standard_error: Some(0.004),
+        degrees: Some(8.0),
+        floor: 0.0,
+        within: Some(0.011),
+        between: Some(0.006),
+    }
+}
+
+fn measured(time_s: f64, name: &str) -> Measured {
+    Measured {
+        runs: 5,
+        launches: 24.0,
+        time_s,
+        launch_s: time_s / 24.0,
+        share: time_s / 20e-3,
+        bytes: Some(1.2e9),
+        flops: None,
+        headroom: Some(1.8),
+        headroom_low: Some(1.7),
+        recoverable_s: time_s / 4.0,
+        clock_hz: Some(1.755e9),
+        category: if name.contains("gemm") { "dot-product" } else { "elementwise" }.to_owned(),
+        shape: "108×1×1 / 256×1×1".to_owned(),
+        device: DEVICE.to_owned(),
+        findings: vec![("low-occupancy".to_owned(), "medium".to_owned())],
+    }
+}
+
+fn comparison() -> Comparison {
+    let side = |name: &str, time_s: f64| Side {
+        labels: (1..=5).map(|run| format!("{name}-{run}.csv")).collect(),
+        devices: vec![DEVICE.to_owned()],
+        time_s,
+        launches: 288.0,
+        kernels: 12,
+        commits: vec![if name == "main" { "4f2a91c" } else { "b07d3ee" }.to_owned()],
+        spread: Some(0.0061),
+    };
+    let change = |name: &str, time: f64, by: f64| Change {
+        pair: Pair { level: MatchLevel::Exact, before: vec![0], after: vec![0] },
+        name: name.to_owned(),
+        was: None,
+        before: measured(time, name),
+        after: measured(time * (1.0 + by), name),
+        raw: evidence(by + 0.004),
+        own: evidence(by),
+        launches_shift: 0.0,
+        cycles: Some(evidence(by * 0.98)),
+        mean_shift: Some(by),
+        p_launches: Some(0.000_1),
+    };
+    Comparison {
+        basis: Basis::Time,
+        baseline: side("main", 18.2e-3),
+        current: side("now", 19.5e-3),
+        order: Some("ABBAABBAAB".to_owned()),
+        common: Common {
+            evidence: evidence(0.004),
+            kernels: 12,
+            removed: true,
+            reason: "the kernels agree".to_owned(),
+            cycles: Some(0.000_2),
+        },
+        total: evidence(0.0712),
+        work: 1.0,
+        changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
+        new: vec![Lone { kernel: 7, name: NAMES[4].to_owned(), measured: measured(0.34e-3, "") }],
+        vanished: vec![Lone {
+            kernel: 3,
+            name: NAMES[7].to_owned(),
+            measured: measured(0.21e-3, ""),
+        }],
+        proposals: Vec::new(),
+        cut_off: None,
+        doubts: vec!["the driver differs: 550.54 before, 560.35 now".to_owned()],
+        notes: Vec::new(),
+    }
+}
+
+fn counts(checks: &[Check]) -> BTreeMap<Verdict, usize> {
+    let mut counts = BTreeMap::new();
+    for check in checks {
+        *counts.entry(check.verdict).or_default() += 1;
+    }
+    counts
+}
+
+/// Everything that a decision can hold.
+pub(crate) fn full() -> Decision {
+    let checks = checks();
+    Decision {
+        outcome: Outcome::Failed,
+        warn_only: false,
+        reason: "2 kernels and the whole run became slower than the policy allows, and 1 bound is broken".to_owned(),
+        counts: counts(&checks),
+        checks,
+        comparison: Some(comparison()),
+        guesses: vec![Guess {
+            kind: ProposalKind::Rename,
+            before: vec![NAMES[7].to_owned()],
+            after: vec![NAMES[4].to_owned()],
+            before_s: 0.21e-3,
+            after_s: 0.34e-3,
+            confidence: 0.7,
+            why: "same grid and block, similar time".to_owned(),
+        }],
+        detectable: Some(0.024),
+        method: vec![
+            "5 runs a side: each run gives one value per kernel.".to_owned(),
+            "A regression is a shift whose whole interval lies beyond the limit.".to_owned(),
+        ],
+        notes: vec!["the waiver for *softmax* expired on 2026-10-31".to_owned()],
+        decides: true,
+    }
+}
+
+/// A gate that passed, with a kernel that did not move.
+pub(crate) fn clean() -> Decision {
+    let checks = vec![
+        of_run("total", Metric::Total, Verdict::Unchanged, Action::None, 0.001),
+        timed(NAMES[0], Verdict::Unchanged, Action::None, 7.4e-3, 0.001),
+    ];
+    let mut comparison = comparison();
+    comparison.changes.truncate(1);
+    comparison.new.clear();
+    comparison.vanished.clear();
+    comparison.doubts.clear();
+    comparison.total = evidence(0.001);
+    comparison.baseline.labels = vec!["main 1.csv".to_owned()];
+    comparison.current.labels = vec!["now.csv".to_owned()];
+    Decision {
+        outcome: Outcome::Passed,
+        reason: "no kernel became slower than the policy allows".to_owned(),
+        counts: counts(&checks),
+        checks,
+        comparison: Some(comparison),
+        guesses: Vec::new(),
+        notes: Vec::new(),
+        ..full()
+    }
+}
+
+/// Nothing to judge at all.
+pub(crate) fn empty() -> Decision {
+    Decision {
+        outcome: Outcome::NothingMeasured,
+        warn_only: false,
+        reason: "no launch of the current side has a duration".to_owned(),
+        checks: Vec::new(),
+        counts: BTreeMap::new(),
+        comparison: None,
+        guesses: Vec::new(),
+        detectable: None,
+        method: Vec::new(),
+        notes: Vec::new(),
+        decides: true,
+    }
+}
+
+/// One kernel that fails, without a comparison.
+pub(crate) fn single() -> Decision {
+    let checks = vec![timed(NAMES[1], Verdict::Regression, Action::Fail, 3.3e-6, 0.5)];
+    Decision {
+        outcome: Outcome::Failed,
+        reason: "1 kernel became slower than the policy allows".to_owned(),
+        counts: counts(&checks),
+        checks,
+        ..empty()
+    }
+}
+
+/// Many kernels that fail, warn and are told, under names that take turns.
+pub(crate) fn many(kernels: usize) -> Decision {
+    let actions = [Action::Fail, Action::Warn, Action::Notice, Action::Inconclusive, Action::None];
+    let checks: Vec<Check> = (0..kernels)
+        .map(|number| {
+            let name = format!("{} {number}", NAMES[number % NAMES.len()]);
+            let action = actions[number % actions.len()];
+            timed(&name, Verdict::Regression, action, 1e-3, 0.1)
+        })
+        .collect();
+    let lone = |number: usize| Lone {
+        kernel: number,
+        name: format!("{} {number}", NAMES[number % NAMES.len()]),
+        measured: measured(1e-4, ""),
+    };
+    let mut both = comparison();
+    both.new = (0..kernels).map(lone).collect();
+    Decision { counts: counts(&checks), checks, comparison: Some(both), ..full() }
+}
+
+/// A policy with places of code and a waiver.
+pub(crate) fn policy() -> Policy {
+    let place =
+        |selector: Selector, file: &str, line| CodePlace { selector, file: file.to_owned(), line };
+    let by_name = Selector { kernel: Some("*<img*".to_owned()), ..Selector::default() };
+    let by_category = Selector { category: Some("dot-product".to_owned()), ..Selector::default() };
+    Policy {
+        limits: vec![Limit::new(Metric::Time, 0.05), Limit::new(Metric::Total, 0.03)],
+        required: vec!["*gemm*".to_owned()],
+        waivers: vec![GateWaiver {
+            selector: Selector { kernel: Some("*quoted*".to_owned()), ..Selector::default() },
+            metric: Some(Metric::Time),
+            reason: "known".to_owned(),
+            owner: Some("kernels".to_owned()),
+            expires: Some((2027, 1, 31)),
+        }],
+        code: vec![
+            place(by_category, "model/linear layers.py", 42),
+            place(by_name, "src\\odd,name:1.cu", 7),
+        ],
+        ..Policy::default()
+    }
+}
