@@ -509,4 +509,6 @@ pub(super) enum Document {
     Prediction,
     /// `predict --model FILE … --format json`
     StepPrediction,
+    /// `gate` and `diff`, as JSON
+    Gate,
 }

@@ -53,6 +53,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             args::Document::Report => crate::report::schema(),
             args::Document::Prediction => crate::report::prediction_schema(),
             args::Document::StepPrediction => crate::report::step_prediction_schema(),
+            args::Document::Gate => crate::report::gate_schema(),
         }),
     };
     match result {

@@ -44,7 +44,7 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
     }
     for (device, checks) in devices {
         let name = if device.is_empty() { "unknown device" } else { &device };
-        let mut suite = TestSuite::new(name);
+        let mut suite = TestSuite::new(visible(name));
         for check in checks {
             suite.add_test_case(case_of(report, check, &mut names));
         }
@@ -78,7 +78,7 @@ impl Names {
         let name = elide(&view::name(check, &Style::default()), NAME);
         let shape = view::shape(check);
         let shape = if shape.is_empty() { shape } else { format!(" [{shape}]") };
-        let mut name = format!("{name}{shape} ({})", visible(&rule(check)));
+        let mut name = visible(&format!("{name}{shape} ({})", rule(check)));
         if self.0.contains_key(&name) {
             let hash: String = check.fingerprint().chars().take(8).collect();
             let _ = write!(name, " #{hash}");

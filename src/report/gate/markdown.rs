@@ -4,7 +4,7 @@
 use super::sheet::Sheet;
 use super::view::{self, change};
 use super::{GateOutput, GateReport};
-use crate::gate::{Check, Outcome, Verdict};
+use crate::gate::{Action, Check, Outcome, Verdict};
 use crate::report::markdown::{literal, table};
 use crate::report::view::{Style, printable};
 
@@ -16,49 +16,64 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
     render,
 };
 
-/// Checks whose reasons stand in the open; those of the others fold.
-const OPEN: usize = 10;
+/// Decisive checks that stand in the open; the others fold, and their reasons are in the JSON.
+const OPEN: usize = 20;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {
     let mut sheet = Sheet::new(report.limit);
     head(&mut sheet, report);
     let deciding: Vec<&Check> = report.decision.deciding().collect();
-    decided(&mut sheet, &deciding, style);
-    commands(&mut sheet, report);
+    sheet.up_to(40);
+    decided(&mut sheet, &deciding[..deciding.len().min(OPEN)], view::decided(report), style);
+    sheet.up_to(50);
+    for (label, command) in view::next(report) {
+        sheet.block(&format!("\n{label}: {}\n", literal(&command)));
+    }
     if let Some(counts) = view::counts(report) {
         sheet.block(&format!("\n{}.\n", escape(&counts)));
     }
     if deciding.len() > OPEN {
-        let lines = reasons(&deciding[OPEN..], OPEN);
-        fold(&mut sheet, &format!("Why, from number {}", OPEN + 1), &lines);
+        sheet.up_to(70);
+        further(&mut sheet, &deciding[OPEN..], style);
     }
-    let beside = view::beside(report).into_iter().map(|check| {
-        let (weight, verdict) = (view::weight(check), check.verdict.label());
-        format!("- {weight} ({verdict}): {}\n", sentence(check, style))
-    });
-    fold(&mut sheet, "Not decisive", &beside.collect::<Vec<_>>());
-    let guesses = view::guesses(report, guarded).into_iter().map(|line| format!("- {}\n", opened(&line)));
-    let mut lines: Vec<String> = guesses.collect();
-    for verdict in [Verdict::New, Verdict::Vanished] {
-        lines.extend(view::lone(report, verdict, style).into_iter().map(|(name, what)| {
-            format!("- {}: {}: {}\n", verdict.label(), literal(&name), escape(&what))
-        }));
+    for (percent, title, lines) in rest(report, style) {
+        sheet.up_to(percent);
+        fold(&mut sheet, title, &lines);
     }
-    fold(&mut sheet, "Only on one side", &lines);
+    style.adapted(sheet.finish())
+}
+
+/// What did not decide: title and lines of each part, and to which percentage of the whole it may go.
+fn rest(report: &GateReport<'_>, style: &Style) -> Vec<(usize, &'static str, Vec<String>)> {
+    let told = |action| -> Vec<String> {
+        let checks = view::beside(report, action).into_iter();
+        checks.map(|check| format!("- {}: {}\n", check.verdict.label(), sentence(check, style))).collect()
+    };
+    let lone = |verdict| -> Vec<String> {
+        let kernels = view::lone(report, verdict, style).into_iter();
+        kernels.map(|(name, what)| format!("- {}: {}\n", literal(&name), escape(&what))).collect()
+    };
+    let guesses = view::guesses(report, guarded).into_iter();
     let improved = view::improved(report).into_iter().map(|check| {
         let by = check.change.map_or_else(|| printable(&check.message), change);
         format!("- {}: {}\n", literal(&view::name(check, style)), escape(&by))
     });
-    fold(&mut sheet, "Improved", &improved.collect::<Vec<_>>());
     let waived = view::waived(report).into_iter().map(|(check, reason)| {
         let verdict = check.verdict.label();
-        format!("- {}: {verdict} ({})\n", sentence(check, style), escape(&reason))
+        format!("- {verdict}: {} ({})\n", sentence(check, style), escape(&reason))
     });
-    fold(&mut sheet, "Waived", &waived.collect::<Vec<_>>());
     let item = |line: String| format!("- {}\n", escape(&line));
-    fold(&mut sheet, "Notes", &view::notes(report).into_iter().map(item).collect::<Vec<_>>());
-    fold(&mut sheet, "Method", &view::method(report).into_iter().map(item).collect::<Vec<_>>());
-    style.adapted(sheet.finish())
+    vec![
+        (78, "Warnings", told(Action::Warn)),
+        (82, "Notices", told(Action::Notice)),
+        (86, "New kernels", lone(Verdict::New)),
+        (90, "Vanished kernels", lone(Verdict::Vanished)),
+        (92, "Perhaps", guesses.map(|line| format!("- {}\n", opened(&line))).collect()),
+        (94, "Improved", improved.collect()),
+        (96, "Waived", waived.collect()),
+        (98, "Notes", view::notes(report).into_iter().map(item).collect()),
+        (100, "Method", view::method(report).into_iter().map(item).collect()),
+    ]
 }
 
 fn head(sheet: &mut Sheet, report: &GateReport<'_>) {
@@ -80,25 +95,33 @@ fn head(sheet: &mut Sheet, report: &GateReport<'_>) {
 }
 
 /// What decided: a table, then why its rows are there.
-fn decided(sheet: &mut Sheet, deciding: &[&Check], style: &Style) {
-    if deciding.is_empty() {
-        return;
-    }
+fn decided(sheet: &mut Sheet, deciding: &[&Check], title: &str, style: &Style) {
+    let (head, rows) = rows(deciding, style);
+    sheet.lines(&format!("\n### {title}\n\n{head}"), &rows, "", left("rows"));
+    sheet.lines("\n", &reasons(deciding), "", left("reasons"));
+}
+
+/// What decided as well, folded.
+fn further(sheet: &mut Sheet, deciding: &[&Check], style: &Style) {
+    let (head, rows) = rows(deciding, style);
+    let before = format!("\n<details><summary>And {} more</summary>\n\n{head}", rows.len());
+    sheet.lines(&before, &rows, "\n</details>\n", left("rows"));
+}
+
+/// The head of the table of checks, and its rows; none without checks.
+fn rows(checks: &[&Check], style: &Style) -> (String, Vec<String>) {
     let mut drawn = String::new();
-    table(&mut drawn, &view::table(deciding, style), 1);
+    table(&mut drawn, &view::table(checks, style), 1);
     let mut rows = drawn.split_inclusive('\n');
-    let head: String = rows.by_ref().take(2).collect();
-    let rows: Vec<String> = rows.map(str::to_owned).collect();
-    sheet.lines(&format!("\n### What decided\n\n{head}"), &rows, "", left("rows"));
-    let open = &deciding[..deciding.len().min(OPEN)];
-    sheet.lines("\n", &reasons(open, 0), "", left("reasons"));
+    let head = rows.by_ref().take(2).collect();
+    (head, rows.map(str::to_owned).collect())
 }
 
 /// Why each check decided, numbered as in the table.
-fn reasons(checks: &[&Check], before: usize) -> Vec<String> {
+fn reasons(checks: &[&Check]) -> Vec<String> {
     let reason = |(position, check): (usize, &&Check)| {
         let lines = view::why(check);
-        let mut text = format!("{}. ", before + position + 1);
+        let mut text = format!("{}. ", position + 1);
         for (at, line) in lines.iter().enumerate() {
             text.push_str(if at == 0 { "" } else { "   - " });
             text.push_str(&escape(line));
@@ -107,12 +130,6 @@ fn reasons(checks: &[&Check], before: usize) -> Vec<String> {
         text
     };
     checks.iter().enumerate().map(reason).collect()
-}
-
-fn commands(sheet: &mut Sheet, report: &GateReport<'_>) {
-    for (label, command) in view::next(report) {
-        sheet.block(&format!("\n{label}: {}\n", literal(&command)));
-    }
 }
 
 /// Lines that are shown when a reader asks for them; nothing without lines.

@@ -11,6 +11,15 @@ pub(super) struct RuleText {
     pub(super) full: &'static str,
     /// What to do.
     pub(super) help: &'static str,
+    /// How grave it is where a policy says nothing else: `note`, `warning` or `error`.
+    pub(super) level: &'static str,
+}
+
+impl RuleText {
+    /// The same in the words for problems that are not of security.
+    pub(super) fn severity(self) -> &'static str {
+        if self.level == "note" { "recommendation" } else { self.level }
+    }
 }
 
 /// The text of a rule: by its name if it is known, else by what it measures, as rules of a policy have
@@ -26,24 +35,28 @@ fn named(rule: &str) -> Option<RuleText> {
             full: "The gate did not pass, for a reason that lies in no single kernel.",
             help: "Read the reason. Nothing measured: check that the profiler ran, that the export is \
                    not empty, and that it is the file of this run.",
+            level: "error",
         },
         "required-kernel" => RuleText {
             short: "A required kernel",
             full: "A kernel that the policy requires was not measured.",
             help: "Check that the workload still runs it, or change the list of required kernels in the \
                    policy.",
+            level: "error",
         },
         "new" => RuleText {
             short: "A new kernel",
             full: "A kernel was measured that the baseline does not have.",
             help: "If it replaces another, compare their times and the total. A new baseline makes it \
                    known.",
+            level: "note",
         },
         "vanished" => RuleText {
             short: "A vanished kernel",
             full: "A kernel of the baseline was not measured.",
             help: "If it was renamed, fused or removed on purpose, save a new baseline; else check that \
                    the workload still does the same work.",
+            level: "warning",
         },
         _ => return None,
     })
@@ -119,5 +132,5 @@ fn measured(metric: Metric) -> RuleText {
             "Check that both runs do the same work; a renamed kernel needs a new baseline.",
         ),
     };
-    RuleText { short, full, help }
+    RuleText { short, full, help, level: "error" }
 }

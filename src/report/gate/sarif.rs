@@ -202,11 +202,11 @@ fn rules(report: &GateReport<'_>) -> BTreeMap<String, Rule> {
             short_description: Text { text: text.short.to_owned() },
             full_description: Text { text: text.full.to_owned() },
             help: Text { text: text.help.to_owned() },
-            default_configuration: Configuration { level: "error" },
+            default_configuration: Configuration { level: text.level },
             properties: RuleProperties {
                 tags: ["gpu", "performance"],
                 precision: "high",
-                severity: "error",
+                severity: text.severity(),
             },
         });
     }

@@ -4,12 +4,24 @@
 #[derive(Debug)]
 pub(super) struct Sheet {
     text: String,
+    /// Of the whole.
+    whole: usize,
+    /// Of the part that is being written.
     limit: usize,
 }
 
 impl Sheet {
     pub(super) fn new(limit: usize) -> Self {
-        Self { text: String::new(), limit }
+        Self { text: String::new(), whole: limit, limit }
+    }
+
+    /// Lets the next parts fill so many percent of the whole: what comes first must not crowd out what
+    /// comes later.
+    pub(super) fn up_to(&mut self, percent: usize) {
+        self.limit = self.whole / 100 * percent.min(100);
+        if percent >= 100 {
+            self.limit = self.whole;
+        }
     }
 
     fn fits(&self, length: usize) -> bool {

@@ -1,8 +1,8 @@
 //! The decision for a person at a terminal, on one screen: what decided first, and why.
 
-use super::view::{self, beside, change, name};
+use super::view::{self, change, name};
 use super::{GateOutput, GateReport};
-use crate::gate::{Check, Outcome, Verdict};
+use crate::gate::{Action, Check, Outcome, Verdict};
 use crate::report::text::{heading, table, wrap};
 use crate::report::view::{Style, printable};
 
@@ -21,7 +21,7 @@ const DECIDING: usize = 5;
 const EVIDENCE: usize = 2;
 
 /// Lines of every other list.
-const LISTED: usize = 4;
+const LISTED: usize = 3;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {
     let mut text = String::new();
@@ -33,34 +33,68 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
         text = text.replacen(&word, &style.paint(colour(report.decision.outcome), &word), 1);
     }
     decided(&mut text, report, style);
-    let beside = beside(report);
-    let lines = beside.iter().map(|check| {
-        format!("{} ({}): {}", view::weight(check), check.verdict.label(), sentence(check, style))
-    });
-    list(&mut text, style, "Not decisive", lines.collect());
-    list(&mut text, style, "Only on one side", lone(report, style));
+    text.push('\n');
+    for (label, lines) in rest(report, style) {
+        list(&mut text, style, label, &lines);
+    }
+    unheard(style.adapted(text))
+}
+
+/// What did not decide, a label and its lines each.
+fn rest(report: &GateReport<'_>, style: &Style) -> Vec<(&'static str, Vec<String>)> {
+    let told = |action| -> Vec<String> {
+        let checks = view::beside(report, action).into_iter();
+        let told = |check: &Check| format!("{}: {}", check.verdict.label(), sentence(check, style));
+        checks.map(told).collect()
+    };
+    let lone = |verdict| -> Vec<String> {
+        let kernels = view::lone(report, verdict, style).into_iter();
+        kernels.map(|(name, what)| format!("{name}: {what}")).collect()
+    };
     let improved = view::improved(report).into_iter().map(|check| {
         let by = check.change.map_or_else(|| printable(&check.message), change);
         format!("{}: {by}", name(check, style))
     });
-    list(&mut text, style, "Improved", improved.collect());
     let waived = view::waived(report).into_iter().map(|(check, reason)| {
-        format!("{}: {} ({reason})", sentence(check, style), check.verdict.label())
+        format!("{}: {} ({reason})", check.verdict.label(), sentence(check, style))
     });
-    list(&mut text, style, "Waived", waived.collect());
-    list(&mut text, style, "Notes", view::notes(report));
-    heading(&mut text, style, "Judged");
-    if let Some(counts) = view::counts(report) {
-        wrap(&mut text, "  ", 4, &counts, style);
-    }
     let method = view::method(report);
-    if !method.is_empty() {
-        wrap(&mut text, "  ", 4, &method.join(" "), style);
+    let method = if method.is_empty() { method } else { vec![method.join(" ")] };
+    let mut all = vec![
+        ("Warnings", told(Action::Warn)),
+        ("Notices", told(Action::Notice)),
+        ("New", lone(Verdict::New)),
+        ("Vanished", lone(Verdict::Vanished)),
+        ("Perhaps", view::guesses(report, str::to_owned)),
+        ("Improved", improved.collect()),
+        ("Waived", waived.collect()),
+        ("Notes", view::notes(report)),
+        ("Judged", view::counts(report).into_iter().collect()),
+        ("Method", method),
+    ];
+    all.extend(view::next(report).into_iter().map(|(label, command)| (label, vec![command])));
+    all
+}
+
+/// The text without lines that a CI system would take for a command of its own: GitHub's runner reads
+/// `::` at the start of a line and `##[` anywhere, and names of kernels come from outside.
+fn unheard(text: String) -> String {
+    if !text.contains("::") && !text.contains("##[") {
+        return text;
     }
-    for (label, command) in view::next(report) {
-        wrap(&mut text, &format!("  {}: ", style.bold(label)), label.len() + 4, &command, style);
+    let mut quiet = String::with_capacity(text.len());
+    for line in text.replace("##[", "##(").split_inclusive('\n') {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        if line[blanks..].starts_with("::") {
+            // In place of a blank, so that no line grows beyond the terminal.
+            quiet.push_str(&line[..blanks.saturating_sub(1)]);
+            quiet.push('\\');
+        } else {
+            quiet.push_str(&line[..blanks]);
+        }
+        quiet.push_str(&line[blanks..]);
     }
-    style.adapted(text)
+    quiet
 }
 
 /// Red, green or yellow, beside the word that says the same.
@@ -84,7 +118,8 @@ fn decided(text: &mut String, report: &GateReport<'_>, style: &Style) {
     } else {
         String::new()
     };
-    heading(text, style, &format!("What decided{of}"));
+    let title = view::decided(report);
+    heading(text, style, &format!("{title}{of}"));
     table(text, &view::table(shown, style), &[], style, 1);
     heading(text, style, "Why");
     for (position, check) in shown.iter().enumerate() {
@@ -105,41 +140,14 @@ fn sentence(check: &Check, style: &Style) -> String {
     if message.contains(&name) { message } else { format!("{name}: {message}") }
 }
 
-/// New and vanished kernels, and what may have become of them.
-fn lone(report: &GateReport<'_>, style: &Style) -> Vec<String> {
-    const EACH: usize = 3;
-    let mut lines = Vec::new();
-    for verdict in [Verdict::New, Verdict::Vanished] {
-        let kernels = view::lone(report, verdict, style);
-        let told = kernels.iter().take(EACH);
-        lines.extend(told.map(|(name, what)| format!("{}: {name}: {what}", verdict.label())));
-        if kernels.len() > EACH {
-            lines.push(format!("{}: {} more", verdict.label(), kernels.len() - EACH));
-        }
+/// A label with the first lines, and how many are left; nothing without lines.
+fn list(text: &mut String, style: &Style, label: &str, lines: &[String]) {
+    for (at, line) in lines.iter().take(LISTED).enumerate() {
+        let lead = if at == 0 { style.bold(&format!("{label:<12} ")) } else { " ".repeat(13) };
+        wrap(text, &lead, 13, line, style);
     }
-    // Guesses come first among so few lines: they explain the others.
-    let mut guesses = view::guesses(report, str::to_owned);
-    if guesses.len() > EACH {
-        let more = guesses.len() - EACH;
-        guesses.truncate(EACH);
-        guesses.push(format!("{more} more guesses"));
-    }
-    guesses.extend(lines);
-    guesses
-}
-
-/// A heading with the first lines, and how many are left; nothing without lines.
-fn list(text: &mut String, style: &Style, title: &str, lines: Vec<String>) {
-    // Kernels of one side already come with a count of the rest.
-    let room = if title == "Only on one side" { lines.len() } else { LISTED };
-    if lines.is_empty() {
-        return;
-    }
-    heading(text, style, title);
-    for line in lines.iter().take(room) {
-        wrap(text, "  ", 4, line, style);
-    }
-    if lines.len() > room {
-        text.push_str(&format!("  and {} more in the JSON\n", lines.len() - room));
+    if lines.len() > LISTED {
+        let more = format!("and {} more in the JSON", lines.len() - LISTED);
+        wrap(text, &" ".repeat(13), 13, &more, style);
     }
 }

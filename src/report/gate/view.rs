@@ -38,8 +38,14 @@ fn limit(check: &Check) -> Option<String> {
     let limit = check.limit?;
     // Without a change, the limit is a bound in the unit of what is bounded.
     if check.change.is_none() {
-        let unit = check.after.or(check.before)?.unit;
-        return Some(value(Value { value: limit, unit }, None));
+        let known = check.after.or(check.before)?;
+        let side = match check.verdict {
+            Verdict::Violation if known.value < limit => "≥",
+            Verdict::Violation => "≤",
+            _ => "",
+        };
+        let bound = value(Value { value: limit, unit: known.unit }, None);
+        return Some(format!("{side}{bound}"));
     }
     let shown = change(limit);
     let number = shown.trim_end_matches(" %");
@@ -195,6 +201,11 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// What the table of decisive checks is called.
+pub(super) fn decided(report: &GateReport<'_>) -> &'static str {
+    if report.decision.decides { "What decided" } else { "What a gate would act on" }
+}
+
 /// How the gate ended, in capitals where it did not pass: a reader without colours must see it, too.
 pub(super) fn outcome(outcome: Outcome) -> String {
     match outcome {
@@ -307,19 +318,12 @@ fn digits_or_whole(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
 }
 
-/// What neither decided nor is only on one side, but the policy wants told: warnings first.
-pub(super) fn beside<'a>(report: &GateReport<'a>) -> Vec<&'a Check> {
-    let of = |action: Action| {
-        let checks = report.decision.checks.iter();
-        checks.filter(move |check| check.action == action && check.waived.is_none())
-    };
+/// What neither decided nor is only on one side, but the policy wants told by this action.
+pub(super) fn beside<'a>(report: &GateReport<'a>, action: Action) -> Vec<&'a Check> {
+    let checks = report.decision.checks.iter();
+    let checks = checks.filter(|check| check.action == action && check.waived.is_none());
     let is_lone = |check: &&Check| matches!(check.verdict, Verdict::New | Verdict::Vanished);
-    of(Action::Warn).chain(of(Action::Notice)).filter(|check| !is_lone(check)).collect()
-}
-
-/// What the policy makes of a check that did not decide.
-pub(super) fn weight(check: &Check) -> &'static str {
-    if check.action == Action::Warn { "warning" } else { "notice" }
+    checks.filter(|check| !is_lone(check)).collect()
 }
 
 /// Improvements that nothing else tells of.
@@ -342,7 +346,17 @@ pub(super) fn counts(report: &GateReport<'_>) -> Option<String> {
         .into_iter()
         .filter_map(|verdict| Some((verdict, *counts.get(&verdict)?)))
         .filter(|(_, number)| *number > 0)
-        .map(|(verdict, number)| format!("{number} {}", verdict.label()))
+        .map(|(verdict, number)| {
+            let is_noun = matches!(
+                verdict,
+                Verdict::Regression
+                    | Verdict::Violation
+                    | Verdict::ImplausibleImprovement
+                    | Verdict::Improvement
+            );
+            let many = if is_noun && number > 1 { "s" } else { "" };
+            format!("{number} {}{many}", verdict.label())
+        })
         .collect();
     (!shown.is_empty()).then(|| shown.join(", "))
 }
@@ -355,8 +369,8 @@ pub(super) fn lone(
 ) -> Vec<(String, String)> {
     let both = report.decision.comparison.as_ref();
     let (kernels, side) = match verdict {
-        Verdict::New => (both.map(|both| &both.new), "the current time"),
-        _ => (both.map(|both| &both.vanished), "the time before"),
+        Verdict::New => (both.map(|both| &both.new), "the current run"),
+        _ => (both.map(|both| &both.vanished), "the baseline"),
     };
     let kernels = kernels.map_or(&[][..], Vec::as_slice);
     let told = |lone: &Lone| {
@@ -395,8 +409,8 @@ pub(super) fn guesses(report: &GateReport<'_>, shown: fn(&str) -> String) -> Vec
             ProposalKind::Split => "split",
         };
         format!(
-            "perhaps {kind} ({} sure): {} is now {}, {} before and {} now: {}",
-            percent(guess.confidence),
+            "{kind}, {:.0} % sure: {} is now {}, {} before and {} now: {}",
+            guess.confidence * 100.0,
             names(&guess.before),
             names(&guess.after),
             si(guess.before_s, "s"),
@@ -430,7 +444,10 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
     let mut lines: Vec<String> = decision.method.iter().map(|line| printable(line)).collect();
     if let Some(seen) = decision.detectable {
-        lines.push(format!("A slowdown by {} or more would have been seen.", change(seen)));
+        lines.push(format!(
+            "A slowdown by {} or more would have been seen.",
+            change(seen).trim_start_matches('+')
+        ));
     }
     lines
 }
@@ -439,13 +456,13 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
 pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(command) = report.command {
-        lines.push(("again", printable(command)));
+        lines.push(("Again", printable(command)));
     }
     if report.decision.decides
         && let Some(both) = &report.decision.comparison
         && let ([before], [after]) = (&both.baseline.labels[..], &both.current.labels[..])
     {
-        lines.push(("every kernel", format!("rooflint diff {} {}", word(before), word(after))));
+        lines.push(("Every kernel", format!("rooflint diff {} {}", word(before), word(after))));
     }
     lines
 }

@@ -24,8 +24,12 @@ fn assert_valid(schema: &Value, document: &Value, name: &str) {
 
 #[test]
 fn sarif_follows_the_standard() {
+    // As published, two patterns have a bracket too many, which strict readers of patterns refuse.
+    let wrong = "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$";
+    let schema = include_str!("../../schemas/sarif-2.1.0.json");
+    assert_eq!(schema.matches(wrong).count(), 2);
     let schema: Value =
-        serde_json::from_str(include_str!("../../schemas/sarif-2.1.0.json")).unwrap();
+        serde_json::from_str(&schema.replace(wrong, "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$")).unwrap();
     for (name, decision) in samples() {
         assert_valid(&schema, &parsed("sarif", &decision), name);
     }
@@ -341,7 +345,7 @@ fn what_only_informs_raises_no_error() {
         Decision { warn_only: true, ..sample::full() },
         Decision { decides: false, ..sample::full() },
     ] {
-        assert!(!rendered("github", &decision).contains("::error"));
+        assert!(!rendered("github", &decision).lines().any(|line| line.starts_with("::error")));
         assert!(
             !rendered("sarif", &decision).contains("\"level\": \"error\",\n          \"message\"")
         );
