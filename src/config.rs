@@ -1,5 +1,5 @@
 //! `rooflint.toml`: which rules run and by which numbers, limits, groups, waivers, rules and kernel names
-//! of the user's own.
+//! of the user's own, and what a gate allows.
 //!
 //! ```
 //! use rooflint::config::Config;
@@ -11,21 +11,27 @@
 //! ```
 
 mod custom;
+mod gate;
 mod group;
 mod limits;
+mod schema;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::analysis::{ClosedForm, Group, Waiver};
+use crate::gate::Policy;
 use crate::model::Dim3;
 use crate::rules::{self, Custom, RULES, Rule, Settings};
+use wire::{Day, Spanned};
 
 pub use limits::{Limits, min_share, threshold, time};
+pub use schema::schema;
 
 /// What a user's configuration says.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +48,8 @@ pub struct Config {
     pub limits: Limits,
     /// A file with kernel names of the user's own, beside the configuration.
     pub kernel_names: Option<PathBuf>,
+    /// What a gate allows; the defaults where the file has no `[gate]`.
+    pub gate: Policy,
 }
 
 /// Why a configuration cannot be used.
@@ -82,51 +90,75 @@ impl ConfigError {
     }
 }
 
-#[derive(Deserialize)]
+/// Configuration of rooflint: `rooflint.toml`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Wire {
+    /// Which rules run.
     #[serde(default)]
     rules: RulesWire,
+    /// Thresholds of rules, by the keys that `rooflint rules ID` lists.
     #[serde(default)]
     rule: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>,
+    /// Kernels that are left alone on purpose.
     #[serde(default)]
     waiver: Vec<WaiverWire>,
+    /// Kernels whose sizes are known.
     #[serde(default)]
     closed_form: Vec<ClosedFormWire>,
+    /// Rules of the user's own.
     #[serde(default)]
     custom_rule: Vec<custom::Wire>,
+    /// Kernels that are looked at together; a kernel belongs to the first group that it fits.
     #[serde(default)]
     group: Vec<group::Wire>,
+    /// What counts as an opportunity.
     #[serde(default)]
     analysis: limits::Wire,
+    /// A file with kernel names of the user's own, relative to this one.
     kernel_names: Option<PathBuf>,
+    /// What a gate allows.
+    gate: Option<gate::Wire>,
 }
 
-#[derive(Default, Deserialize)]
+/// Which rules run.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RulesWire {
+    /// Only these; all if empty.
     #[serde(default)]
     select: Vec<Spanned<String>>,
+    /// Without these.
     #[serde(default)]
     ignore: Vec<Spanned<String>>,
 }
 
-#[derive(Deserialize)]
+/// Kernels whose sizes are known, and how to count them.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ClosedFormWire {
+    /// A name, or a pattern with `*` and sizes in braces.
     kernel: Option<String>,
+    /// The same for the framework operator.
     operator: Option<String>,
+    /// Only launches with this grid, such as "64x8x1".
     grid: Option<Spanned<String>>,
+    /// The form with its sizes, as `rooflint predict` takes it.
     form: Spanned<String>,
 }
 
-#[derive(Deserialize)]
+/// A kernel that is left alone on purpose.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WaiverWire {
+    /// A whole name, short or full, or a pattern in which `*` stands for anything.
     kernel: String,
+    /// Why.
     reason: Spanned<String>,
+    /// Who answers for it.
     owner: Option<String>,
-    expires: Option<Spanned<toml::value::Datetime>>,
+    /// The last day on which it holds, without quotes: 2027-01-31.
+    expires: Option<Spanned<Day>>,
 }
 
 impl Config {
@@ -154,8 +186,10 @@ impl Config {
         let wire: Wire = toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
-                        [[custom-rule]]; the key is kernel-names";
-            place.wrong(&span, error.message().replace('\n', ", "), help)
+                        [[custom-rule]], [gate]; the key is kernel-names";
+            let message = error.message().replace('\n', ", ");
+            let nearest = nearest_key(&message);
+            place.wrong(&span, message, format!("{nearest}{help}"))
         })?;
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
         for rule in wire.custom_rule {
@@ -185,6 +219,9 @@ impl Config {
         }
         config.groups = group::read(&place, wire.group)?;
         config.limits = limits::read(&place, wire.analysis)?;
+        if let Some(gate) = wire.gate {
+            config.gate = gate::read(&place, gate, &config.rules.custom)?;
+        }
         Ok(config)
     }
 }
@@ -261,32 +298,44 @@ impl Place<'_> {
     }
 
     fn waiver(&self, wire: WaiverWire) -> Result<Waiver, ConfigError> {
-        if wire.reason.get_ref().trim().is_empty() {
-            let message = "a waiver needs a reason".to_owned();
-            return Err(self.wrong(
-                &wire.reason.span(),
-                message,
-                "say why the kernel is left alone",
-            ));
-        }
-        let expires = match wire.expires {
-            None => None,
-            Some(date) => {
-                let whole = date.get_ref().date.filter(|_| date.get_ref().time.is_none());
-                let day = whole.ok_or_else(|| {
-                    let message = "expires is not a date".to_owned();
-                    self.wrong(&date.span(), message, "write it as 2027-01-31, without quotes")
-                })?;
-                Some((u32::from(day.year), u32::from(day.month), u32::from(day.day)))
-            }
-        };
+        self.reason(&wire.reason)?;
         Ok(Waiver {
             kernel: wire.kernel,
             reason: wire.reason.into_inner(),
             owner: wire.owner,
-            expires,
+            expires: self.expires(wire.expires.as_ref())?,
         })
     }
+
+    /// Whether a waiver says why.
+    fn reason(&self, reason: &Spanned<String>) -> Result<(), ConfigError> {
+        if reason.get_ref().trim().is_empty() {
+            let message = "a waiver needs a reason".to_owned();
+            return Err(self.wrong(&reason.span(), message, "say why the kernel is left alone"));
+        }
+        Ok(())
+    }
+
+    /// Year, month and day until which a waiver holds.
+    fn expires(&self, date: Option<&Spanned<Day>>) -> Result<Option<(u32, u32, u32)>, ConfigError> {
+        let Some(date) = date else { return Ok(None) };
+        let toml::value::Datetime { date: day, time, .. } = date.get_ref().0;
+        let day = day.filter(|_| time.is_none()).ok_or_else(|| {
+            let message = "expires is not a date".to_owned();
+            self.wrong(&date.span(), message, "write it as 2027-01-31, without quotes")
+        })?;
+        Ok(Some((u32::from(day.year), u32::from(day.month), u32::from(day.day))))
+    }
+}
+
+/// The key that was meant, where the message of the parser names one that it does not know, and those
+/// that it does.
+fn nearest_key(message: &str) -> String {
+    if !message.starts_with("unknown field") {
+        return String::new();
+    }
+    let mut words = message.split('`').skip(1).step_by(2);
+    words.next().map_or_else(String::new, |found| rules::nearest(found, words))
 }
 
 /// A grid such as `64x8x1`; what is left out is 1.
@@ -365,6 +414,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
                 "3:8: \"1x2x3x4\" is not a grid; write it as",
             ),
             ("[gates]\n", "1:2: unknown field `gates`"),
+            ("[gates]\n", "did you mean \"gate\"? the tables are [rules]"),
             ("[rules\n", "rooflint.toml:1:"),
         ] {
             if told.is_empty() {

@@ -101,7 +101,7 @@ pub(super) enum Command {
     Rules(Rules),
     /// Analyse a sample profile that is carried in the program
     Demo(Demo),
-    /// Print the JSON schema of the report or of predictions
+    /// Print the JSON schema of the report, of predictions or of the configuration
     Schema(Schema),
 }
 
@@ -511,4 +511,6 @@ pub(super) enum Document {
     StepPrediction,
     /// `gate` and `diff`, as JSON
     Gate,
+    /// `rooflint.toml`
+    Config,
 }

@@ -54,6 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             args::Document::Prediction => crate::report::prediction_schema(),
             args::Document::StepPrediction => crate::report::step_prediction_schema(),
             args::Document::Gate => crate::report::gate_schema(),
+            args::Document::Config => crate::config::schema(),
         }),
     };
     match result {

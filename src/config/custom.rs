@@ -2,21 +2,31 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
+use super::wire::Spanned;
 use super::{ConfigError, Place};
 use crate::rules::{self, Custom, Expression, Fault, Over, Severity, Template};
 
-#[derive(Deserialize)]
+/// A rule of the user's own: a condition over columns, and what to say where it holds.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
+    /// Its name: small letters, digits and hyphens.
     pub(super) id: Spanned<String>,
+    /// The condition, in the Common Expression Language.
     when: Spanned<String>,
+    /// What was found; a column in braces stands for its value.
     message: Spanned<String>,
+    /// How grave it is; from the time at stake without it.
+    #[schemars(with = "Option<Severity>")]
     severity: Option<Spanned<String>>,
+    /// The next experiment.
     next: Option<Spanned<String>>,
+    /// `kernels`, which it is without it, or `launches`.
     over: Option<Spanned<String>>,
+    /// What a cure would bring, in seconds: an expression of columns.
     at_stake: Option<Spanned<String>>,
 }
 
@@ -64,7 +74,8 @@ impl Place<'_> {
         Err(self.wrong(&id.span(), message, help))
     }
 
-    fn one_of<T: Copy>(
+    /// One of a few words.
+    pub(super) fn one_of<T: Copy>(
         &self,
         word: &Spanned<String>,
         key: &str,

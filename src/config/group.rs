@@ -1,21 +1,31 @@
 //! `[[group]]`: kernels that a team looks at together, and the efficiency it wants of them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
+use super::wire::{CategoryKey, KindKey, Spanned};
 use super::{ConfigError, Place};
 use crate::analysis::Group;
 use crate::rules;
 use crate::taxonomy::{Category, Kind};
 
-#[derive(Deserialize)]
+/// Kernels that are looked at together: those that fit all that is said.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wire {
+    /// How the group is called.
     name: Spanned<String>,
+    /// A whole name, short or full, or a pattern in which `*` stands for anything.
     kernel: Option<Spanned<String>>,
+    /// A pattern for the framework operator.
     operator: Option<Spanned<String>>,
+    /// Category that the name tells.
+    #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
+    /// Operation that the name tells.
+    #[schemars(with = "Option<KindKey>")]
     kind: Option<Spanned<String>>,
+    /// The efficiency wanted of the group: more than 0, and 1 at the roof.
     target: Option<Spanned<f64>>,
 }
 

@@ -1,8 +1,9 @@
 //! `[analysis]`: from which distance and which win on a kernel is worth a team's time.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
+use super::wire::Spanned;
 use super::{ConfigError, Place};
 use crate::units::Seconds;
 
@@ -17,11 +18,15 @@ pub struct Limits {
     pub min_share: Option<f64>,
 }
 
-#[derive(Default, Deserialize)]
+/// What counts as an opportunity; the options of the same names win over these.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
+    /// Headroom from which a kernel is an opportunity.
     threshold: Option<Spanned<f64>>,
+    /// Smallest time to win that makes an opportunity, such as "50us".
     min_win: Option<Spanned<String>>,
+    /// Share of the run below which a win is noise.
     min_share: Option<Spanned<f64>>,
 }
 

@@ -19,6 +19,7 @@ mod metrics;
 mod nvtx;
 #[cfg(feature = "plot")]
 mod pictures;
+mod policy;
 mod predict;
 mod profiles;
 mod ranking;

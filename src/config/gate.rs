@@ -1,0 +1,224 @@
+//! `[gate]`: what a team allows, as [`Policy`].
+
+mod amount;
+mod bound;
+mod limit;
+mod selector;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::wire::{Amount, Spanned};
+use super::{ConfigError, Place};
+use crate::compare::Noise;
+use crate::gate::{Action, Policy};
+use crate::rules::Custom;
+use amount::Unit;
+
+/// Versions of the table that can be read.
+const VERSIONS: [i64; 1] = [1];
+
+/// Years beyond which no baseline is kept.
+const OLDEST_DAYS: u32 = 36_500;
+
+/// What a team allows a change to do to its kernels.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Wire {
+    /// Version of this table; 1.
+    version: Option<Spanned<i64>>,
+    /// Tells everything and fails nothing.
+    warn_only: Option<bool>,
+    /// What a kernel that only the current runs have means; `notice` without it.
+    #[schemars(with = "Option<Action>")]
+    new: Option<Spanned<String>>,
+    /// What a kernel that only the baseline has means; `warn` without it.
+    #[schemars(with = "Option<Action>")]
+    vanished: Option<Spanned<String>>,
+    /// What a change that is not certain means; `warn` without it.
+    #[schemars(with = "Option<Action>")]
+    ambiguous: Option<Spanned<String>>,
+    /// What a kernel that cannot be compared means; `warn` without it.
+    #[schemars(with = "Option<Action>")]
+    incomparable: Option<Spanned<String>>,
+    /// What an improvement that is not believable means; `warn` without it.
+    #[schemars(with = "Option<Action>")]
+    implausible: Option<Spanned<String>>,
+    /// What a current side that looks cut off means; `fail` without it.
+    #[schemars(with = "Option<Action>")]
+    incomplete: Option<Spanned<String>>,
+    /// New and vanished kernels below this share of the run are only counted.
+    listed_share: Option<Spanned<Amount>>,
+    /// An improvement by more than this factor is not believable.
+    implausible_factor: Option<Spanned<Amount>>,
+    /// Whether sides on different devices may be compared, by headroom.
+    across_devices: Option<bool>,
+    /// When a baseline is old: "90d", "12w", or a number of days.
+    max_age: Option<Spanned<Amount>>,
+    /// Kernels that must be there, as names or patterns with `*`.
+    #[serde(default)]
+    required: Vec<Spanned<String>>,
+    /// False-discovery rate that is allowed among the regressions found over several runs.
+    false_discovery: Option<Spanned<Amount>>,
+    /// What noise may do where it cannot be measured.
+    #[serde(default)]
+    noise: NoiseWire,
+    /// How much metrics may change; added after the defaults.
+    #[serde(default)]
+    limit: Vec<limit::Wire>,
+    /// What must hold in any run, without a baseline.
+    #[serde(default)]
+    bound: Vec<bound::Wire>,
+    /// Accepted regressions.
+    #[serde(default)]
+    waiver: Vec<selector::WaiverWire>,
+    /// Where the code of kernels is.
+    #[serde(default)]
+    code: Vec<selector::CodeWire>,
+}
+
+/// What noise may do where it cannot be measured.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct NoiseWire {
+    /// Relative shift of one kernel from run to run, with enough launches to measure.
+    kernel: Option<Spanned<Amount>>,
+    /// The same with few launches.
+    few_launches: Option<Spanned<Amount>>,
+    /// Relative shift of all kernels together: clocks, temperature.
+    common: Option<Spanned<Amount>>,
+    /// What the timer cannot tell, such as "64ns".
+    timer: Option<Spanned<Amount>>,
+}
+
+/// Reads the table; `custom` are the user's own rules, which bounds may name.
+pub(super) fn read(
+    place: &Place<'_>,
+    wire: Wire,
+    custom: &[Custom],
+) -> Result<Policy, ConfigError> {
+    if let Some(version) = &wire.version
+        && !VERSIONS.contains(version.get_ref())
+    {
+        let known: Vec<String> = VERSIONS.iter().map(i64::to_string).collect();
+        let message = format!("version {} of [gate] is not known", version.get_ref());
+        let help =
+            format!("this program reads version {}; a newer one may read more", known.join(", "));
+        return Err(place.wrong(&version.span(), message, help));
+    }
+    let default = Policy::default();
+    let action = |key, word: Option<&Spanned<String>>, default| place.action(key, word, default);
+    let mut policy = Policy {
+        new: action("new", wire.new.as_ref(), default.new)?,
+        vanished: action("vanished", wire.vanished.as_ref(), default.vanished)?,
+        ambiguous: action("ambiguous", wire.ambiguous.as_ref(), default.ambiguous)?,
+        incomparable: action("incomparable", wire.incomparable.as_ref(), default.incomparable)?,
+        implausible: action("implausible", wire.implausible.as_ref(), default.implausible)?,
+        incomplete: action("incomplete", wire.incomplete.as_ref(), default.incomplete)?,
+        warn_only: wire.warn_only.unwrap_or(default.warn_only),
+        across_devices: wire.across_devices.unwrap_or(default.across_devices),
+        noise: place.noise(&wire.noise)?,
+        ..default
+    };
+    if let Some(share) = &wire.listed_share {
+        policy.listed_share = place.share("listed-share", share)?;
+    }
+    if let Some(factor) = &wire.implausible_factor {
+        policy.implausible_factor = place.factor(factor)?;
+    }
+    if let Some(age) = &wire.max_age {
+        policy.max_age_days = place.days(age)?;
+    }
+    if let Some(rate) = &wire.false_discovery {
+        policy.false_discovery = place.share("false-discovery", rate)?;
+        if policy.false_discovery == 0.0 {
+            let why = "without any false discovery nothing could be found";
+            return Err(place.no_amount("false-discovery", rate, why, Unit::Share));
+        }
+    }
+    for pattern in wire.required {
+        policy.required.push(place.some_pattern(pattern)?);
+    }
+    for limit in wire.limit {
+        policy.limits.push(place.limit(limit)?);
+    }
+    for bound in wire.bound {
+        let bound = place.bound(bound, &policy.bounds, custom)?;
+        policy.bounds.push(bound);
+    }
+    for waiver in wire.waiver {
+        policy.waivers.push(place.gate_waiver(waiver)?);
+    }
+    for code in wire.code {
+        policy.code.push(place.code_place(code)?);
+    }
+    Ok(policy)
+}
+
+impl Place<'_> {
+    /// What a verdict means.
+    fn action(
+        &self,
+        key: &str,
+        word: Option<&Spanned<String>>,
+        default: Action,
+    ) -> Result<Action, ConfigError> {
+        word.map_or(Ok(default), |word| self.one_of(word, key, &Action::ALL, Action::key))
+    }
+
+    fn noise(&self, wire: &NoiseWire) -> Result<Noise, ConfigError> {
+        let mut noise = Noise::default();
+        if let Some(kernel) = &wire.kernel {
+            noise.kernel = self.share("kernel", kernel)?;
+            // Few launches are never quieter than many.
+            noise.few_launches = noise.few_launches.max(noise.kernel);
+        }
+        if let Some(few) = &wire.few_launches {
+            noise.few_launches = self.share("few-launches", few)?;
+            if noise.few_launches < noise.kernel {
+                let why = format!("few launches are never quieter than many, at {}", noise.kernel);
+                return Err(self.no_amount("few-launches", few, &why, Unit::Share));
+            }
+        }
+        if let Some(common) = &wire.common {
+            noise.common = self.share("common", common)?;
+        }
+        if let Some(timer) = &wire.timer {
+            noise.timer_s = self.amount("timer", timer, Unit::Time)?;
+        }
+        Ok(noise)
+    }
+
+    fn factor(&self, value: &Spanned<Amount>) -> Result<f64, ConfigError> {
+        let factor = self.amount("implausible-factor", value, Unit::Ratio)?;
+        if factor <= 1.0 {
+            let why = "every improvement would be implausible";
+            return Err(self.no_amount("implausible-factor", value, why, Unit::Ratio));
+        }
+        Ok(factor)
+    }
+
+    /// Days as a number, or with a unit: `90d`, `12w`.
+    fn days(&self, value: &Spanned<Amount>) -> Result<u32, ConfigError> {
+        let days = match &value.get_ref().0 {
+            toml::Value::Integer(days) => u32::try_from(*days).ok(),
+            toml::Value::String(text) => {
+                let (number, factor) = match (text.strip_suffix('d'), text.strip_suffix('w')) {
+                    (Some(days), _) => (days, 1),
+                    (_, Some(weeks)) => (weeks, 7),
+                    _ => ("", 1),
+                };
+                number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(factor))
+            }
+            _ => None,
+        };
+        days.filter(|days| (1..=OLDEST_DAYS).contains(days)).ok_or_else(|| {
+            let found = self.text.get(value.span()).unwrap_or_default();
+            let message = format!("max-age cannot be {found}");
+            let help = "write a number of days, \"90d\", or of weeks, \"12w\"; at least one day";
+            self.wrong(&value.span(), message, help)
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! `[[gate.bound]]`: what must hold in any run, without a baseline.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::amount::Unit;
+use super::selector::is_of_run;
+use crate::config::wire::{Amount, CategoryKey, Spanned};
+use crate::config::{ConfigError, Place};
+use crate::gate::{Action, Bound, Metric};
+use crate::rules::{Custom, Severity};
+
+/// What must hold in any run, without a baseline.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Wire {
+    /// How it is called in reports; each has a name of its own.
+    name: Spanned<String>,
+    /// What is judged; all but `common-shift` and `presence`.
+    #[schemars(with = "Metric")]
+    metric: Spanned<String>,
+    /// A whole name, short or full, or a pattern in which `*` stands for anything.
+    kernel: Option<Spanned<String>>,
+    /// A pattern for the framework operator.
+    operator: Option<Spanned<String>>,
+    /// Category that the name tells.
+    #[schemars(with = "Option<CategoryKey>")]
+    category: Option<Spanned<String>>,
+    /// Smallest value allowed, in the unit of the metric.
+    min: Option<Spanned<Amount>>,
+    /// Greatest value allowed, in the unit of the metric.
+    max: Option<Spanned<Amount>>,
+    /// Kernels with a smaller share of the time of the run are left alone.
+    min_share: Option<Spanned<Amount>>,
+    /// For findings: only those of this severity or above.
+    #[schemars(with = "Option<Severity>")]
+    severity: Option<Spanned<String>>,
+    /// For findings: only those of this rule.
+    rule: Option<Spanned<String>>,
+    /// What a violation means; `fail` without it.
+    #[schemars(with = "Option<Action>")]
+    action: Option<Spanned<String>>,
+}
+
+impl Place<'_> {
+    /// A bound, unlike those before it.
+    pub(super) fn bound(
+        &self,
+        wire: Wire,
+        before: &[Bound],
+        custom: &[Custom],
+    ) -> Result<Bound, ConfigError> {
+        let name = wire.name.get_ref();
+        if name.trim().is_empty() {
+            let message = "a bound needs a name".to_owned();
+            return Err(self.wrong(&wire.name.span(), message, "name what it demands: no fp64"));
+        }
+        if before.iter().any(|bound| bound.name == *name) {
+            let message = format!("two bounds are called {name:?}");
+            return Err(self.wrong(&wire.name.span(), message, "give each a name of its own"));
+        }
+        let metric = self.one_of(&wire.metric, "metric", &Metric::ALL, Metric::key)?;
+        let Some(unit) = Unit::of(metric) else { return Err(self.unbound(metric, &wire.metric)) };
+        let selector = self.selector([wire.kernel, wire.operator, wire.category], Some(metric))?;
+        let amount = |key: &str, value: Option<&Spanned<Amount>>| {
+            value.map(|value| self.amount(key, value, unit)).transpose()
+        };
+        let (min, max) = (amount("min", wire.min.as_ref())?, amount("max", wire.max.as_ref())?);
+        match (min, max, &wire.max) {
+            (None, None, _) => {
+                let message = format!("the bound {name:?} allows everything");
+                return Err(self.wrong(&wire.name.span(), message, "add min, max or both"));
+            }
+            (Some(least), Some(most), Some(value)) if least > most => {
+                let why = "it is below min, and nothing lies between";
+                return Err(self.no_amount("max", value, why, unit));
+            }
+            _ => {}
+        }
+        let min_share = match &wire.min_share {
+            None => 0.0,
+            Some(share) if is_of_run(metric) => return Err(self.whole_share(metric, share)),
+            Some(share) => self.share("min-share", share)?,
+        };
+        let severity = self.severity(metric, wire.severity.as_ref())?;
+        let rule = match wire.rule {
+            None => None,
+            Some(rule) => {
+                self.only_findings("rule", metric, &rule)?;
+                Some(self.any_rule(rule, custom)?)
+            }
+        };
+        let action = self.action("action", wire.action.as_ref(), Action::Fail)?;
+        let name = wire.name.into_inner();
+        Ok(Bound { name, metric, selector, min, max, min_share, severity, rule, action })
+    }
+
+    /// Why a metric has no bound.
+    fn unbound(&self, metric: Metric, word: &Spanned<String>) -> ConfigError {
+        let (message, help) = match metric {
+            Metric::Presence => (
+                "presence has no bound: a kernel is there or not",
+                "list the kernels that must be there: required = [\"*gemm*\"] in [gate]",
+            ),
+            _ => (
+                "common-shift is a change, and a bound knows no baseline",
+                "use [[gate.limit]], or bound the metric total",
+            ),
+        };
+        self.wrong(&word.span(), message.to_owned(), help)
+    }
+}
