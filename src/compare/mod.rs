@@ -8,6 +8,7 @@ mod noise;
 mod pairing;
 mod proposals;
 mod run;
+mod saved;
 mod shifts;
 mod sides;
 mod statistics;

@@ -301,7 +301,7 @@ impl Run {
     }
 
     /// Hash of what was measured: names, shapes, counts and times, in an order of their own.
-    fn hash(&self) -> String {
+    pub(super) fn hash(&self) -> String {
         let mut lines: Vec<String> = self
             .kernels
             .iter()

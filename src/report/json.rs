@@ -149,6 +149,8 @@ struct KernelDocument<'a> {
     /// As the export writes it.
     full_name: &'a str,
     operator: Option<&'a str>,
+    /// What its name or its operator tells, such as `dot-product`.
+    category: &'static str,
     device: &'a str,
     grid: Option<[u32; 3]>,
     block: Option<[u32; 3]>,
@@ -474,6 +476,7 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         name: &kernel.name,
         full_name: &kernel.full_name,
         operator: kernel.operator.as_deref(),
+        category: kernel.class.category.key(),
         device,
         grid: extent(kernel.shape.grid),
         block: extent(kernel.shape.block),

@@ -29,7 +29,7 @@ pub(super) struct Wire {
     worse: Option<Spanned<Amount>>,
     /// Smallest worsening that counts, in the unit of the metric: "5us" for times.
     at_least: Option<Spanned<Amount>>,
-    /// Smallest share of the time of the run that counts.
+    /// Kernels with a smaller share of the time of the run are judged only as part of the total.
     min_share: Option<Spanned<Amount>>,
     /// For findings: only those of this severity or above.
     #[schemars(with = "Option<Severity>")]
