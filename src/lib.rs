@@ -38,6 +38,7 @@ pub mod cli;
 pub mod compare;
 pub mod config;
 pub mod gate;
+pub mod history;
 pub mod ingest;
 pub mod model;
 pub mod predict;

@@ -47,7 +47,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("rules", &["units", "roofline", "model", "catalog", "taxonomy", "analysis"]),
     ("compare", &["units", "model", "analysis", "rules"]),
     ("gate", &["units", "taxonomy", "analysis", "rules", "compare"]),
-    ("history", &["units", "compare"]),
+    ("history", &["units", "model", "compare"]),
     ("config", &["units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
     (
         "report",

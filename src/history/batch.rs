@@ -1,0 +1,170 @@
+//! Entries that belong together: repeated runs of one commit, or what was saved at once.
+
+use super::moment::Moment;
+use super::store::{Entry, Filter, Store};
+
+/// Repeated runs of one commit on the same devices; of one save where no commit is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch<'a> {
+    /// At least one, the oldest first.
+    pub entries: Vec<&'a Entry>,
+}
+
+impl<'a> Batch<'a> {
+    fn first(&self) -> Option<&'a Entry> {
+        self.entries.first().copied()
+    }
+
+    /// When the first of its runs was saved.
+    #[must_use]
+    pub fn saved(&self) -> Option<Moment> {
+        self.first()?.saved
+    }
+
+    /// Its commit.
+    #[must_use]
+    pub fn commit(&self) -> Option<&'a str> {
+        self.first()?.run.origin.commit.as_deref()
+    }
+
+    /// The branch of the first of its runs.
+    #[must_use]
+    pub fn branch(&self) -> Option<&'a str> {
+        self.first()?.run.origin.branch.as_deref()
+    }
+
+    /// Whether a later or earlier batch is of the same baseline on the same devices.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self.first(), other.first()) {
+            (Some(one), Some(two)) => {
+                one.name == two.name && one.run.device_names() == two.run.device_names()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an entry belongs to it.
+    fn holds(&self, entry: &Entry) -> bool {
+        self.first().is_some_and(|first| {
+            first.name == entry.name
+                && first.run.device_names() == entry.run.device_names()
+                && first.run.origin.commit == entry.run.origin.commit
+                && (first.run.origin.commit.is_some()
+                    || first.run.origin.saved == entry.run.origin.saved)
+        })
+    }
+}
+
+/// Entries by commit, in the order in which the first run of each was saved.
+///
+/// A commit that was measured again later stays where it was: the order is that of the code.
+#[must_use]
+pub fn batches<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Batch<'a>> {
+    let mut batches: Vec<Batch<'a>> = Vec::new();
+    for entry in entries {
+        // The batch of an entry is nearly always the last one.
+        match batches.iter_mut().rev().find(|batch| batch.holds(entry)) {
+            Some(batch) => batch.entries.push(entry),
+            None => batches.push(Batch { entries: vec![entry] }),
+        }
+    }
+    batches
+}
+
+impl Store {
+    /// The entries that may go: of each baseline, branch and device those beyond the newest `keep`
+    /// commits, and of these only those saved more than `older_than` days before `now`. Either may be
+    /// left out; the newest commit of each stays in any case, and so does what says no time.
+    #[must_use]
+    pub fn prunable(
+        &self,
+        filter: &Filter,
+        keep: Option<usize>,
+        older_than: Option<u64>,
+        now: Moment,
+    ) -> Vec<&Entry> {
+        let all = batches(self.entries().iter().filter(|entry| filter.fits(entry)));
+        let mut gone = Vec::new();
+        for (position, batch) in all.iter().enumerate() {
+            let is_same = |other: &&Batch| batch.is_like(other) && batch.branch() == other.branch();
+            let newer = all[position + 1..].iter().filter(is_same).count();
+            let is_beyond = newer >= keep.unwrap_or(1).max(1);
+            for entry in batch.entries.iter().filter(|_| is_beyond) {
+                let is_old = match older_than {
+                    Some(days) => entry.age_days(now).is_some_and(|age| age > days),
+                    None => keep.is_some(),
+                };
+                if is_old {
+                    gone.push(*entry);
+                }
+            }
+        }
+        gone
+    }
+}
+
+/// The middle value, or the mean of the two in the middle; none without values.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    if values.len() % 2 == 1 { Some(upper) } else { Some(f64::midpoint(values[middle - 1], upper)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::tests::save;
+    use super::*;
+
+    #[test]
+    fn runs_of_a_commit_or_of_a_save_belong_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        save(path, "default", "L4", Some("aaaa"), "2026-11-01", &[1.0, 1.1]);
+        save(path, "default", "L4", None, "2026-11-02", &[1.2, 1.3]);
+        save(path, "default", "L4", None, "2026-11-03", &[1.4]);
+        save(path, "default", "L4", Some("aaaa"), "2026-11-04", &[1.5]);
+        save(path, "default", "H100", Some("aaaa"), "2026-11-05", &[0.5]);
+        save(path, "other", "L4", Some("aaaa"), "2026-11-06", &[1.0]);
+        let store = Store::open(path).unwrap();
+        let sizes: Vec<usize> =
+            batches(store.entries()).iter().map(|batch| batch.entries.len()).collect();
+        assert_eq!(sizes, [3, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn pruning_leaves_the_newest_of_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        for day in 1..=5 {
+            let (commit, saved) = (format!("c{day}"), format!("2026-11-{day:02}"));
+            let seconds = f64::from(day);
+            save(path, "default", "L4", Some(&commit), &saved, &[seconds, seconds + 0.5]);
+        }
+        save(path, "default", "H100", Some("c1"), "2026-11-01", &[0.5]);
+        let store = Store::open(path).unwrap();
+        let now = "2026-11-10".parse().unwrap();
+        let gone = |keep, days| {
+            let gone = store.prunable(&Filter::default(), keep, days, now);
+            gone.iter().map(|entry| entry.run.origin.commit.clone().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(gone(Some(3), None), ["c1", "c1", "c2", "c2"]);
+        assert_eq!(gone(None, Some(7)), ["c1", "c1", "c2", "c2"]);
+        // Everything is old, and something stays.
+        assert_eq!(gone(None, Some(1)).len(), 8);
+        assert_eq!(gone(Some(0), None).len(), 8);
+        assert_eq!(gone(Some(4), Some(1)), ["c1", "c1"]);
+        assert!(gone(None, None).is_empty() && gone(Some(9), None).is_empty());
+        let other = Filter { device: Some("H100".to_owned()), ..Filter::default() };
+        assert!(store.prunable(&other, Some(1), None, now).is_empty());
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

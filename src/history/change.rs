@@ -1,0 +1,449 @@
+//! Where a series changes: steps found by energy statistics and kept if Student's t-test agrees, or a
+//! steady drift. No random numbers, so the same series gives the same answer.
+//!
+//! Sources: candidates are those of E-divisive (D. Matteson, N. James, *A nonparametric approach for
+//! multiple change point analysis of multivariate data*, JASA 109, 2014), with distances to the power of
+//! one. The permutation test is replaced by Student's t-test, windows keep long series quick, and weak
+//! points are dropped from the bottom up, as in Hunter and Apache Otava (M. Fleming et al., *Hunter: using
+//! change point detection to hunt for performance regressions*, ICPE 2023). What is ours: logarithms, so
+//! that 10 % is 10 % anywhere; a place is chosen again among its neighbours, and the p-value is multiplied
+//! by the number of places it was chosen from; a line is set against the steps (by the Bayesian
+//! information criterion, G. Schwarz 1978), as a drift would otherwise be told as a staircase.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::batch::median;
+
+/// Values on each side of a step: fewer cannot be told from an outlier.
+pub const MIN_SIDE: usize = 3;
+
+/// Values that a series needs before anything can be found in it.
+pub const ENOUGH: usize = 2 * MIN_SIDE;
+
+/// Largest p-value of a step, corrected for the places it was chosen from, and of a drift: together they
+/// are told by chance in at most 1 % of series that do not change.
+pub const MAX_P: f64 = 0.005;
+
+/// Smallest change that is told, as a relative one; the same up and down on a logarithmic scale.
+pub const MIN_CHANGE: f64 = 0.05;
+
+/// Values among which candidates are looked for at once; windows overlap by half.
+pub const WINDOW: usize = 50;
+
+/// Largest p-value of a candidate, before its neighbours are known.
+const WEAK_P: f64 = 0.05;
+
+/// A step between two stretches of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ChangePoint {
+    /// Position of the first value after the step.
+    pub at: usize,
+    /// Median before, back to the step before it, in the unit of the series.
+    pub before: f64,
+    /// Median after, up to the next step.
+    pub after: f64,
+    /// The change as a relative one: 0.12 is 12 % more.
+    pub change: f64,
+    /// Probability of such a step by chance: Student's t, two-sided, times the places to choose from.
+    pub p: f64,
+    /// Values before, back to the step before it.
+    pub values_before: usize,
+    /// Values after, up to the next step.
+    pub values_after: usize,
+}
+
+/// A steady change over the whole series.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Drift {
+    /// Where the line begins, in the unit of the series.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// The change as a relative one.
+    pub change: f64,
+    /// Probability of such a slope by chance: Student's t, two-sided.
+    pub p: f64,
+}
+
+/// What becomes of a series.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Turns {
+    /// Steps, in order; none where a drift explains the series better.
+    pub steps: Vec<ChangePoint>,
+    /// A drift.
+    pub drift: Option<Drift>,
+}
+
+/// Finds the steps or the drift of a series of positive values. Nothing is found in fewer than
+/// [`ENOUGH`] values, nor where one is not positive.
+#[must_use]
+pub fn turns(values: &[f64]) -> Turns {
+    let is_positive = |value: &f64| *value > 0.0 && value.is_finite();
+    if values.len() < ENOUGH || !values.iter().all(is_positive) {
+        return Turns::default();
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let steps = kept(&logs, candidates(&logs));
+    match line(&logs) {
+        Some((drift, misfit)) if misfit < staircase(&logs, &steps) => {
+            Turns { steps: Vec::new(), drift: Some(drift) }
+        }
+        _ => Turns { steps: steps.iter().map(|step| step.told()).collect(), drift: None },
+    }
+}
+
+/// A step between its neighbours.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    at: usize,
+    before: f64,
+    after: f64,
+    p: f64,
+    sides: (usize, usize),
+}
+
+impl Step {
+    fn told(&self) -> ChangePoint {
+        ChangePoint {
+            at: self.at,
+            before: self.before.exp(),
+            after: self.after.exp(),
+            change: (self.after - self.before).exp_m1(),
+            p: self.p,
+            values_before: self.sides.0,
+            values_after: self.sides.1,
+        }
+    }
+
+    /// Whether it is likely and large enough to tell.
+    fn is_worth_telling(&self) -> bool {
+        self.p <= MAX_P && self.size() >= MIN_CHANGE.ln_1p()
+    }
+
+    fn size(&self) -> f64 {
+        (self.after - self.before).abs()
+    }
+}
+
+/// Places where the series may change, from overlapping windows.
+fn candidates(logs: &[f64]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    loop {
+        let end = (start + WINDOW).min(logs.len());
+        split(logs, start, end, &mut found);
+        if end == logs.len() {
+            break;
+        }
+        start = (start + WINDOW / 2).max(found.iter().copied().max().unwrap_or(0).min(end));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Divides a stretch where it differs most, and what is left on both sides.
+fn split(logs: &[f64], start: usize, end: usize, found: &mut Vec<usize>) {
+    let Some((place, until)) = most_different(logs, start, end) else { return };
+    if student(&logs[start..place], &logs[place..until]) > WEAK_P {
+        return;
+    }
+    found.push(place);
+    split(logs, start, place, found);
+    split(logs, place, end, found);
+}
+
+/// The place, and the end of what follows it, between which the energy distance is greatest: what
+/// follows may end before the stretch does, so that a bump is found too.
+fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usize)> {
+    let distance = |one: usize, two: usize| (logs[one] - logs[two]).abs();
+    let mut best: Option<(f64, (usize, usize))> = None;
+    let mut within_left = 0.0;
+    for place in start + 1..end {
+        let last = place - 1;
+        within_left += (start..last).map(|one| distance(one, last)).sum::<f64>();
+        if place - start < MIN_SIDE {
+            continue;
+        }
+        let (mut between, mut within_right) = (0.0, 0.0);
+        for next in place..end {
+            between += (start..place).map(|one| distance(one, next)).sum::<f64>();
+            within_right += (place..next).map(|one| distance(one, next)).sum::<f64>();
+            let (left, right) = ((place - start) as f64, (next + 1 - place) as f64);
+            if next + 1 - place < MIN_SIDE {
+                continue;
+            }
+            let energy = 2.0 * between / (left * right)
+                - 2.0 * within_left / (left * (left - 1.0))
+                - 2.0 * within_right / (right * (right - 1.0));
+            let scaled = energy * left * right / (left + right);
+            if best.is_none_or(|(greatest, _)| scaled > greatest) {
+                best = Some((scaled, (place, next + 1)));
+            }
+        }
+    }
+    best.map(|(_, places)| places)
+}
+
+/// The steps that stand beside their neighbours; the weakest are dropped first.
+fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
+    loop {
+        let steps = stood(logs, &mut places);
+        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_worth_telling());
+        // First what chance explains, the likeliest of it; then what is too small.
+        let weakest = weakest.max_by(|(_, one), (_, two)| {
+            let unlikely = |step: &Step| if step.p > MAX_P { step.p } else { 0.0 };
+            let by_chance = unlikely(one).total_cmp(&unlikely(two));
+            by_chance.then(two.size().total_cmp(&one.size()))
+        });
+        match weakest {
+            Some((position, _)) => {
+                places.remove(position);
+            }
+            None => return steps,
+        }
+    }
+}
+
+/// The steps at these places, each moved to where it parts the stretch between its neighbours best.
+fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for position in 0..places.len() {
+        let start = if position == 0 { 0 } else { places[position - 1] };
+        let end = places.get(position + 1).copied().unwrap_or(logs.len());
+        let choice = start + MIN_SIDE..(end + 1).saturating_sub(MIN_SIDE);
+        let misfit = |place: &usize| squares(&logs[start..*place]) + squares(&logs[*place..end]);
+        let best = choice.clone().min_by(|one, two| misfit(one).total_cmp(&misfit(two)));
+        // Neighbours that moved may leave too little room: such a step is dropped.
+        let Some(place) = best else {
+            let p = 1.0;
+            steps.push(Step { at: places[position], before: 0.0, after: 0.0, p, sides: (0, 0) });
+            continue;
+        };
+        places[position] = place;
+        let (left, right) = (&logs[start..place], &logs[place..end]);
+        let middle = |values: &[f64]| median(values.to_vec()).unwrap_or_default();
+        steps.push(Step {
+            at: place,
+            before: middle(left),
+            after: middle(right),
+            p: (student(left, right) * choice.len() as f64).min(1.0),
+            sides: (left.len(), right.len()),
+        });
+    }
+    steps
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Sum of squared distances from the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// Values of a computation, not of a measurement, differ by less than this.
+const SAME: f64 = 1e-12;
+
+/// Two-sided p-value of Student's t-test with pooled variance.
+fn student(left: &[f64], right: &[f64]) -> f64 {
+    let degrees = (left.len() + right.len()).saturating_sub(2) as f64;
+    let difference = (mean(left) - mean(right)).abs();
+    if left.is_empty() || right.is_empty() || degrees < 1.0 || difference <= SAME {
+        return 1.0;
+    }
+    let variance = (squares(left) + squares(right)) / degrees;
+    let error = (variance * (1.0 / left.len() as f64 + 1.0 / right.len() as f64)).sqrt();
+    two_sided(difference, error, degrees)
+}
+
+/// Probability of so many standard errors or more on either side.
+fn two_sided(difference: f64, error: f64, degrees: f64) -> f64 {
+    if error <= SAME {
+        return 0.0;
+    }
+    let distribution = StudentsT::new(0.0, 1.0, degrees);
+    distribution.map_or(1.0, |t| (2.0 * t.sf(difference / error)).clamp(0.0, 1.0))
+}
+
+/// The misfit of so many squares with so many parameters: the Bayesian information criterion.
+fn misfit(squares: f64, parameters: usize, values: usize) -> f64 {
+    let count = values as f64;
+    count * (squares / count).max(SAME * SAME).ln() + parameters as f64 * count.ln()
+}
+
+/// The misfit of levels with steps between them: a level for each stretch, a place for each step.
+fn staircase(logs: &[f64], steps: &[Step]) -> f64 {
+    let places = steps.iter().map(|step| step.at);
+    let ends: Vec<usize> =
+        std::iter::once(0).chain(places).chain(std::iter::once(logs.len())).collect();
+    let left = ends.windows(2).map(|ends| squares(&logs[ends[0]..ends[1]])).sum();
+    misfit(left, 2 * steps.len() + 1, logs.len())
+}
+
+/// The line through the series, if it rises or falls enough and not by chance, and its misfit.
+fn line(logs: &[f64]) -> Option<(Drift, f64)> {
+    let count = logs.len() as f64;
+    let (middle, height) = ((count - 1.0) / 2.0, mean(logs));
+    let along: f64 = (0..logs.len()).map(|at| (at as f64 - middle).powi(2)).sum();
+    let both: f64 =
+        logs.iter().enumerate().map(|(at, log)| (at as f64 - middle) * (log - height)).sum();
+    let slope = both / along;
+    let left = (squares(logs) - slope * both).max(0.0);
+    let error = (left / (count - 2.0) / along).sqrt();
+    let p = two_sided(slope.abs(), error, count - 2.0);
+    let rise = slope * (count - 1.0);
+    if p > MAX_P || rise.abs() < MIN_CHANGE.ln_1p() {
+        return None;
+    }
+    let from = height - slope * middle;
+    let drift = Drift { from: from.exp(), to: (from + rise).exp(), change: rise.exp_m1(), p };
+    Some((drift, misfit(left, 2, logs.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random and are the same everywhere (splitmix64), as a normal distribution.
+    struct Noise(u64);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        }
+
+        fn normal(&mut self) -> f64 {
+            let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+            radius * (std::f64::consts::TAU * self.uniform()).cos()
+        }
+    }
+
+    /// Levels, each so many times, with noise of this relative width.
+    fn series(levels: &[(f64, usize)], width: f64, seed: u64) -> Vec<f64> {
+        let mut noise = Noise(seed);
+        let all = levels.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));
+        all.map(|level| level * (width * noise.normal()).exp()).collect()
+    }
+
+    #[test]
+    fn students_test_is_that_of_the_textbook() {
+        // W. Gosset's sleep data (1908) with pooled variance: t = -1.8608, 18 degrees, p = 0.07919.
+        let one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let two = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        assert!((student(&one, &two) - 0.079_186_71).abs() < 1e-6, "{}", student(&one, &two));
+        assert_eq!(student(&[1.0, 1.0], &[1.0, 1.0]), 1.0);
+        assert_eq!(student(&[1.0, 1.0], &[2.0, 2.0]), 0.0);
+        assert_eq!(student(&[], &[2.0]), 1.0);
+    }
+
+    #[test]
+    fn noise_alone_is_rarely_a_change() {
+        // 5 % is more noise than runs have: with less, the least change that is told keeps all away.
+        for (width, count, most) in
+            [(0.01, 20, 0), (0.02, 40, 5), (0.05, 12, 20), (0.05, 30, 20), (0.10, 120, 20)]
+        {
+            let is_told = |seed: &u64| {
+                let turns = turns(&series(&[(1.0, count)], width, *seed));
+                !turns.steps.is_empty() || turns.drift.is_some()
+            };
+            let told = (0..1000).filter(is_told).count();
+            println!("{told} of 1000 for noise of {width} in {count} values");
+            assert!(told <= most, "{told} of 1000 for noise of {width} in {count} values");
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is() {
+        for (levels, width, least) in [
+            ([(1.0, 8), (1.1, 6)], 0.02, 950),
+            ([(1.0, 20), (1.1, 20)], 0.02, 980),
+            ([(1.1, 10), (1.0, 5)], 0.02, 950),
+            ([(1.0, 10), (1.1, 3)], 0.01, 980),
+            ([(1.0, 30), (1.07, 15)], 0.02, 900),
+            ([(1e-6, 90), (1.2e-6, 90)], 0.03, 980),
+        ] {
+            let found = |seed: &u64| {
+                let turns = turns(&series(&levels, width, *seed));
+                let [step] = turns.steps.as_slice() else { return false };
+                let expected = levels[1].0 / levels[0].0 - 1.0;
+                step.at.abs_diff(levels[0].1) <= 1 && (step.change - expected).abs() < 0.04
+            };
+            let found = (0..1000).filter(found).count();
+            println!("{found} of 1000 found for {levels:?}, {width}");
+            assert!(found >= least, "{found} of 1000 for {levels:?}, noise {width}");
+        }
+    }
+
+    #[test]
+    fn two_steps_and_a_bump_are_told_apart() {
+        for levels in [
+            [(1.0, 12), (1.2, 8), (1.35, 10)],
+            [(1.0, 10), (1.25, 4), (1.0, 10)],
+            [(1.0, 60), (1.1, 5), (1.0, 60)],
+        ] {
+            let right = |seed: &u64| {
+                let found = turns(&series(&levels, 0.01, *seed));
+                let places: Vec<usize> = found.steps.iter().map(|step| step.at).collect();
+                places == [levels[0].1, levels[0].1 + levels[1].1]
+            };
+            let found = (0..200).filter(right).count();
+            assert!(found >= 190, "{found} of 200 for {levels:?}");
+        }
+    }
+
+    #[test]
+    fn a_drift_is_a_drift_and_no_staircase() {
+        let drifting = |seed: &u64| {
+            let mut noise = Noise(*seed);
+            let values: Vec<f64> = (0..30)
+                .map(|at| 1e-3 * (0.01 * f64::from(at) + 0.01 * noise.normal()).exp())
+                .collect();
+            let turns = turns(&values);
+            let right = |drift: Drift| (drift.change - 0.336).abs() < 0.06 && drift.p < 1e-6;
+            turns.steps.is_empty() && turns.drift.is_some_and(right)
+        };
+        let found = (0..200).filter(drifting).count();
+        assert!(found >= 190, "{found} of 200");
+    }
+
+    #[test]
+    fn a_series_that_never_varies_has_steps_that_are_certain() {
+        let mut values = vec![2.0; 5];
+        values.extend([2.5; 5]);
+        let turns = super::turns(&values);
+        let [step] = turns.steps.as_slice() else { panic!("{turns:?}") };
+        assert_eq!((step.at, step.values_before, step.values_after), (5, 5, 5));
+        assert!((step.change - 0.25).abs() < 1e-12 && step.p == 0.0, "{step:?}");
+        assert_eq!(super::turns(&[3.0; 40]), Turns::default());
+    }
+
+    #[test]
+    fn a_change_and_its_reverse_mirror_each_other() {
+        for seed in 0..50 {
+            let up = series(&[(1.0, 9), (1.2, 9)], 0.02, seed);
+            let down: Vec<f64> = up.iter().map(|value| 1.0 / value).collect();
+            let (up, down) = (turns(&up), turns(&down));
+            assert_eq!(up.steps.len(), down.steps.len());
+            for (one, two) in up.steps.iter().zip(&down.steps) {
+                assert_eq!(one.at, two.at);
+                assert!(((1.0 + one.change) * (1.0 + two.change) - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_or_no_time_is_left_alone() {
+        for values in [&[][..], &[1.0], &[1.0, 1.0, 1.0, 2.0, 2.0], &[0.0; 9], &[f64::NAN; 9]] {
+            assert_eq!(turns(values), Turns::default());
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Kernels followed from commit to commit, through names and shapes that a build changes.
+//!
+//! Kernels of one family (see [`crate::compare::family`]), operator and device are taken apart by name
+//! and shape as far as the history allows: a key that the first and the last commit of the family have,
+//! and at least half of those between, is a kernel of its own. What is left of the family is joined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::batch::{Batch, median};
+use crate::compare::{RunKernel, family};
+use crate::model::KernelName;
+
+/// What a run holds of a kernel, or of several that are followed as one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Held {
+    /// Time of all launches, in seconds.
+    pub(super) time_s: f64,
+    /// Launches that have a duration.
+    pub(super) timed: u64,
+    /// Time of all launches, had each taken the median of its kernel; none without single launches.
+    typical_s: Option<f64>,
+    /// Share of the time of the run.
+    pub(super) share: f64,
+    modelled_s: f64,
+    expected_s: Option<f64>,
+}
+
+impl Held {
+    fn add(&mut self, kernel: &RunKernel, is_first: bool) {
+        self.time_s += kernel.measured_s;
+        self.timed += kernel.timed;
+        let typical = median(kernel.samples_s.clone()).map(|time| time * kernel.timed as f64);
+        let before = if is_first { Some(0.0) } else { self.typical_s };
+        self.typical_s = before.zip(typical).map(|(before, typical)| before + typical);
+        self.share += kernel.share;
+        if let Some(expected) = kernel.expected_s {
+            self.modelled_s += kernel.modelled_s;
+            self.expected_s = Some(self.expected_s.unwrap_or(0.0) + expected);
+        }
+    }
+
+    /// Time of one launch, in seconds: the median where single launches are known, else the mean.
+    pub(super) fn launch_s(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.typical_s.unwrap_or(self.time_s) / self.timed as f64)
+    }
+
+    /// Measured over expected time.
+    pub(super) fn headroom(&self) -> Option<f64> {
+        let expected = self.expected_s.filter(|time| *time > 0.0)?;
+        Some(self.modelled_s / expected)
+    }
+}
+
+/// A kernel through the history.
+#[derive(Debug, Clone)]
+pub(super) struct Track {
+    /// Its short name in the newest run that has it.
+    pub(super) name: String,
+    /// The same as the export writes it.
+    pub(super) full_name: String,
+    /// Framework operator and parameters.
+    pub(super) operator: Option<String>,
+    /// What the runs of each batch hold of it; empty where they do not have it.
+    pub(super) batches: Vec<Vec<Held>>,
+}
+
+impl Track {
+    /// The median of the runs of each batch.
+    pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
+        self.batches.iter().map(|held| median(held.iter().filter_map(&of).collect())).collect()
+    }
+}
+
+/// A kernel of a run of a batch.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    batch: usize,
+    run: usize,
+    kernel: &'a RunKernel,
+}
+
+/// Every kernel of these batches, followed through them; those that the newest batch has most time in
+/// come first.
+pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
+    let mut heads: BTreeMap<&str, String> = BTreeMap::new();
+    let mut families: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+    for (batch, entries) in batches.iter().enumerate() {
+        for (run, entry) in entries.entries.iter().enumerate() {
+            for kernel in &entry.run.kernels {
+                let full = full_name(kernel);
+                let head = heads.entry(full).or_insert_with(|| family(&KernelName::head(full)));
+                let device = entry.run.devices.get(kernel.device);
+                let device = device.map_or("", |device| &*device.name);
+                let operator = kernel.operator.as_deref().unwrap_or_default();
+                let key = format!("{device}\0{head}\0{operator}");
+                families.entry(key).or_default().push(Found { batch, run, kernel });
+            }
+        }
+    }
+    let sizes: Vec<usize> = batches.iter().map(|batch| batch.entries.len()).collect();
+    let mut tracks: Vec<Track> = Vec::new();
+    for found in families.into_values() {
+        tracks.extend(taken_apart(found).iter().map(|found| track(found, &sizes)));
+    }
+    let newest = |track: &Track| {
+        let last = track.batches.iter().rev().find(|held| !held.is_empty());
+        last.map_or(0.0, |held| held.iter().map(|held| held.time_s).sum::<f64>())
+    };
+    tracks.sort_by(|one, two| {
+        newest(two).total_cmp(&newest(one)).then_with(|| one.full_name.cmp(&two.full_name))
+    });
+    tracks
+}
+
+fn full_name(kernel: &RunKernel) -> &str {
+    if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name }
+}
+
+/// The kernels of a family, each by itself as far as the history allows.
+fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
+    let batches: BTreeSet<usize> = left.iter().map(|found| found.batch).collect();
+    let shape = |kernel: &RunKernel| {
+        format!("{:?}", (kernel.grid, kernel.block, kernel.blocks, kernel.threads_per_block))
+    };
+    let with_name = |found: &Found| format!("{}\0{}", full_name(found.kernel), shape(found.kernel));
+    let by_shape = |found: &Found| shape(found.kernel);
+    let levels: [&dyn Fn(&Found) -> String; 2] = [&with_name, &by_shape];
+    let mut apart = Vec::new();
+    for key in levels {
+        let mut groups: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        for found in left.drain(..) {
+            groups.entry(key(&found)).or_default().push(found);
+        }
+        for group in groups.into_values() {
+            let has: BTreeSet<usize> = group.iter().map(|found| found.batch).collect();
+            let stays = has.first() == batches.first()
+                && has.last() == batches.last()
+                && has.len() * 2 >= batches.len();
+            if stays {
+                apart.push(group);
+            } else {
+                left.extend(group);
+            }
+        }
+    }
+    if !left.is_empty() {
+        apart.push(left);
+    }
+    apart
+}
+
+fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
+    let mut held: Vec<Vec<Option<Held>>> = sizes.iter().map(|runs| vec![None; *runs]).collect();
+    for one in found {
+        let held = &mut held[one.batch][one.run];
+        let is_first = held.is_none();
+        held.get_or_insert_default().add(one.kernel, is_first);
+    }
+    let mut batches: Vec<Vec<Held>> =
+        held.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
+    // A median here and a mean there would look like a change.
+    if batches.iter().flatten().any(|held| held.typical_s.is_none()) {
+        batches.iter_mut().flatten().for_each(|held| held.typical_s = None);
+    }
+    let newest = found.iter().max_by_key(|one| (one.batch, one.run)).map(|one| one.kernel);
+    Track {
+        name: newest.map(|kernel| kernel.name.clone()).unwrap_or_default(),
+        full_name: newest.map(|kernel| full_name(kernel).to_owned()).unwrap_or_default(),
+        operator: newest.and_then(|kernel| kernel.operator.clone()),
+        batches,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Entry;
+    use super::super::store::tests::{kernel, run};
+    use super::*;
+
+    /// Kernels of each commit as name, blocks and seconds.
+    fn tracks(commits: &[&[(&str, u64, f64)]]) -> Vec<(String, Vec<Option<f64>>)> {
+        let entries: Vec<Entry> = commits
+            .iter()
+            .map(|kernels| {
+                let made = kernels.iter().map(|(name, blocks, seconds)| RunKernel {
+                    blocks: Some(*blocks),
+                    grid: None,
+                    ..kernel(name, *seconds)
+                });
+                Entry {
+                    path: "x".into(),
+                    name: "default".to_owned(),
+                    id: "x".to_owned(),
+                    saved: None,
+                    run: run("L4", made.collect()),
+                }
+            })
+            .collect();
+        let batches: Vec<Batch> =
+            entries.iter().map(|entry| Batch { entries: vec![entry] }).collect();
+        let tracks = linked(&batches);
+        tracks.iter().map(|one| (one.name.clone(), one.medians(|held| Some(held.time_s)))).collect()
+    }
+
+    #[test]
+    fn names_that_only_a_build_changes_are_one_kernel() {
+        let found = tracks(&[
+            &[("triton_poi_fused_add_3", 8, 1.0), ("gemm_128x64_tn", 8, 2.0)],
+            &[("triton_poi_fused_add_7", 8, 1.1), ("gemm_64x64_tn", 16, 2.1)],
+            &[("triton_poi_fused_add_9", 8, 1.2), ("gemm_64x64_tn", 16, 2.2)],
+        ]);
+        let expected = [
+            ("gemm_64x64_tn".to_owned(), vec![Some(2.0), Some(2.1), Some(2.2)]),
+            ("triton_poi_fused_add_9".to_owned(), vec![Some(1.0), Some(1.1), Some(1.2)]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn shapes_that_stay_are_kernels_of_their_own() {
+        let found = tracks(&[
+            &[("f(int)", 8, 1.0), ("f(int)", 16, 2.0), ("g", 1, 0.1)],
+            &[("f(int)", 8, 1.1), ("f(long)", 16, 2.1)],
+            &[("f(int)", 8, 1.2), ("f(long)", 16, 2.2), ("g", 1, 0.3)],
+        ]);
+        assert_eq!(found.len(), 3);
+        assert_eq!(found[0].1, [Some(2.0), Some(2.1), Some(2.2)]);
+        assert_eq!(found[1].1, [Some(1.0), Some(1.1), Some(1.2)]);
+        assert_eq!(found[2].1, [Some(0.1), None, Some(0.3)]);
+    }
+
+    #[test]
+    fn a_kernel_that_comes_or_goes_leaves_the_others_alone() {
+        let found = tracks(&[
+            &[("add_1", 8, 1.0), ("triton_a_1", 8, 3.0), ("triton_a_2", 8, 5.0)],
+            &[("add_1", 8, 1.0), ("triton_a_2", 8, 5.0), ("new", 8, 9.0)],
+        ]);
+        let of = |name: &str| found.iter().find(|one| one.0 == name).unwrap().1.clone();
+        assert_eq!(of("triton_a_2"), [Some(5.0), Some(5.0)]);
+        assert_eq!(of("triton_a_1"), [Some(3.0), None]);
+        assert_eq!(of("new"), [None, Some(9.0)]);
+        assert_eq!(found[0].0, "new");
+    }
+
+    #[test]
+    fn kernels_on_other_devices_or_of_other_operators_are_others() {
+        let one = RunKernel { operator: Some("aten::add".to_owned()), ..kernel("k", 1.0) };
+        let two = RunKernel { operator: Some("aten::mul".to_owned()), ..kernel("k", 1.0) };
+        let entry = Entry {
+            path: "x".into(),
+            name: "default".to_owned(),
+            id: "x".to_owned(),
+            saved: None,
+            run: run("L4", vec![one, two]),
+        };
+        assert_eq!(linked(&[Batch { entries: vec![&entry] }]).len(), 2);
+    }
+}

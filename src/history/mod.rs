@@ -1,0 +1,23 @@
+//! Runs that were kept, over time: the store of baselines, whether the newest fits the older ones, and
+//! where a program became slower or faster.
+//!
+//! Nothing here asks for the time or the environment: the caller passes both.
+
+mod batch;
+mod change;
+mod error;
+mod git;
+mod linked;
+mod moment;
+mod outlier;
+mod store;
+mod trend;
+
+pub use batch::{Batch, batches, median};
+pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns, WINDOW, turns};
+pub use error::HistoryError;
+pub use git::{Head, head};
+pub use moment::Moment;
+pub use outlier::{BEFORE, Outlier, outliers};
+pub use store::{DEFAULT_NAME, Entry, Filter, MARKER, Placed, STORE_SCHEMA, Store, Unreadable};
+pub use trend::{Line, Point, Spread, Trend, TrendChange, TrendMetric, trend};

@@ -1,0 +1,141 @@
+//! Whether the newest runs fit those before them: a baseline far from its own history is no yardstick.
+//!
+//! The modified z-score of B. Iglewicz and D. Hoaglin, *How to Detect and Handle Outliers* (1993), on
+//! logarithms of times: distance from the median in units of the median absolute deviation, above 3.5.
+
+use super::batch::{Batch, median};
+use super::change::MIN_CHANGE;
+use super::linked::linked;
+use crate::compare::Run;
+
+/// Commits of the same devices that there must be before the newest.
+pub const BEFORE: usize = 5;
+
+/// Above this modified z-score a value is an outlier.
+const FAR: f64 = 3.5;
+
+/// Kernels with a smaller share of the time are left alone.
+const SHARE: f64 = 0.01;
+
+/// Something of the newest commit that is far from all before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlier {
+    /// The kernel; none for the whole run.
+    pub kernel: Option<String>,
+    /// Its time now, in seconds.
+    pub time_s: f64,
+    /// The median of the commits before, in seconds.
+    pub usual_s: f64,
+    /// The change as a relative one.
+    pub change: f64,
+    /// The modified z-score; unbounded where the commits before do not differ.
+    pub score: f64,
+    /// Commits before that it is held against.
+    pub commits: usize,
+}
+
+/// What of the last batch is an outlier of those before it on the same devices: the whole run first,
+/// then kernels by how much they moved. Nothing where there are fewer than [`BEFORE`].
+#[must_use]
+pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
+    let Some((last, before)) = batches.split_last() else { return Vec::new() };
+    let like: Vec<Batch> = before.iter().filter(|batch| batch.is_like(last)).cloned().collect();
+    if like.len() < BEFORE {
+        return Vec::new();
+    }
+    let mut all = like;
+    all.push(last.clone());
+    let totals: Vec<Option<f64>> =
+        all.iter().map(|batch| typical(batch, |run| Some(run.measured_s))).collect();
+    let whole = outlier(None, &totals);
+    let mut kernels = Vec::new();
+    for track in linked(&all) {
+        let times = track.medians(|measured| measured.launch_s());
+        let share = track.medians(|measured| Some(measured.share)).pop().flatten();
+        if share.is_some_and(|share| share >= SHARE) {
+            kernels.extend(outlier(Some(track.name.clone()), &times));
+        }
+    }
+    kernels.sort_by(|one: &Outlier, two| {
+        let size = |one: &Outlier| (one.time_s - one.usual_s).abs() / one.usual_s;
+        size(two).total_cmp(&size(one))
+    });
+    whole.into_iter().chain(kernels).collect()
+}
+
+/// The median of the runs of a batch.
+pub(super) fn typical(batch: &Batch<'_>, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+    median(batch.entries.iter().filter_map(|entry| of(&entry.run)).collect())
+}
+
+/// Holds the last value against the others.
+fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
+    let (last, before) = values.split_last()?;
+    let now = (*last)?.ln();
+    let before: Vec<f64> = before.iter().flatten().map(|value| value.ln()).collect();
+    if before.len() < BEFORE || !now.is_finite() || !before.iter().all(|log| log.is_finite()) {
+        return None;
+    }
+    let usual = median(before.clone())?;
+    let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();
+    let mean = away.iter().sum::<f64>() / away.len() as f64;
+    // Where half of the values are the same, the mean deviation stands in, as the source advises.
+    let unit = match median(away)? {
+        deviation if deviation > 0.0 => deviation / 0.6745,
+        _ => mean * 1.253_314,
+    };
+    let shift = now - usual;
+    let score = if unit > 0.0 { shift.abs() / unit } else { f64::INFINITY };
+    if score <= FAR || shift.abs() < MIN_CHANGE.ln_1p() {
+        return None;
+    }
+    Some(Outlier {
+        kernel,
+        time_s: now.exp(),
+        usual_s: usual.exp(),
+        change: shift.exp_m1(),
+        score,
+        commits: before.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batches;
+    use super::super::store::Store;
+    use super::super::store::tests::save;
+    use super::*;
+
+    fn found(seconds: &[f64]) -> Vec<Outlier> {
+        let folder = tempfile::tempdir().unwrap();
+        for (day, seconds) in seconds.iter().enumerate() {
+            let (commit, saved) = (format!("c{day}"), format!("2026-11-{:02}", day + 1));
+            save(folder.path(), "default", "L4", Some(&commit), &saved, &[*seconds]);
+        }
+        let store = Store::open(folder.path()).unwrap();
+        outliers(&batches(store.entries()))
+    }
+
+    #[test]
+    fn what_is_far_from_all_before_is_told() {
+        let usual = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002];
+        let with = |last: f64| [&usual[..], &[last]].concat();
+        let told = found(&with(1.2));
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].kernel.is_none() && told[1].kernel.as_deref() == Some("gemm"));
+        assert!((told[0].change - 0.2).abs() < 0.01 && told[0].score > 10.0, "{told:?}");
+        assert_eq!(told[0].commits, 6);
+        // Faster is as far.
+        assert_eq!(found(&with(0.8)).len(), 2);
+        // Within the least change, within the spread, or with too few before: nothing.
+        assert!(found(&with(1.04)).is_empty());
+        assert!(found(&[1.0, 1.3, 0.8, 1.1, 0.9, 1.2, 1.25]).is_empty());
+        assert!(found(&[1.0, 1.01, 0.99, 1.001, 1.5]).is_empty());
+    }
+
+    #[test]
+    fn a_history_that_never_varies_makes_any_change_one() {
+        let told = found(&[1.0, 1.000_000_1, 1.000_000_4, 1.000_000_2, 1.000_000_3, 1.06]);
+        assert!(told[0].score > 1e3, "{told:?}");
+    }
+}

@@ -1,0 +1,609 @@
+//! A folder of saved runs, fit for version control or an artefact store: one JSON document per run, in
+//! one folder per baseline, named so that they sort by time.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::HistoryError;
+use super::moment::Moment;
+use crate::compare::{Run, RunOrigin};
+
+/// The file that makes a folder a store.
+pub const MARKER: &str = "rooflint-baselines.toml";
+
+/// Name and major version of the layout.
+pub const STORE_SCHEMA: &str = "rooflint/baselines/1";
+
+/// What a baseline is called that is given no name.
+pub const DEFAULT_NAME: &str = "default";
+
+/// A store, with everything that is in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Store {
+    folder: PathBuf,
+    entries: Vec<Entry>,
+    unreadable: Vec<Unreadable>,
+}
+
+/// A saved run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its file.
+    pub path: PathBuf,
+    /// The baseline it belongs to: the folder of the file.
+    pub name: String,
+    /// The file without its ending: what the entry is called.
+    pub id: String,
+    /// When it was saved; none if the document does not say, or not readably.
+    pub saved: Option<Moment>,
+    /// What was saved.
+    pub run: Run,
+}
+
+/// A file of a store that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Which entries are meant: all that it says must fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The baseline.
+    pub name: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+    /// A device that the run used, whatever the case of its letters.
+    pub device: Option<String>,
+}
+
+impl Filter {
+    /// Whether an entry is meant.
+    #[must_use]
+    pub fn fits(&self, entry: &Entry) -> bool {
+        self.name.as_ref().is_none_or(|name| *name == entry.name)
+            && self
+                .branch
+                .as_ref()
+                .is_none_or(|branch| entry.run.origin.branch.as_ref() == Some(branch))
+            && self.device.as_ref().is_none_or(|device| {
+                entry.run.device_names().iter().any(|name| name.eq_ignore_ascii_case(device))
+            })
+    }
+}
+
+/// What is to be written to keep a run: the caller writes it whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The file.
+    pub path: PathBuf,
+    /// Its content.
+    pub text: String,
+}
+
+impl Entry {
+    /// Whole days since it was saved; none if it does not say when.
+    #[must_use]
+    pub fn age_days(&self, now: Moment) -> Option<u64> {
+        self.saved.map(|saved| saved.days_until(now))
+    }
+
+    /// The commit as people write it: its first eight characters.
+    #[must_use]
+    pub fn short_commit(&self) -> Option<&str> {
+        self.run.origin.commit.as_deref().map(short)
+    }
+}
+
+/// The first eight characters.
+pub(super) fn short(text: &str) -> &str {
+    text.char_indices().nth(8).map_or(text, |(end, _)| &text[..end])
+}
+
+#[derive(Deserialize)]
+struct Marker {
+    schema: String,
+}
+
+impl Store {
+    /// Whether a folder is a store.
+    #[must_use]
+    pub fn is_store(folder: &Path) -> bool {
+        folder.join(MARKER).is_file()
+    }
+
+    /// The content of the file that makes a folder a store.
+    #[must_use]
+    pub fn marker() -> String {
+        format!(
+            "# Runs kept by `rooflint baseline save`: one JSON document per run, in one folder per \
+             baseline.\nschema = \"{STORE_SCHEMA}\"\n"
+        )
+    }
+
+    /// Reads a store. Files that cannot be read are told, not left out in silence.
+    ///
+    /// # Errors
+    /// [`HistoryError`] if the folder is no store, or one of a layout that is not known.
+    pub fn open(folder: &Path) -> Result<Self, HistoryError> {
+        if !Self::is_store(folder) {
+            // Rather what is wrong with the folder than that something is not in it.
+            return Err(match fs::read_dir(folder) {
+                Ok(_) => HistoryError::NoStore { folder: folder.to_owned() },
+                Err(cause) => HistoryError::Read { path: folder.to_owned(), cause },
+            });
+        }
+        check_marker(&folder.join(MARKER))?;
+        let mut store =
+            Self { folder: folder.to_owned(), entries: Vec::new(), unreadable: Vec::new() };
+        for baseline in sorted(folder)?.into_iter().filter(|path| path.is_dir()) {
+            let name = baseline.file_name().and_then(|name| name.to_str());
+            // What version control keeps in hidden folders is none of ours.
+            let Some(name) = name.filter(|name| is_name(name)) else { continue };
+            for path in sorted(&baseline)? {
+                if path.extension().is_some_and(|end| end == "json") {
+                    store.add(path, name);
+                }
+            }
+        }
+        store.entries.sort_by(|one, two| {
+            (one.saved, &one.id, &one.name).cmp(&(two.saved, &two.id, &two.name))
+        });
+        Ok(store)
+    }
+
+    fn add(&mut self, path: PathBuf, name: &str) {
+        let read = fs::read_to_string(&path).map_err(|cause| cause.to_string());
+        match read.and_then(|text| Run::from_json(&text)) {
+            Ok(run) => {
+                let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
+                let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                self.entries.push(Entry { path, name: name.to_owned(), id, saved, run });
+            }
+            Err(reason) => self.unreadable.push(Unreadable { path, reason }),
+        }
+    }
+
+    /// Reads a store, or begins one where there is nothing yet.
+    ///
+    /// # Errors
+    /// [`HistoryError`] if the folder holds other things, or cannot be read.
+    pub fn open_or_new(folder: &Path) -> Result<Self, HistoryError> {
+        if Self::is_store(folder) {
+            return Self::open(folder);
+        }
+        match fs::read_dir(folder) {
+            Ok(mut files) => match files.next() {
+                None => {}
+                Some(_) => return Err(HistoryError::Occupied { folder: folder.to_owned() }),
+            },
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+            Err(cause) => return Err(HistoryError::Read { path: folder.to_owned(), cause }),
+        }
+        Ok(Self { folder: folder.to_owned(), entries: Vec::new(), unreadable: Vec::new() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Every entry, the oldest first; those that do not say when they were saved come before.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Files that are no entries, and should be.
+    #[must_use]
+    pub fn unreadable(&self) -> &[Unreadable] {
+        &self.unreadable
+    }
+
+    /// Names of the baselines that have entries.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        distinct(self.entries.iter().map(|entry| entry.name.as_str()))
+    }
+
+    /// The entry that is the same measurement as a run, if there is one among these.
+    #[must_use]
+    pub fn same_measurement<'a>(
+        run: &Run,
+        entries: impl IntoIterator<Item = &'a Entry>,
+    ) -> Option<&'a Entry> {
+        entries.into_iter().find(|entry| entry.run.fingerprint == run.fingerprint)
+    }
+
+    /// Where and as what runs are kept; nothing is written. All of them are, or none.
+    ///
+    /// # Errors
+    /// [`HistoryError`] if one is there already, holds no times, or the name cannot be used.
+    pub fn place(
+        &self,
+        runs: Vec<Run>,
+        name: &str,
+        (commit, branch): (Option<&str>, Option<&str>),
+        saved: Moment,
+    ) -> Result<Vec<Placed>, HistoryError> {
+        if !is_name(name) {
+            return Err(HistoryError::Name { name: name.to_owned() });
+        }
+        let mut placed: Vec<Placed> = Vec::new();
+        let mut known: Vec<(String, String)> = Vec::new();
+        for mut run in runs {
+            let label = run.label.clone();
+            if run.timed_launches == 0 || run.measured_s <= 0.0 {
+                return Err(HistoryError::Nothing { label });
+            }
+            let here = self.entries.iter().filter(|entry| entry.name == name);
+            let entry = Self::same_measurement(&run, here).map(|entry| entry.id.clone());
+            let earlier = known.iter().find(|(fingerprint, _)| *fingerprint == run.fingerprint);
+            if let Some(entry) = entry.or_else(|| earlier.map(|(_, entry)| entry.clone())) {
+                return Err(HistoryError::Known { label, entry: format!("{name}/{entry}") });
+            }
+            run.origin = RunOrigin {
+                commit: commit.map(str::to_owned),
+                branch: branch.map(str::to_owned),
+                saved: Some(saved.to_string()),
+            };
+            let name_of = |fingerprint: &str| {
+                let commit = commit.map_or_else(|| "none".to_owned(), |one| plain(short(one)));
+                format!("{}-{commit}-{}", saved.compact(), plain(fingerprint))
+            };
+            let mut id = name_of(short(&run.fingerprint));
+            let is_taken = |id: &str| {
+                known.iter().any(|(_, known)| known == id)
+                    || self.entries.iter().any(|entry| entry.name == name && entry.id == id)
+            };
+            if is_taken(&id) {
+                id = name_of(&run.fingerprint);
+            }
+            known.push((run.fingerprint.clone(), id.clone()));
+            let path = self.folder.join(name).join(format!("{id}.json"));
+            placed.push(Placed { path, text: run.json() });
+        }
+        Ok(placed)
+    }
+
+    /// The entries that a word means: `latest`, or the beginning of an entry's name, commit or
+    /// fingerprint. Several are returned only if they are of one commit.
+    ///
+    /// # Errors
+    /// [`HistoryError::NotFound`] where none fits, or several that do not belong together.
+    pub fn find(&self, word: &str) -> Result<Vec<&Entry>, HistoryError> {
+        if word == "latest" {
+            return self.baseline(&Filter::default());
+        }
+        let word = word.strip_suffix(".json").unwrap_or(word);
+        let is_exact = |entry: &&Entry| {
+            entry.id == word || word.split_once('/') == Some((&entry.name, &entry.id))
+        };
+        if let Some(entry) = self.entries.iter().find(is_exact) {
+            return Ok(vec![entry]);
+        }
+        let begins = |text: &str| !word.is_empty() && text.starts_with(word);
+        let found: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|entry| {
+                begins(&entry.id)
+                    || begins(&format!("{}/{}", entry.name, entry.id))
+                    || entry.run.origin.commit.as_deref().is_some_and(begins)
+                    || begins(&entry.run.fingerprint)
+            })
+            .collect();
+        let commits = found.iter().map(|entry| (&entry.name, &entry.run.origin.commit));
+        match (found.len(), distinct(commits).as_slice()) {
+            (0, _) => {
+                Err(HistoryError::NotFound { message: format!("no entry is called {word:?}") })
+            }
+            (1, _) | (_, [(_, Some(_))]) => Ok(found),
+            (count, _) => {
+                let names: Vec<&str> = found.iter().take(5).map(|entry| &*entry.id).collect();
+                let more = if count > names.len() { ", …" } else { "" };
+                let names = names.join(", ");
+                let message = format!("{word:?} begins {count} entries: {names}{more}");
+                Err(HistoryError::NotFound { message })
+            }
+        }
+    }
+
+    /// The newest runs that fit: all of the latest commit, or all that were saved together where no
+    /// commit is known. Of several baselines in the store, one must be named.
+    ///
+    /// # Errors
+    /// [`HistoryError::NotFound`] where nothing fits.
+    pub fn baseline(&self, filter: &Filter) -> Result<Vec<&Entry>, HistoryError> {
+        let fitting: Vec<&Entry> = self.entries.iter().filter(|entry| filter.fits(entry)).collect();
+        let names = distinct(fitting.iter().map(|entry| entry.name.as_str()));
+        if names.len() > 1 {
+            let message = format!("the store holds several baselines: {}", names.join(", "));
+            return Err(HistoryError::NotFound { message });
+        }
+        let batches = super::batches(fitting);
+        batches
+            .into_iter()
+            .next_back()
+            .map(|batch| batch.entries)
+            .ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) })
+    }
+
+    /// Why nothing fits a filter: what was asked for, and what there is.
+    #[must_use]
+    pub fn nothing(&self, filter: &Filter) -> String {
+        if self.entries.is_empty() {
+            return format!("{}: no run is saved in it", self.folder.display());
+        }
+        let devices = self.entries.iter().flat_map(|entry| entry.run.device_names());
+        let branches = self.entries.iter().filter_map(|one| one.run.origin.branch.as_deref());
+        let parts = [
+            ("baseline", &filter.name, self.names()),
+            ("branch", &filter.branch, distinct(branches)),
+            ("device", &filter.device, distinct(devices)),
+        ];
+        let asked = parts.into_iter().filter_map(|(what, asked, there)| {
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            asked.as_ref().map(|asked| format!("{what} {asked:?} (there is {there})"))
+        });
+        let asked: Vec<String> = asked.collect();
+        format!("{}: no saved run has {}", self.folder.display(), asked.join(" and "))
+    }
+}
+
+/// Each value once, in order of first occurrence.
+pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+fn check_marker(path: &Path) -> Result<(), HistoryError> {
+    let wrong = |message: String| HistoryError::Marker { path: path.to_owned(), message };
+    let text = fs::read_to_string(path)
+        .map_err(|cause| HistoryError::Read { path: path.to_owned(), cause })?;
+    let marker: Marker = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| {
+            1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()
+        });
+        wrong(format!("line {line}: {}", error.message().replace('\n', ", ")))
+    })?;
+    if marker.schema == STORE_SCHEMA {
+        Ok(())
+    } else {
+        Err(wrong(format!("its schema is {:?}, and {STORE_SCHEMA:?} is read", marker.schema)))
+    }
+}
+
+/// What is in a folder, in order of names.
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+    let failed = |cause| HistoryError::Read { path: folder.to_owned(), cause };
+    let files = fs::read_dir(folder).map_err(failed)?;
+    let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
+    let mut files = files.map_err(failed)?;
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a folder may be called this on every system, and is not hidden.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 64
+        && !name.starts_with('.')
+        && !name.ends_with('.')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+/// Only what may be in the name of a file.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::compare::{RunDevice, RunKernel, SCHEMA};
+
+    /// A kernel with this many seconds in two launches.
+    pub(in crate::history) fn kernel(name: &str, seconds: f64) -> RunKernel {
+        let value = serde_json::json!({
+            "name": name, "full_name": name, "operator": null, "grid": [8, 1, 1],
+            "block": [256, 1, 1], "blocks": 8, "threads_per_block": 256, "device": 0,
+            "category": "other", "launches": 2, "timed": 2, "measured_s": seconds, "share": 0.5,
+            "samples_s": [seconds / 2.0, seconds / 2.0], "clock_hz": null, "bytes": null,
+            "flops": null, "fp64_flops": null, "modelled_s": seconds,
+            "expected_s": 0.25, "expected_high_s": null, "recoverable_s": 0.0, "findings": [],
+            "rows": [1, 2]
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// A run of kernels on a device.
+    pub(in crate::history) fn run(device: &str, kernels: Vec<RunKernel>) -> Run {
+        let total: f64 = kernels.iter().map(|kernel| kernel.measured_s).sum();
+        let kernels: Vec<RunKernel> = kernels
+            .into_iter()
+            .map(|kernel| RunKernel { share: kernel.measured_s / total, ..kernel })
+            .collect();
+        let launches = kernels.iter().map(|kernel| kernel.launches).sum();
+        let names: Vec<String> =
+            kernels.iter().map(|k| format!("{}{:?}", k.name, k.measured_s)).collect();
+        let sum = names
+            .concat()
+            .bytes()
+            .fold(7_u64, |sum, b| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(b));
+        Run {
+            schema: SCHEMA.to_owned(),
+            rooflint: "0.1.0".to_owned(),
+            label: "run.csv".to_owned(),
+            origin: RunOrigin::default(),
+            files: Vec::new(),
+            devices: vec![RunDevice {
+                name: device.to_owned(),
+                known: true,
+                dram_bytes_per_s: None,
+            }],
+            ceilings: "spec".to_owned(),
+            launches,
+            timed_launches: launches,
+            measured_s: total,
+            warmup: 0,
+            kernels,
+            fingerprint: format!("{sum:016x}{sum:016x}"),
+        }
+    }
+
+    /// Saves runs of a kernel of this many seconds.
+    pub(in crate::history) fn save(
+        folder: &Path,
+        name: &str,
+        device: &str,
+        commit: Option<&str>,
+        saved: &str,
+        seconds: &[f64],
+    ) {
+        let store = Store::open_or_new(folder).unwrap();
+        let runs = seconds.iter().map(|seconds| run(device, vec![kernel("gemm", *seconds)]));
+        let place =
+            store.place(runs.collect(), name, (commit, Some("main")), saved.parse().unwrap());
+        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::write(folder.join(MARKER), Store::marker()).unwrap();
+        for placed in place.unwrap() {
+            fs::write(placed.path, placed.text).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_run_comes_back_as_it_was_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!Store::is_store(folder.path()));
+        save(folder.path(), "default", "L4", Some("0123456789"), "2026-11-22T05:30:00Z", &[1.0]);
+        assert!(Store::is_store(folder.path()));
+        let store = Store::open(folder.path()).unwrap();
+        let [entry] = store.entries() else { panic!("{store:?}") };
+        let mut expected = run("L4", vec![kernel("gemm", 1.0)]);
+        assert!(entry.id.starts_with("2026-11-22T053000Z-01234567-"), "{}", entry.id);
+        assert!(entry.id.ends_with(&expected.fingerprint[..8]));
+        expected.origin = entry.run.origin.clone();
+        assert_eq!(entry.run, expected);
+        assert_eq!(entry.run.origin.saved.as_deref(), Some("2026-11-22T05:30:00Z"));
+        assert_eq!(entry.age_days("2026-12-01".parse().unwrap()), Some(8));
+    }
+
+    #[test]
+    fn a_measurement_is_kept_once() {
+        let folder = tempfile::tempdir().unwrap();
+        save(folder.path(), "default", "L4", None, "2026-11-22", &[1.0]);
+        let store = Store::open(folder.path()).unwrap();
+        let again = run("L4", vec![kernel("gemm", 1.0)]);
+        let now = "2026-11-23".parse().unwrap();
+        let error = store.place(vec![again.clone()], "default", (None, None), now).unwrap_err();
+        assert!(error.to_string().contains("default/2026-11-22T000000Z-none-"), "{error}");
+        assert!(Store::same_measurement(&again, store.entries()).is_some());
+        // Under another name it is another baseline; twice in one command is refused as well.
+        assert_eq!(store.place(vec![again.clone()], "new", (None, None), now).unwrap().len(), 1);
+        assert!(store.place(vec![again.clone(), again], "new", (None, None), now).is_err());
+        let empty = Run { timed_launches: 0, ..run("L4", vec![kernel("gemm", 3.0)]) };
+        let error = store.place(vec![empty], "default", (None, None), now).unwrap_err();
+        assert!(error.is_unreadable(), "{error}");
+    }
+
+    #[test]
+    fn names_stay_within_the_store() {
+        let store = Store::open_or_new(Path::new("no such folder")).unwrap();
+        for name in ["", "..", "../up", "a/b", ".git", "a b", "a.", &"x".repeat(65)] {
+            let now = Moment::default();
+            assert!(store.place(Vec::new(), name, (None, None), now).is_err(), "{name}");
+        }
+        let run = run("L4", vec![kernel("gemm", 1.0)]);
+        let placed =
+            store.place(vec![run], "v1.2_a-b", (Some("../../x"), None), Moment::default()).unwrap();
+        let name = placed[0].path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(name.starts_with("1970-01-01T000000Z-______x-"), "{name}");
+    }
+
+    #[test]
+    fn the_baseline_is_every_run_of_the_latest_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        save(path, "default", "L4", Some("aaaa"), "2026-11-01", &[1.0, 1.1]);
+        save(path, "default", "L4", Some("bbbb"), "2026-11-02", &[1.2, 1.3]);
+        save(path, "default", "H100", Some("cccc"), "2026-11-03", &[0.5]);
+        save(path, "default", "L4", Some("bbbb"), "2026-11-04", &[1.4]);
+        let store = Store::open(path).unwrap();
+        let of = |device: Option<&str>, branch: Option<&str>| {
+            let filter = Filter {
+                device: device.map(str::to_owned),
+                branch: branch.map(str::to_owned),
+                ..Filter::default()
+            };
+            store
+                .baseline(&filter)
+                .map(|entries| entries.iter().map(|entry| entry.run.measured_s).collect::<Vec<_>>())
+        };
+        let mut latest = of(Some("l4"), Some("main")).unwrap();
+        latest.sort_by(f64::total_cmp);
+        assert_eq!(latest, [1.2, 1.3, 1.4]);
+        assert_eq!(of(None, None).unwrap(), [0.5]);
+        let error = of(Some("A100"), None).unwrap_err().to_string();
+        assert!(error.contains("\"A100\" (there is L4, H100)"), "{error}");
+        assert!(of(None, Some("dev")).is_err());
+        save(path, "other", "L4", None, "2026-11-05", &[1.0]);
+        let store = Store::open(path).unwrap();
+        let error = store.baseline(&Filter::default()).unwrap_err().to_string();
+        assert!(error.ends_with("several baselines: default, other"), "{error}");
+    }
+
+    #[test]
+    fn entries_are_found_by_what_they_begin_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        save(path, "default", "L4", Some("aaaa1"), "2026-11-01", &[1.0, 1.1]);
+        save(path, "default", "L4", Some("aaaa2"), "2026-11-02", &[1.2]);
+        save(path, "default", "L4", None, "2026-11-03", &[1.3, 1.4]);
+        let store = Store::open(path).unwrap();
+        assert_eq!(store.find("aaaa1").unwrap().len(), 2);
+        assert_eq!(store.find("2026-11-02").unwrap().len(), 1);
+        assert_eq!(store.find("latest").unwrap().len(), 2);
+        let id = format!("{}.json", store.entries()[0].id);
+        assert_eq!(store.find(&id).unwrap().len(), 1);
+        assert!(store.find("aaaa").unwrap_err().to_string().contains("begins 3 entries"));
+        assert!(store.find("2026-11-03").is_err());
+        assert!(store.find("").is_err() && store.find("zzz").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert!(matches!(Store::open(path), Err(HistoryError::NoStore { .. })));
+        assert!(matches!(Store::open(&path.join("no")), Err(HistoryError::Read { .. })));
+        save(path, "default", "L4", None, "2026-11-01", &[1.0]);
+        fs::write(path.join("default/cut-off.json"), "{\"schema\": \"rooflint/run/1\",").unwrap();
+        fs::write(path.join("default/newer.json"), "{\"schema\": \"rooflint/run/2\"}").unwrap();
+        fs::write(path.join("default/notes.txt"), "not ours").unwrap();
+        fs::create_dir_all(path.join(".git/x.json")).unwrap();
+        let store = Store::open(path).unwrap();
+        assert_eq!(store.entries().len(), 1);
+        let reasons: Vec<&str> = store.unreadable().iter().map(|one| &*one.reason).collect();
+        assert!(reasons[0].contains("line 1") && reasons[1].contains("run/2"), "{reasons:?}");
+        for marker in ["schema = \"rooflint/baselines/2\"", "schema =", "", "x = 1"] {
+            fs::write(path.join(MARKER), marker).unwrap();
+            let error = Store::open(path).unwrap_err();
+            assert!(matches!(error, HistoryError::Marker { .. }), "{marker}: {error}");
+        }
+        fs::remove_file(path.join(MARKER)).unwrap();
+        assert!(matches!(Store::open_or_new(path), Err(HistoryError::Occupied { .. })));
+    }
+}

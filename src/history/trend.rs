@@ -1,0 +1,518 @@
+//! How a run and its kernels moved from commit to commit, and where they changed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::HistoryError;
+use super::batch::{Batch, batches, median};
+use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, turns};
+use super::linked::{Held, Track, linked};
+use super::store::{Filter, Store, distinct};
+use crate::compare::{Run, RunKernel};
+
+/// What is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrendMetric {
+    /// Time of one launch of a kernel; of the run, its whole time.
+    Time,
+    /// Measured over expected time.
+    Headroom,
+    /// Share of a kernel in the time of the run.
+    Share,
+    /// Time of all launches.
+    Total,
+}
+
+impl TrendMetric {
+    /// The unit of its values; a share is between 0 and 1.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Time | Self::Total => "s",
+            Self::Headroom => "ratio",
+            Self::Share => "share",
+        }
+    }
+
+    /// What its values are, of a kernel or of the run.
+    #[must_use]
+    pub const fn words(self, is_kernel: bool) -> &'static str {
+        match (self, is_kernel) {
+            (Self::Time, true) => "time of one launch",
+            (Self::Time | Self::Total, false) => "total time",
+            (Self::Total, true) => "time of all launches",
+            (Self::Headroom, _) => "headroom",
+            (Self::Share, _) => "share of the time",
+        }
+    }
+
+    fn of_kernel(self, held: &Held) -> Option<f64> {
+        match self {
+            Self::Time => held.launch_s(),
+            Self::Headroom => held.headroom(),
+            Self::Share => Some(held.share),
+            Self::Total => Some(held.time_s),
+        }
+        .filter(|value| *value > 0.0 && value.is_finite())
+    }
+
+    fn of_run(self, run: &Run) -> Option<f64> {
+        match self {
+            Self::Time | Self::Total => Some(run.measured_s),
+            Self::Headroom => {
+                let judged = || run.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
+                let expected: f64 = judged().filter_map(|kernel| kernel.expected_s).sum();
+                let modelled: f64 = judged().map(|kernel: &RunKernel| kernel.modelled_s).sum();
+                (expected > 0.0).then(|| modelled / expected)
+            }
+            Self::Share => None,
+        }
+        .filter(|value| *value > 0.0 && value.is_finite())
+    }
+}
+
+/// One commit, or one save where no commit is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Point {
+    /// When the first of its runs was saved, as `2026-11-22T05:30:00Z`.
+    pub saved: Option<String>,
+    /// Its commit.
+    pub commit: Option<String>,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// Names of its entries.
+    pub entries: Vec<String>,
+}
+
+/// The runs of one commit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// The median, in the unit of the metric.
+    pub median: f64,
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+    /// Runs that have it.
+    pub runs: usize,
+}
+
+/// A step of a line, and what it costs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrendChange {
+    /// Position of the commit among the points.
+    pub point: usize,
+    /// The step; its `at` counts only the points that the line has.
+    #[serde(flatten)]
+    pub step: ChangePoint,
+    /// Seconds of a run that it adds (or, below zero, takes away).
+    pub impact_s: f64,
+}
+
+/// The run, or a kernel, from commit to commit.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Line {
+    /// The kernel's short name in the newest run; none for the whole run.
+    pub kernel: Option<String>,
+    /// The same as the export writes it.
+    pub full_name: Option<String>,
+    /// Framework operator and parameters.
+    pub operator: Option<String>,
+    /// Share of the time of the newest run that has it.
+    pub share: f64,
+    /// A value per point; none where the kernel does not occur.
+    pub values: Vec<Option<Spread>>,
+    /// Where it changed, in order.
+    pub changes: Vec<TrendChange>,
+    /// A steady change instead.
+    pub drift: Option<Drift>,
+    /// Whether there are enough values to find anything.
+    pub is_judged: bool,
+}
+
+impl Line {
+    /// The greatest of its steps, in seconds of a run; 0 without.
+    #[must_use]
+    pub fn impact(&self) -> f64 {
+        self.changes.iter().map(|change| change.impact_s.abs()).fold(0.0, f64::max)
+    }
+}
+
+/// A baseline from commit to commit.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Trend {
+    /// Type and major version of this document.
+    pub schema: &'static str,
+    /// Version of the program that made it.
+    pub rooflint: &'static str,
+    /// The baseline.
+    pub name: String,
+    /// The devices of its runs.
+    pub devices: Vec<String>,
+    /// What is followed.
+    pub metric: TrendMetric,
+    /// Unit of the values: `s`, `ratio` or `share`.
+    pub unit: &'static str,
+    /// The commits, the oldest first.
+    pub points: Vec<Point>,
+    /// The whole run; none where kernels are chosen, and for shares.
+    pub whole: Option<Line>,
+    /// Kernels: those with the greatest change first, then those with most time.
+    pub kernels: Vec<Line>,
+    /// What a reader must know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Kernels with a smaller share of the time are only followed if they are named.
+const SHARE: f64 = 0.01;
+
+/// Follows a baseline: the whole run and every kernel with 1 % of the time, or the kernels that a
+/// pattern names.
+///
+/// # Errors
+/// [`HistoryError::NotFound`] where nothing fits.
+pub fn trend(
+    store: &Store,
+    filter: &Filter,
+    metric: TrendMetric,
+    kernel: Option<&str>,
+) -> Result<Trend, HistoryError> {
+    let newest = store.baseline(filter)?;
+    let Some(last) = newest.last() else {
+        return Err(HistoryError::NotFound { message: store.nothing(filter) });
+    };
+    let devices = last.run.device_names();
+    let fitting = store.entries().iter().filter(|entry| filter.fits(entry));
+    let (same, others): (Vec<_>, Vec<_>) =
+        fitting.partition(|entry| entry.run.device_names() == devices);
+    let other_devices = distinct(others.iter().map(|entry| entry.run.device_names().join(", ")));
+    let batches = batches(same);
+    let tracks: Vec<Track> = linked(&batches)
+        .into_iter()
+        .filter(|track| match kernel {
+            Some(pattern) => is_named(track, &batches, pattern),
+            None => share(track) >= SHARE,
+        })
+        .collect();
+    if let (Some(pattern), true) = (kernel, tracks.is_empty()) {
+        let message = format!("no kernel of the saved runs is called {pattern:?}");
+        return Err(HistoryError::NotFound { message });
+    }
+    let whole = if kernel.is_none() { whole(&batches, metric) } else { None };
+    let mut kernels: Vec<Line> = tracks.iter().map(|track| line(track, metric)).collect();
+    control(&mut kernels);
+    kernels.sort_by(|one, two| two.impact().total_cmp(&one.impact()));
+    let notes = notes(&batches, metric, &other_devices);
+    Ok(Trend {
+        schema: "rooflint/trend/1",
+        rooflint: env!("CARGO_PKG_VERSION"),
+        name: last.name.clone(),
+        devices: devices.into_iter().map(str::to_owned).collect(),
+        metric,
+        unit: metric.unit(),
+        points: batches.iter().map(point).collect(),
+        whole,
+        kernels,
+        notes,
+    })
+}
+
+fn point(batch: &Batch<'_>) -> Point {
+    Point {
+        saved: batch.saved().map(|saved| saved.to_string()),
+        commit: batch.commit().map(str::to_owned),
+        branch: batch.branch().map(str::to_owned),
+        entries: batch.entries.iter().map(|entry| entry.id.clone()).collect(),
+    }
+}
+
+/// Whether any of the kernels that are followed as one has this name.
+fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
+    // A kernel is called by its newest name, or by the name of any that fits and is linked to it.
+    let mut kernels = batches.iter().flat_map(|batch| &batch.entries);
+    kernels.any(|entry| {
+        entry.run.kernels.iter().any(|kernel| {
+            let is_it = kernel.name == track.name
+                && (kernel.full_name == track.full_name || kernel.full_name.is_empty());
+            is_it && kernel.operator == track.operator && kernel.is_named(pattern)
+        })
+    })
+}
+
+/// Share of the time of the newest runs that have it.
+fn share(track: &Track) -> f64 {
+    track.medians(|held| Some(held.share)).into_iter().flatten().next_back().unwrap_or(0.0)
+}
+
+fn spread(values: &[f64]) -> Option<Spread> {
+    let median = median(values.to_vec())?;
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(Spread { median, least, greatest, runs: values.len() })
+}
+
+fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
+    let values: Vec<Option<Spread>> = batches
+        .iter()
+        .map(|batch| {
+            let runs = batch.entries.iter().filter_map(|entry| metric.of_run(&entry.run));
+            spread(&runs.collect::<Vec<_>>())
+        })
+        .collect();
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    let times =
+        batches.iter().map(|batch| super::outlier::typical(batch, |run| Some(run.measured_s)));
+    let times: Vec<Option<f64>> = times.collect();
+    let mut line = Line {
+        kernel: None,
+        full_name: None,
+        operator: None,
+        share: 1.0,
+        values,
+        changes: Vec::new(),
+        drift: None,
+        is_judged: false,
+    };
+    judge(&mut line, &times);
+    Some(line)
+}
+
+fn line(track: &Track, metric: TrendMetric) -> Line {
+    let values = track.batches.iter().map(|runs| {
+        spread(&runs.iter().filter_map(|held| metric.of_kernel(held)).collect::<Vec<_>>())
+    });
+    let mut line = Line {
+        kernel: Some(track.name.clone()),
+        full_name: Some(track.full_name.clone()),
+        operator: track.operator.clone(),
+        share: share(track),
+        values: values.collect(),
+        changes: Vec::new(),
+        drift: None,
+        is_judged: false,
+    };
+    judge(&mut line, &track.medians(|held| Some(held.time_s)));
+    line
+}
+
+/// Finds the changes of a line; `times` are the seconds of a run that it stands for.
+fn judge(line: &mut Line, times: &[Option<f64>]) {
+    let there = line.values.iter().enumerate();
+    let there: Vec<(usize, f64)> =
+        there.filter_map(|(at, value)| Some((at, value.as_ref()?.median))).collect();
+    line.is_judged = there.len() >= ENOUGH;
+    let found = turns(&there.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+    line.drift = found.drift;
+    for step in found.steps {
+        let after = there[step.at..step.at + step.values_after].iter();
+        let seconds = median(after.filter_map(|(at, _)| times[*at]).collect()).unwrap_or(0.0);
+        // The part of the time now that the step made.
+        let impact_s = seconds * (1.0 - step.before / step.after);
+        line.changes.push(TrendChange { point: there[step.at].0, step, impact_s });
+    }
+}
+
+/// Among many kernels some change by chance: steps are kept as far as the false-discovery rate among
+/// them stays below [`MAX_P`] (Y. Benjamini, Y. Hochberg 1995, over all kernels that are judged).
+fn control(kernels: &mut [Line]) {
+    let judged = kernels.iter().filter(|line| line.is_judged).count() as f64;
+    let mut all: Vec<f64> =
+        kernels.iter().flat_map(|line| line.changes.iter().map(|change| change.step.p)).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let passes = |(rank, p): &(usize, &f64)| **p <= MAX_P * (*rank + 1) as f64 / judged;
+    let Some(limit) = all.iter().enumerate().filter(passes).map(|(_, p)| *p).next_back() else {
+        kernels.iter_mut().for_each(|line| line.changes.clear());
+        return;
+    };
+    for line in kernels {
+        line.changes.retain(|change| change.step.p <= limit);
+    }
+}
+
+fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if batches.len() < ENOUGH {
+        notes.push(format!(
+            "{} commits are too few to find changes in: at least {ENOUGH} are needed, {} on each \
+             side of a change",
+            batches.len(),
+            super::change::MIN_SIDE
+        ));
+    }
+    if !other_devices.is_empty() {
+        notes.push(format!(
+            "runs on other devices are left out ({}): --device chooses",
+            other_devices.join("; ")
+        ));
+    }
+    let entries = || batches.iter().flat_map(|batch| &batch.entries);
+    let branches = distinct(entries().filter_map(|entry| entry.run.origin.branch.as_deref()));
+    if branches.len() > 1 {
+        notes.push(format!("runs of several branches are mixed: {}", branches.join(", ")));
+    }
+    let launches = || entries().map(|entry| entry.run.launches);
+    let (least, most) = (launches().min().unwrap_or(0), launches().max().unwrap_or(0));
+    if least != most && matches!(metric, TrendMetric::Time | TrendMetric::Total) {
+        notes.push(format!(
+            "runs hold between {least} and {most} launches: a total may change with the work"
+        ));
+    }
+    let ceilings = distinct(entries().map(|entry| entry.run.ceilings.as_str()));
+    if ceilings.len() > 1 && metric == TrendMetric::Headroom {
+        notes.push(format!(
+            "headroom is against different ceilings ({}): compare with care",
+            ceilings.join(", ")
+        ));
+    }
+    let undated = entries().filter(|entry| entry.saved.is_none()).count();
+    if undated > 0 {
+        notes.push(format!("{undated} entries do not say when they were saved, and stand first"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::tests::{kernel, run};
+    use super::super::store::{Entry, MARKER};
+    use super::*;
+
+    /// A store with a commit a day: seconds of `a` and of `b`, in two runs each.
+    fn made(folder: &std::path::Path, days: &[(f64, f64)]) -> Store {
+        std::fs::write(folder.join(MARKER), Store::marker()).unwrap();
+        std::fs::create_dir_all(folder.join("default")).unwrap();
+        for (day, (a, b)) in days.iter().enumerate() {
+            let runs = [1.0, 1.002].map(|factor| {
+                let name = format!("triton_poi_fused_b_{day}");
+                run("L4", vec![kernel("a", a * factor), kernel(&name, b * factor)])
+            });
+            let saved = format!("2026-11-{:02}", day + 1).parse().unwrap();
+            let store = Store::open(folder).unwrap();
+            let commit = format!("{day:08x}");
+            let origin = (Some(&*commit), Some("main"));
+            for placed in store.place(runs.to_vec(), "default", origin, saved).unwrap() {
+                std::fs::write(placed.path, placed.text).unwrap();
+            }
+        }
+        Store::open(folder).unwrap()
+    }
+
+    fn wobble(day: usize) -> f64 {
+        1.0 + 0.004 * ((day * 7 % 5) as f64 - 2.0)
+    }
+
+    #[test]
+    fn a_step_of_a_kernel_is_found_at_its_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let days: Vec<(f64, f64)> = (0..14)
+            .map(|day| {
+                let b = if day < 8 { 1.0 } else { 1.5 };
+                (3.0 * wobble(day), b * wobble(day + 3))
+            })
+            .collect();
+        let store = made(folder.path(), &days);
+        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        assert_eq!((found.points.len(), found.points[8].commit.as_deref()), (14, Some("00000008")));
+        let [b, a] = found.kernels.as_slice() else { panic!("{found:?}") };
+        assert_eq!(b.kernel.as_deref(), Some("triton_poi_fused_b_13"));
+        let [change] = b.changes.as_slice() else { panic!("{b:?}") };
+        assert_eq!((change.point, change.step.values_before), (8, 8));
+        assert!((change.step.change - 0.5).abs() < 0.01, "{change:?}");
+        assert!((change.impact_s - 0.5).abs() < 0.02, "{change:?}");
+        // One launch of two.
+        assert!((change.step.before - 0.5).abs() < 0.01);
+        assert!(a.changes.is_empty());
+        // The whole moved by 0.5 of 4 seconds.
+        let whole = found.whole.unwrap();
+        assert_eq!(whole.changes.len(), 1);
+        assert!((whole.changes[0].step.change - 0.125).abs() < 0.01);
+        let spread = whole.values[0].unwrap();
+        assert_eq!(spread.runs, 2);
+        assert!(spread.least < spread.median && spread.median < spread.greatest);
+        assert!(found.notes.is_empty(), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn metrics_and_kernels_are_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let days: Vec<(f64, f64)> = (0..8).map(|day| (3.0 * wobble(day), wobble(day))).collect();
+        let store = made(folder.path(), &days);
+        let of = |metric, pattern: &str| {
+            trend(&store, &Filter::default(), metric, Some(pattern)).map(|found| {
+                assert!(found.whole.is_none());
+                let values = found.kernels.iter().map(|line| line.values[2].unwrap().median);
+                values.collect::<Vec<_>>()
+            })
+        };
+        let share = of(TrendMetric::Share, "a").unwrap();
+        assert!((share[0] - 0.75).abs() < 1e-9);
+        // The expected time of every kernel is 0.25 s.
+        let headroom = of(TrendMetric::Headroom, "triton*").unwrap();
+        assert!((headroom[0] - 4.0 * wobble(2) * 1.001).abs() < 1e-9);
+        assert_eq!(of(TrendMetric::Total, "*").unwrap().len(), 2);
+        let error = of(TrendMetric::Time, "c").unwrap_err().to_string();
+        assert!(error.contains("\"c\""), "{error}");
+        let whole = trend(&store, &Filter::default(), TrendMetric::Headroom, None).unwrap();
+        assert!(
+            (whole.whole.unwrap().values[2].unwrap().median - 8.0 * wobble(2) * 1.001).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = made(folder.path(), &[(3.0, 1.0), (3.1, 1.0)]);
+        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        assert!(found.notes[0].starts_with("2 commits are too few"), "{:?}", found.notes);
+        assert!(found.kernels.iter().all(|line| !line.is_judged));
+        let other =
+            Entry { run: run("H100", vec![kernel("a", 9.0)]), ..store.entries()[0].clone() };
+        store = with(&store, other);
+        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        assert_eq!((found.devices, found.points.len()), (vec!["L4".to_owned()], 2));
+        assert!(found.notes[1].contains("H100"), "{:?}", found.notes);
+        let nowhere = Filter { branch: Some("dev".to_owned()), ..Filter::default() };
+        assert!(trend(&store, &nowhere, TrendMetric::Time, None).is_err());
+    }
+
+    /// The store with an entry before all others.
+    fn with(store: &Store, entry: Entry) -> Store {
+        let path = store.folder().join("default/2026-10-01T000000Z-none-00000000.json");
+        std::fs::write(path, entry.run.json()).unwrap();
+        Store::open(store.folder()).unwrap()
+    }
+
+    #[test]
+    fn among_many_kernels_chance_is_held_down() {
+        let line = |p: f64| Line {
+            kernel: None,
+            full_name: None,
+            operator: None,
+            share: 0.1,
+            values: Vec::new(),
+            changes: vec![TrendChange {
+                point: 0,
+                step: ChangePoint {
+                    at: 3,
+                    before: 1.0,
+                    after: 2.0,
+                    change: 1.0,
+                    p,
+                    values_before: 3,
+                    values_after: 3,
+                },
+                impact_s: 1.0,
+            }],
+            drift: None,
+            is_judged: true,
+        };
+        let mut lines: Vec<Line> = [1e-5, 0.0009, 0.0049].map(line).to_vec();
+        lines.extend((0..7).map(|_| Line { changes: Vec::new(), ..line(1.0) }));
+        control(&mut lines);
+        let kept: Vec<usize> = lines.iter().map(|line| line.changes.len()).collect();
+        assert_eq!(kept[..3], [1, 1, 0]);
+    }
+}
