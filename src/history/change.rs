@@ -23,7 +23,7 @@ pub const MIN_SIDE: usize = 3;
 pub const ENOUGH: usize = 2 * MIN_SIDE;
 
 /// Largest p-value of a step, corrected for the places it was chosen from, and of a drift: together they
-/// are told by chance in at most 1 % of series that do not change.
+/// are told by chance in about 1 % of series that do not change.
 pub const MAX_P: f64 = 0.005;
 
 /// Smallest change that is told, as a relative one; the same up and down on a logarithmic scale.
