@@ -104,15 +104,6 @@ impl Store {
     }
 }
 
-/// The middle value, or the mean of the two in the middle; none without values.
-#[must_use]
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    if values.len() % 2 == 1 { Some(upper) } else { Some(f64::midpoint(values[middle - 1], upper)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::store::tests::save;
@@ -159,12 +150,5 @@ mod tests {
         assert!(gone(None, None).is_empty() && gone(Some(9), None).is_empty());
         let other = Filter { device: Some("H100".to_owned()), ..Filter::default() };
         assert!(store.prunable(&other, Some(1), None, now).is_empty());
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_is_between_the_two() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(median(Vec::new()), None);
     }
 }

@@ -12,9 +12,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::batch::median;
+use crate::compare::{median, student_tail};
 
 /// Values on each side of a step: fewer cannot be told from an outlier.
 pub const MIN_SIDE: usize = 3;
@@ -39,6 +38,7 @@ const WEAK_P: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
     /// Position of the first value after the step.
+    #[serde(skip)]
     pub at: usize,
     /// Median before, back to the step before it, in the unit of the series.
     pub before: f64,
@@ -224,7 +224,7 @@ fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
         };
         places[position] = place;
         let (left, right) = (&logs[start..place], &logs[place..end]);
-        let middle = |values: &[f64]| median(values.to_vec()).unwrap_or_default();
+        let middle = |values: &[f64]| median(values).unwrap_or_default();
         steps.push(Step {
             at: place,
             before: middle(left),
@@ -266,8 +266,7 @@ fn two_sided(difference: f64, error: f64, degrees: f64) -> f64 {
     if error <= SAME {
         return 0.0;
     }
-    let distribution = StudentsT::new(0.0, 1.0, degrees);
-    distribution.map_or(1.0, |t| (2.0 * t.sf(difference / error)).clamp(0.0, 1.0))
+    (2.0 * student_tail(difference / error, degrees)).min(1.0)
 }
 
 /// The misfit of so many squares with so many parameters: the Bayesian information criterion.

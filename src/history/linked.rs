@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::{Batch, median};
-use crate::compare::{RunKernel, family};
+use super::batch::Batch;
+use crate::compare::{RunKernel, family, median};
 use crate::model::KernelName;
 
 /// What a run holds of a kernel, or of several that are followed as one.
@@ -29,7 +29,7 @@ impl Held {
     fn add(&mut self, kernel: &RunKernel, is_first: bool) {
         self.time_s += kernel.measured_s;
         self.timed += kernel.timed;
-        let typical = median(kernel.samples_s.clone()).map(|time| time * kernel.timed as f64);
+        let typical = median(&kernel.samples_s).map(|time| time * kernel.timed as f64);
         let before = if is_first { Some(0.0) } else { self.typical_s };
         self.typical_s = before.zip(typical).map(|(before, typical)| before + typical);
         self.share += kernel.share;
@@ -67,7 +67,8 @@ pub(super) struct Track {
 impl Track {
     /// The median of the runs of each batch.
     pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
-        self.batches.iter().map(|held| median(held.iter().filter_map(&of).collect())).collect()
+        let middle = |held: &Vec<Held>| median(&held.iter().filter_map(&of).collect::<Vec<_>>());
+        self.batches.iter().map(middle).collect()
     }
 }
 

@@ -13,7 +13,7 @@ mod outlier;
 mod store;
 mod trend;
 
-pub use batch::{Batch, batches, median};
+pub use batch::{Batch, batches};
 pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns, WINDOW, turns};
 pub use error::HistoryError;
 pub use git::{Head, head};

@@ -3,10 +3,11 @@
 //! The modified z-score of B. Iglewicz and D. Hoaglin, *How to Detect and Handle Outliers* (1993), on
 //! logarithms of times: distance from the median in units of the median absolute deviation, above 3.5.
 
-use super::batch::{Batch, median};
+use super::batch::Batch;
 use super::change::MIN_CHANGE;
 use super::linked::linked;
-use crate::compare::Run;
+use crate::compare::{Run, median};
+use crate::units::{percent, si};
 
 /// Commits of the same devices that there must be before the newest.
 pub const BEFORE: usize = 5;
@@ -32,6 +33,30 @@ pub struct Outlier {
     pub score: f64,
     /// Commits before that it is held against.
     pub commits: usize,
+}
+
+impl Outlier {
+    /// The whole of it in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let what = self.kernel.as_ref().map_or_else(
+            || "the newest runs take".to_owned(),
+            |kernel| format!("one launch of {kernel} takes"),
+        );
+        let direction = if self.change < 0.0 { "less" } else { "more" };
+        let score = if self.score < 1000.0 {
+            format!("modified z-score {:.1}", self.score)
+        } else {
+            "which hardly differ".to_owned()
+        };
+        format!(
+            "{what} {}, {} {direction} than the median of the {} commits before ({}; {score})",
+            si(self.time_s, "s"),
+            percent(self.change.abs()),
+            self.commits,
+            si(self.usual_s, "s"),
+        )
+    }
 }
 
 /// What of the last batch is an outlier of those before it on the same devices: the whole run first,
@@ -65,7 +90,7 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
 
 /// The median of the runs of a batch.
 pub(super) fn typical(batch: &Batch<'_>, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
-    median(batch.entries.iter().filter_map(|entry| of(&entry.run)).collect())
+    median(&batch.entries.iter().filter_map(|entry| of(&entry.run)).collect::<Vec<_>>())
 }
 
 /// Holds the last value against the others.
@@ -76,11 +101,11 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     if before.len() < BEFORE || !now.is_finite() || !before.iter().all(|log| log.is_finite()) {
         return None;
     }
-    let usual = median(before.clone())?;
+    let usual = median(&before)?;
     let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();
     let mean = away.iter().sum::<f64>() / away.len() as f64;
     // Where half of the values are the same, the mean deviation stands in, as the source advises.
-    let unit = match median(away)? {
+    let unit = match median(&away)? {
         deviation if deviation > 0.0 => deviation / 0.6745,
         _ => mean * 1.253_314,
     };
@@ -125,6 +150,8 @@ mod tests {
         assert!(told[0].kernel.is_none() && told[1].kernel.as_deref() == Some("gemm"));
         assert!((told[0].change - 0.2).abs() < 0.01 && told[0].score > 10.0, "{told:?}");
         assert_eq!(told[0].commits, 6);
+        let sentence = told[0].sentence();
+        assert!(sentence.starts_with("the newest runs take 1.20 s, 19.9 % more"), "{sentence}");
         // Faster is as far.
         assert_eq!(found(&with(0.8)).len(), 2);
         // Within the least change, within the spread, or with too few before: nothing.

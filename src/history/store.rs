@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::HistoryError;
 use super::moment::Moment;
-use crate::compare::{Run, RunOrigin};
+use crate::compare::Run;
 
 /// The file that makes a folder a store.
 pub const MARKER: &str = "rooflint-baselines.toml";
@@ -222,7 +222,8 @@ impl Store {
         entries.into_iter().find(|entry| entry.run.fingerprint == run.fingerprint)
     }
 
-    /// Where and as what runs are kept; nothing is written. All of them are, or none.
+    /// Where and as what runs are kept, each with its own commit and branch; nothing is written. Runs
+    /// that do not say when they were saved are saved now. All of them are kept, or none.
     ///
     /// # Errors
     /// [`HistoryError`] if one is there already, holds no times, or the name cannot be used.
@@ -230,8 +231,7 @@ impl Store {
         &self,
         runs: Vec<Run>,
         name: &str,
-        (commit, branch): (Option<&str>, Option<&str>),
-        saved: Moment,
+        now: Moment,
     ) -> Result<Vec<Placed>, HistoryError> {
         if !is_name(name) {
             return Err(HistoryError::Name { name: name.to_owned() });
@@ -249,11 +249,10 @@ impl Store {
             if let Some(entry) = entry.or_else(|| earlier.map(|(_, entry)| entry.clone())) {
                 return Err(HistoryError::Known { label, entry: format!("{name}/{entry}") });
             }
-            run.origin = RunOrigin {
-                commit: commit.map(str::to_owned),
-                branch: branch.map(str::to_owned),
-                saved: Some(saved.to_string()),
-            };
+            let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
+            let saved: Moment = saved.unwrap_or(now);
+            run.origin.saved = Some(saved.to_string());
+            let commit = run.origin.commit.as_deref();
             let name_of = |fingerprint: &str| {
                 let commit = commit.map_or_else(|| "none".to_owned(), |one| plain(short(one)));
                 format!("{}-{commit}-{}", saved.compact(), plain(fingerprint))
@@ -413,7 +412,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::compare::{RunDevice, RunKernel, SCHEMA};
+    use crate::compare::{RunDevice, RunKernel, RunOrigin, SCHEMA};
 
     /// A kernel with this many seconds in two launches.
     pub(in crate::history) fn kernel(name: &str, seconds: f64) -> RunKernel {
@@ -474,9 +473,15 @@ pub(super) mod tests {
         seconds: &[f64],
     ) {
         let store = Store::open_or_new(folder).unwrap();
-        let runs = seconds.iter().map(|seconds| run(device, vec![kernel("gemm", *seconds)]));
-        let place =
-            store.place(runs.collect(), name, (commit, Some("main")), saved.parse().unwrap());
+        let runs = seconds.iter().map(|seconds| Run {
+            origin: RunOrigin {
+                commit: commit.map(str::to_owned),
+                branch: Some("main".to_owned()),
+                saved: None,
+            },
+            ..run(device, vec![kernel("gemm", *seconds)])
+        });
+        let place = store.place(runs.collect(), name, saved.parse().unwrap());
         fs::create_dir_all(folder.join(name)).unwrap();
         fs::write(folder.join(MARKER), Store::marker()).unwrap();
         for placed in place.unwrap() {
@@ -508,14 +513,14 @@ pub(super) mod tests {
         let store = Store::open(folder.path()).unwrap();
         let again = run("L4", vec![kernel("gemm", 1.0)]);
         let now = "2026-11-23".parse().unwrap();
-        let error = store.place(vec![again.clone()], "default", (None, None), now).unwrap_err();
+        let error = store.place(vec![again.clone()], "default", now).unwrap_err();
         assert!(error.to_string().contains("default/2026-11-22T000000Z-none-"), "{error}");
         assert!(Store::same_measurement(&again, store.entries()).is_some());
         // Under another name it is another baseline; twice in one command is refused as well.
-        assert_eq!(store.place(vec![again.clone()], "new", (None, None), now).unwrap().len(), 1);
-        assert!(store.place(vec![again.clone(), again], "new", (None, None), now).is_err());
+        assert_eq!(store.place(vec![again.clone()], "new", now).unwrap().len(), 1);
+        assert!(store.place(vec![again.clone(), again], "new", now).is_err());
         let empty = Run { timed_launches: 0, ..run("L4", vec![kernel("gemm", 3.0)]) };
-        let error = store.place(vec![empty], "default", (None, None), now).unwrap_err();
+        let error = store.place(vec![empty], "default", now).unwrap_err();
         assert!(error.is_unreadable(), "{error}");
     }
 
@@ -524,11 +529,11 @@ pub(super) mod tests {
         let store = Store::open_or_new(Path::new("no such folder")).unwrap();
         for name in ["", "..", "../up", "a/b", ".git", "a b", "a.", &"x".repeat(65)] {
             let now = Moment::default();
-            assert!(store.place(Vec::new(), name, (None, None), now).is_err(), "{name}");
+            assert!(store.place(Vec::new(), name, now).is_err(), "{name}");
         }
-        let run = run("L4", vec![kernel("gemm", 1.0)]);
-        let placed =
-            store.place(vec![run], "v1.2_a-b", (Some("../../x"), None), Moment::default()).unwrap();
+        let mut run = run("L4", vec![kernel("gemm", 1.0)]);
+        run.origin.commit = Some("../../x".to_owned());
+        let placed = store.place(vec![run], "v1.2_a-b", Moment::default()).unwrap();
         let name = placed[0].path.file_name().unwrap().to_string_lossy().into_owned();
         assert!(name.starts_with("1970-01-01T000000Z-______x-"), "{name}");
     }

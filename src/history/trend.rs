@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::HistoryError;
-use super::batch::{Batch, batches, median};
+use super::batch::{Batch, batches};
 use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, turns};
 use super::linked::{Held, Track, linked};
 use super::store::{Filter, Store, distinct};
-use crate::compare::{Run, RunKernel};
+use crate::compare::{Run, RunKernel, benjamini_hochberg, median};
 
 /// What is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -246,7 +246,7 @@ fn share(track: &Track) -> f64 {
 }
 
 fn spread(values: &[f64]) -> Option<Spread> {
-    let median = median(values.to_vec())?;
+    let median = median(values)?;
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     Some(Spread { median, least, greatest, runs: values.len() })
@@ -308,7 +308,8 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
     line.drift = found.drift;
     for step in found.steps {
         let after = there[step.at..step.at + step.values_after].iter();
-        let seconds = median(after.filter_map(|(at, _)| times[*at]).collect()).unwrap_or(0.0);
+        let seconds =
+            median(&after.filter_map(|(at, _)| times[*at]).collect::<Vec<_>>()).unwrap_or(0.0);
         // The part of the time now that the step made.
         let impact_s = seconds * (1.0 - step.before / step.after);
         line.changes.push(TrendChange { point: there[step.at].0, step, impact_s });
@@ -318,15 +319,15 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
 /// Among many kernels some change by chance: steps are kept as far as the false-discovery rate among
 /// them stays below [`MAX_P`] (Y. Benjamini, Y. Hochberg 1995, over all kernels that are judged).
 fn control(kernels: &mut [Line]) {
-    let judged = kernels.iter().filter(|line| line.is_judged).count() as f64;
-    let mut all: Vec<f64> =
-        kernels.iter().flat_map(|line| line.changes.iter().map(|change| change.step.p)).collect();
-    all.sort_unstable_by(f64::total_cmp);
-    let passes = |(rank, p): &(usize, &f64)| **p <= MAX_P * (*rank + 1) as f64 / judged;
-    let Some(limit) = all.iter().enumerate().filter(passes).map(|(_, p)| *p).next_back() else {
-        kernels.iter_mut().for_each(|line| line.changes.clear());
-        return;
-    };
+    let mut all: Vec<f64> = Vec::new();
+    for line in kernels.iter().filter(|line| line.is_judged) {
+        all.extend(line.changes.iter().map(|change| change.step.p));
+        // A kernel without a step was looked at as well.
+        all.extend(line.changes.is_empty().then_some(1.0));
+    }
+    let adjusted = benjamini_hochberg(&all);
+    let passing = all.iter().zip(adjusted).filter(|(_, adjusted)| *adjusted <= MAX_P);
+    let limit = passing.map(|(p, _)| *p).fold(f64::NEG_INFINITY, f64::max);
     for line in kernels {
         line.changes.retain(|change| change.step.p <= limit);
     }
@@ -392,8 +393,12 @@ mod tests {
             let saved = format!("2026-11-{:02}", day + 1).parse().unwrap();
             let store = Store::open(folder).unwrap();
             let commit = format!("{day:08x}");
-            let origin = (Some(&*commit), Some("main"));
-            for placed in store.place(runs.to_vec(), "default", origin, saved).unwrap() {
+            let of_commit = |mut run: Run| {
+                run.origin.commit = Some(commit.clone());
+                run
+            };
+            let runs = runs.map(of_commit).to_vec();
+            for placed in store.place(runs, "default", saved).unwrap() {
                 std::fs::write(placed.path, placed.text).unwrap();
             }
         }
