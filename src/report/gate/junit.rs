@@ -1,4 +1,4 @@
-//! The decision as JUnit XML: a suite for each device, a case for each check.
+//! The decision as XML in the manner of `JUnit`: a suite for each device, a case for each check.
 //!
 //! There is no specification; what readers take is known from their sources: GitLab and Jenkins show
 //! `classname` and `name`, and GitLab keeps the first case of a name only.

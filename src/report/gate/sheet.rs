@@ -51,7 +51,7 @@ impl Sheet {
         let all: usize = lines.iter().map(String::len).sum();
         if self.fits(before.len() + all + after.len()) {
             self.text.push_str(before);
-            lines.iter().for_each(|line| self.text.push_str(line));
+            self.text.push_str(&lines.concat());
             self.text.push_str(after);
             return;
         }

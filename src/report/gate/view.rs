@@ -137,7 +137,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     let delta = |delta: f64| {
         let size = unit.show(Seconds::new(delta.abs()));
         match delta {
-            delta if delta == 0.0 => size,
+            0.0 => size,
             delta if delta < 0.0 => format!("-{size}"),
             _ => format!("+{size}"),
         }

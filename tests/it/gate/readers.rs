@@ -143,7 +143,7 @@ fn fingerprints_do_not_follow_numbers() {
     assert_eq!(of(&other), of(&sample::full()));
 }
 
-/// A case as a reader of JUnit XML sees it.
+/// A test case as a reader of the XML sees it.
 #[derive(Debug, Default)]
 struct Case {
     suite: String,
