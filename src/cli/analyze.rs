@@ -78,20 +78,22 @@ fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
             inputs.extend(ingest::expand(std::slice::from_ref(file))?);
             continue;
         }
-        let pattern = glob::glob(&text)
-            .map_err(|error| Failure::usage(format!("{text}: not a pattern: {error}")))?;
-        let mut found: Vec<_> =
-            pattern.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-        found.sort();
-        if found.is_empty() {
-            return Err(Failure::Ingest(ingest::IngestError::new(
-                text,
-                "no file fits the pattern",
-            )));
-        }
+        let found = fitting(&text)?;
         inputs.extend(found.into_iter().map(Input::Found));
     }
     Ok(inputs)
+}
+
+/// The files that fit a pattern, in order.
+pub(super) fn fitting(pattern: &str) -> Result<Vec<std::path::PathBuf>, Failure> {
+    let found = glob::glob(pattern)
+        .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
+    let mut found: Vec<_> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+    found.sort();
+    if found.is_empty() {
+        return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));
+    }
+    Ok(found)
 }
 
 fn report(
@@ -148,7 +150,7 @@ fn report(
         }
         None => None,
     };
-    let changes = what_if::changes(&model.what_if, &catalog, &analysis, rows.as_deref())?;
+    let changes = what_if::changes(&output.what_if, &catalog, &analysis, rows.as_deref())?;
     let mut answers = analysis::what_if(profile, &analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
@@ -221,7 +223,7 @@ fn write_explanations(
 }
 
 /// The command as it would be typed again, whatever the program's path is.
-fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
     let quoted = arguments.map(|argument| {
         let text = argument.to_string_lossy().into_owned();
         let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#~".contains(c);

@@ -90,6 +90,12 @@ pub(super) enum Command {
     Convert(Convert),
     /// What a kernel should take on a device, before there is a profile
     Predict(Predict),
+    /// Fail if a run is worse than its baseline, or than a policy allows
+    Gate(super::gate::Gate),
+    /// What changed from one run to another; informs, and fails nothing
+    Diff(super::gate::Diff),
+    /// What repeated runs of the same code tell of the noise, as floors for a policy
+    Calibrate(super::calibrate::Calibrate),
     /// Write a page that teaches the roofline model: hardware and kernel to vary, and data moving
     #[cfg(feature = "page")]
     Learn(Learn),
@@ -152,11 +158,6 @@ pub(super) struct Model {
     /// Share of the run below which a win is noise [default: 0.01]
     #[arg(long, value_name = "SHARE", value_parser = min_share)]
     pub(super) min_share: Option<f64>,
-
-    /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
-    /// neighbour, or with the traffic of a closed form (with --kernel)
-    #[arg(long, value_name = "CHANGE", conflicts_with = "explain")]
-    pub(super) what_if: Vec<String>,
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
@@ -244,6 +245,11 @@ pub(super) struct Out {
     /// Print the arithmetic of the chosen kernels (the first one if none is chosen)
     #[arg(long)]
     pub(super) explain: bool,
+
+    /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
+    /// neighbour, or with the traffic of a closed form (with --kernel)
+    #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
+    pub(super) what_if: Vec<String>,
 
     /// What a picture (`-o FILE.svg`, `-o FILE.png`) shows: the roofline, or bars of time
     #[cfg(feature = "plot")]

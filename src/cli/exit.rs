@@ -10,13 +10,13 @@ use crate::predict::PredictError;
 
 /// Done.
 pub const DONE: u8 = 0;
-/// A gate failed. (No command gates yet.)
+/// A gate failed.
 pub const GATE_FAILED: u8 = 1;
 /// Usage, configuration or device.
 pub const USAGE: u8 = 2;
 /// An input could not be read, or holds no kernel.
 pub const UNREADABLE: u8 = 3;
-/// Inconclusive, where a policy asks for it. (No command gates yet.)
+/// Inconclusive, where a policy asks for it.
 pub const INCONCLUSIVE: u8 = 4;
 
 /// Every exit code with its meaning, as `--help` and the documentation list them.
@@ -41,6 +41,8 @@ pub(super) enum Failure {
     Predict(PredictError),
     /// The reader of the output went away: not a failure of ours.
     BrokenPipe,
+    /// A verdict that was given in full, and ends the command with this code.
+    Verdict(u8),
     Output {
         path: String,
         cause: std::io::Error,
@@ -63,6 +65,7 @@ impl Failure {
     pub(super) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::BrokenPipe => DONE,
+            Self::Verdict(code) => *code,
             Self::Usage { .. }
             | Self::Catalog(_)
             | Self::Analysis(_)
@@ -80,7 +83,7 @@ impl Failure {
             Self::Catalog(error) => Some(error.help()),
             Self::Analysis(error) => Some(error.help()),
             Self::Predict(error) => error.help(),
-            Self::BrokenPipe => None,
+            Self::BrokenPipe | Self::Verdict(_) => None,
             Self::Output { .. } => {
                 Some("check that the folder exists and can be written to".to_owned())
             }
@@ -97,6 +100,7 @@ impl fmt::Display for Failure {
             Self::Analysis(error) => chain(error, f),
             Self::Predict(error) => chain(error, f),
             Self::BrokenPipe => f.write_str("broken pipe"),
+            Self::Verdict(code) => write!(f, "exit code {code}"),
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {cause}"),
         }
     }
@@ -116,6 +120,13 @@ fn chain(error: &dyn std::error::Error, f: &mut fmt::Formatter<'_>) -> fmt::Resu
 impl From<crate::config::ConfigError> for Failure {
     fn from(error: crate::config::ConfigError) -> Self {
         Self::usage(error.to_string()).help(error.help().to_owned())
+    }
+}
+
+impl From<crate::history::HistoryError> for Failure {
+    fn from(error: crate::history::HistoryError) -> Self {
+        let help = error.help();
+        Self::usage(error.to_string()).help(help)
     }
 }
 

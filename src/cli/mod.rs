@@ -2,16 +2,19 @@
 
 mod analyze;
 mod args;
+mod calibrate;
 mod config;
 mod convert;
 mod devices;
 pub mod exit;
 mod formats;
+mod gate;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
 mod predict;
 mod rules;
+mod sides;
 mod terminal;
 mod what_if;
 
@@ -38,17 +41,31 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let terminal = Terminal::new(&cli.terminal);
-    let result = match cli.command {
-        Command::Analyze(command) => analyze::files(&command, &terminal),
-        Command::Demo(command) => analyze::demo(&command, &terminal),
-        Command::Inspect(command) => inspect::run(&command, &terminal),
-        Command::Convert(command) => convert::run(&command, &terminal),
-        Command::Predict(command) => predict::run(&command, &terminal),
+    let result = done(cli.command, &terminal);
+    match result {
+        Ok(()) => ExitCode::from(exit::DONE),
+        Err(failure) => {
+            terminal.fail(&failure);
+            failure.code()
+        }
+    }
+}
+
+fn done(command: Command, terminal: &Terminal) -> Result<(), Failure> {
+    match command {
+        Command::Gate(command) => gate::gate(&command, terminal),
+        Command::Diff(command) => gate::diff(&command, terminal),
+        Command::Calibrate(command) => calibrate::run(&command, terminal),
+        Command::Analyze(command) => analyze::files(&command, terminal),
+        Command::Demo(command) => analyze::demo(&command, terminal),
+        Command::Inspect(command) => inspect::run(&command, terminal),
+        Command::Convert(command) => convert::run(&command, terminal),
+        Command::Predict(command) => predict::run(&command, terminal),
         #[cfg(feature = "page")]
-        Command::Learn(command) => learn::run(&command, &terminal),
-        Command::Devices(command) => devices::run(&command, &terminal),
-        Command::Formats => formats::run(&terminal),
-        Command::Rules(command) => rules::run(&command, &terminal),
+        Command::Learn(command) => learn::run(&command, terminal),
+        Command::Devices(command) => devices::run(&command, terminal),
+        Command::Formats => formats::run(terminal),
+        Command::Rules(command) => rules::run(&command, terminal),
         Command::Schema(command) => terminal.print(&match command.document {
             args::Document::Report => crate::report::schema(),
             args::Document::Prediction => crate::report::prediction_schema(),
@@ -56,13 +73,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             args::Document::Gate => crate::report::gate_schema(),
             args::Document::Config => crate::config::schema(),
         }),
-    };
-    match result {
-        Ok(()) => ExitCode::from(exit::DONE),
-        Err(failure) => {
-            terminal.fail(&failure);
-            failure.code()
-        }
     }
 }
 

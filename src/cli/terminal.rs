@@ -83,7 +83,7 @@ impl Terminal {
 
     /// Reports a failure on standard error.
     pub(super) fn fail(&self, failure: &Failure) {
-        if matches!(failure, Failure::BrokenPipe) {
+        if matches!(failure, Failure::BrokenPipe | Failure::Verdict(_)) {
             return;
         }
         let paint = |code: &str, text: &str| {

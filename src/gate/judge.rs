@@ -226,26 +226,18 @@ impl Decision {
             Action::Inconclusive => Outcome::Inconclusive,
             _ => Outcome::Passed,
         };
-        let deciding = self.deciding().count();
-        let reason = match self.deciding().next() {
-            Some(first) => {
-                let who = match &first.subject {
-                    Subject::Kernel { name, .. } => format!("{name}: "),
-                    Subject::Run => String::new(),
-                };
-                let more = match deciding {
-                    1 => String::new(),
-                    _ => format!(" (and {} more)", deciding - 1),
-                };
-                format!("{who}{}{more}", first.message)
-            }
-            None => match self.checks.iter().filter(|check| check.action == Action::Warn).count() {
+        let deciding: Vec<&Check> = self.deciding().collect();
+        let reason = if deciding.is_empty() {
+            let warnings = self.checks.iter().filter(|check| check.action == Action::Warn).count();
+            match warnings {
                 0 => "nothing is worse than the policy allows".to_owned(),
                 1 => "nothing is certainly worse than the policy allows; 1 warning".to_owned(),
                 many => {
                     format!("nothing is certainly worse than the policy allows; {many} warnings")
                 }
-            },
+            }
+        } else {
+            words::reason(&deciding)
         };
         self.reason = reason;
         self.count();

@@ -1,7 +1,7 @@
 //! What a gate says of its checks, in sentences with their numbers.
 
 use super::certainty::{MOST_RUNS, more_runs};
-use super::decision::Value;
+use super::decision::{Check, Subject, Value, Verdict};
 use super::policy::{Limit, Metric};
 use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit, percent};
 use crate::units::{digits, si};
@@ -197,4 +197,68 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
         ));
     }
     told
+}
+
+/// Why a gate does not pass, in a sentence: what was found, counted.
+pub(super) fn reason(deciding: &[&Check]) -> String {
+    let count = |number: usize, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        several => Some(format!("{several} {many}")),
+    };
+    let of = |verdict: Verdict| deciding.iter().filter(move |check| check.verdict == verdict);
+    let is_kernel = |check: &&&Check| matches!(check.subject, Subject::Kernel { .. });
+    let worse = of(Verdict::Regression).filter(is_kernel).count();
+    let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
+    slower.extend(of(Verdict::Regression).filter(|check| !is_kernel(check)).map(|check| {
+        match check.metric {
+            Metric::CommonShift => "all kernels together".to_owned(),
+            _ => "the whole run".to_owned(),
+        }
+    }));
+    let mut told = Vec::new();
+    if !slower.is_empty() {
+        told.push(format!("{} got worse than the policy allows", list(&slower)));
+    }
+    told.extend(
+        count(of(Verdict::Violation).count(), "bound is", "bounds are")
+            .map(|text| format!("{text} broken")),
+    );
+    told.extend(
+        count(of(Verdict::Ambiguous).count(), "change is", "changes are")
+            .map(|text| format!("{text} not certain")),
+    );
+    told.extend(
+        count(of(Verdict::New).count(), "kernel is", "kernels are")
+            .map(|text| format!("{text} new")),
+    );
+    told.extend(
+        count(of(Verdict::Vanished).count(), "kernel is", "kernels are")
+            .map(|text| format!("{text} gone")),
+    );
+    let improved = of(Verdict::ImplausibleImprovement).count();
+    told.extend(
+        count(improved, "improvement is", "improvements are")
+            .map(|text| format!("{text} not believable")),
+    );
+    // What could not be compared at all says so itself.
+    let rest = deciding
+        .iter()
+        .filter(|check| matches!(check.verdict, Verdict::NoData | Verdict::Incomparable));
+    let rest: Vec<&&Check> = rest.collect();
+    match rest.as_slice() {
+        [] => {}
+        [one] => told.push(one.message.clone()),
+        [one, more @ ..] => told.push(format!("{} (and {} more)", one.message, more.len())),
+    }
+    list(&told)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }

@@ -70,7 +70,7 @@ pub(super) fn whole<'a>(report: &GateReport<'a>) -> Finding<'a> {
     let action = match report.decision.outcome {
         Outcome::Passed => Action::Notice,
         Outcome::Inconclusive => Action::Inconclusive,
-        Outcome::Failed | Outcome::NothingMeasured => Action::Fail,
+        Outcome::Failed | Outcome::NothingMeasured | Outcome::DifferentDevices => Action::Fail,
     };
     let subject = if report.decision.decides { "gate" } else { "comparison" };
     Finding {

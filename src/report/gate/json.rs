@@ -137,9 +137,11 @@ struct ChangeDocument<'a> {
     before: &'a Measured,
     after: &'a Measured,
     /// As measured.
-    raw: ShiftDocument<'a>,
+    raw: Option<ShiftDocument<'a>>,
     /// With the shift that is common to all kernels taken out.
-    own: ShiftDocument<'a>,
+    own: Option<ShiftDocument<'a>>,
+    /// Why there is no shift.
+    missing: Option<&'a str>,
     /// What more or fewer launches add, as a logarithm.
     launches_shift: f64,
     /// In SM cycles; `null` where a side has no clocks.
@@ -249,8 +251,9 @@ fn change(change: &Change) -> ChangeDocument<'_> {
         kernels_after: change.pair.after.len(),
         before: &change.before,
         after: &change.after,
-        raw: shift(&change.raw),
-        own: shift(&change.own),
+        raw: change.raw.as_ref().map(shift),
+        own: change.own.as_ref().map(shift),
+        missing: change.missing.as_deref(),
         launches_shift: change.launches_shift,
         cycles: change.cycles.as_ref().map(shift),
         mean_shift: change.mean_shift,

@@ -58,7 +58,9 @@ fn whole(report: &GateReport<'_>) -> TestCaseStatus {
     let decision = report.decision;
     let mut status = match decision.outcome {
         Outcome::Passed => TestCaseStatus::success(),
-        Outcome::NothingMeasured => TestCaseStatus::non_success(NonSuccessKind::Error),
+        Outcome::NothingMeasured | Outcome::DifferentDevices => {
+            TestCaseStatus::non_success(NonSuccessKind::Error)
+        }
         Outcome::Failed if report.can_fail() => {
             TestCaseStatus::non_success(NonSuccessKind::Failure)
         }

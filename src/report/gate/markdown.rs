@@ -84,6 +84,7 @@ fn head(sheet: &mut Sheet, report: &GateReport<'_>) {
         Outcome::Failed => "Gate FAILED",
         Outcome::Inconclusive => "Gate INCONCLUSIVE",
         Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
+        Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
     };
     let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
     sheet.block(&format!("## {title}{warns}\n"));

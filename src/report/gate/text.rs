@@ -101,7 +101,7 @@ fn unheard(text: String) -> String {
 fn colour(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "1;32",
-        Outcome::Failed | Outcome::NothingMeasured => "1;31",
+        Outcome::Failed | Outcome::NothingMeasured | Outcome::DifferentDevices => "1;31",
         Outcome::Inconclusive => "1;33",
     }
 }

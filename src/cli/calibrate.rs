@@ -1,0 +1,146 @@
+//! `calibrate`: what repeated runs of the same code tell of the noise.
+
+use clap::Args;
+
+use super::args::{Configuration, Listing, Model, Reading};
+use super::config;
+use super::exit::Failure;
+use super::sides::Sides;
+use super::terminal::Terminal;
+use crate::gate::{self, Calibration};
+use crate::report;
+
+const EXAMPLES: &str = "\
+Examples:
+  rooflint calibrate run1.csv run2.csv run3.csv run4.csv
+  rooflint calibrate 'nightly-*.csv' >> rooflint.toml      after reading it: everything else is a comment";
+
+/// What repeated runs of the same code tell of the noise, as floors for a policy
+///
+/// Compares every run with every other, one run a side, and proposes the noise floors of [gate.noise]:
+/// what 99 % of the kernels stay below. Says how many of these comparisons, which are false alarms all,
+/// fail under the policy as it is and under the proposed one. Take the runs as the pipeline takes them:
+/// on its machines, at its times.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Calibrate {
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    model: Model,
+
+    #[command(flatten)]
+    configuration: Configuration,
+
+    /// First launches of each kernel to leave out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u32,
+
+    /// Format of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Listing,
+}
+
+pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failure> {
+    let config = config::find(&command.configuration)?;
+    let sides = Sides {
+        reading: &command.reading,
+        model: &command.model,
+        config: &config,
+        warmup: command.warmup,
+    };
+    let runs = sides.runs(&command.reading.files)?;
+    if runs.len() < 2 {
+        return Err(Failure::usage("noise is what differs between runs, and there is one")
+            .help("give two or more runs of the same code; five or more tell something"));
+    }
+    for (at, run) in runs.iter().enumerate() {
+        if let Some(same) = runs[..at].iter().find(|known| known.fingerprint == run.fingerprint) {
+            let message = format!("{} and {} are the same measurement", same.label, run.label);
+            return Err(Failure::usage(message).help("give each run once"));
+        }
+        if run.timed_launches == 0 {
+            let error = crate::ingest::IngestError::new(&run.label, "no launch has a duration");
+            return Err(Failure::Ingest(error));
+        }
+        if run.device_names() != runs[0].device_names() {
+            let message = format!("{} and {} ran on different devices", runs[0].label, run.label);
+            return Err(Failure::usage(message).help("calibrate each device by itself"));
+        }
+    }
+    let found = gate::calibrate(&runs, &config.gate);
+    terminal.print(&match command.format {
+        Listing::Text => terminal.style().adapted(text(&found)),
+        Listing::Json => json(&found),
+    })
+}
+
+fn text(found: &Calibration) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let alarms = |share: f64| {
+        let all = 2 * found.pairs;
+        format!("{} of {all} ({})", (share * all as f64).round(), percent(share))
+    };
+    let mut lines = vec![
+        format!(
+            "{} of the same code, {} compared",
+            report::count(found.runs as u64, "run", "runs"),
+            report::count(found.pairs as u64, "pair", "pairs")
+        ),
+        format!(
+            "all kernels together: {} typically, {} at most",
+            percent(found.common.1),
+            percent(found.common.0)
+        ),
+    ];
+    let kernels = |shift: Option<f64>, compared: usize, what: &str| {
+        shift.map(|shift| {
+            format!("kernels with {what}: 99 % of {compared} comparisons within {}", percent(shift))
+        })
+    };
+    lines.extend(kernels(found.kernel, found.compared.0, "5 launches or more"));
+    lines.extend(kernels(found.few_launches, found.compared.1, "fewer launches"));
+    lines.push(format!("false alarms under the policy as it is: {}", alarms(found.alarms)));
+    lines.push(format!("false alarms with the floors below: {}", alarms(found.alarms_proposed)));
+    for (kernel, times) in found.noisy.iter().take(5) {
+        let times = report::count(*times as u64, "time", "times");
+        lines.push(format!(
+            "failed {times} under the policy as it is: {}",
+            report::printable(kernel)
+        ));
+    }
+    if found.runs < 5 {
+        lines
+            .push("so few runs tell little: five or more, on different days, tell more".to_owned());
+    }
+    let mut text: String = lines.iter().map(|line| format!("# {line}\n")).collect();
+    let noise = found.proposed;
+    text.push_str(&format!(
+        "\n[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
+        noise.kernel, noise.few_launches, noise.common
+    ));
+    text
+}
+
+fn json(found: &Calibration) -> String {
+    let document = serde_json::json!({
+        "schema": "rooflint/calibration/1",
+        "rooflint": env!("CARGO_PKG_VERSION"),
+        "runs": found.runs,
+        "pairs": found.pairs,
+        "common_largest": found.common.0,
+        "common_typical": found.common.1,
+        "kernel_99_percent": found.kernel,
+        "kernel_comparisons": found.compared.0,
+        "few_launches_99_percent": found.few_launches,
+        "few_launches_comparisons": found.compared.1,
+        "false_alarms": found.alarms,
+        "false_alarms_with_proposed": found.alarms_proposed,
+        "proposed": found.proposed,
+        "noisy": found.noisy.iter().map(|(kernel, failures)| {
+            serde_json::json!({ "kernel": kernel, "failures": failures })
+        }).collect::<Vec<_>>(),
+    });
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}

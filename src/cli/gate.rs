@@ -1,0 +1,374 @@
+//! `gate` and `diff`: a run against its baseline, by a policy.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
+
+use super::args::{Configuration, Model, Reading};
+use super::exit::{self, Failure};
+use super::sides::Sides;
+use super::terminal::Terminal;
+use super::{analyze, config};
+use crate::compare::Run;
+use crate::config::Config;
+use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
+use crate::history::Filter;
+use crate::report::{
+    self, GATE_OUTPUTS, GateOutput, GateReport, Style, gate_output, gate_output_for,
+};
+
+const GATE_EXAMPLES: &str = "\
+Examples:
+  rooflint gate now.csv --baseline main.csv               one run a side: declared noise decides
+  rooflint gate 'now-*.csv' --baseline 'main-*.csv'       repeated runs: their spread decides
+  rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
+  rooflint gate 'now-*.csv' --baseline baselines/         the newest of a store, see `baseline`
+  rooflint gate now.csv                                   bounds of the policy that need no baseline
+  rooflint gate 'now-*.csv' --baseline baselines/ -o gate.md -o junit=report.xml -o gate.sarif -o -
+  rooflint gate 'main-*.csv' --self-test                  would this policy notice a slowdown?
+
+Policy: [gate] in rooflint.toml; see docs/gate-policy.md. Method and error rates: docs/gate.md.
+
+Exit codes:
+  0 passed · 1 failed · 2 usage, configuration, different devices
+  3 unreadable or nothing measured · 4 inconclusive, where the policy asks for it";
+
+/// Fail if a run is worse than its baseline, or than a policy allows
+///
+/// Each file is a run, a folder is one run of several ranks. Several runs of the same code on each side
+/// make a verdict certain; with one run a side the noise that the policy declares decides, and the
+/// verdict says so.
+#[derive(Debug, Args)]
+#[command(after_long_help = GATE_EXAMPLES)]
+pub(super) struct Gate {
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    side: Side,
+
+    /// The runs to compare with: exports, saved runs or reports, or a store of baselines
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
+    baseline: Vec<PathBuf>,
+
+    /// Of a store: the baseline of this name
+    #[arg(long, value_name = "NAME", help_heading = "Comparison", hide_short_help = true)]
+    baseline_name: Option<String>,
+
+    /// Of a store: runs of this branch
+    #[arg(long, value_name = "BRANCH", help_heading = "Comparison", hide_short_help = true)]
+    baseline_branch: Option<String>,
+
+    /// The policy, instead of [gate] in rooflint.toml: a file of the same shape
+    #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
+    policy: Option<PathBuf>,
+
+    /// Fail nothing, with the same output
+    #[arg(long, help_heading = "Policy")]
+    exit_zero: bool,
+
+    /// Rehearse on copies of the runs what the policy would notice: a slowdown, no change, nothing
+    #[arg(long, help_heading = "Policy", conflicts_with_all = ["paths", "exit_zero"])]
+    self_test: bool,
+
+    /// The slowdown to rehearse
+    #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = slowdown, help_heading = "Policy", requires = "self_test", hide_short_help = true)]
+    slowdown: f64,
+}
+
+/// What changed from one run to another; informs, and fails nothing
+///
+/// The same comparison as `gate` with the same policy, but the exit code tells only whether it could be
+/// made. Each side is a file, a folder of ranks, a quoted pattern of repeated runs, or (the baseline) a
+/// store.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "rooflint diff BASELINE CURRENT [OPTIONS]",
+    after_long_help = "\
+Examples:
+  rooflint diff main.csv now.csv
+  rooflint diff 'main-*.csv' 'now-*.csv' -o diff.md
+  rooflint diff a100.csv h100.csv --across-devices     by headroom: distance from each one's roof"
+)]
+pub(super) struct Diff {
+    /// The baseline, then the current side
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    side: Side,
+}
+
+/// What both commands ask for.
+#[derive(Debug, Args)]
+struct Side {
+    #[command(flatten)]
+    model: Model,
+
+    #[command(flatten)]
+    configuration: Configuration,
+
+    /// The order in which the runs were taken, A for the baseline and B for the current side, such as
+    /// ABBA; runs of a side in the order given
+    #[arg(long, value_name = "LETTERS", value_parser = order, help_heading = "Comparison")]
+    order: Option<Order>,
+
+    /// First launches of each kernel to leave out
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = value_parser!(u32), help_heading = "Comparison")]
+    warmup: u32,
+
+    /// Compare sides on different devices, by headroom: the distance from each one's roof
+    #[arg(long, help_heading = "Comparison")]
+    across_devices: bool,
+
+    /// Format of what goes to standard output
+    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(GATE_OUTPUTS.iter().map(|output| output.name)))]
+    format: Option<String>,
+
+    /// Write to a file, in the format of its ending (.txt, .md, .json, .xml, .sarif), or as FORMAT=PATH;
+    /// may be given several times, `-` is standard output
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "[FORMAT=]PATH",
+        id = "paths",
+        help_heading = "Output"
+    )]
+    outputs: Vec<PathBuf>,
+
+    /// Kernel names as the profiler wrote them
+    #[arg(long, help_heading = "Output")]
+    full_names: bool,
+}
+
+/// The order of runs: `true` for those of the current side.
+#[derive(Debug, Clone)]
+struct Order(Vec<bool>);
+
+fn order(text: &str) -> Result<Order, String> {
+    let letters = text.chars().map(|letter| match letter.to_ascii_uppercase() {
+        'A' => Ok(false),
+        'B' => Ok(true),
+        other => Err(format!("{other:?} is neither A (baseline) nor B (current); write ABBA")),
+    });
+    letters.collect::<Result<Vec<bool>, String>>().map(Order)
+}
+
+fn slowdown(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= 10.0 => Ok(share),
+        _ => Err("a share such as 0.2 for 20 %, more than 0 and at most 10".to_owned()),
+    }
+}
+
+pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
+    let outputs = targets(&command.side)?;
+    let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
+    policy.warn_only |= command.exit_zero;
+    let side = sides(&command.reading, &command.side, &config);
+    let current = side.runs(&command.reading.files)?;
+    let filter = Filter {
+        name: command.baseline_name.clone(),
+        branch: command.baseline_branch.clone(),
+        device: None,
+    };
+    let baseline = if command.baseline.is_empty() {
+        super::sides::Baseline { runs: Vec::new(), notes: Vec::new() }
+    } else {
+        side.baseline(&command.baseline, (&current, &filter), policy.max_age_days)?
+    };
+    if command.self_test {
+        let runs = if baseline.runs.is_empty() { &current } else { &baseline.runs };
+        return rehearse(runs, &policy, command.slowdown, terminal);
+    }
+    if baseline.runs.is_empty() && policy.bounds.is_empty() && policy.required.is_empty() {
+        let help =
+            "give --baseline FILE, or write [[gate.bound]] in rooflint.toml (docs/gate-policy.md)";
+        return Err(Failure::usage("there is nothing to hold the run against").help(help));
+    }
+    let order = ordered(&command.side, baseline.runs.len(), current.len())?;
+    let setting = Setting { today: config::today(), order, decides: true };
+    let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    decision.notes.extend(baseline.notes);
+    write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
+    let code = code(decision.outcome, policy.warn_only);
+    if code == exit::DONE { Ok(()) } else { Err(Failure::Verdict(code)) }
+}
+
+/// The exit code of an outcome; a policy that only warns forgives what it judges, not what it could not.
+const fn code(outcome: Outcome, warn_only: bool) -> u8 {
+    match outcome {
+        Outcome::Passed => exit::DONE,
+        Outcome::Failed | Outcome::Inconclusive if warn_only => exit::DONE,
+        Outcome::Failed => exit::GATE_FAILED,
+        Outcome::Inconclusive => exit::INCONCLUSIVE,
+        Outcome::NothingMeasured => exit::UNREADABLE,
+        Outcome::DifferentDevices => exit::USAGE,
+    }
+}
+
+pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
+    let outputs = targets(&command.side)?;
+    let [baseline, current] = command.reading.files.as_slice() else {
+        return Err(Failure::usage("diff takes two sides: a baseline and a current one").help(
+            "several runs of a side: a quoted pattern such as 'main-*.csv', or `rooflint gate`",
+        ));
+    };
+    let (config, policy) = policy(None, &command.side)?;
+    let side = sides(&command.reading, &command.side, &config);
+    let current = side.runs(std::slice::from_ref(current))?;
+    let filter = Filter::default();
+    let baseline =
+        side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
+    let order = ordered(&command.side, baseline.runs.len(), current.len())?;
+    let setting = Setting { today: config::today(), order, decides: false };
+    let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    decision.notes.extend(baseline.notes);
+    write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
+    // It informs; what could not be compared at all is no information.
+    match decision.outcome {
+        Outcome::NothingMeasured | Outcome::DifferentDevices => {
+            Err(Failure::Verdict(code(decision.outcome, true)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn sides<'a>(reading: &'a Reading, side: &'a Side, config: &'a Config) -> Sides<'a> {
+    Sides { reading, model: &side.model, config, warmup: side.warmup }
+}
+
+/// The configuration and the policy in it, or in a file of its own.
+fn policy(file: Option<&Path>, side: &Side) -> Result<(Config, Policy), Failure> {
+    let config = match file {
+        Some(path) => Config::read(path)?,
+        None => config::find(&side.configuration)?,
+    };
+    let mut policy = config.gate.clone();
+    policy.across_devices |= side.across_devices;
+    Ok((config, policy))
+}
+
+/// The declared order, which must name as many runs as there are.
+fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Failure> {
+    let Some(Order(order)) = &side.order else { return Ok(Vec::new()) };
+    let later = order.iter().filter(|later| **later).count();
+    let earlier = order.len() - later;
+    if (earlier, later) == (baseline, current) {
+        return Ok(order.clone());
+    }
+    let there =
+        format!("there are {baseline} runs of the baseline and {current} of the current side");
+    Err(Failure::usage(format!("--order names {earlier} runs A and {later} runs B, and {there}"))
+        .help("one letter for each run, in the order in which they were taken, such as ABBA"))
+}
+
+/// Where to write what.
+type Targets = Vec<(PathBuf, &'static GateOutput)>;
+
+fn targets(side: &Side) -> Result<Targets, Failure> {
+    let to_stdout = || {
+        let asked = side.format.as_deref().and_then(gate_output);
+        asked.unwrap_or(&GATE_OUTPUTS[0])
+    };
+    let mut targets: Targets = Vec::new();
+    for output in &side.outputs {
+        let text = output.to_string_lossy();
+        let named = text.split_once('=').and_then(|(name, path)| Some((gate_output(name)?, path)));
+        let target = match named {
+            Some((format, path)) => (PathBuf::from(path), format),
+            None if text == "-" => (output.clone(), to_stdout()),
+            None => match gate_output_for(output) {
+                Some(format) => (output.clone(), format),
+                None => return Err(no_format(&text)),
+            },
+        };
+        targets.push(target);
+    }
+    let to_stdout = to_stdout();
+    if targets.is_empty() {
+        targets.push((PathBuf::from("-"), to_stdout));
+    } else if side.format.is_some() && !targets.iter().any(|(path, _)| path.as_os_str() == "-") {
+        return Err(Failure::usage(
+            "--format is for the standard output, and all output goes to files",
+        )
+        .help("write -o FORMAT=PATH for a file; add `-o -` for the standard output"));
+    }
+    Ok(targets)
+}
+
+fn no_format(path: &str) -> Failure {
+    let endings = GATE_OUTPUTS.iter().map(|output| match output.extension {
+        Some(extension) => format!(".{extension} ({})", output.name),
+        None => format!("{}=PATH", output.name),
+    });
+    Failure::usage(format!("{path}: no gate format has this ending"))
+        .help(format!("use one of {}", endings.collect::<Vec<_>>().join(", ")))
+}
+
+fn write(
+    decision: &gate::Decision,
+    policy: &Policy,
+    current: &[Run],
+    (side, outputs): (&Side, Targets),
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let command = analyze::typed(std::env::args_os().skip(1));
+    let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
+    let summary = std::env::var_os("GITHUB_STEP_SUMMARY");
+    for (path, format) in outputs {
+        let mut report = GateReport::new(decision, policy);
+        report.command = Some(&command);
+        report.export = export;
+        // A job summary takes more than a comment.
+        if summary.as_deref().is_some_and(|summary| summary == path.as_os_str()) {
+            report.limit = GateReport::SUMMARY;
+        }
+        let is_text = path.as_os_str() == "-" && format.name == "text";
+        let style = if is_text { terminal.style() } else { Style::default() };
+        let style = Style { full_names: side.full_names, ..style };
+        terminal.write(&path, (format.render)(&report, &style).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Shows what the policy makes of known changes in copies of the runs.
+fn rehearse(
+    runs: &[Run],
+    policy: &Policy,
+    slowdown: f64,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let rehearsals = gate::self_test(runs, policy, slowdown, config::today());
+    let failed = rehearsals.iter().filter(|rehearsal| !rehearsal.holds).count();
+    let mut text = format!(
+        "Self-test    copies of {}, with known changes, under the policy\n\n",
+        report::count(runs.len() as u64, "run", "runs")
+    );
+    for Rehearsal { change, expected, outcome, reason, holds } in &rehearsals {
+        let mark = if *holds { "ok  " } else { "NOT " };
+        text.push_str(&format!(
+            "  {mark} {change}\n       must {expected}; {}: {reason}\n",
+            outcome.label()
+        ));
+    }
+    let verdict = if failed == 0 {
+        "the policy notices what it must, and nothing else".to_owned()
+    } else {
+        let many = report::count(failed as u64, "change is", "changes are");
+        format!("{many} not judged as they must be: the gate would sleep, or cry wolf")
+    };
+    text.push_str(&format!("\nVerdict      {verdict}\n"));
+    let disarmed = policy.limits.iter().all(|limit| limit.action < Action::Inconclusive);
+    if failed > 0 && disarmed {
+        text.push_str("Next         no limit of the policy fails the gate: see `action` in docs/gate-policy.md\n");
+    } else if failed > 0 {
+        text.push_str(
+            "Next         more runs a side, or floors measured by `rooflint calibrate`, let it see smaller \
+             slowdowns\n",
+        );
+    }
+    terminal.print(&terminal.style().adapted(report::printable_lines(&text) + "\n"))?;
+    if failed == 0 { Ok(()) } else { Err(Failure::Verdict(exit::GATE_FAILED)) }
+}

@@ -1,0 +1,169 @@
+//! The runs of one side of a comparison: exports, saved runs and reports, or a store of baselines.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::args::{Model, Reading};
+use super::exit::Failure;
+use super::{analyze, catalog, config};
+use crate::analysis;
+use crate::compare::Run;
+use crate::config::Config;
+use crate::history::{Filter, Moment, Store, batches, outliers};
+use crate::rules;
+
+/// How runs are read and judged, the same for both sides.
+pub(super) struct Sides<'a> {
+    /// How exports are read; its files are not looked at.
+    pub(super) reading: &'a Reading,
+    pub(super) model: &'a Model,
+    pub(super) config: &'a Config,
+    /// First launches of each kernel to leave out.
+    pub(super) warmup: u32,
+}
+
+impl Sides<'_> {
+    /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
+    /// its ranks.
+    pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Vec<Run>, Failure> {
+        let mut runs = Vec::new();
+        for path in paths {
+            let text = path.to_string_lossy();
+            if !path.exists() && text.contains(['*', '?', '[']) {
+                for file in analyze::fitting(&text)? {
+                    runs.push(self.run(&file)?);
+                }
+            } else {
+                runs.push(self.run(path)?);
+            }
+        }
+        Ok(runs)
+    }
+
+    fn run(&self, path: &Path) -> Result<Run, Failure> {
+        match saved(path)? {
+            Some(run) => Ok(run),
+            None => self.measured(path),
+        }
+    }
+
+    /// The run of an export.
+    pub(super) fn measured(&self, path: &Path) -> Result<Run, Failure> {
+        let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
+        let profile = analyze::read(&reading)?;
+        let options = analysis::Options {
+            device: self.model.device.clone(),
+            ceilings: self.model.ceilings.set(),
+            threshold: self.model.threshold.or(self.config.limits.threshold),
+            floor: self.model.min_win.or(self.config.limits.min_win),
+            floor_share: self.model.min_share.or(self.config.limits.min_share),
+            taxonomy: config::taxonomy(self.config)?,
+            closed_forms: self.config.closed_forms.clone(),
+        };
+        let catalog = catalog(&self.model.devices)?;
+        let analysis = analysis::analyse(&profile, &catalog, &options)?;
+        let findings = rules::check(&analysis, &self.config.rules);
+        let mut run = Run::of(&profile, &analysis, &findings, self.warmup);
+        if path.is_dir() {
+            run.label = path.display().to_string();
+        }
+        Ok(run)
+    }
+}
+
+/// A run or report that was saved as JSON; none where the file is something else.
+fn saved(path: &Path) -> Result<Option<Run>, Failure> {
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if !is_json || !path.is_file() {
+        return Ok(None);
+    }
+    let shown = path.display().to_string();
+    let failed =
+        |message: String| Failure::Ingest(crate::ingest::IngestError::new(shown.clone(), message));
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| failed(format!("cannot be read: {cause}")))?;
+    let run = Run::from_document(&text).map_err(failed)?;
+    Ok(run.map(|mut run| {
+        run.label.clone_from(&shown);
+        run
+    }))
+}
+
+/// A baseline, and what a reader must know of where it comes from.
+pub(super) struct Baseline {
+    pub(super) runs: Vec<Run>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Sides<'_> {
+    /// The runs of the baseline: files as for the current side, or the newest of a store that ran on the
+    /// device of the current runs.
+    ///
+    /// What a store holds must not be the very runs under test; they are refused.
+    pub(super) fn baseline(
+        &self,
+        paths: &[PathBuf],
+        (current, filter): (&[Run], &Filter),
+        max_age_days: u32,
+    ) -> Result<Baseline, Failure> {
+        let mut baseline = Baseline { runs: Vec::new(), notes: Vec::new() };
+        for path in paths {
+            if path.is_dir() && Store::is_store(path) {
+                let store = Store::open(path)?;
+                self.newest(&store, (current, filter), max_age_days, &mut baseline)?;
+            } else {
+                baseline.runs.extend(self.runs(std::slice::from_ref(path))?);
+            }
+        }
+        Ok(baseline)
+    }
+
+    fn newest(
+        &self,
+        store: &Store,
+        (current, filter): (&[Run], &Filter),
+        max_age_days: u32,
+        baseline: &mut Baseline,
+    ) -> Result<(), Failure> {
+        let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
+        let on_device = Filter { device, ..filter.clone() };
+        // Where the store knows other devices only, the gate says so.
+        let entries = store.baseline(&on_device).or_else(|_| store.baseline(filter))?;
+        for run in current {
+            if let Some(entry) = Store::same_measurement(run, entries.iter().copied()) {
+                let message = format!(
+                    "{} is saved as {} in the baseline: a run cannot be its own yardstick",
+                    run.label, entry.id
+                );
+                return Err(Failure::usage(message)
+                    .help("gate a run before it is saved, or name an older baseline"));
+            }
+        }
+        let all = store.entries().iter().filter(|entry| on_device.fits(entry));
+        for outlier in outliers(&batches(all)) {
+            baseline.notes.push(format!("doubtful baseline: {}", outlier.sentence()));
+        }
+        for unreadable in store.unreadable() {
+            let path = unreadable.path.display();
+            baseline.notes.push(format!("{path} of the store was not read: {}", unreadable.reason));
+        }
+        let now = now();
+        let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
+        if let Some(age) = oldest.filter(|age| *age > u64::from(max_age_days)) {
+            baseline.notes.push(format!(
+                "old baseline: it was saved {age} days ago, and {max_age_days} are allowed; save a new one"
+            ));
+        }
+        for entry in entries {
+            let mut run = entry.run.clone();
+            run.label.clone_from(&entry.id);
+            baseline.runs.push(run);
+        }
+        Ok(())
+    }
+}
+
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Moment::from_seconds(since.as_secs()).unwrap_or_default()
+}
