@@ -204,7 +204,8 @@ pub struct Decision {
     pub comparison: Option<Comparison>,
     /// What may have become of new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// The slowdown that would have been seen in any kernel with 5 % of the time; a relative change.
+    /// The slowdown that would have been seen in kernels with half of the time of all kernels with 5 % or
+    /// more; a relative change.
     pub detectable: Option<f64>,
     /// How it was judged, in sentences: method, limits, floors.
     pub method: Vec<String>,

@@ -6,10 +6,11 @@ use super::policy::{Action, Limit, Metric, Policy};
 use super::words;
 use crate::compare::{
     Basis, Change, Comparison, Evidence, Measured, Unit, benjamini_hochberg, percent,
+    weighted_median,
 };
 use crate::rules::Severity;
 
-/// Share of the time from which a kernel must not get slower unseen: what [`Verdicts::detectable`] tells.
+/// Share of the time from which a kernel must not get slower unseen.
 const WEIGHTY: f64 = 0.05;
 
 /// Counts, bytes and operations are the same from run to run, up to this.
@@ -18,7 +19,7 @@ const COUNTED_NOISE: f64 = 0.01;
 /// What was judged of the kernels.
 pub(super) struct Verdicts {
     pub(super) checks: Vec<Check>,
-    /// The slowdown that would have been seen in any kernel with 5 % of the time.
+    /// See [`super::Decision::detectable`].
     pub(super) detectable: Option<f64>,
 }
 
@@ -99,7 +100,7 @@ fn time_checks(comparison: &Comparison, policy: &Policy) -> Verdicts {
     let worse = family(&|timed| probability(timed.own, timed.limit.shift()));
     let better = family(&|timed| probability(&timed.mirror, timed.limit.shift()));
     let judged = timed.iter().filter(|timed| timed.counts).count();
-    let mut seen: Option<f64> = None;
+    let mut seen = Vec::new();
     for (at, timed) in timed.iter().enumerate() {
         let rate = policy.false_discovery;
         // Kernels too small to be judged are shown by their own probability.
@@ -120,12 +121,12 @@ fn time_checks(comparison: &Comparison, policy: &Policy) -> Verdicts {
             Standing::Within
         };
         if timed.change.before.share.max(timed.change.after.share) >= WEIGHTY {
-            let shift = detectable(timed.own, limit, rate, judged);
-            seen = Some(seen.map_or(shift, |known: f64| known.max(shift)));
+            let share = timed.change.before.share.max(timed.change.after.share);
+            seen.push((detectable(timed.own, limit, rate, judged), share));
         }
         checks.push(time_check(comparison, policy, timed, standing));
     }
-    Verdicts { checks, detectable: seen.map(percent) }
+    Verdicts { checks, detectable: weighted_median(&seen).map(percent) }
 }
 
 fn time_check(

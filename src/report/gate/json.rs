@@ -54,7 +54,7 @@ struct Document<'a> {
     comparison: Option<ComparisonDocument<'a>>,
     /// What may have become of new and vanished kernels: never used for a verdict.
     guesses: &'a [Guess],
-    /// The uniform slowdown that would have been seen, as a relative change.
+    /// The slowdown that would have been seen in kernels with half of the time, as a relative change.
     detectable_change: Option<f64>,
     /// What the policy allows.
     policy: PolicyDocument<'a>,

@@ -442,10 +442,17 @@ pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
 /// How it was judged, and what it could have seen.
 pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
-    let mut lines: Vec<String> = decision.method.iter().map(|line| printable(line)).collect();
+    let sentence = |line: &String| {
+        let line = printable(line);
+        let mut letters = line.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        let end = if line.ends_with('.') { "" } else { "." };
+        format!("{first}{}{end}", letters.as_str())
+    };
+    let mut lines: Vec<String> = decision.method.iter().map(sentence).collect();
     if let Some(seen) = decision.detectable {
         lines.push(format!(
-            "A slowdown by {} or more would have been seen.",
+            "A slowdown by {} or more would have been seen in kernels with half of the time.",
             change(seen).trim_start_matches('+')
         ));
     }
