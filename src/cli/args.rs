@@ -96,6 +96,8 @@ pub(super) enum Command {
     Diff(super::gate::Diff),
     /// What repeated runs of the same code tell of the noise, as floors for a policy
     Calibrate(super::calibrate::Calibrate),
+    Baseline(super::baseline::Baseline),
+    Trend(super::trend::Trend),
     /// Write a page that teaches the roofline model: hardware and kernel to vary, and data moving
     #[cfg(feature = "page")]
     Learn(Learn),

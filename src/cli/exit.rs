@@ -125,8 +125,12 @@ impl From<crate::config::ConfigError> for Failure {
 
 impl From<crate::history::HistoryError> for Failure {
     fn from(error: crate::history::HistoryError) -> Self {
-        let help = error.help();
-        Self::usage(error.to_string()).help(help)
+        let (text, help) = (error.to_string(), error.help());
+        if error.is_unreadable() {
+            let (path, message) = text.split_once(": ").unwrap_or(("store", &text));
+            return Self::Ingest(IngestError::new(path, message).help(help));
+        }
+        Self::usage(text).help(help)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod baseline;
 mod calibrate;
 mod config;
 mod convert;
@@ -16,6 +17,7 @@ mod predict;
 mod rules;
 mod sides;
 mod terminal;
+mod trend;
 mod what_if;
 
 use std::ffi::OsString;
@@ -61,6 +63,8 @@ fn done(command: Command, terminal: &Terminal) -> Result<(), Failure> {
         Command::Inspect(command) => inspect::run(&command, terminal),
         Command::Convert(command) => convert::run(&command, terminal),
         Command::Predict(command) => predict::run(&command, terminal),
+        Command::Baseline(command) => baseline::run(&command, terminal),
+        Command::Trend(command) => trend::run(&command, terminal),
         #[cfg(feature = "page")]
         Command::Learn(command) => learn::run(&command, terminal),
         Command::Devices(command) => devices::run(&command, terminal),

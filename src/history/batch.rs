@@ -1,7 +1,8 @@
 //! Entries that belong together: repeated runs of one commit, or what was saved at once.
 
+use super::chosen::Filter;
 use super::moment::Moment;
-use super::store::{Entry, Filter, Store};
+use super::store::{Entry, Store};
 
 /// Repeated runs of one commit on the same devices; of one save where no commit is known.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@
 
 mod batch;
 mod change;
+mod chosen;
 mod error;
 mod git;
 mod linked;
@@ -15,9 +16,10 @@ mod trend;
 
 pub use batch::{Batch, batches};
 pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns, WINDOW, turns};
+pub use chosen::Filter;
 pub use error::HistoryError;
 pub use git::{Head, head};
 pub use moment::Moment;
 pub use outlier::{BEFORE, Outlier, outliers};
-pub use store::{DEFAULT_NAME, Entry, Filter, MARKER, Placed, STORE_SCHEMA, Store, Unreadable};
+pub use store::{DEFAULT_NAME, Entry, MARKER, Placed, STORE_SCHEMA, Store, Unreadable};
 pub use trend::{Line, Point, Spread, Trend, TrendChange, TrendMetric, trend};

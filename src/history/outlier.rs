@@ -4,7 +4,7 @@
 //! logarithms of times: distance from the median in units of the median absolute deviation, above 3.5.
 
 use super::batch::Batch;
-use super::change::MIN_CHANGE;
+use super::change::{MIN_CHANGE, turns};
 use super::linked::linked;
 use crate::compare::{Run, median};
 use crate::units::{percent, si};
@@ -101,7 +101,11 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     if before.len() < BEFORE || !now.is_finite() || !before.iter().all(|log| log.is_finite()) {
         return None;
     }
-    let usual = median(&before)?;
+    // After a change that was accepted, the new level is the usual one as soon as it has a history.
+    let times: Vec<f64> = before.iter().map(|log| log.exp()).collect();
+    let since = turns(&times).steps.last().map_or(0, |step| step.at);
+    let before = &before[if before.len() - since < BEFORE { 0 } else { since }..];
+    let usual = median(before)?;
     let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();
     let mean = away.iter().sum::<f64>() / away.len() as f64;
     // Where half of the values are the same, the mean deviation stands in, as the source advises.
@@ -154,6 +158,10 @@ mod tests {
         assert!(sentence.starts_with("the newest runs take 1.20 s, 19.9 % more"), "{sentence}");
         // Faster is as far.
         assert_eq!(found(&with(0.8)).len(), 2);
+        // A level that lasts is the usual one.
+        let lasting = [0.5, 0.502, 0.499, 0.501, 0.498, 0.503, 0.5004];
+        assert!(found(&[&lasting[..], &with(1.015)].concat()).is_empty());
+        assert_eq!(found(&[&lasting[..], &with(1.2)].concat())[0].commits, 6);
         // Within the least change, within the spread, or with too few before: nothing.
         assert!(found(&with(1.04)).is_empty());
         assert!(found(&[1.0, 1.3, 0.8, 1.1, 0.9, 1.2, 1.25]).is_empty());

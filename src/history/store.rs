@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::HistoryError;
+use super::chosen::distinct;
 use super::moment::Moment;
 use crate::compare::Run;
 
@@ -50,32 +51,6 @@ pub struct Unreadable {
     pub path: PathBuf,
     /// What is wrong with it.
     pub reason: String,
-}
-
-/// Which entries are meant: all that it says must fit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// The baseline.
-    pub name: Option<String>,
-    /// The branch.
-    pub branch: Option<String>,
-    /// A device that the run used, whatever the case of its letters.
-    pub device: Option<String>,
-}
-
-impl Filter {
-    /// Whether an entry is meant.
-    #[must_use]
-    pub fn fits(&self, entry: &Entry) -> bool {
-        self.name.as_ref().is_none_or(|name| *name == entry.name)
-            && self
-                .branch
-                .as_ref()
-                .is_none_or(|branch| entry.run.origin.branch.as_ref() == Some(branch))
-            && self.device.as_ref().is_none_or(|device| {
-                entry.run.device_names().iter().any(|name| name.eq_ignore_ascii_case(device))
-            })
-    }
 }
 
 /// What is to be written to keep a run: the caller writes it whole or not at all.
@@ -271,101 +246,6 @@ impl Store {
         }
         Ok(placed)
     }
-
-    /// The entries that a word means: `latest`, or the beginning of an entry's name, commit or
-    /// fingerprint. Several are returned only if they are of one commit.
-    ///
-    /// # Errors
-    /// [`HistoryError::NotFound`] where none fits, or several that do not belong together.
-    pub fn find(&self, word: &str) -> Result<Vec<&Entry>, HistoryError> {
-        if word == "latest" {
-            return self.baseline(&Filter::default());
-        }
-        let word = word.strip_suffix(".json").unwrap_or(word);
-        let is_exact = |entry: &&Entry| {
-            entry.id == word || word.split_once('/') == Some((&entry.name, &entry.id))
-        };
-        if let Some(entry) = self.entries.iter().find(is_exact) {
-            return Ok(vec![entry]);
-        }
-        let begins = |text: &str| !word.is_empty() && text.starts_with(word);
-        let found: Vec<&Entry> = self
-            .entries
-            .iter()
-            .filter(|entry| {
-                begins(&entry.id)
-                    || begins(&format!("{}/{}", entry.name, entry.id))
-                    || entry.run.origin.commit.as_deref().is_some_and(begins)
-                    || begins(&entry.run.fingerprint)
-            })
-            .collect();
-        let commits = found.iter().map(|entry| (&entry.name, &entry.run.origin.commit));
-        match (found.len(), distinct(commits).as_slice()) {
-            (0, _) => {
-                Err(HistoryError::NotFound { message: format!("no entry is called {word:?}") })
-            }
-            (1, _) | (_, [(_, Some(_))]) => Ok(found),
-            (count, _) => {
-                let names: Vec<&str> = found.iter().take(5).map(|entry| &*entry.id).collect();
-                let more = if count > names.len() { ", …" } else { "" };
-                let names = names.join(", ");
-                let message = format!("{word:?} begins {count} entries: {names}{more}");
-                Err(HistoryError::NotFound { message })
-            }
-        }
-    }
-
-    /// The newest runs that fit: all of the latest commit, or all that were saved together where no
-    /// commit is known. Of several baselines in the store, one must be named.
-    ///
-    /// # Errors
-    /// [`HistoryError::NotFound`] where nothing fits.
-    pub fn baseline(&self, filter: &Filter) -> Result<Vec<&Entry>, HistoryError> {
-        let fitting: Vec<&Entry> = self.entries.iter().filter(|entry| filter.fits(entry)).collect();
-        let names = distinct(fitting.iter().map(|entry| entry.name.as_str()));
-        if names.len() > 1 {
-            let message = format!("the store holds several baselines: {}", names.join(", "));
-            return Err(HistoryError::NotFound { message });
-        }
-        let batches = super::batches(fitting);
-        batches
-            .into_iter()
-            .next_back()
-            .map(|batch| batch.entries)
-            .ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) })
-    }
-
-    /// Why nothing fits a filter: what was asked for, and what there is.
-    #[must_use]
-    pub fn nothing(&self, filter: &Filter) -> String {
-        if self.entries.is_empty() {
-            return format!("{}: no run is saved in it", self.folder.display());
-        }
-        let devices = self.entries.iter().flat_map(|entry| entry.run.device_names());
-        let branches = self.entries.iter().filter_map(|one| one.run.origin.branch.as_deref());
-        let parts = [
-            ("baseline", &filter.name, self.names()),
-            ("branch", &filter.branch, distinct(branches)),
-            ("device", &filter.device, distinct(devices)),
-        ];
-        let asked = parts.into_iter().filter_map(|(what, asked, there)| {
-            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            asked.as_ref().map(|asked| format!("{what} {asked:?} (there is {there})"))
-        });
-        let asked: Vec<String> = asked.collect();
-        format!("{}: no saved run has {}", self.folder.display(), asked.join(" and "))
-    }
-}
-
-/// Each value once, in order of first occurrence.
-pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 fn check_marker(path: &Path) -> Result<(), HistoryError> {
@@ -536,56 +416,6 @@ pub(super) mod tests {
         let placed = store.place(vec![run], "v1.2_a-b", Moment::default()).unwrap();
         let name = placed[0].path.file_name().unwrap().to_string_lossy().into_owned();
         assert!(name.starts_with("1970-01-01T000000Z-______x-"), "{name}");
-    }
-
-    #[test]
-    fn the_baseline_is_every_run_of_the_latest_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        save(path, "default", "L4", Some("aaaa"), "2026-11-01", &[1.0, 1.1]);
-        save(path, "default", "L4", Some("bbbb"), "2026-11-02", &[1.2, 1.3]);
-        save(path, "default", "H100", Some("cccc"), "2026-11-03", &[0.5]);
-        save(path, "default", "L4", Some("bbbb"), "2026-11-04", &[1.4]);
-        let store = Store::open(path).unwrap();
-        let of = |device: Option<&str>, branch: Option<&str>| {
-            let filter = Filter {
-                device: device.map(str::to_owned),
-                branch: branch.map(str::to_owned),
-                ..Filter::default()
-            };
-            store
-                .baseline(&filter)
-                .map(|entries| entries.iter().map(|entry| entry.run.measured_s).collect::<Vec<_>>())
-        };
-        let mut latest = of(Some("l4"), Some("main")).unwrap();
-        latest.sort_by(f64::total_cmp);
-        assert_eq!(latest, [1.2, 1.3, 1.4]);
-        assert_eq!(of(None, None).unwrap(), [0.5]);
-        let error = of(Some("A100"), None).unwrap_err().to_string();
-        assert!(error.contains("\"A100\" (there is L4, H100)"), "{error}");
-        assert!(of(None, Some("dev")).is_err());
-        save(path, "other", "L4", None, "2026-11-05", &[1.0]);
-        let store = Store::open(path).unwrap();
-        let error = store.baseline(&Filter::default()).unwrap_err().to_string();
-        assert!(error.ends_with("several baselines: default, other"), "{error}");
-    }
-
-    #[test]
-    fn entries_are_found_by_what_they_begin_with() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        save(path, "default", "L4", Some("aaaa1"), "2026-11-01", &[1.0, 1.1]);
-        save(path, "default", "L4", Some("aaaa2"), "2026-11-02", &[1.2]);
-        save(path, "default", "L4", None, "2026-11-03", &[1.3, 1.4]);
-        let store = Store::open(path).unwrap();
-        assert_eq!(store.find("aaaa1").unwrap().len(), 2);
-        assert_eq!(store.find("2026-11-02").unwrap().len(), 1);
-        assert_eq!(store.find("latest").unwrap().len(), 2);
-        let id = format!("{}.json", store.entries()[0].id);
-        assert_eq!(store.find(&id).unwrap().len(), 1);
-        assert!(store.find("aaaa").unwrap_err().to_string().contains("begins 3 entries"));
-        assert!(store.find("2026-11-03").is_err());
-        assert!(store.find("").is_err() && store.find("zzz").is_err());
     }
 
     #[test]

@@ -6,8 +6,9 @@ use serde::Serialize;
 use super::HistoryError;
 use super::batch::{Batch, batches};
 use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, turns};
+use super::chosen::{Filter, distinct};
 use super::linked::{Held, Track, linked};
-use super::store::{Filter, Store, distinct};
+use super::store::Store;
 use crate::compare::{Run, RunKernel, benjamini_hochberg, median};
 
 /// What is followed.
@@ -150,6 +151,8 @@ pub struct Trend {
     pub name: String,
     /// The devices of its runs.
     pub devices: Vec<String>,
+    /// The name or pattern by which kernels were chosen.
+    pub chosen: Option<String>,
     /// What is followed.
     pub metric: TrendMetric,
     /// Unit of the values: `s`, `ratio` or `share`.
@@ -209,6 +212,7 @@ pub fn trend(
         rooflint: env!("CARGO_PKG_VERSION"),
         name: last.name.clone(),
         devices: devices.into_iter().map(str::to_owned).collect(),
+        chosen: kernel.map(str::to_owned),
         metric,
         unit: metric.unit(),
         points: batches.iter().map(point).collect(),

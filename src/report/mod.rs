@@ -3,6 +3,7 @@
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
 mod advice;
+mod baselines;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
@@ -16,6 +17,7 @@ mod roofs;
 #[cfg(feature = "plot")]
 mod scene;
 mod tool_advice;
+mod trend;
 mod verdict;
 mod view;
 mod what_if;
@@ -23,6 +25,7 @@ mod what_if;
 use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
+pub use baselines::{baseline_page, baselines_json, baselines_text, doubts, unread};
 pub use explained::explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
@@ -33,6 +36,8 @@ pub use pictures::{Subject, picture};
 pub use predicted::{
     Predicted, kernel_list, kernel_page, page, prediction_schema, step_prediction_schema,
 };
+#[cfg(feature = "plot")]
+pub use trend::trend_picture;
 pub use view::Style;
 
 /// What is reported.

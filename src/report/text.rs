@@ -196,7 +196,10 @@ struct Columns {
 
 impl Columns {
     /// Columns left out on a narrow terminal, the most dispensable first.
-    const DISPENSABLE: [&str; 22] = [
+    const DISPENSABLE: [&str; 25] = [
+        "version",
+        "ceilings",
+        "branch",
         "kernels",
         "kept",
         "pipe",

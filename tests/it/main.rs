@@ -12,6 +12,7 @@ mod cli;
 mod custom_rules;
 mod gate;
 mod golden;
+mod history;
 mod house;
 mod laws;
 mod levels;

@@ -11,6 +11,7 @@ mod head;
 mod labels;
 mod pen;
 mod roofline;
+mod series;
 mod sweep;
 
 use std::sync::Once;
@@ -26,6 +27,7 @@ use head::head;
 use pen::Pen;
 pub(super) use pen::{Look, Mark};
 pub(super) use roofline::{Point, Roof, RoofKind, Roofline};
+pub(super) use series::{Level, Scatter, SeriesFigure, SeriesMark, SeriesPanel};
 pub(super) use sweep::{Curve, Sample, SweepFigure, TurnMark};
 
 /// How large a picture is, and on which ground.

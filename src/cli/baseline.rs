@@ -1,0 +1,352 @@
+//! `baseline`: keeps runs that later ones are held against, shows them, and throws old ones away.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::{Args, Subcommand};
+
+use super::args::{Configuration, Listing, Model, Reading};
+use super::exit::Failure;
+use super::sides::Sides;
+use super::terminal::Terminal;
+use super::{catalog, config};
+use crate::compare::Run;
+use crate::history::{DEFAULT_NAME, Entry, Filter, Head, MARKER, Moment, Store, head};
+use crate::model::DeviceHint;
+use crate::report::{self, count};
+use crate::units::si;
+
+/// Where baselines are kept if nothing else is said.
+pub(super) const FOLDER: &str = "baselines";
+
+const EXAMPLES: &str = "\
+Examples:
+  rooflint baseline save run1.csv run2.csv run3.csv    three runs of the commit that is checked out
+  rooflint baseline list
+  rooflint baseline show latest
+  rooflint baseline prune --keep 50 --older-than 90d
+  rooflint trend                                       where the program became slower
+
+The folder (`baselines`, or --store) holds one JSON document per run. Commit it, or keep it as an
+artefact: see docs/baselines.md.";
+
+/// Keep runs that later ones are held against, show them, throw old ones away
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Baseline {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Keep runs: each file is a run, a folder is one run of several ranks
+    Save(Save),
+    /// What is kept, by commit
+    List(List),
+    /// One entry in full, with the kernels that have most time
+    Show(Show),
+    /// Throw old entries away; the newest commit of each baseline, branch and device stays
+    Prune(Prune),
+}
+
+#[derive(Debug, Args)]
+struct Save {
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    configuration: Configuration,
+
+    /// First launches of each kernel to leave out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u32,
+
+    /// The folder to keep them in; it is made if it is not there
+    #[arg(long, value_name = "FOLDER", default_value = FOLDER, help_heading = "Baseline")]
+    store: PathBuf,
+
+    /// Name of the baseline, for several programs in one store
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
+    name: String,
+
+    /// Commit of the code that ran [default: from GITHUB_SHA or CI_COMMIT_SHA, else from .git]
+    #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
+    commit: Option<String>,
+
+    /// Its branch [default: from GITHUB_REF_NAME or CI_COMMIT_BRANCH, else from .git]
+    #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
+    branch: Option<String>,
+
+    /// When the runs were taken, as 2026-11-22T05:30:00Z or 2026-11-22, in UTC [default: now]
+    #[arg(long, value_name = "TIME", help_heading = "Baseline")]
+    date: Option<Moment>,
+}
+
+/// Which entries of a store.
+#[derive(Debug, Args)]
+pub(super) struct Chosen {
+    /// Only this baseline
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Only runs of this branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+
+    /// Only runs on this GPU, by any of its names
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+}
+
+impl Chosen {
+    pub(super) fn filter(&self) -> Result<Filter, Failure> {
+        // A device may be called by any name that the catalogue knows, or as its export calls it.
+        let device = match &self.device {
+            Some(name) => {
+                let found = catalog(&[])?.find(name, &DeviceHint::default());
+                Some(found.map_or_else(|_| name.clone(), |device| device.name))
+            }
+            None => None,
+        };
+        Ok(Filter { name: self.name.clone(), branch: self.branch.clone(), device })
+    }
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// The folder of the baselines
+    #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
+    store: PathBuf,
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Format of the listing
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Listing,
+}
+
+#[derive(Debug, Args)]
+struct Show {
+    /// `latest`, or the beginning of an entry's name, commit or fingerprint
+    entry: String,
+    /// The folder of the baselines
+    #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
+    store: PathBuf,
+    /// Kernels shown
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Kernel names as the profiler wrote them
+    #[arg(long)]
+    full_names: bool,
+    /// Format: `json` is the document itself, one after the other if there are several runs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Listing,
+}
+
+#[derive(Debug, Args)]
+struct Prune {
+    /// The folder of the baselines
+    #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
+    store: PathBuf,
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Commits to keep of each baseline, branch and device
+    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    keep: Option<usize>,
+    /// Only what was saved longer ago, such as `90d` or `12w`
+    #[arg(long, value_name = "AGE", value_parser = days)]
+    older_than: Option<u64>,
+    /// Only say what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Days, from `90d` or `12w`.
+fn days(text: &str) -> Result<u64, String> {
+    let wrong = || "give an age such as 90d (days) or 12w (weeks)".to_owned();
+    let (number, factor) = match (text.strip_suffix('d'), text.strip_suffix('w')) {
+        (Some(number), _) => (number, 1),
+        (_, Some(number)) => (number, 7),
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+    number.checked_mul(factor).ok_or_else(wrong)
+}
+
+pub(super) fn run(command: &Baseline, terminal: &Terminal) -> Result<(), Failure> {
+    match &command.action {
+        Action::Save(command) => save(command, terminal),
+        Action::List(command) => list(command, terminal),
+        Action::Show(command) => show(command, terminal),
+        Action::Prune(command) => prune(command, terminal),
+    }
+}
+
+/// Now, to the second.
+pub(super) fn now() -> Moment {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Moment::from_seconds(since.as_secs()).unwrap_or_default()
+}
+
+/// Commit and branch of the code that ran, and where they were found.
+fn found() -> (Head, Option<&'static str>) {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    for (commit, branch, from) in [
+        ("GITHUB_SHA", ["GITHUB_REF_NAME"].as_slice(), "GITHUB_SHA"),
+        ("CI_COMMIT_SHA", &["CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"], "CI_COMMIT_SHA"),
+    ] {
+        if let Some(commit) = set(commit) {
+            let branch = branch.iter().find_map(|name| set(name));
+            return (Head { commit: Some(commit), branch }, Some(from));
+        }
+    }
+    let here = std::env::current_dir().ok();
+    match here.as_deref().and_then(head) {
+        Some(head) if head.commit.is_some() => (head, Some(".git")),
+        Some(head) => (head, None),
+        None => (Head::default(), None),
+    }
+}
+
+fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
+    let store = Store::open_or_new(&command.store)?;
+    let (here, from) = found();
+    let now = command.date.unwrap_or_else(now);
+    let config = config::find(&command.configuration)?;
+    let sides = Sides {
+        reading: &command.reading,
+        model: &command.model,
+        config: &config,
+        warmup: command.warmup,
+    };
+    let mut runs = sides.runs(&command.reading.files)?;
+    let mut told = Vec::new();
+    for run in &mut runs {
+        let origin = &mut run.origin;
+        // What a run that was saved before says of itself stays, unless it is overruled.
+        if command.commit.is_some() || origin.commit.is_none() {
+            origin.commit = command.commit.clone().or_else(|| here.commit.clone());
+        }
+        if command.branch.is_some() || origin.branch.is_none() {
+            // The branch that is checked out is not that of another commit.
+            let same = origin.commit == here.commit;
+            origin.branch = command.branch.clone().or_else(|| here.branch.clone().filter(|_| same));
+        }
+        if command.date.is_some() {
+            origin.saved = None;
+        }
+        told.push((origin.clone(), describe(run)));
+    }
+    let placed = store.place(runs, &command.name, now)?;
+    let folder = command.store.join(&command.name);
+    let failed = |path: &Path, cause| Failure::Output { path: path.display().to_string(), cause };
+    std::fs::create_dir_all(&folder).map_err(|cause| failed(&folder, cause))?;
+    if !Store::is_store(&command.store) {
+        terminal.write(&command.store.join(MARKER), Store::marker().as_bytes())?;
+    }
+    let mut text =
+        format!("saved {} in {}\n", count(placed.len() as u64, "run", "runs"), folder.display());
+    for (placed, (_, described)) in placed.iter().zip(&told) {
+        terminal.write(&placed.path, placed.text.as_bytes())?;
+        let name = placed.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        text.push_str(&format!("  {name}  {described}\n"));
+    }
+    if let Some((origin, _)) = told.first() {
+        text.push_str(&match (&origin.commit, &origin.branch) {
+            (Some(commit), branch) => {
+                let branch = branch.as_ref().map(|branch| format!(", branch {branch}"));
+                let from =
+                    from.filter(|_| command.commit.is_none() && here.commit == origin.commit);
+                let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
+                format!("commit {commit}{}{from}\n", branch.unwrap_or_default())
+            }
+            (None, _) => "no commit is known: there is no git repository here, and neither \
+                          GITHUB_SHA nor CI_COMMIT_SHA is set; --commit tells it\n"
+                .to_owned(),
+        });
+    }
+    let name = Some(command.name.clone());
+    let store = Store::open(&command.store)?;
+    let doubts = report::doubts(&store, &Filter { name, ..Filter::default() });
+    for doubt in doubts.iter().chain(&report::unread(&store)) {
+        text.push_str(&format!("note: {doubt}\n"));
+    }
+    terminal.print(&terminal.style().adapted(report::printable_lines(&text) + "\n"))
+}
+
+fn describe(run: &Run) -> String {
+    format!(
+        "{} in {} of {}, {}",
+        si(run.measured_s, "s"),
+        count(run.timed_launches, "launch", "launches"),
+        count(run.kernels.len() as u64, "kernel", "kernels"),
+        run.device_names().join(", ")
+    )
+}
+
+fn list(command: &List, terminal: &Terminal) -> Result<(), Failure> {
+    let store = Store::open(&command.store)?;
+    let (filter, now, style) = (command.chosen.filter()?, now(), terminal.style());
+    terminal.print(&match command.format {
+        Listing::Text => report::baselines_text(&store, &filter, now, &style),
+        Listing::Json => report::baselines_json(&store, &filter, now),
+    })
+}
+
+fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
+    let store = Store::open(&command.store)?;
+    let entries: Vec<&Entry> = store.find(&command.entry)?;
+    let style = report::Style { full_names: command.full_names, ..terminal.style() };
+    let parts: Vec<String> = entries
+        .iter()
+        .map(|entry| match command.format {
+            Listing::Text => report::baseline_page(entry, now(), command.top, &style),
+            Listing::Json => entry.run.json(),
+        })
+        .collect();
+    let between = if command.format == Listing::Text { "\n" } else { "" };
+    terminal.print(&parts.join(between))
+}
+
+fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
+    let store = Store::open(&command.store)?;
+    let filter = command.chosen.filter()?;
+    let gone = store.prunable(&filter, command.keep, command.older_than, now());
+    let mut text = String::new();
+    for entry in &gone {
+        if !command.dry_run {
+            std::fs::remove_file(&entry.path).map_err(|cause| Failure::Output {
+                path: entry.path.display().to_string(),
+                cause,
+            })?;
+        }
+        text.push_str(&format!("  {}/{}\n", entry.name, entry.id));
+    }
+    let verb = if command.dry_run { "would remove" } else { "removed" };
+    let left = count((store.entries().len() - gone.len()) as u64, "entry", "entries");
+    let gone = count(gone.len() as u64, "entry", "entries");
+    terminal.print(&report_lines(
+        &format!("{verb} {gone}, {left} stay in {}", store.folder().display()),
+        &text,
+    ))
+}
+
+/// A first line with what is listed below it.
+fn report_lines(first: &str, listed: &str) -> String {
+    report::printable_lines(&format!("{first}\n{listed}")) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::days;
+
+    #[test]
+    fn ages_are_days_or_weeks() {
+        assert_eq!((days("90d"), days("12w")), (Ok(90), Ok(84)));
+        for text in ["", "90", "d", "-1d", "1.5d", "3m", "99999999999999999999d"] {
+            assert!(days(text).is_err(), "{text}");
+        }
+        assert!(days(&format!("{}w", u64::MAX)).is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! `trend`: how the saved runs of a program moved from commit to commit, and where they changed.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::args::{Picture, Sheet};
+use super::baseline::{Chosen, FOLDER};
+use super::exit::Failure;
+use super::terminal::Terminal;
+use crate::history::{self, Store, TrendMetric};
+use crate::report::Style;
+
+const EXAMPLES: &str = "\
+Examples:
+  rooflint trend                                     the whole run, and every kernel with 1 % of the time
+  rooflint trend -o trend.svg -o trend.csv           as a picture, and as a table for other programs
+  rooflint trend --kernel '*layer_norm*' --metric headroom
+  rooflint trend ci/baselines --branch main --device 'H100 SXM5 80GB'";
+
+/// How saved runs moved from commit to commit, and where they became slower or faster
+///
+/// Steps are found by energy statistics and kept where Student's t-test agrees (E-divisive, as in
+/// Hunter and Apache Otava), on logarithms of the median of each commit: at least 5 %, three commits on
+/// each side, p at most 0.005 after correction for the places looked at. A steady drift is told as one.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Trend {
+    /// The folder of the baselines
+    #[arg(value_name = "STORE", default_value = FOLDER)]
+    store: PathBuf,
+
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// Only these kernels: a whole name, or a pattern with `*`
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+
+    /// What is followed
+    #[arg(long, value_name = "METRIC", default_value = "time")]
+    metric: Followed,
+
+    /// Changes, and tables of kernels, that are shown
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// Kernel names as the profiler wrote them
+    #[arg(long)]
+    full_names: bool,
+
+    /// Format of what goes to standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Sheet,
+
+    /// Write to a file: .txt, .csv, .json, .svg or .png; may be given several times, `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    picture: Picture,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Followed {
+    /// Time of one launch of a kernel; of the run, its whole time
+    Time,
+    /// Measured over expected time
+    Headroom,
+    /// Share of a kernel in the time of the run
+    Share,
+    /// Time of all launches
+    Total,
+}
+
+impl Followed {
+    const fn metric(self) -> TrendMetric {
+        match self {
+            Self::Time => TrendMetric::Time,
+            Self::Headroom => TrendMetric::Headroom,
+            Self::Share => TrendMetric::Share,
+            Self::Total => TrendMetric::Total,
+        }
+    }
+}
+
+pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
+    let is_out = |path: &&PathBuf| path.as_os_str() == "-";
+    // All endings are checked before anything is read or written.
+    for path in command.paths.iter().filter(|path| !is_out(path)) {
+        let ending = path.extension().and_then(|end| end.to_str());
+        if !matches!(ending, Some("txt" | "csv" | "json" | "svg" | "png")) {
+            return Err(no_such_ending(path));
+        }
+    }
+    let to_stdout = command.paths.is_empty() || command.paths.iter().any(|path| is_out(&path));
+    if command.format != Sheet::Text && !to_stdout {
+        return Err(Failure::usage(
+            "--format is for the standard output, and all output goes to files",
+        )
+        .help("a file's ending chooses its format; add `-o -` for the standard output"));
+    }
+    let store = Store::open(&command.store)?;
+    let filter = command.chosen.filter()?;
+    let kernel = command.kernel.as_deref();
+    let mut trend = history::trend(&store, &filter, command.metric.metric(), kernel)?;
+    trend
+        .notes
+        .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));
+    let text = |sheet: Sheet, style: Style| match sheet {
+        Sheet::Text => trend.text(command.top, &Style { full_names: command.full_names, ..style }),
+        Sheet::Csv => trend.csv(),
+        Sheet::Json => trend.json(),
+    };
+    if command.paths.is_empty() {
+        return terminal.print(&text(command.format, terminal.style()));
+    }
+    for path in &command.paths {
+        if is_out(&path) {
+            terminal.print(&text(command.format, terminal.style()))?;
+            continue;
+        }
+        let bytes = match path.extension().and_then(|end| end.to_str()) {
+            Some("txt") => text(Sheet::Text, Style::default()).into_bytes(),
+            Some("csv") => text(Sheet::Csv, Style::default()).into_bytes(),
+            Some("json") => text(Sheet::Json, Style::default()).into_bytes(),
+            _ => picture(&trend, command, path)?,
+        };
+        terminal.write(path, &bytes)?;
+    }
+    Ok(())
+}
+
+fn no_such_ending(path: &Path) -> Failure {
+    Failure::usage(format!("{}: no format of trends has this ending", path.display()))
+        .help("use one of .txt, .csv, .json, .svg, .png")
+}
+
+#[cfg(feature = "plot")]
+fn picture(trend: &history::Trend, command: &Trend, path: &Path) -> Result<Vec<u8>, Failure> {
+    let encoding = crate::report::Encoding::of(path).ok_or_else(|| no_such_ending(path))?;
+    crate::report::trend_picture(trend, &command.picture.canvas(), encoding)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+#[cfg(not(feature = "plot"))]
+fn picture(_: &history::Trend, command: &Trend, path: &Path) -> Result<Vec<u8>, Failure> {
+    // The options of pictures are understood, and there is nothing to use them for.
+    let _ = &command.picture;
+    Err(Failure::usage(format!("{}: this build draws no pictures", path.display()))
+        .help("build with the feature `plot`, which is on by default"))
+}

@@ -1,0 +1,362 @@
+//! A trend as text, CSV and JSON: a row per commit, and where it changed.
+
+#[cfg(feature = "plot")]
+mod picture;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::text::{heading, table, wrap};
+use super::view::{
+    MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
+};
+use crate::history::{Drift, Line, Point, Trend, TrendChange, TrendMetric};
+use crate::units::Seconds;
+
+#[cfg(feature = "plot")]
+pub use picture::trend_picture;
+
+/// Commits shown in tables; the machine formats carry all.
+const ROWS: usize = 40;
+
+/// Characters of the ruler on which values are dots, where there is room.
+const RULER: usize = 28;
+
+impl Trend {
+    /// The trend as text: tables of the run and of up to `top` kernels, if kernels were chosen, and
+    /// every change.
+    #[must_use]
+    pub fn text(&self, top: usize, style: &Style) -> String {
+        let mut text = String::new();
+        wrap(&mut text, "", 2, &self.title(), style);
+        if let Some(whole) = &self.whole {
+            self.rows(&mut text, whole, style);
+        }
+        if self.chosen.is_some() {
+            for line in self.kernels.iter().take(top) {
+                self.rows(&mut text, line, style);
+            }
+        }
+        self.changes(&mut text, top, style);
+        if !self.notes.is_empty() {
+            heading(&mut text, style, "Notes");
+            for note in &self.notes {
+                wrap(&mut text, "  ", 4, &printable(note), style);
+            }
+        }
+        style.adapted(text)
+    }
+
+    fn title(&self) -> String {
+        let runs: usize = self.points.iter().map(|point| point.entries.len()).sum();
+        let ends = [self.points.first(), self.points.last()];
+        let ends = ends.map(|point| point.and_then(|point| point.saved.as_deref()).and_then(day));
+        let between = match ends {
+            [Some(first), Some(last)] if first != last => format!(", {first} to {last}"),
+            [Some(first), _] => format!(", {first}"),
+            _ => String::new(),
+        };
+        printable(&format!(
+            "Trend of {} on {}: {} of {}{between}",
+            self.name,
+            self.devices.join(", "),
+            count(runs as u64, "run", "runs"),
+            count(self.points.len() as u64, "commit", "commits"),
+        ))
+    }
+
+    /// A row per commit.
+    fn rows(&self, text: &mut String, line: &Line, style: &Style) {
+        let words = self.metric.words(line.kernel.is_some());
+        let title = match line.kernel {
+            Some(_) => format!("{}, {words}", name(line, style)),
+            None => words.to_owned(),
+        };
+        heading(text, style, &title);
+        let scale = Scale::of(self.metric, line);
+        let title = scale.title();
+        let ruler = Ruler::of(line, style);
+        let ends = ruler.title(&scale);
+        let mut rows = Table::new(&[
+            ("saved", false),
+            ("commit", false),
+            ("runs", true),
+            (&title, true),
+            ("spread", true),
+            (&ends, false),
+            ("change", true),
+        ]);
+        let hidden = self.points.len().saturating_sub(ROWS);
+        for (at, point) in self.points.iter().enumerate().skip(hidden) {
+            let value = line.values.get(at).copied().flatten();
+            let change = line.changes.iter().find(|change| change.point == at);
+            rows.rows.push(vec![
+                optional(point.saved.as_deref().map(minute)),
+                optional(point.commit.as_deref().map(short)),
+                value.map_or(0, |one| one.runs).to_string(),
+                optional(value.map(|one| scale.show(one.median))),
+                optional(
+                    value
+                        .filter(|one| one.runs > 1)
+                        .map(|one| percent((one.greatest - one.least) / one.median)),
+                ),
+                value.map(|one| ruler.dot(one.median)).unwrap_or_default(),
+                change.map(|change| signed(change.step.change)).unwrap_or_default(),
+            ]);
+        }
+        table(text, &rows, &[], style, 1);
+        if hidden > 0 {
+            let hidden = count(hidden as u64, "earlier commit", "earlier commits");
+            wrap(text, "  ", 4, &format!("and {hidden}: CSV and JSON hold all"), style);
+        }
+    }
+
+    /// Every change of the run and of its kernels.
+    fn changes(&self, text: &mut String, top: usize, style: &Style) {
+        let lines = || self.whole.iter().chain(&self.kernels);
+        let told: Vec<String> = lines().flat_map(|line| self.told(line, style)).collect();
+        heading(text, style, "Changes");
+        for sentence in told.iter().take(top) {
+            wrap(text, "  ", 4, sentence, style);
+        }
+        if told.len() > top {
+            wrap(text, "  ", 4, &format!("and {} more: --top shows them", told.len() - top), style);
+        }
+        let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
+        let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
+        let open = self.kernels.iter().filter(|line| !line.is_judged).count();
+        let whole = self.whole.as_ref().filter(|line| line.is_judged).filter(calm);
+        let mut calm: Vec<String> = whole.map(|_| "the run".to_owned()).into_iter().collect();
+        if kernels > 0 {
+            calm.push(count(kernels as u64, "kernel", "kernels"));
+        }
+        if !calm.is_empty() {
+            wrap(text, "  ", 4, &format!("no change in {}", calm.join(" and ")), style);
+        }
+        if open > 0 {
+            let open = count(open as u64, "kernel", "kernels");
+            wrap(text, "  ", 4, &format!("too few commits to judge {open}"), style);
+        }
+    }
+
+    /// The changes of a line, a sentence each.
+    fn told(&self, line: &Line, style: &Style) -> Vec<String> {
+        let whose = if line.kernel.is_some() {
+            format!("{} ({} of the time)", name(line, style), percent(line.share))
+        } else {
+            name(line, style)
+        };
+        let words = match (self.metric, line.kernel.is_some()) {
+            (TrendMetric::Time | TrendMetric::Total, false) => String::new(),
+            (metric, is_kernel) => format!("{} ", metric.words(is_kernel)),
+        };
+        let mut told: Vec<String> = line
+            .changes
+            .iter()
+            .map(|change| format!("{whose}: {words}{}", self.step(change, line)))
+            .collect();
+        told.extend(
+            line.drift.as_ref().map(|drift| format!("{whose}: {words}{}", self.drift(drift, line))),
+        );
+        told
+    }
+
+    fn step(&self, change: &TrendChange, line: &Line) -> String {
+        let step = &change.step;
+        let place = self.points.get(change.point).map_or_else(String::new, place);
+        let impact = match line.kernel {
+            Some(_) => format!("; {} a run", signed_time(change.impact_s)),
+            None => String::new(),
+        };
+        format!(
+            "{} at {place}, from {} to {}, {}, {} before / {} after{impact}",
+            signed(step.change),
+            shown(self.metric, step.before),
+            shown(self.metric, step.after),
+            probability(step.p),
+            step.values_before,
+            step.values_after,
+        )
+    }
+
+    fn drift(&self, drift: &Drift, line: &Line) -> String {
+        let commits = line.values.iter().flatten().count();
+        format!(
+            "drifts by {} over {}, from {} to {}, {}, with no step that explains it better",
+            signed(drift.change),
+            count(commits as u64, "commit", "commits"),
+            shown(self.metric, drift.from),
+            shown(self.metric, drift.to),
+            probability(drift.p),
+        )
+    }
+
+    /// The trend as CSV: a row per commit for the run, then for each kernel; values in SI units.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let header = [
+            "kernel", "operator", "saved", "commit", "branch", "runs", "median", "least",
+            "greatest", "unit", "change", "p",
+        ];
+        let mut write = |row: &[String]| {
+            // Writing to memory cannot fail.
+            let _ = writer.write_record(row);
+        };
+        write(&header.map(str::to_owned));
+        for line in self.whole.iter().chain(&self.kernels) {
+            for (at, (point, value)) in self.points.iter().zip(&line.values).enumerate() {
+                let Some(value) = value else { continue };
+                let change = line.changes.iter().find(|change| change.point == at);
+                let number = |value: f64| format!("{value:e}");
+                write(&[
+                    line.full_name.clone().unwrap_or_default(),
+                    line.operator.clone().unwrap_or_default(),
+                    point.saved.clone().unwrap_or_default(),
+                    point.commit.clone().unwrap_or_default(),
+                    point.branch.clone().unwrap_or_default(),
+                    value.runs.to_string(),
+                    number(value.median),
+                    number(value.least),
+                    number(value.greatest),
+                    self.unit.to_owned(),
+                    change.map(|change| number(change.step.change)).unwrap_or_default(),
+                    change.map(|change| number(change.step.p)).unwrap_or_default(),
+                ]);
+            }
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// The trend as JSON, with everything that was found.
+    #[must_use]
+    pub fn json(&self) -> String {
+        // Keys are words and floats are finite, so it always serializes.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+/// How a line is called.
+fn name(line: &Line, style: &Style) -> String {
+    let Some(short) = &line.kernel else { return "total".to_owned() };
+    let full = line.full_name.as_ref().filter(|_| style.full_names);
+    let operator = line.operator.as_ref().map(|operator| format!(" [{operator}]"));
+    printable(&format!("{}{}", full.unwrap_or(short), operator.unwrap_or_default()))
+}
+
+/// The day of a time such as `2026-11-22T05:30:00Z`.
+fn day(saved: &str) -> Option<&str> {
+    saved.get(..10)
+}
+
+fn minute(saved: &str) -> String {
+    printable(saved.get(..16).unwrap_or(saved)).replace('T', " ")
+}
+
+/// The first eight characters of a commit.
+fn short(commit: &str) -> String {
+    printable(&commit.chars().take(8).collect::<String>())
+}
+
+/// A commit with its day; the time where no commit is known.
+fn place(point: &Point) -> String {
+    let day = point.saved.as_deref().and_then(day);
+    match (&point.commit, day) {
+        (Some(commit), Some(day)) => format!("commit {} ({})", short(commit), printable(day)),
+        (Some(commit), None) => format!("commit {}", short(commit)),
+        (None, _) => point.saved.as_deref().map_or_else(|| MISSING.to_owned(), minute),
+    }
+}
+
+/// A value with its unit.
+fn shown(metric: TrendMetric, value: f64) -> String {
+    match metric {
+        TrendMetric::Time | TrendMetric::Total => si(value, "s"),
+        TrendMetric::Headroom => factor(value),
+        TrendMetric::Share => percent(value),
+    }
+}
+
+/// A relative change with its sign.
+fn signed(change: f64) -> String {
+    format!("{:+.1} %", change * 100.0)
+}
+
+fn signed_time(seconds: f64) -> String {
+    let sign = if seconds < 0.0 { '-' } else { '+' };
+    format!("{sign}{}", si(seconds.abs(), "s"))
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") }
+}
+
+/// Where values lie between the least and the greatest: a dot, as a bar from zero would hide 5 %.
+struct Ruler {
+    low: f64,
+    high: f64,
+    width: usize,
+    ascii: bool,
+}
+
+impl Ruler {
+    fn of(line: &Line, style: &Style) -> Self {
+        /// What the other columns need.
+        const OTHERS: usize = 66;
+        let values = || line.values.iter().flatten().map(|one| one.median);
+        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        // Noise of one per cent does not go from end to end.
+        let span = (high - low).max(high * 0.1);
+        let low = (f64::midpoint(low, high) - span / 2.0).max(0.0);
+        let room = style.width.map_or(RULER, |width| width.saturating_sub(OTHERS));
+        Self { low, high: low + span, width: room.clamp(12, RULER), ascii: style.ascii }
+    }
+
+    fn title(&self, scale: &Scale) -> String {
+        let (low, high) = (scale.show(self.low), scale.show(self.high));
+        let gap = self.width.saturating_sub(low.width() + high.width()).max(1);
+        format!("{low}{}{high}", " ".repeat(gap))
+    }
+
+    fn dot(&self, value: f64) -> String {
+        let part = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
+        let at = (part * (self.width - 1) as f64).round() as usize;
+        format!("{}{}", " ".repeat(at), if self.ascii { 'o' } else { '●' })
+    }
+}
+
+/// One unit for a column.
+enum Scale {
+    Time(TimeUnit),
+    Headroom,
+    Share,
+}
+
+impl Scale {
+    fn of(metric: TrendMetric, line: &Line) -> Self {
+        match metric {
+            TrendMetric::Time | TrendMetric::Total => {
+                let times = line.values.iter().flatten().map(|one| Seconds::new(one.median));
+                Self::Time(TimeUnit::of(times))
+            }
+            TrendMetric::Headroom => Self::Headroom,
+            TrendMetric::Share => Self::Share,
+        }
+    }
+
+    fn title(&self) -> String {
+        match self {
+            Self::Time(unit) => format!("time [{}]", unit.symbol),
+            Self::Headroom => "headroom".to_owned(),
+            Self::Share => "share".to_owned(),
+        }
+    }
+
+    fn show(&self, value: f64) -> String {
+        match self {
+            Self::Time(unit) => unit.show(Seconds::new(value)),
+            Self::Headroom => digits(value),
+            Self::Share => percent(value),
+        }
+    }
+}

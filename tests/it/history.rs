@@ -1,0 +1,268 @@
+//! `baseline` and `trend` as a user runs them: a store is made, listed, shown, pruned and followed.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs the program in a folder, in an environment of only these variables.
+fn program(folder: &Path, set: &[(&str, &str)], arguments: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
+    command.args(arguments).current_dir(folder).env_clear().envs(set.iter().copied());
+    let output = command.output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let run = program(folder, &[], arguments);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{arguments:?}");
+    run.stdout
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    serde_json::from_str(&done(folder, &[arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+/// Numbers between -1 and 1 that look random and are the same everywhere.
+fn noise(seed: u64) -> f64 {
+    let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// Writes the demo with other times: those of kernels whose name holds `slow` times a factor.
+fn export(path: &Path, seed: u64, slow: &str, factor: f64) {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/h100-training-step.csv");
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(demo).unwrap();
+    let mut writer = csv::Writer::from_path(path).unwrap();
+    let (mut name, mut time) = (0, 0);
+    for (row, record) in reader.records().map(Result::unwrap).enumerate() {
+        let mut cells: Vec<String> = record.iter().map(str::to_owned).collect();
+        let at = |title: &str| cells.iter().position(|cell| cell == title);
+        if row == 0 {
+            name = at("Kernel Name").unwrap();
+            time = at("gpu__time_duration.sum").unwrap();
+        } else if let Ok(measured) = cells[time].parse::<f64>() {
+            let slower = if cells[name].contains(slow) { factor } else { 1.0 };
+            let noisy = 1.0 + 0.01 * noise(seed * 1000 + row as u64);
+            cells[time] = (measured * slower * noisy).to_string();
+        }
+        writer.write_record(&cells).unwrap();
+    }
+    writer.flush().unwrap();
+}
+
+/// A store with two runs for each of twelve commits; from the eighth on, a kernel is 31 % slower.
+fn history(folder: &Path) {
+    for commit in 0..12_u64 {
+        let factor = if commit < 7 { 1.0 } else { 1.31 };
+        for run in 0..2 {
+            let path = folder.join(format!("run{run}.csv"));
+            export(&path, commit * 2 + run, "transpose", factor);
+        }
+        let (hash, date) = (format!("{commit:040x}"), format!("2026-10-{:02}", commit + 1));
+        let options = ["--commit", &hash, "--branch", "main", "--date", &date];
+        let files = ["baseline", "save", "run0.csv", "run1.csv"];
+        let told = done(folder, &[&files[..], &options].concat());
+        assert!(told.starts_with("saved 2 runs in baselines"), "{told}");
+    }
+}
+
+#[test]
+fn a_history_is_kept_listed_followed_and_pruned() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    history(here);
+    // Nothing but the store and the exports is left.
+    assert_eq!(std::fs::read_dir(here).unwrap().count(), 3);
+    let list = done(here, &["baseline", "list"]);
+    assert!(list.starts_with("baselines: 24 runs of 12 commits\n"), "{list}");
+    for part in ["2026-10-08 00:00", "00000000", "H100 SXM5 80GB", "measured-clock"] {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    let listed = json(here, &["baseline", "list"]);
+    let entries = listed["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &listed["schema"]), (24, &"rooflint/baselines-list/1".into()));
+    assert!(entries[0]["age_days"].is_u64() && entries[0]["launches"] == 46);
+
+    let show = done(here, &["baseline", "show", "2026-10-12", "--top", "3"]);
+    assert_eq!(show.matches("Kernels by time, the first 3 of 13").count(), 2, "{show}");
+    let entry = entries[23]["entry"].as_str().unwrap();
+    let document = json(here, &["baseline", "show", entry]);
+    assert_eq!(document["schema"], "rooflint/run/1");
+    assert_eq!(document["origin"]["saved"], "2026-10-12T00:00:00Z");
+
+    trends(here);
+
+    let prune = ["baseline", "prune", "--keep", "5"];
+    let dry = done(here, &[&prune[..], &["--dry-run"]].concat());
+    assert!(dry.starts_with("would remove 14 entries, 10 entries stay in baselines\n"), "{dry}");
+    assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 24);
+    done(here, &prune);
+    assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 10);
+    let old = done(here, &["baseline", "prune", "--older-than", "1d", "--branch", "dev"]);
+    assert!(old.starts_with("removed 0 entries"), "{old}");
+}
+
+/// What `trend` says of the store.
+fn trends(here: &Path) {
+    let text = done(here, &["trend"]);
+    assert!(
+        text.contains(
+            "transpose_naive_kernel<bfloat16> (5.0 % of the time): time of one launch +31"
+        ) || text.contains("time of one launch +30"),
+        "{text}"
+    );
+    let change = text.lines().find(|line| line.contains("transpose_naive")).unwrap();
+    for part in ["at commit 00000000 (2026-10-08)", "p < 0.0001", "7 before / 5 after", " a run"] {
+        assert!(change.contains(part), "{part}: {change}");
+    }
+    assert!(text.contains("no change in the run and 9 kernels"), "{text}");
+    assert!(done(here, &["trend", "--ascii"]).is_ascii());
+    for width in ["60", "80", "100"] {
+        let text = done(here, &["trend", "--width", width]);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= width.parse().unwrap() || width == "60", "{widest} > {width}\n{text}");
+    }
+    let document = json(here, &["trend", "--kernel", "transpose*", "--metric", "headroom"]);
+    assert_eq!(
+        (&document["schema"], &document["unit"]),
+        (&"rooflint/trend/1".into(), &"ratio".into())
+    );
+    let line = &document["kernels"][0];
+    assert_eq!(line["changes"][0]["point"], 7);
+    assert_eq!(line["values"].as_array().unwrap().len(), 12);
+    assert!(document["whole"].is_null());
+    let table = done(here, &["trend", "--metric", "share", "--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    assert!(reader.records().all(|row| &row.unwrap()[9] == "share"));
+    for (arguments, says) in [
+        (vec!["trend", "--kernel", "nothing"], "no kernel of the saved runs"),
+        (vec!["trend", "--branch", "dev"], "branch \"dev\" (there is main)"),
+        (vec!["trend", "--device", "L4"], "device \"L4\" (there is H100 SXM5 80GB)"),
+        (vec!["trend", "-o", "trend.pdf"], "no format of trends"),
+    ] {
+        let run = program(here, &[], &arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(run.stderr.contains(says), "{says}: {}", run.stderr);
+    }
+    // A device may be called by any of its names.
+    done(here, &["trend", "--device", "NVIDIA H100 80GB HBM3"]);
+    #[cfg(feature = "plot")]
+    for name in ["trend.svg", "trend.png"] {
+        let draw = || {
+            let options = ["--theme", "dark", "--size", "640x480"];
+            assert_eq!(done(here, &[&["trend", "-o", name][..], &options].concat()), "");
+            let bytes = std::fs::read(here.join(name)).unwrap();
+            std::fs::remove_file(here.join(name)).unwrap();
+            bytes
+        };
+        let bytes = draw();
+        assert_eq!(bytes, draw(), "the same trend gives the same bytes");
+        if name.ends_with("svg") {
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(text.contains("transpose_naive_kernel") && text.contains("+3"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_saved_already_or_cannot_be_kept_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    export(&here.join("run.csv"), 1, "-", 1.0);
+    let save =
+        |arguments: &[&str]| program(here, &[], &[&["baseline", "save"], arguments].concat());
+    assert_eq!(save(&["run.csv", "--date", "2026-10-01"]).code, 0);
+    for (arguments, code, says) in [
+        (vec!["run.csv"], 2, "saved already, as default/2026-10-01T000000Z-none-"),
+        (vec!["run.csv", "run.csv", "--name", "b"], 2, "saved already, as b/"),
+        (vec!["run.csv", "--name", "../b"], 2, "cannot be called"),
+        (vec!["run.csv", "--store", "."], 2, "holds other files"),
+        (vec!["run.csv", "--date", "yesterday"], 2, "no time such as"),
+        (vec!["no-such.csv"], 3, "cannot read"),
+    ] {
+        let run = save(&arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(says), "{says}: {}", run.stderr);
+    }
+    // Nothing was half done on the way.
+    assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 1);
+    // Under another name it is another baseline, and one of several must be named.
+    assert_eq!(save(&["run.csv", "--name", "b"]).code, 0);
+    let several = program(here, &[], &["trend"]);
+    assert!(several.stderr.contains("several baselines: "), "{}", several.stderr);
+    assert!(done(here, &["trend", "--name", "b"]).contains("1 commits are too few"));
+    // A saved run is a run like any other, and keeps its date.
+    let document = done(here, &["baseline", "show", "default/", "--format", "json"]);
+    std::fs::write(here.join("saved.json"), document).unwrap();
+    let told = done(here, &["baseline", "save", "saved.json", "--store", "other"]);
+    assert!(told.contains("2026-10-01T000000Z-none-"), "{told}");
+}
+
+#[test]
+fn stores_that_cannot_be_read_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let run = program(here, &[], &["baseline", "list"]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("baselines: cannot read"), "{}", run.stderr);
+    let run = program(here, &[], &["trend", "."]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("not a store of baselines"), "{}", run.stderr);
+    export(&here.join("run.csv"), 1, "-", 1.0);
+    done(here, &["baseline", "save", "run.csv"]);
+    std::fs::write(here.join("baselines/default/cut.json"), "{\"schema\":").unwrap();
+    let list = done(here, &["baseline", "list"]);
+    assert!(list.contains("Not read") && list.contains("cut.json: EOF"), "{list}");
+    std::fs::write(here.join("baselines/rooflint-baselines.toml"), "schema = 3").unwrap();
+    let run = program(here, &[], &["baseline", "list"]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("rooflint-baselines.toml: line 1"), "{}", run.stderr);
+    let run = program(here, &[], &["baseline", "prune"]);
+    assert_eq!(run.code, 2);
+}
+
+#[test]
+fn commit_and_branch_come_from_the_job_or_the_working_tree() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let hash = |digit: &str| digit.repeat(40);
+    let commit = |set: &[(&str, &str)], seed: u64| {
+        export(&here.join("run.csv"), seed, "-", 1.0);
+        let run = program(here, set, &["baseline", "save", "run.csv"]);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        run.stdout.lines().last().unwrap().to_owned()
+    };
+    let (one, two) = (hash("1"), hash("2"));
+    let github = [("GITHUB_SHA", &*one), ("GITHUB_REF_NAME", "main")];
+    assert_eq!(commit(&github, 1), format!("commit {one}, branch main (from GITHUB_SHA)"));
+    let gitlab = [("CI_COMMIT_SHA", &*two), ("CI_COMMIT_BRANCH", "dev")];
+    assert_eq!(commit(&gitlab, 2), format!("commit {two}, branch dev (from CI_COMMIT_SHA)"));
+    std::fs::create_dir_all(here.join(".git/refs/heads")).unwrap();
+    std::fs::write(here.join(".git/HEAD"), "ref: refs/heads/work\n").unwrap();
+    std::fs::write(here.join(".git/refs/heads/work"), format!("{one}\n")).unwrap();
+    assert_eq!(commit(&[], 3), format!("commit {one}, branch work (from .git)"));
+    let found = json(here, &["baseline", "list"]);
+    let branches: Vec<&str> = found["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["branch"].as_str().unwrap())
+        .collect();
+    assert_eq!(branches.len(), 3);
+    for branch in ["main", "dev", "work"] {
+        assert!(branches.contains(&branch), "{branches:?}");
+    }
+}
