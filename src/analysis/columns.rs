@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::{Analysis, Kernel};
-use crate::model::{Launch, MemoryLevel, Pipe, Profile, Quantity};
+use crate::model::{Launch, MemoryLevel, Origin, Pipe, Profile, Quantity};
 use crate::taxonomy::Class;
 use crate::units;
 
@@ -117,6 +117,12 @@ enum Get {
     Value(Quantity),
     /// How a quantity of a launch came about.
     Origin(Quantity),
+    /// The same as `Launch`; tables leave it out where no launch has it.
+    Rare(for<'a> fn(&'a Profile, &Launch<'a>) -> Option<Cell<'a>>),
+    /// The least factor by which a quantity may be off; missing where it is exact.
+    Low(Quantity),
+    /// The greatest factor; missing where it is exact, and where nothing bounds it.
+    High(Quantity),
 }
 
 /// One column of kernels or of launches.
@@ -188,13 +194,22 @@ impl Column {
         launch: &Launch<'a>,
     ) -> Option<Cell<'a>> {
         known(match self.get {
-            Get::Launch(get) => get(profile, launch),
+            Get::Launch(get) | Get::Rare(get) => get(profile, launch),
+            Get::Low(quantity) => inexact(launch, quantity).map(|origin| Cell::Number(origin.low)),
+            Get::High(quantity) => {
+                inexact(launch, quantity).map(|origin| Cell::Number(origin.high))
+            }
             Get::Value(quantity) => launch.value(quantity).map(Cell::Number),
             Get::Origin(quantity) => {
                 launch.get(quantity).map(|(_, origin)| Cell::Text(origin.kind.label()))
             }
             _ => None,
         })
+    }
+
+    /// Whether the canonical launch table leaves it out where no launch has it.
+    pub(super) fn is_rare(&self) -> bool {
+        matches!(self.get, Get::Rare(_) | Get::Low(_) | Get::High(_))
     }
 
     /// A value of it in a sentence, with unit and rounding; a dash where it is missing.
@@ -216,6 +231,11 @@ impl Column {
             (_, Cell::Number(number)) => units::digits(number),
         }
     }
+}
+
+/// How a quantity came about that is not known exactly.
+fn inexact<'a>(launch: &Launch<'a>, quantity: Quantity) -> Option<&'a Origin> {
+    launch.get(quantity).map(|(_, origin)| origin).filter(|origin| !origin.is_exact())
 }
 
 /// What is known: no empty word, no number that is not finite.
@@ -273,7 +293,10 @@ impl Columns {
         quantities: &[Quantity],
     ) -> impl Iterator<Item = (&'static Column, Option<Quantity>)> {
         Self::of_launches().all.iter().filter_map(|column| match column.get {
-            Get::Launch(_) => Some((column, None)),
+            Get::Launch(_) | Get::Rare(_) => Some((column, None)),
+            Get::Low(quantity) | Get::High(quantity) if quantities.contains(&quantity) => {
+                Some((column, None))
+            }
             Get::Value(quantity) if quantities.contains(&quantity) => {
                 Some((column, Some(quantity)))
             }

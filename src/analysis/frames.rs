@@ -3,18 +3,35 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use polars::prelude::*;
+use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
+use polars_io::prelude::SerReader;
 
 use super::ranks::{Rank, Ranks, Spread};
-use super::table::{Cells, Table};
+use super::table::{Cells, SCHEMA, Table};
 use crate::model::Profile;
 use crate::units::Seconds;
 
 /// What can go wrong in the frame library.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot build the table: {0}")]
-pub struct FrameError(#[from] PolarsError);
+pub enum FrameError {
+    /// A table cannot be put together.
+    #[error("cannot build the table: {0}")]
+    Build(#[from] PolarsError),
+    /// A Parquet file cannot be read.
+    #[error("cannot read the Parquet file: {0}")]
+    Read(PolarsError),
+    /// A Parquet file is so damaged that its reader gave up.
+    #[error("cannot read the Parquet file: it is damaged")]
+    Damaged,
+    /// A Parquet file holds another table.
+    #[error("this Parquet file is no launch table: {0}")]
+    NoLaunches(String),
+}
 
 /// Writes the canonical launch table as Parquet, with the derivations as file metadata.
 ///
@@ -28,6 +45,56 @@ pub fn parquet(table: Table) -> Result<Vec<u8>, FrameError> {
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
         .finish(&mut frame)?;
     Ok(bytes)
+}
+
+/// Reads the canonical launch table back from Parquet.
+///
+/// # Errors
+/// [`FrameError`] when the file is damaged, or no launch table of the version that is read.
+pub fn read_parquet(bytes: Vec<u8>) -> Result<Table, FrameError> {
+    // The frame library panics on some damaged files.
+    catch_unwind(AssertUnwindSafe(|| table(bytes))).unwrap_or(Err(FrameError::Damaged))
+}
+
+fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
+    let mut reader = ParquetReader::new(Cursor::new(bytes));
+    let known = reader.get_metadata().map_err(FrameError::Read)?.key_value_metadata().clone();
+    let pairs = known.unwrap_or_default().into_iter();
+    let metadata: Vec<(String, String)> =
+        pairs.filter_map(|pair| Some((pair.key, pair.value?))).collect();
+    match metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str()) {
+        Some(SCHEMA) => {}
+        Some(other) => {
+            let message = format!("its schema is {other:?}, and {SCHEMA:?} is read");
+            return Err(FrameError::NoLaunches(message));
+        }
+        None => {
+            let message = format!("its metadata lacks the schema {SCHEMA:?}");
+            return Err(FrameError::NoLaunches(message));
+        }
+    }
+    let frame = reader.finish().map_err(FrameError::Read)?;
+    let columns = frame.columns().iter().filter_map(|column| Some((column, cells(column)?)));
+    let columns = columns.map(|(column, cells)| Ok((column.name().to_string(), cells?)));
+    let columns: Result<_, PolarsError> = columns.collect();
+    Ok(Table { height: frame.height(), columns: columns.map_err(FrameError::Read)?, metadata })
+}
+
+/// The cells of a column; none for types that no column of ours has.
+fn cells(column: &Column) -> Option<Result<Cells, PolarsError>> {
+    let kind = column.dtype();
+    let text = || Ok(Cells::Text(column.str()?.iter().map(|one| one.map(str::to_owned)).collect()));
+    let counts = || Ok(Cells::Count(column.cast(&DataType::UInt64)?.u64()?.iter().collect()));
+    let numbers = || Ok(Cells::Number(column.cast(&DataType::Float64)?.f64()?.iter().collect()));
+    if *kind == DataType::String {
+        Some(text())
+    } else if kind.is_unsigned_integer() {
+        Some(counts())
+    } else if kind.is_primitive_numeric() {
+        Some(numbers())
+    } else {
+        None
+    }
 }
 
 fn frame(table: Table) -> Result<DataFrame, PolarsError> {
@@ -174,6 +241,43 @@ fn with_spread(per_source: LazyFrame) -> LazyFrame {
 mod tests {
     use super::*;
     use crate::model::{Head, Origin, Quantity, Source, Values};
+
+    /// A launch that has a time, and one that has none.
+    fn two_launches() -> Profile {
+        let mut profile = Profile { sources: vec![Source::default()], ..Profile::default() };
+        let name = profile.names.id("gemm<\"a\", b>");
+        let origin = profile.origins.id(&Origin::measured("gpu__time_duration.sum"));
+        let mut values = Values::default();
+        values.set(Quantity::Duration, 1.25e-6, origin);
+        let head = Head { name, count: 1, ..Head::default() };
+        profile.launches.push(head, &values);
+        profile.launches.push(head, &Values::default());
+        profile
+    }
+
+    #[test]
+    fn a_table_comes_back_from_parquet() {
+        let table = Table::of(&two_launches());
+        let read = read_parquet(parquet(table.clone()).unwrap()).unwrap();
+        assert_eq!((read.height, read.csv()), (2, table.csv()));
+        let formula = ("column:duration_s".to_owned(), "[s] gpu__time_duration.sum".to_owned());
+        assert!(read.metadata.contains(&formula), "{:?}", read.metadata);
+    }
+
+    #[test]
+    fn what_is_no_launch_table_is_refused() {
+        let bytes = parquet(Table::of(&two_launches())).unwrap();
+        for end in [0, 4, 100, bytes.len() / 2, bytes.len() - 1] {
+            assert!(read_parquet(bytes[..end].to_vec()).is_err(), "{end}");
+        }
+        let mut other = Table::of(&two_launches());
+        other.metadata.retain(|(key, _)| key != "schema");
+        let error = read_parquet(parquet(other.clone()).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("lacks the schema"), "{error}");
+        other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
+        let error = read_parquet(parquet(other).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("\"rooflint/launches/1\" is read"), "{error}");
+    }
 
     #[test]
     fn the_slowest_input_of_a_kernel_is_found() {

@@ -25,8 +25,26 @@ pub enum Cells {
     Number(Vec<Option<f64>>),
 }
 
+impl Cells {
+    /// Whether no cell has a value.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(cells) => cells.iter().all(Option::is_none),
+            Self::Count(cells) => cells.iter().all(Option::is_none),
+            Self::Number(cells) => cells.iter().all(Option::is_none),
+        }
+    }
+}
+
 /// Name and major version of the table's schema.
-const SCHEMA: &str = "rooflint/launches/1";
+pub(super) const SCHEMA: &str = "rooflint/launches/1";
+
+/// The table as JSON: what it says of itself comes first.
+#[derive(serde::Serialize)]
+struct Document {
+    metadata: serde_json::Map<String, serde_json::Value>,
+    launches: Vec<serde_json::Value>,
+}
 
 impl Table {
     /// The launches of a profile.
@@ -43,6 +61,9 @@ impl Table {
                 Form::Count => Cells::Count(cells.map(|cell| cell.and_then(Cell::count)).collect()),
                 _ => Cells::Number(cells.map(|cell| cell.and_then(Cell::number)).collect()),
             };
+            if column.is_rare() && cells.is_empty() {
+                continue;
+            }
             table.columns.push((column.name.clone(), cells));
             if let Some(quantity) = quantity {
                 table.derivation(profile, quantity);
@@ -129,7 +150,7 @@ impl Table {
             .iter()
             .map(|(key, value)| (key.clone(), Value::from(value.clone())))
             .collect();
-        let document = serde_json::json!({ "metadata": metadata, "launches": rows });
+        let document = Document { metadata, launches: rows };
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
 }

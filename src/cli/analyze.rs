@@ -6,6 +6,7 @@ use super::args::{self, Analyze, Demo};
 use super::catalog;
 use super::config;
 use super::exit::Failure;
+use super::parquet;
 use super::terminal::Terminal;
 use super::what_if;
 use crate::analysis::{self, Analysis, Kernel, WhatIf};
@@ -52,7 +53,7 @@ pub(super) fn read(reading: &args::Reading) -> Result<Profile, Failure> {
     let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
     let from = reading.from.as_deref().and_then(ingest::format);
     let options = Options { strict: reading.strict, from, map };
-    let inputs = inputs(&reading.files)?;
+    let inputs = parquet::converted(inputs(&reading.files)?)?;
     Ok(ingest::read(&inputs, &options)?)
 }
 

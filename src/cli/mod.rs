@@ -13,6 +13,7 @@ mod gate;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
+mod parquet;
 mod predict;
 mod rules;
 mod sides;

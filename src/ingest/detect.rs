@@ -161,7 +161,10 @@ fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
             "Nsight Systems has no counters; profile with: ncu --csv --page raw --set roofline …",
         )
     } else if text.starts_with("PAR1") {
-        ("this is a Parquet file", "give the profiler's CSV it was made from")
+        (
+            "this is a Parquet file",
+            "give the profiler's CSV it was made from; builds with the feature `frames` read launch tables by their path",
+        )
     } else if text.starts_with("PK\u{3}\u{4}") {
         ("this is a zip archive", "unpack it and give the CSV inside")
     } else if sample.binary {

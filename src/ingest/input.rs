@@ -19,6 +19,8 @@ pub enum Input {
     Stdin,
     /// A text carried in the program, with the name shown for it.
     Text(String, &'static str),
+    /// A file that was turned into a text before: a Parquet table.
+    Converted(PathBuf, String),
 }
 
 impl Input {
@@ -26,7 +28,7 @@ impl Input {
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match self {
-            Self::Named(path) | Self::Found(path) => path.clone(),
+            Self::Named(path) | Self::Found(path) | Self::Converted(path, _) => path.clone(),
             Self::Stdin => PathBuf::from("<stdin>"),
             Self::Text(label, _) => PathBuf::from(label),
         }
@@ -90,6 +92,7 @@ pub(super) fn open(input: &Input) -> io::Result<Opened> {
     let raw: Box<dyn Read> = match input {
         Input::Stdin => Box::new(io::stdin().lock()),
         Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
+        Input::Converted(_, text) => Box::new(io::Cursor::new(text.clone().into_bytes())),
         Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
     };
     let (head, raw) = peek(raw, 4)?;

@@ -58,6 +58,7 @@ formats! {
     ncu_summary,
     pyprof,
     pyprof_text,
+    launch_table,
 }
 
 /// The format with this name.
@@ -92,7 +93,9 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     let mut seen = HashSet::new();
     for input in inputs {
         let place = match input {
-            Input::Named(path) | Input::Found(path) => path.canonicalize().ok(),
+            Input::Named(path) | Input::Found(path) | Input::Converted(path, _) => {
+                path.canonicalize().ok()
+            }
             Input::Stdin | Input::Text(..) => None,
         };
         if place.is_some_and(|place| !seen.insert(place)) {

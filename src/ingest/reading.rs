@@ -33,6 +33,10 @@ pub struct Reading<'a> {
     position: u16,
     strict: bool,
     hints: Vec<HintId>,
+    /// Further exports whose launches are in this file.
+    parts: Vec<Source>,
+    /// Which export launches belong to: 0 is the file itself, then the parts.
+    part: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -77,6 +81,8 @@ impl<'a> Reading<'a> {
             position,
             strict: options.strict,
             hints: Vec::new(),
+            parts: Vec::new(),
+            part: 0,
         })
     }
 
@@ -136,6 +142,48 @@ impl<'a> Reading<'a> {
     #[must_use]
     pub fn line(&self) -> u64 {
         self.lines
+    }
+
+    /// All bytes that are left.
+    ///
+    /// # Errors
+    /// When the input fails.
+    pub(super) fn rest(&mut self) -> Result<Vec<u8>, IngestError> {
+        let mut rest = Vec::new();
+        if let Some(mut bytes) = self.bytes.take() {
+            bytes
+                .read_to_end(&mut rest)
+                .map_err(|error| self.error(format!("cannot read: {error}")))?;
+        }
+        Ok(rest)
+    }
+
+    /// Adds an export whose launches are in this file, for tables that were made from several; gives the
+    /// number for [`Reading::turn_to`].
+    ///
+    /// # Errors
+    /// When a profile cannot hold so many.
+    pub(super) fn add_part(&mut self, part: Source) -> Result<usize, IngestError> {
+        if usize::from(self.position) + self.parts.len() + 1 > usize::from(u16::MAX) {
+            return Err(self
+                .error("more than 65,535 files in one report")
+                .help("analyse them in parts"));
+        }
+        self.parts.push(part);
+        Ok(self.parts.len())
+    }
+
+    /// Lets the launches that follow belong to an export of this file; 0 is the first.
+    pub(super) fn turn_to(&mut self, part: usize) {
+        self.part = part.min(self.parts.len());
+    }
+
+    /// The export that launches belong to.
+    pub(super) fn current(&mut self) -> &mut Source {
+        match self.part.checked_sub(1).and_then(|part| self.parts.get_mut(part)) {
+            Some(part) => part,
+            None => &mut self.source,
+        }
     }
 
     /// The records after the header. Line numbers of its records are corrected by the reader it gives.
@@ -250,8 +298,9 @@ impl<'a> Reading<'a> {
 
     /// Appends a launch and returns its row.
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
-        head.source = self.position;
-        self.source.launches += u64::from(head.count.max(1));
+        // `add_part` has seen to it that this fits.
+        head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
+        self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
     }
 
@@ -288,6 +337,7 @@ impl<'a> Reading<'a> {
     /// Puts what was learnt of the file into the profile.
     pub(super) fn finish(self) {
         self.profile.sources.push(self.source);
+        self.profile.sources.extend(self.parts);
     }
 }
 

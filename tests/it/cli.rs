@@ -376,3 +376,35 @@ fn parquet_starts_and_ends_as_parquet_does() {
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains("rooflint/launches/1") && text.contains("column:duration_s"));
 }
+
+#[cfg(feature = "frames")]
+#[test]
+fn a_launch_table_is_read_in_all_its_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = |path: &str| {
+        let run = run(&["analyze", path, "--format", "json"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()
+    };
+    let export = report(demo());
+    for ending in ["parquet", "csv", "json"] {
+        let file = folder.path().join("t").with_extension(ending);
+        let file = file.to_str().unwrap();
+        assert_eq!(run(&["convert", demo(), "-o", file]).code, 0);
+        let table = report(file);
+        assert_eq!(table["inputs"][0]["path"], file);
+        assert_eq!(table["totals"], export["totals"], "{ending}");
+        for (one, two) in
+            table["kernels"].as_array().unwrap().iter().zip(export["kernels"].as_array().unwrap())
+        {
+            for key in ["full_name", "measured_s", "bytes", "flops", "expected_s", "averages"] {
+                assert_eq!(one[key], two[key], "{ending}");
+            }
+        }
+    }
+    let broken = folder.path().join("broken.parquet");
+    std::fs::write(&broken, b"PAR1 and nothing else").unwrap();
+    let run = run(&["analyze", broken.to_str().unwrap()]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("cannot read the Parquet file"), "{}", run.stderr);
+}

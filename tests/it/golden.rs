@@ -43,7 +43,8 @@ pub(crate) fn check(file: &Path, text: &str) {
 /// Fixtures that are read, with the device to name where the export does not.
 pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {
     let mut found = Vec::new();
-    for folder in ["demo", "ncu_wide", "ncu_long", "ncu_summary", "pyprof", "rules"] {
+    for folder in ["demo", "ncu_wide", "ncu_long", "ncu_summary", "pyprof", "launch_table", "rules"]
+    {
         let Ok(entries) = fs::read_dir(root().join("fixtures").join(folder)) else { continue };
         for entry in entries {
             let path = entry.unwrap().path();

@@ -26,6 +26,7 @@ mod profiles;
 mod ranking;
 mod rule_coverage;
 mod rules;
+mod saved;
 mod taxonomy;
 mod tool_advice;
 mod what_if;

@@ -9,18 +9,33 @@ fn column(name: &str, form: Form, about: &str, get: Of) -> Column {
     Column::new(name, form, about, Get::Launch(get))
 }
 
+/// A column that few tables have.
+fn rare(name: &str, form: Form, about: &str, get: Of) -> Column {
+    Column::new(name, form, about, Get::Rare(get))
+}
+
 pub(super) fn columns() -> Vec<Column> {
     let mut all = identity();
     all.extend(shape());
+    all.extend(device());
     for quantity in Quantity::all() {
         let (name, about) = (quantity.column(), quantity.about().trim_end_matches('.'));
         all.push(Column::new(&name, Form::Number(quantity.unit()), about, Get::Value(quantity)));
         // Time, bytes and work are what conclusions rest on: each cell says how it came about.
         if matches!(quantity, Quantity::Duration | Quantity::DramBytes | Quantity::Work(_)) {
             let about = format!("how `{name}` came about");
-            let name = format!("{name}_origin");
-            let origin = Column::new(&name, Form::Text, &about, Get::Origin(quantity));
+            let origin = format!("{name}_origin");
+            let origin = Column::new(&origin, Form::Text, &about, Get::Origin(quantity));
             all.push(origin.of(OriginKind::ALL.map(OriginKind::label)));
+            let about =
+                format!("the true `{name}` is at least this times it; missing where it is exact");
+            let low = format!("{name}_low");
+            all.push(Column::new(&low, Form::Number("1"), &about, Get::Low(quantity)));
+            let about = format!(
+                "the true `{name}` is at most this times it; missing where it is exact, and beside a `_low` where nothing bounds it"
+            );
+            let high = format!("{name}_high");
+            all.push(Column::new(&high, Form::Number("1"), &about, Get::High(quantity)));
         }
     }
     all.extend(named::columns());
@@ -34,6 +49,19 @@ fn identity() -> Vec<Column> {
             let source = profile.sources.get(usize::from(launch.head.source))?;
             Some(Cell::Text(&source.path))
         }),
+        rare("source_format", Text, "the format in which that file was read", |profile, launch| {
+            let source = profile.sources.get(usize::from(launch.head.source))?;
+            Some(Cell::Text(&source.format))
+        }),
+        rare(
+            "caches_kept",
+            Count,
+            "1 where the profiler said that it left caches as they were between passes",
+            |profile, launch| {
+                let source = profile.sources.get(usize::from(launch.head.source))?;
+                source.keeps_caches.then_some(Cell::Count(1))
+            },
+        ),
         column(
             "process",
             Count,
@@ -91,6 +119,57 @@ fn shape() -> Vec<Column> {
         column("threads_per_block", Count, "threads of a block", |_, launch| {
             launch.head.shape.threads_per_block.map(Cell::Count)
         }),
+    ]
+}
+
+/// What the export says of the device beyond its name.
+fn device() -> Vec<Column> {
+    use Form::{Count, Number, Text};
+    vec![
+        rare(
+            "device_compute_capability",
+            Text,
+            "compute capability of the device, as the export says",
+            |profile, launch| hint(profile, launch)?.compute_capability.as_deref().map(Cell::Text),
+        ),
+        rare(
+            "device_multiprocessors",
+            Count,
+            "multiprocessors of the device, as the export says",
+            |profile, launch| Some(Cell::Count(u64::from(hint(profile, launch)?.sms?))),
+        ),
+        rare(
+            "device_max_sm_clock_hz",
+            Number("Hz"),
+            "highest SM clock of the device, as the export says",
+            |profile, launch| Some(Cell::Number(hint(profile, launch)?.max_sm_clock?.get())),
+        ),
+        rare(
+            "device_max_memory_clock_hz",
+            Number("Hz"),
+            "highest memory clock of the device, as the export says",
+            |profile, launch| Some(Cell::Number(hint(profile, launch)?.max_memory_clock?.get())),
+        ),
+        rare(
+            "device_memory_clock_hz",
+            Number("Hz"),
+            "a memory clock observed while a kernel ran",
+            |profile, launch| {
+                Some(Cell::Number(hint(profile, launch)?.observed_memory_clock?.get()))
+            },
+        ),
+        rare(
+            "device_memory_bus_bits",
+            Count,
+            "width of the device's memory bus in bits, as the export says",
+            |profile, launch| Some(Cell::Count(u64::from(hint(profile, launch)?.memory_bus_bits?))),
+        ),
+        rare(
+            "device_l2_bytes",
+            Count,
+            "size of the device's L2 cache in bytes, as the export says",
+            |profile, launch| Some(Cell::Count(hint(profile, launch)?.l2_bytes?)),
+        ),
     ]
 }
 
