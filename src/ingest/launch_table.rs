@@ -383,8 +383,8 @@ impl Table {
             let columns = self.header.iter().cloned().zip(filled.iter().copied());
             reading.current().columns = columns.filter(|(_, filled)| *filled > 0).collect();
         }
-        if let [first, _, ..] = self.parts.as_slice() {
-            let first = String::from_utf8_lossy(&first[0]);
+        if let [[first, _], _, ..] = self.parts.as_slice() {
+            let first = String::from_utf8_lossy(first);
             reading.source.path = format!("{} ({first})", reading.source.path);
         }
     }

@@ -203,7 +203,8 @@ mod tests {
         ] {
             match (unit.read(&value), found) {
                 (Ok(read), Ok(expected)) => {
-                    assert!((read / expected - 1.0).abs() < 1e-12 || read == expected, "{value:?}")
+                    let is_near = (read / expected - 1.0).abs() < 1e-12;
+                    assert!(is_near || read == expected, "{value:?}");
                 }
                 (Err(told), Err(expected)) => assert!(told.contains(expected), "{value:?}: {told}"),
                 (read, _) => panic!("{unit:?} {value:?}: {read:?}"),
