@@ -8,8 +8,12 @@
 //! ```text
 //! CSV ──ingest──▶ Profile ─┐
 //!                          ├─analysis─▶ Analysis ──rules──▶ Findings ──report──▶ text · markdown · json · csv · html
-//! devices ─catalog▶ Device ┘  (roofline law)               └─ cli calls the stages, owns terminal and exit code
+//! devices ─catalog▶ Device ┘  (roofline law)      │
+//!                                                 └─▶ Run ──compare──▶ Comparison ──gate──▶ Decision ──report──▶ …
+//!                               history keeps ─────────┘                  policy ─┘
 //! ```
+//!
+//! `cli` calls the stages, and owns the terminal and the exit code.
 //!
 //! Before there is a profile, [`predict`] holds closed forms of kernels against the same devices.
 //! What a kernel's name tells is read by the rules of [`taxonomy`].

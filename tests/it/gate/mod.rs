@@ -1,5 +1,7 @@
 //! The outputs of the gate: looked at by people, checked by what reads them.
 
+mod cli;
+mod laws;
 mod readers;
 mod sample;
 
