@@ -1,13 +1,12 @@
 //! `baseline`: keeps runs that later ones are held against, shows them, and throws old ones away.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
 
 use super::args::{Configuration, Listing, Model, Reading};
 use super::exit::Failure;
-use super::sides::Sides;
+use super::sides::{Sides, now};
 use super::terminal::Terminal;
 use super::{catalog, config};
 use crate::compare::Run;
@@ -181,12 +180,6 @@ pub(super) fn run(command: &Baseline, terminal: &Terminal) -> Result<(), Failure
         Action::Show(command) => show(command, terminal),
         Action::Prune(command) => prune(command, terminal),
     }
-}
-
-/// Now, to the second.
-pub(super) fn now() -> Moment {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Moment::from_seconds(since.as_secs()).unwrap_or_default()
 }
 
 /// Commit and branch of the code that ran, and where they were found.

@@ -163,7 +163,8 @@ impl Sides<'_> {
     }
 }
 
-fn now() -> Moment {
+/// Now, to the second.
+pub(super) fn now() -> Moment {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Moment::from_seconds(since.as_secs()).unwrap_or_default()
 }

@@ -24,5 +24,5 @@ pub use run::{
 };
 pub use sides::kernels;
 pub use statistics::benjamini_hochberg;
-pub(crate) use statistics::{median, student_quantile, student_tail};
+pub(crate) use statistics::{median, student_quantile, student_tail, weighted_median};
 pub use table::{Setting, compare};

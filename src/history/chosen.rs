@@ -43,12 +43,12 @@ impl Store {
         let is_exact = |entry: &&Entry| {
             entry.id == word || word.split_once('/') == Some((&entry.name, &entry.id))
         };
-        if let Some(entry) = self.entries.iter().find(is_exact) {
+        if let Some(entry) = self.entries().iter().find(is_exact) {
             return Ok(vec![entry]);
         }
         let begins = |text: &str| !word.is_empty() && text.starts_with(word);
         let found: Vec<&Entry> = self
-            .entries
+            .entries()
             .iter()
             .filter(|entry| {
                 begins(&entry.id)
@@ -79,7 +79,8 @@ impl Store {
     /// # Errors
     /// [`HistoryError::NotFound`] where nothing fits.
     pub fn baseline(&self, filter: &Filter) -> Result<Vec<&Entry>, HistoryError> {
-        let fitting: Vec<&Entry> = self.entries.iter().filter(|entry| filter.fits(entry)).collect();
+        let fitting: Vec<&Entry> =
+            self.entries().iter().filter(|entry| filter.fits(entry)).collect();
         let names = distinct(fitting.iter().map(|entry| entry.name.as_str()));
         if names.len() > 1 {
             let message = format!("the store holds several baselines: {}", names.join(", "));
@@ -96,11 +97,11 @@ impl Store {
     /// Why nothing fits a filter: what was asked for, and what there is.
     #[must_use]
     pub fn nothing(&self, filter: &Filter) -> String {
-        if self.entries.is_empty() {
-            return format!("{}: no run is saved in it", self.folder.display());
+        if self.entries().is_empty() {
+            return format!("{}: no run is saved in it", self.folder().display());
         }
-        let devices = self.entries.iter().flat_map(|entry| entry.run.device_names());
-        let branches = self.entries.iter().filter_map(|one| one.run.origin.branch.as_deref());
+        let devices = self.entries().iter().flat_map(|entry| entry.run.device_names());
+        let branches = self.entries().iter().filter_map(|one| one.run.origin.branch.as_deref());
         let parts = [
             ("baseline", &filter.name, self.names()),
             ("branch", &filter.branch, distinct(branches)),
@@ -111,7 +112,7 @@ impl Store {
             asked.as_ref().map(|asked| format!("{what} {asked:?} (there is {there})"))
         });
         let asked: Vec<String> = asked.collect();
-        format!("{}: no saved run has {}", self.folder.display(), asked.join(" and "))
+        format!("{}: no saved run has {}", self.folder().display(), asked.join(" and "))
     }
 }
 

@@ -47,7 +47,9 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
 fn rest(report: &GateReport<'_>, style: &Style) -> Vec<(usize, &'static str, Vec<String>)> {
     let told = |action| -> Vec<String> {
         let checks = view::beside(report, action).into_iter();
-        checks.map(|check| format!("- {}: {}\n", check.verdict.label(), sentence(check, style))).collect()
+        checks
+            .map(|check| format!("- {}: {}\n", check.verdict.label(), sentence(check, style)))
+            .collect()
     };
     let lone = |verdict| -> Vec<String> {
         let kernels = view::lone(report, verdict, style).into_iter();
