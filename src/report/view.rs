@@ -46,6 +46,7 @@ impl Style {
                 'µ' => "u".to_owned(),
                 '…' => "...".to_owned(),
                 '—' | '–' | '−' => "-".to_owned(),
+                '±' => "~".to_owned(),
                 '≥' => ">=".to_owned(),
                 '≤' => "<=".to_owned(),
                 c if c.is_ascii() => c.to_string(),

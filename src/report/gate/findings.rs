@@ -127,7 +127,7 @@ fn lines(check: &Check) -> Vec<String> {
 fn fingerprints(checks: &[&Check]) -> Vec<String> {
     let full = |check: &Check| match &check.subject {
         Subject::Kernel { full_name, name, .. } => format!("{full_name}\0{name}"),
-        Subject::Run => String::new(),
+        Subject::Run => check.message.clone(),
     };
     let mut sharing: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
     for (position, check) in checks.iter().enumerate() {

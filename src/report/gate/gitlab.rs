@@ -61,8 +61,10 @@ fn issue(report: &GateReport<'_>, finding: &Finding<'_>) -> Issue {
 
 /// One of `info`, `minor`, `major`, `critical` and `blocker`.
 fn severity(report: &GateReport<'_>, action: Action) -> &'static str {
+    let outcome = report.decision.outcome;
+    let is_wrong = matches!(outcome, Outcome::NothingMeasured | Outcome::DifferentDevices);
     match action {
-        Action::Fail if report.decision.outcome == Outcome::NothingMeasured => "blocker",
+        Action::Fail if is_wrong => "blocker",
         Action::Fail if report.can_fail() => "critical",
         Action::Fail | Action::Inconclusive => "major",
         Action::Warn => "minor",

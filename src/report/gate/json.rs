@@ -93,6 +93,9 @@ struct ComparisonDocument<'a> {
     work_ratio: f64,
     /// The whole run, for the same amount of work.
     total: ShiftDocument<'a>,
+    /// The same with every launch taken for a typical one of its kernel, as a logarithm: only for one
+    /// run a side.
+    total_typical_shift: Option<f64>,
     /// What all kernels share.
     common: &'a Common,
     /// Kernels of both sides, those with most time first.
@@ -222,6 +225,7 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
         order: both.order.as_deref(),
         work_ratio: both.work,
         total: shift(&both.total),
+        total_typical_shift: both.total_typical,
         common: &both.common,
         changes: both.changes.iter().map(change).collect(),
         new: both.new.iter().map(lone).collect(),

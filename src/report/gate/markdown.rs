@@ -81,12 +81,12 @@ fn rest(report: &GateReport<'_>, style: &Style) -> Vec<(usize, &'static str, Vec
 fn head(sheet: &mut Sheet, report: &GateReport<'_>) {
     let decision = report.decision;
     let title = match decision.outcome {
+        Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
+        Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
         _ if !decision.decides => "Kernel times compared",
         Outcome::Passed => "Gate passed",
         Outcome::Failed => "Gate FAILED",
         Outcome::Inconclusive => "Gate INCONCLUSIVE",
-        Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
-        Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
     };
     let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
     sheet.block(&format!("## {title}{warns}\n"));

@@ -43,10 +43,12 @@ impl<'a> GateReport<'a> {
     }
 
     /// Whether anything can fail: a comparison informs, and a policy may only warn. That nothing was
-    /// measured is a failure in any case.
+    /// measured, or on another device, is a failure in any case.
     pub(super) fn can_fail(&self) -> bool {
         let decision = self.decision;
-        decision.outcome == Outcome::NothingMeasured || decision.decides && !decision.warn_only
+        let is_wrong =
+            matches!(decision.outcome, Outcome::NothingMeasured | Outcome::DifferentDevices);
+        is_wrong || decision.decides && !decision.warn_only
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a finding is shown: the code of its kernel if the policy tells, else the export.
 
 use super::GateReport;
-use crate::analysis::fits;
+use crate::compare::Measured;
 use crate::gate::{Check, Selector, Subject};
 
 /// A line of a file, from the root of the repository.
@@ -34,29 +34,25 @@ pub(super) fn place(report: &GateReport<'_>, check: Option<&Check>) -> Place {
     Place { path, line: 1, is_code: false }
 }
 
-/// Whether a selector fits the kernel of a check. What a decision does not know of a kernel, its
-/// operator, fits no pattern.
+/// Whether a selector fits the kernel of a check. What a decision does not know of a kernel fits no
+/// pattern, and a place for every kernel is the place of none.
 fn selects(selector: &Selector, report: &GateReport<'_>, check: &Check) -> bool {
     let Subject::Kernel { name, full_name, .. } = &check.subject else { return false };
-    if selector.operator.is_some() || *selector == Selector::default() {
-        return false;
-    }
-    let named = |pattern: &String| fits(pattern, name) || fits(pattern, full_name);
-    let sorted = |wanted: &String| category(report, &check.subject) == Some(wanted);
-    selector.kernel.as_ref().is_none_or(named) && selector.category.as_ref().is_none_or(sorted)
+    let named = || Measured { full_name: full_name.clone(), ..Measured::default() };
+    let known = measured(report, name, full_name).cloned().unwrap_or_else(named);
+    !selector.is_everything() && selector.fits(name, &known)
 }
 
-/// The category of a kernel, as far as it was compared.
-fn category<'a>(report: &GateReport<'a>, subject: &Subject) -> Option<&'a str> {
-    let Subject::Kernel { name, full_name, .. } = subject else { return None };
+/// What was measured of a kernel, as far as it was compared.
+fn measured<'a>(report: &GateReport<'a>, name: &str, full_name: &str) -> Option<&'a Measured> {
     let comparison = report.decision.comparison.as_ref()?;
-    let changes = comparison.changes.iter().map(|change| (&change.name, &change.after.category));
+    let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
     let lone = comparison.new.iter().chain(&comparison.vanished);
-    let lone = lone.map(|lone| (&lone.name, &lone.measured.category));
-    changes
-        .chain(lone)
-        .find(|(known, _)| *known == name || *known == full_name)
-        .map(|(_, category)| category.as_str())
+    let lone = lone.map(|lone| (&lone.name, &lone.measured));
+    let is_it = |(known, measured): &(&String, &Measured)| {
+        measured.full_name == full_name && (*known == name || !full_name.is_empty())
+    };
+    changes.chain(lone).find(is_it).map(|(_, measured)| measured)
 }
 
 /// A path as scanners take it: forward slashes, from the root of the repository. A path that does not

@@ -37,6 +37,43 @@ fn named(rule: &str) -> Option<RuleText> {
                    not empty, and that it is the file of this run.",
             level: "error",
         },
+        "no-data" => RuleText {
+            short: "Nothing measured",
+            full: "A side holds no launch with a duration: there is nothing to judge.",
+            help: "Check that the profiler ran, that the export is not empty, and that it is the file \
+                   of this run.",
+            level: "error",
+        },
+        "no-match" => RuleText {
+            short: "No kernel in common",
+            full: "The sides have no kernel in common, so none of them can be compared.",
+            help: "Check that both exports are of the same workload.",
+            level: "error",
+        },
+        "incomplete" => RuleText {
+            short: "The current side looks cut off",
+            full: "The current side holds the beginning of the baseline only.",
+            help: "Check that the profiled program ran to its end, and that the export was written whole.",
+            level: "error",
+        },
+        "device" => RuleText {
+            short: "Different devices",
+            full: "The sides ran on different devices, and the policy does not compare across devices.",
+            help: "Take a baseline of the same device, or let the policy compare by headroom.",
+            level: "error",
+        },
+        "conditions" => RuleText {
+            short: "Different conditions",
+            full: "The sides differ in what makes a comparison doubtful, such as profiler or clocks.",
+            help: "Measure both sides in the same way, or save a new baseline.",
+            level: "warning",
+        },
+        "work" => RuleText {
+            short: "Amount of work",
+            full: "The sides did different amounts of work; times are compared for the same amount.",
+            help: "Profile the same number of steps on both sides.",
+            level: "warning",
+        },
         "required-kernel" => RuleText {
             short: "A required kernel",
             full: "A kernel that the policy requires was not measured.",

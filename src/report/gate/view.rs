@@ -75,7 +75,7 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
         Subject::Run => match check.metric {
             Metric::Total => "(the whole run)".to_owned(),
             Metric::CommonShift => "(all kernels together)".to_owned(),
-            metric => format!("(the run: {})", metric.key()),
+            _ => format!("(the run: {})", printable(&check.rule)),
         },
         Subject::Kernel { name, full_name, .. } => {
             let wanted = if style.full_names { [full_name, name] } else { [name, full_name] };
@@ -88,12 +88,10 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
     }
 }
 
-/// Grid and block of the kernel of a check, without dimensions of one; empty where not known.
+/// Grid and block of the kernel of a check; empty where not known.
 pub(super) fn shape(check: &Check) -> String {
     let Subject::Kernel { shape, .. } = &check.subject else { return String::new() };
-    let shape = printable(shape);
-    let parts = shape.split(" / ").map(|part| part.strip_suffix("×1×1").unwrap_or(part));
-    parts.collect::<Vec<_>>().join(" / ")
+    printable(shape)
 }
 
 /// The device of the kernel of a check; empty for the run.
@@ -426,8 +424,13 @@ pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
     let mut notes: Vec<String> = Vec::new();
     if let Some(both) = &decision.comparison {
-        notes.extend(both.cut_off.iter().map(|reason| format!("cut off: {}", printable(reason))));
-        notes.extend(both.doubts.iter().chain(&both.notes).map(|note| printable(note)));
+        // Doubts are checks, too: those that are told as such need no second place.
+        let is_told = |doubt: &String| {
+            let mut checks = decision.checks.iter();
+            checks.any(|check| check.action > Action::None && check.message.contains(doubt))
+        };
+        let doubts = both.cut_off.iter().chain(&both.doubts).filter(|doubt| !is_told(doubt));
+        notes.extend(doubts.chain(&both.notes).map(|note| printable(note)));
     }
     notes.extend(decision.notes.iter().map(|note| printable(note)));
     let mut once: Vec<String> = Vec::new();

@@ -42,7 +42,7 @@ fn kernel(full_name: &str) -> Subject {
     Subject::Kernel {
         name: name.to_owned(),
         full_name: full_name.to_owned(),
-        shape: "108×1×1 / 256×1×1".to_owned(),
+        shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
     }
 }
@@ -210,12 +210,15 @@ fn measured(time_s: f64, name: &str) -> Measured {
         share: time_s / 20e-3,
         bytes: Some(1.2e9),
         flops: None,
+        fp64_flops: None,
         headroom: Some(1.8),
         headroom_low: Some(1.7),
         recoverable_s: time_s / 4.0,
         clock_hz: Some(1.755e9),
         category: if name.contains("gemm") { "dot-product" } else { "elementwise" }.to_owned(),
-        shape: "108×1×1 / 256×1×1".to_owned(),
+        operator: Some("aten::linear".to_owned()),
+        full_name: name.to_owned(),
+        shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
         findings: vec![("low-occupancy".to_owned(), "medium".to_owned())],
     }
@@ -237,8 +240,9 @@ fn comparison() -> Comparison {
         was: None,
         before: measured(time, name),
         after: measured(time * (1.0 + by), name),
-        raw: evidence(by + 0.004),
-        own: evidence(by),
+        raw: Some(evidence(by + 0.004)),
+        own: Some(evidence(by)),
+        missing: None,
         launches_shift: 0.0,
         cycles: Some(evidence(by * 0.98)),
         mean_shift: Some(by),
@@ -257,13 +261,18 @@ fn comparison() -> Comparison {
             cycles: Some(0.000_2),
         },
         total: evidence(0.0712),
+        total_typical: None,
         work: 1.0,
         changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
-        new: vec![Lone { kernel: 7, name: NAMES[4].to_owned(), measured: measured(0.34e-3, "") }],
+        new: vec![Lone {
+            kernel: 7,
+            name: NAMES[4].to_owned(),
+            measured: measured(0.34e-3, NAMES[4]),
+        }],
         vanished: vec![Lone {
             kernel: 3,
             name: NAMES[7].to_owned(),
-            measured: measured(0.21e-3, ""),
+            measured: measured(0.21e-3, NAMES[7]),
         }],
         proposals: Vec::new(),
         cut_off: None,
@@ -389,7 +398,11 @@ pub(crate) fn policy() -> Policy {
     let place =
         |selector: Selector, file: &str, line| CodePlace { selector, file: file.to_owned(), line };
     let by_name = Selector { kernel: Some("*<img*".to_owned()), ..Selector::default() };
-    let by_category = Selector { category: Some("dot-product".to_owned()), ..Selector::default() };
+    let by_sort = Selector {
+        operator: Some("aten::lin*".to_owned()),
+        category: Some("dot-product".to_owned()),
+        ..Selector::default()
+    };
     Policy {
         limits: vec![Limit::new(Metric::Time, 0.05), Limit::new(Metric::Total, 0.03)],
         required: vec!["*gemm*".to_owned()],
@@ -401,7 +414,7 @@ pub(crate) fn policy() -> Policy {
             expires: Some((2027, 1, 31)),
         }],
         code: vec![
-            place(by_category, "model/linear layers.py", 42),
+            place(by_sort, "model/linear layers.py", 42),
             place(by_name, "src\\odd,name:1.cu", 7),
         ],
         ..Policy::default()
