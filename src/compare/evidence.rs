@@ -169,3 +169,17 @@ pub struct Proposal {
     /// Time now, in seconds.
     pub after_s: f64,
 }
+
+impl Evidence {
+    /// The shift as a relative change: 0.05 is 5 % more.
+    #[must_use]
+    pub fn change(&self) -> f64 {
+        percent(self.shift)
+    }
+
+    /// The ends of the interval as relative changes.
+    #[must_use]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        Some([percent(self.low?), percent(self.high?)])
+    }
+}

@@ -2,6 +2,7 @@
 //! from build to build, and by how much each moved, with what is known of the noise.
 
 mod comparison;
+mod conditions;
 mod evidence;
 mod family;
 mod noise;

@@ -156,8 +156,8 @@ fn time_check(
         }
         (Standing::Worse, None, _) => (Verdict::Regression, limit.action, slower()),
         (Standing::Unsure, ..) => {
-            evidence.insert(0, words::doubt(own, limit.shift()));
-            (Verdict::Ambiguous, policy.ambiguous, slower())
+            let doubt = words::doubt(own, limit.shift());
+            (Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
         }
         (Standing::Better, ..) if is_implausible(change, own, policy) => {
             (Verdict::ImplausibleImprovement, policy.implausible, words::implausible(change, own))
