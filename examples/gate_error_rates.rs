@@ -256,7 +256,7 @@ fn rate(
                             .iter()
                             .zip(&is_slowed)
                             .any(|(kernel, slowed)| *slowed && kernel.full_name == *full_name),
-                        Subject::Run => true,
+                        Subject::Run => false,
                     }
             });
             found.blamed += usize::from(blamed);

@@ -85,12 +85,27 @@ fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-/// The files that fit a pattern, in order.
+/// A key by which `run-2` comes before `run-10`: digits padded.
+fn natural(text: &str) -> String {
+    let mut key = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        key.push_str(before);
+        key.push_str(&format!("{:0>20}", &from[..end]));
+        rest = &from[end..];
+    }
+    key.push_str(rest);
+    key
+}
+
+/// The files that fit a pattern, in the order of the numbers in their names.
 pub(super) fn fitting(pattern: &str) -> Result<Vec<std::path::PathBuf>, Failure> {
     let found = glob::glob(pattern)
         .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
     let mut found: Vec<_> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-    found.sort();
+    found.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
     if found.is_empty() {
         return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));
     }

@@ -55,11 +55,7 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
         return Err(Failure::usage("noise is what differs between runs, and there is one")
             .help("give two or more runs of the same code; five or more tell something"));
     }
-    for (at, run) in runs.iter().enumerate() {
-        if let Some(same) = runs[..at].iter().find(|known| known.fingerprint == run.fingerprint) {
-            let message = format!("{} and {} are the same measurement", same.label, run.label);
-            return Err(Failure::usage(message).help("give each run once"));
-        }
+    for run in &runs {
         if run.timed_launches == 0 {
             let error = crate::ingest::IngestError::new(&run.label, "no launch has a duration");
             return Err(Failure::Ingest(error));

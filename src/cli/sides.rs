@@ -37,6 +37,13 @@ impl Sides<'_> {
                 runs.push(self.run(path)?);
             }
         }
+        // A run that counts twice looks like repeats that agree.
+        for (at, run) in runs.iter().enumerate() {
+            if let Some(same) = runs[..at].iter().find(|same| same.fingerprint == run.fingerprint) {
+                let message = format!("{} and {} are the same measurement", same.label, run.label);
+                return Err(Failure::usage(message).help("name each run of a side once"));
+            }
+        }
         Ok(runs)
     }
 

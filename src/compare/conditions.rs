@@ -1,48 +1,68 @@
 //! What makes a comparison doubtful, beside its numbers: how the sides were measured, and whether whole.
 
-use super::pairing::Pairing;
-use super::run::Run;
-use super::sides::{Group, Runs};
+use std::collections::BTreeMap;
 
-/// Whether the current side looks like the beginning of the baseline: every kernel that ends before the
-/// place of the cut is whole, every kernel that begins behind it is gone, and nothing is new.
-pub(super) fn cut_off(
-    baseline: &[Run],
-    current: &[Run],
-    pairing: &Pairing,
-    (before, after): (&Runs<'_>, &Runs<'_>),
-) -> Option<String> {
-    let skipped: u64 = current.iter().flat_map(|run| &run.files).map(|file| file.skipped).sum();
-    let before_skipped: u64 =
-        baseline.iter().flat_map(|run| &run.files).map(|file| file.skipped).sum();
-    let rows = |run: &Run| run.kernels.iter().map(|kernel| kernel.rows[1] + 1).max().unwrap_or(0);
-    let (whole, part) = (baseline.first()?, current.first()?);
-    let (length, end) = (rows(whole), rows(part));
-    if skipped > before_skipped && part.launches < whole.launches {
-        return Some(format!(
-            "the current side has {} of {} launches, and {skipped} records or cells of it could not be \
-             used",
-            part.launches, whole.launches
-        ));
-    }
-    if end >= length || !pairing.new.is_empty() || baseline.len() != 1 || current.len() != 1 {
-        return None;
-    }
-    let whole_until_there = pairing.pairs.iter().all(|pair| {
-        let (one, two) = (before.of(&pair.before), after.of(&pair.after));
-        let last = one.all().map(|kernel| kernel.rows[1]).max().unwrap_or(0);
-        let launches = |group: &Group<'_>| group.all().map(|kernel| kernel.launches).sum::<u64>();
-        let first = one.all().map(|kernel| kernel.rows[0]).min().unwrap_or(0);
-        first < end && (last >= end || launches(&one) == launches(&two))
-    });
-    let gone = before.of(&pairing.vanished);
-    let gone_behind = gone.all().all(|kernel| kernel.rows[0] >= end);
-    (whole_until_there && gone_behind && part.launches < whole.launches).then(|| {
-        format!(
-            "the current side is the beginning of the baseline: {} of {} launches, and then nothing",
-            part.launches, whole.launches
-        )
+use super::run::{Run, RunKernel};
+
+/// Whether a run of the current side looks cut off: like the beginning of a run of the baseline, or read
+/// with records that could not be used and fewer launches than any run of the baseline.
+pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
+    current.iter().find_map(|part| {
+        let least = baseline.iter().map(|run| run.launches).min()?;
+        let unused = |run: &Run| run.files.iter().map(|file| file.skipped).sum::<u64>();
+        let most_unused = baseline.iter().map(unused).max()?;
+        if part.launches < least && unused(part) > most_unused {
+            return Some(format!(
+                "{} has {} launches where the baseline has {least}, and {} records or cells of it could \
+                 not be used",
+                part.label,
+                part.launches,
+                unused(part)
+            ));
+        }
+        // One run of the baseline is enough: repeated runs launch the same.
+        let whole = baseline.iter().find(|whole| is_beginning(part, whole))?;
+        Some(format!(
+            "{} is the beginning of {}: {} of {} launches, and then nothing",
+            part.label, whole.label, part.launches, whole.launches
+        ))
     })
+}
+
+/// Every kernel that ends before the place of the cut is whole, every kernel that begins behind it is
+/// gone, and nothing is new.
+fn is_beginning(part: &Run, whole: &Run) -> bool {
+    let rows = |run: &Run| {
+        let last = run.kernels.iter().map(|kernel| kernel.rows[1].saturating_add(1));
+        last.max().unwrap_or(0)
+    };
+    let end = rows(part);
+    if end >= rows(whole) || part.launches >= whole.launches {
+        return false;
+    }
+    let key = |kernel: &RunKernel| {
+        (
+            kernel.full_name.clone(),
+            kernel.operator.clone(),
+            kernel.grid,
+            kernel.block,
+            kernel.blocks,
+        )
+    };
+    let mut known: BTreeMap<_, u64> = BTreeMap::new();
+    for kernel in &part.kernels {
+        *known.entry(key(kernel)).or_default() += kernel.launches;
+    }
+    let as_in_the_whole = whole.kernels.iter().all(|kernel| {
+        let there = known.remove(&key(kernel));
+        match there {
+            Some(launches) => {
+                kernel.rows[0] < end && (kernel.rows[1] >= end || launches == kernel.launches)
+            }
+            None => kernel.rows[0] >= end,
+        }
+    });
+    as_in_the_whole && known.is_empty()
 }
 
 /// What makes a comparison doubtful.

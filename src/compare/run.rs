@@ -275,10 +275,38 @@ impl Run {
             None => return Err("it has no key \"schema\"".to_owned()),
         }
         let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if run.kernels.iter().any(|kernel| kernel.device >= run.devices.len().max(1)) {
-            return Err("a kernel refers to a device that is not listed".to_owned());
+        for kernel in &run.kernels {
+            run.check(kernel).map_err(|what| format!("the kernel {:?} {what}", kernel.name))?;
         }
         Ok(run)
+    }
+
+    /// What is impossible about a kernel of a document that may have been edited.
+    fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
+        let samples = kernel.samples_s.iter().chain(&kernel.samples_cycles);
+        let amounts = [kernel.measured_s, kernel.modelled_s, kernel.recoverable_s, kernel.share];
+        let optional = [
+            kernel.bytes,
+            kernel.flops,
+            kernel.fp64_flops,
+            kernel.expected_s,
+            kernel.expected_high_s,
+            kernel.clock_hz,
+        ];
+        let mut all = samples.chain(&amounts).copied().chain(optional.into_iter().flatten());
+        if kernel.device >= self.devices.len().max(1) {
+            Err("refers to a device that is not listed")
+        } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
+            Err("has more than 64 samples")
+        } else if !all.all(|value| (0.0..1e30).contains(&value)) {
+            Err("has an amount that is negative or beyond all bounds")
+        } else if kernel.timed > kernel.launches || kernel.launches > 1 << 53 {
+            Err("has more launches than there can be, or fewer than have a duration")
+        } else if kernel.rows[0] > kernel.rows[1] || kernel.rows[1] > 1 << 53 {
+            Err("has rows out of order")
+        } else {
+            Ok(())
+        }
     }
 
     /// The run as a document with one line per key: fit for version control.

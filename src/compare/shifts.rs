@@ -47,8 +47,8 @@ pub(super) fn within(runs: &[&[f64]]) -> Option<f64> {
 /// With enough launches, the declared floor, and three standard errors of the shift as launches spread;
 /// with few, the larger floor, and three times their range. Never finer than the timer.
 fn floor(before: &[f64], after: &[f64], noise: &Noise, timer_s: f64) -> f64 {
-    let typical = before.iter().chain(after).copied().fold(f64::INFINITY, f64::min);
-    let timer = (timer_s.max(noise.timer_s) / typical.exp()).ln_1p();
+    let shortest = before.iter().chain(after).copied().fold(f64::INFINITY, f64::min);
+    let timer = (timer_s.max(noise.timer_s) / shortest.exp()).ln_1p();
     let least = before.len().min(after.len());
     let declared = if least >= Noise::ENOUGH {
         let variance = |values: &[f64]| {
@@ -137,29 +137,43 @@ pub(super) fn of_runs(
     })
 }
 
-/// Takes a linear drift over the order of the runs out of their values: the slope that least squares
-/// find beside the difference of the sides. The order must not be that of the sides alone.
-pub(super) fn without_drift(
+/// Values of runs that drift linearly over the order in which they were taken: least squares on the side
+/// and the place in the order. None where the order is that of the sides, so that a drift cannot be told
+/// from a change, or where nothing is left to estimate the error from.
+pub(super) fn of_drifting(
     before: &[f64],
     after: &[f64],
     positions: &(Vec<f64>, Vec<f64>),
-) -> (Vec<f64>, Vec<f64>, f64) {
-    let centred = |values: &[f64]| {
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        values.iter().map(|value| value - mean).collect::<Vec<_>>()
-    };
+) -> Option<Evidence> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let (one, two) = (before.len() as f64, after.len() as f64);
+    let degrees = one + two - 3.0;
+    if degrees < 1.0 || positions.0.len() != before.len() || positions.1.len() != after.len() {
+        return None;
+    }
     // Within each side, so that the difference of the sides does not bend the slope.
-    let pairs = [(before, &positions.0), (after, &positions.1)].map(|(values, positions)| {
-        let (values, positions) = (centred(values), centred(positions));
-        let products = values.iter().zip(&positions).map(|(value, at)| value * at).sum::<f64>();
-        (products, positions.iter().map(|at| at * at).sum::<f64>())
+    let sums = [(before, &positions.0), (after, &positions.1)].map(|(values, places)| {
+        let (value, place) = (mean(values), mean(places));
+        let pairs = values.iter().zip(places.iter());
+        let products = pairs.map(|(known, at)| (known - value) * (at - place)).sum::<f64>();
+        (products, places.iter().map(|at| (at - place).powi(2)).sum::<f64>())
     });
-    let (products, squares) = (pairs[0].0 + pairs[1].0, pairs[0].1 + pairs[1].1);
-    let slope = if squares > 0.0 { products / squares } else { 0.0 };
-    let all: Vec<f64> = positions.0.iter().chain(&positions.1).copied().collect();
-    let middle = all.iter().sum::<f64>() / all.len().max(1) as f64;
-    let level = |values: &[f64], positions: &[f64]| {
-        values.iter().zip(positions).map(|(value, at)| value - slope * (at - middle)).collect()
+    let (products, squares) = (sums[0].0 + sums[1].0, sums[0].1 + sums[1].1);
+    let apart = mean(&positions.1) - mean(&positions.0);
+    // Sides whose places do not interleave leave the drift to the imagination.
+    if squares <= 0.0 || apart.abs() >= 0.3 * (one + two) {
+        return None;
+    }
+    let slope = products / squares;
+    let middle = mean(&[positions.0.as_slice(), positions.1.as_slice()].concat());
+    let level = |values: &[f64], places: &[f64]| -> Vec<f64> {
+        values.iter().zip(places).map(|(value, at)| value - slope * (at - middle)).collect()
     };
-    (level(before, &positions.0), level(after, &positions.1), slope)
+    let (one_level, two_level) = (level(before, &positions.0), level(after, &positions.1));
+    let evidence = of_runs(&one_level, &two_level, None, 0.0)?;
+    let (pooled, shared) = variance(&one_level, &two_level);
+    let residual = pooled * shared / degrees;
+    // The slope is estimated too, and moves the difference of the sides where their places differ.
+    let error = (residual * (1.0 / one + 1.0 / two + apart * apart / squares)).sqrt();
+    Some(Evidence { standard_error: Some(error), degrees: Some(degrees), ..evidence })
 }

@@ -185,6 +185,8 @@ pub(crate) struct Prior {
     pub(crate) variance: f64,
     /// Infinite where kernels differ no more than chance lets them.
     pub(crate) degrees: f64,
+    /// Degrees of freedom of all kernels together.
+    pub(crate) most: f64,
 }
 
 impl Prior {
@@ -197,6 +199,7 @@ impl Prior {
             .map(|(variance, degrees)| (variance.max(SMALLEST_VARIANCE), *degrees))
             .collect();
         let count = usable.len() as f64;
+        let most = usable.iter().map(|(_, degrees)| degrees).sum::<f64>();
         if usable.is_empty() {
             return None;
         }
@@ -209,32 +212,32 @@ impl Prior {
         let mean = logs.iter().sum::<f64>() / count;
         if usable.len() < 3 {
             // Too few to tell how far they differ: nothing is pooled beyond their own degrees.
-            let degrees = usable.iter().map(|(_, degrees)| degrees).sum::<f64>();
-            let pooled = usable.iter().map(|(variance, own)| variance * own).sum::<f64>() / degrees;
-            return Some(Self { variance: pooled, degrees: 0.0 });
+            let pooled = usable.iter().map(|(variance, own)| variance * own).sum::<f64>() / most;
+            return Some(Self { variance: pooled, degrees: 0.0, most });
         }
         let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
         let expected =
             usable.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
         let excess = spread - expected;
         if excess <= 0.0 {
-            return Some(Self { variance: mean.exp(), degrees: f64::INFINITY });
+            return Some(Self { variance: mean.exp(), degrees: f64::INFINITY, most });
         }
         let half = trigamma_inverse(excess);
-        Some(Self { variance: (mean + digamma(half) - half.ln()).exp(), degrees: 2.0 * half })
+        Some(Self { variance: (mean + digamma(half) - half.ln()).exp(), degrees: 2.0 * half, most })
     }
 
-    /// A kernel's variance drawn towards the common one, and its degrees of freedom.
+    /// A kernel's variance drawn towards the common one, and its degrees of freedom: no more than all
+    /// kernels have together.
     pub(crate) fn moderate(self, variance: f64, degrees: f64) -> (f64, f64) {
         if self.degrees.is_infinite() {
-            return (self.variance, f64::INFINITY);
+            return (self.variance, self.most);
         }
         let all = self.degrees + degrees;
         if all <= 0.0 {
             return (self.variance, 0.0);
         }
         let own = if degrees > 0.0 { variance.max(SMALLEST_VARIANCE) * degrees } else { 0.0 };
-        ((self.variance * self.degrees + own) / all, all)
+        ((self.variance * self.degrees + own) / all, all.min(self.most))
     }
 }
 

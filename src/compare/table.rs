@@ -37,7 +37,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let (before, after) = (Runs::new(baseline), Runs::new(current));
     let pairing =
         pair_sides(&before.identities, &after.identities, (baseline.len(), current.len()));
-    let basis = if devices(baseline) == devices(current) { Basis::Time } else { Basis::Headroom };
+    let basis = if same_devices(baseline, current) { Basis::Time } else { Basis::Headroom };
     let rows: Vec<Row<'_>> = pairing
         .pairs
         .iter()
@@ -74,7 +74,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         common,
         work,
         proposals: proposals::propose((&before, &vanished), (&after, &new), work),
-        cut_off: cut_off(baseline, current, &pairing, (&before, &after)),
+        cut_off: cut_off(baseline, current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
         order: order(&setting.order),
@@ -233,14 +233,10 @@ impl Table<'_> {
             return shifts::single(shift, floor);
         }
         let level = self.positions.as_ref().filter(|(one, two)| one.len() + two.len() >= 4);
-        let (one, two) = match level {
-            Some(positions) => {
-                let (one, two, _) = shifts::without_drift(before, after, positions);
-                (one, two)
-            }
-            None => (before.to_vec(), after.to_vec()),
-        };
-        shifts::of_runs(&one, &two, None, 0.0).unwrap_or_else(|| shifts::single(0.0, floor))
+        let drifting = level.and_then(|positions| shifts::of_drifting(before, after, positions));
+        drifting
+            .or_else(|| shifts::of_runs(before, after, None, 0.0))
+            .unwrap_or_else(|| shifts::single(0.0, floor))
     }
 
     /// The whole run, for the same amount of work.
@@ -392,6 +388,13 @@ impl Table<'_> {
             let find = |logs: &[Vec<f64>]| logs.iter().find(|run| !run.is_empty()).cloned();
             let pick = || Some((find(&all_before)?, find(&all_after)?));
             let samples = pick().filter(|_| row.by_samples && self.basis == Basis::Time);
+            // The two runs that have it share what befell these runs, not the median of all.
+            let taken = if common.removed && self.several {
+                let (clean_before, clean_after) = row.without(offsets);
+                (two[0] - one[0]) - (clean_after[0] - clean_before[0])
+            } else {
+                taken
+            };
             let of = |offset: f64| {
                 let mut evidence = match &samples {
                     Some((one, two)) => {
@@ -457,10 +460,23 @@ fn work(rows: &[Row<'_>]) -> f64 {
         })
         .collect();
     let Some(usual) = weighted_median(&ratios) else { return 1.0 };
-    let all: f64 = ratios.iter().map(|(_, share)| share).sum();
-    let agreeing = ratios.iter().filter(|(ratio, _)| (ratio - usual).abs() < 0.02);
-    let agreeing: f64 = agreeing.map(|(_, share)| share).sum();
-    if agreeing >= 0.6 * all { usual.exp() } else { 1.0 }
+    let agreeing: Vec<f64> = ratios
+        .iter()
+        .filter(|(ratio, _)| (ratio - usual).abs() < 0.02)
+        .map(|(_, share)| *share)
+        .collect();
+    // Most kernels and most of the time of the whole run: a single kernel that is launched more often
+    // is a change, not more work.
+    let most_kernels = agreeing.len() * 4 >= ratios.len() * 3 && agreeing.len() >= 2;
+    let most_time = agreeing.iter().sum::<f64>() >= 0.75;
+    if most_kernels && most_time { usual.exp() } else { 1.0 }
+}
+
+/// Whether every run of both sides ran on the same devices.
+fn same_devices(baseline: &[Run], current: &[Run]) -> bool {
+    let mut sets = baseline.iter().chain(current).map(|run| devices(std::slice::from_ref(run)));
+    let Some(first) = sets.next() else { return true };
+    sets.all(|set| set == first)
 }
 
 fn devices(runs: &[Run]) -> Vec<&str> {
@@ -509,6 +525,7 @@ fn side(runs: &[Run], joined: &Runs<'_>) -> Side {
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
     let mut commits: Vec<String> =
         runs.iter().filter_map(|run| run.origin.commit.clone()).collect();
+    commits.sort_unstable();
     commits.dedup();
     Side {
         labels: runs.iter().map(|run| run.label.clone()).collect(),

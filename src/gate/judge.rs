@@ -82,7 +82,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         decision.comparison = Some(comparison);
     }
     decision.checks.extend(bounds::judge(&there, current, policy));
-    decision.waive(policy, setting.today);
+    decision.waive(policy, &there, setting.today);
     decision.conclude();
     decision
 }
@@ -158,22 +158,25 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
 
 impl Decision {
     /// Takes the kernels that waivers name out of the decision; they stay in the list.
-    fn waive(&mut self, policy: &Policy, today: (u32, u32, u32)) {
+    fn waive(&mut self, policy: &Policy, there: &[Lone], today: (u32, u32, u32)) {
+        let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
         for waiver in &policy.waivers {
             let owner =
                 waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
-            let measured = self.measured();
             let fits = |check: &Check| match &check.subject {
                 Subject::Kernel { name, full_name, shape, .. } => {
                     waiver.metric.is_none_or(|metric| metric == check.metric)
-                        && measured.iter().any(|(known, known_as)| {
+                        && known.iter().any(|(known, known_as)| {
                             known == name
                                 && known_as.full_name == *full_name
-                                && known_as.shape == *shape
+                                && (known_as.shape == *shape || known_as.shape.is_empty())
                                 && waiver.selector.fits(known, known_as)
                         })
                 }
-                Subject::Run => false,
+                // What is of the whole run is accepted by its metric.
+                Subject::Run => {
+                    waiver.metric == Some(check.metric) && waiver.selector.is_everything()
+                }
             };
             let fitting: Vec<usize> = (0..self.checks.len())
                 .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
@@ -199,13 +202,15 @@ impl Decision {
         }
     }
 
-    /// Every kernel of the comparison, as selectors look at it.
-    fn measured(&self) -> Vec<(String, compare::Measured)> {
-        let Some(comparison) = &self.comparison else { return Vec::new() };
+    /// Every kernel of the current side and of the comparison, as selectors look at it.
+    fn measured(&self, there: &[Lone]) -> Vec<(String, compare::Measured)> {
+        let there = there.iter().map(|lone| (lone.name.clone(), lone.measured.clone()));
+        let Some(comparison) = &self.comparison else { return there.collect() };
         let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
         let lone = comparison.new.iter().chain(&comparison.vanished);
         let lone = lone.map(|lone| (&lone.name, &lone.measured));
-        changes.chain(lone).map(|(name, measured)| (name.clone(), measured.clone())).collect()
+        let both = changes.chain(lone).map(|(name, measured)| (name.clone(), measured.clone()));
+        there.chain(both).collect()
     }
 
     /// Orders the checks, counts them and says how it ends.

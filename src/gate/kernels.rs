@@ -47,7 +47,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
             if let Some(limit) =
                 policy.limit(metric, &change.after, &change.name).filter(|_| !judged)
             {
-                checks.extend(other_check(comparison, change, limit));
+                checks.extend(other_check(comparison, change, limit, policy));
             }
         }
         if let Some(limit) = policy.limit(Metric::Findings, &change.after, &change.name) {
@@ -108,7 +108,8 @@ fn time_checks(comparison: &Comparison, policy: &Policy) -> Verdicts {
             move |own: f64| if timed.counts { adjusted <= rate } else { own <= rate }
         };
         let limit = timed.limit.shift();
-        let noise = policy.noise.kernel.ln_1p();
+        // The noise of several runs is in their spread; what is declared is for one run a side.
+        let noise = if timed.own.unit == Unit::Runs { 0.0 } else { policy.noise.kernel.ln_1p() };
         let raw = timed.change.raw.as_ref().map_or(0.0, |raw| raw.shift);
         // What is only relative to others that moved is not a change of this kernel.
         let standing = if is_beyond(timed.own, limit, allowed(worse[at])) && raw > noise {
@@ -144,6 +145,16 @@ fn time_check(
     let matters = timed.counts && (by_headroom || delta.abs() >= least);
     let mut evidence = words::evidence(comparison, change, own);
     let clock = clock_explains(change, limit.shift());
+    // Where all kernels got so much faster, the shift that they share hides each.
+    let raw = change.raw.as_ref().map_or(0.0, |raw| raw.shift);
+    let standing = if standing == Standing::Within
+        && raw < -policy.implausible_factor.max(1.0).ln()
+        && raw < -own.floor
+    {
+        Standing::Better
+    } else {
+        standing
+    };
     let tail = change.mean_shift.filter(|mean| {
         let common = if comparison.common.removed { comparison.common.evidence.shift } else { 0.0 };
         standing == Standing::Within && mean - common > 2.0 * limit.shift().max(own.floor)
@@ -228,7 +239,8 @@ fn clock_explains(change: &Change, limit: f64) -> Option<String> {
 }
 
 fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
-    let far = own.shift < -policy.implausible_factor.max(1.0).ln();
+    let raw = change.raw.as_ref().map_or(own.shift, |raw| raw.shift);
+    let far = own.shift.min(raw) < -policy.implausible_factor.max(1.0).ln();
     // Faster than the roof allows, which it was not before.
     let certain = |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < 0.97);
     far || certain(&change.after) && !certain(&change.before)
@@ -257,12 +269,18 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
 }
 
 /// A metric other than time, of which there is one value a side.
-fn other_check(comparison: &Comparison, change: &Change, limit: &Limit) -> Option<Check> {
+fn other_check(
+    comparison: &Comparison,
+    change: &Change,
+    limit: &Limit,
+    policy: &Policy,
+) -> Option<Check> {
     let per_launch = |measured: &Measured, sum: Option<f64>| {
         sum.filter(|_| measured.launches > 0.0).map(|sum| sum / measured.launches)
     };
     let (before, after) = (&change.before, &change.after);
-    let noise = change.own.as_ref().map_or(COUNTED_NOISE, |own| own.floor);
+    let declared = comparison_noise(comparison);
+    let noise = change.own.as_ref().map_or(COUNTED_NOISE, |own| own.floor.max(declared));
     let (one, two, unit, floor) = match limit.metric {
         Metric::Share => (Some(before.share), Some(after.share), "share", noise),
         Metric::Headroom | Metric::Roof => (before.headroom, after.headroom, "ratio", noise),
@@ -289,7 +307,29 @@ fn other_check(comparison: &Comparison, change: &Change, limit: &Limit) -> Optio
         }
         _ => return None,
     };
-    let (one, two) = (one?, two?);
+    let (Some(one), Some(two)) = (one, two) else {
+        // What neither side has cannot have changed; what one has says nothing about the other.
+        let lacking = match (one, two) {
+            (None, None) => return None,
+            (None, _) => "the baseline",
+            _ => "the current side",
+        };
+        return Some(Check {
+            verdict: Verdict::NoData,
+            action: policy.incomparable,
+            share: Some(after.share),
+            matched: Some(change.pair.level),
+            ..Check::new(
+                limit.metric.key(),
+                limit.metric,
+                subject(&change.name, after),
+                format!(
+                    "{lacking} does not tell its {}, which the policy limits",
+                    limit.metric.key()
+                ),
+            )
+        });
+    };
     // From nothing to something is more than any share.
     let shift = match (one > 0.0, two > 0.0) {
         (true, true) => (two / one).ln(),
@@ -327,6 +367,13 @@ fn other_check(comparison: &Comparison, change: &Change, limit: &Limit) -> Optio
             words::metric(limit, one, two),
         )
     })
+}
+
+/// What noise leaves of values that follow the time, as a logarithm: nothing is known of their spread.
+fn comparison_noise(comparison: &Comparison) -> f64 {
+    let spread = |side: &crate::compare::Side| side.spread.unwrap_or(0.0);
+    let spread = spread(&comparison.current).max(spread(&comparison.baseline));
+    (2.0 * spread).max(0.03_f64.ln_1p())
 }
 
 /// Findings that the baseline does not have.

@@ -61,6 +61,9 @@ fn of_whole(rule: &str, evidence: &Evidence, limit: &Limit, policy: &Policy) -> 
     let (verdict, action) = match standing {
         Standing::Worse => (Verdict::Regression, limit.action),
         Standing::Unsure => (Verdict::Ambiguous, policy.ambiguous),
+        Standing::Better if evidence.shift < -policy.implausible_factor.max(1.0).ln() => {
+            (Verdict::ImplausibleImprovement, policy.implausible)
+        }
         Standing::Better => (Verdict::Improvement, Action::None),
         Standing::Within => (Verdict::Unchanged, Action::None),
     };

@@ -259,7 +259,7 @@ const ELSEWHERE: [&str; 44] = [
     "amd_read_gfx942",
     "amd_valu_flops",
     "amd_write",
-    // A floor of the gate, which is still to come.
+    // The floor of the gate, tested beside it.
     "single_launch_noise",
     // Repaired by the PyProf reader, and tested beside it.
     "pyprof_linear_bytes_faulty",

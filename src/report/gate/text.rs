@@ -2,7 +2,7 @@
 
 use super::view::{self, change, name};
 use super::{GateOutput, GateReport};
-use crate::gate::{Action, Check, Outcome, Verdict};
+use crate::gate::{Action, Check, Metric, Outcome, Subject, Verdict};
 use crate::report::text::{heading, table, wrap};
 use crate::report::view::{Style, printable};
 
@@ -33,6 +33,9 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
         text = text.replacen(&word, &style.paint(colour(report.decision.outcome), &word), 1);
     }
     decided(&mut text, report, style);
+    if !report.decision.decides {
+        kernels(&mut text, report, style);
+    }
     text.push('\n');
     for (label, lines) in rest(report, style) {
         list(&mut text, style, label, &lines);
@@ -132,6 +135,33 @@ fn decided(text: &mut String, report: &GateReport<'_>, style: &Style) {
             text.push_str(&format!("     and {} more in the JSON\n", lines.len() - EVIDENCE - 1));
         }
     }
+}
+
+/// Rows of the table of all kernels.
+const KERNELS: usize = 15;
+
+/// What became of every kernel, those that moved most first: what a comparison is asked for.
+fn kernels(text: &mut String, report: &GateReport<'_>, style: &Style) {
+    let mut all: Vec<&Check> = report
+        .decision
+        .checks
+        .iter()
+        .filter(|check| matches!(check.metric, Metric::Time | Metric::Headroom))
+        .filter(|check| matches!(check.subject, Subject::Kernel { .. }) && check.change.is_some())
+        .collect();
+    let moved = |check: &Check| check.delta_s.or(check.change).unwrap_or(0.0).abs();
+    all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
+    let shown = &all[..all.len().min(KERNELS)];
+    if shown.is_empty() {
+        return;
+    }
+    let of = if all.len() > shown.len() {
+        format!(", the first {} of {}", shown.len(), all.len())
+    } else {
+        String::new()
+    };
+    heading(text, style, &format!("Kernels, by how much they moved{of}"));
+    table(text, &view::table(shown, style), &[], style, 1);
 }
 
 /// What a check says, with the kernel it says it of.

@@ -1,7 +1,7 @@
 //! What text and Markdown share: words, numbers, columns, order.
 
 use super::GateReport;
-use crate::compare::{Evidence, Lone, MatchLevel, Side, percent as relative};
+use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side, percent as relative};
 use crate::gate::{Action, Check, Metric, Outcome, Subject, Value, Verdict};
 use crate::report::view::{
     MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
@@ -253,6 +253,14 @@ fn total(report: &GateReport<'_>) -> Option<String> {
         (None, None) => return None,
     };
     let evidence = comparison.map(|both| &both.total);
+    // Across devices the total is a distance from the roof, and times say nothing.
+    if comparison.is_some_and(|both| both.basis == Basis::Headroom) {
+        let change = match check {
+            Some(check) => judged(check, evidence),
+            None => evidence.map(shift)?,
+        };
+        return Some(format!("headroom of the whole run, not its time: {change}"));
+    }
     let change = match check {
         Some(check) => judged(check, evidence),
         None => evidence.map(shift)?,
@@ -467,12 +475,6 @@ pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(command) = report.command {
         lines.push(("Again", printable(command)));
-    }
-    if report.decision.decides
-        && let Some(both) = &report.decision.comparison
-        && let ([before], [after]) = (&both.baseline.labels[..], &both.current.labels[..])
-    {
-        lines.push(("Every kernel", format!("rooflint diff {} {}", word(before), word(after))));
     }
     lines
 }

@@ -57,7 +57,7 @@ fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     copies(folder.path(), "main", 4, ("", 1.0));
     copies(folder.path(), "same", 4, ("", 1.001));
-    copies(folder.path(), "slow", 4, ("layer_norm", 1.3));
+    copies(folder.path(), "slow", 4, ("softmax", 1.3));
     folder
 }
 
@@ -70,13 +70,13 @@ fn a_slowdown_fails_the_gate_and_only_a_slowdown() {
     let slow = gate(&["slow-*.csv"]);
     assert_eq!(slow.code, 1, "{}{}", slow.out, slow.err);
     assert!(slow.out.starts_with("Gate         FAILED: "), "{}", slow.out);
-    assert!(slow.out.contains("layer_norm"), "{}", slow.out);
+    assert!(slow.out.contains("softmax"), "{}", slow.out);
     let same = gate(&["same-*.csv"]);
     assert_eq!((same.code, same.err.as_str()), (0, ""), "{}", same.out);
     // The same text, and no failure.
     let warned = gate(&["slow-*.csv", "--exit-zero"]);
     assert_eq!(warned.code, 0);
-    assert!(warned.out.contains("layer_norm"), "{}", warned.out);
+    assert!(warned.out.contains("softmax"), "{}", warned.out);
     // The other way round it is an improvement.
     let faster = rooflint(folder.path(), &["gate", "main-*.csv", "--baseline", "slow-*.csv"]);
     assert_eq!(faster.code, 0, "{}", faster.out);
@@ -100,7 +100,7 @@ fn every_surface_is_written_in_one_run() {
     assert!(gate.out.contains("::error "), "{}", gate.out);
     for name in names.into_iter().chain(["quality.json"]) {
         let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(text.contains("layer_norm"), "{name}: {text}");
+        assert!(text.contains("softmax"), "{name}: {text}");
     }
     let wrong = rooflint(
         folder.path(),
@@ -116,7 +116,7 @@ fn exit_codes_tell_apart_what_failed() {
     let at = folder.path();
     std::fs::write(at.join("broken.csv"), "nothing,to,see\n").unwrap();
     std::fs::write(at.join("unsure.toml"), "[gate]\nambiguous = \"inconclusive\"\n").unwrap();
-    copies(at, "little", 1, ("layer_norm", 1.08));
+    copies(at, "little", 1, ("softmax", 1.08));
     for (arguments, code) in [
         (&["gate", "broken.csv", "--baseline", "main-0.csv"][..], 3),
         (&["gate", "main-0.csv", "--baseline", "missing.csv"][..], 3),
