@@ -70,11 +70,11 @@ struct Save {
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
     name: String,
 
-    /// Commit of the code that ran [default: from GITHUB_SHA or CI_COMMIT_SHA, else from .git]
+    /// Commit of the code that ran [default: from `GITHUB_SHA` or `CI_COMMIT_SHA`, else from .git]
     #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
     commit: Option<String>,
 
-    /// Its branch [default: from GITHUB_REF_NAME or CI_COMMIT_BRANCH, else from .git]
+    /// Its branch [default: from `GITHUB_REF_NAME` or `CI_COMMIT_BRANCH`, else from .git]
     #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
     branch: Option<String>,
 

@@ -90,7 +90,7 @@ pub fn turns(values: &[f64]) -> Turns {
         Some((drift, misfit)) if misfit < staircase(&logs, &steps) => {
             Turns { steps: Vec::new(), drift: Some(drift) }
         }
-        _ => Turns { steps: steps.iter().map(|step| step.told()).collect(), drift: None },
+        _ => Turns { steps: steps.iter().map(Step::told).collect(), drift: None },
     }
 }
 
@@ -355,7 +355,6 @@ mod tests {
                 !turns.steps.is_empty() || turns.drift.is_some()
             };
             let told = (0..1000).filter(is_told).count();
-            println!("{told} of 1000 for noise of {width} in {count} values");
             assert!(told <= most, "{told} of 1000 for noise of {width} in {count} values");
         }
     }
@@ -377,7 +376,6 @@ mod tests {
                 step.at.abs_diff(levels[0].1) <= 1 && (step.change - expected).abs() < 0.04
             };
             let found = (0..1000).filter(found).count();
-            println!("{found} of 1000 found for {levels:?}, {width}");
             assert!(found >= least, "{found} of 1000 for {levels:?}, noise {width}");
         }
     }

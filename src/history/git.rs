@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    fn of(files: &[(&str, &str)], at: &str) -> Option<(Option<String>, Option<String>)> {
+    fn of(files: &[(&str, &str)], at: &str) -> Found {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), files);
         let at = root.path().join(at);
@@ -106,11 +106,11 @@ mod tests {
         head(&at).map(|head| (head.commit, head.branch))
     }
 
-    fn found(
-        commit: Option<&str>,
-        branch: Option<&str>,
-    ) -> Option<(Option<String>, Option<String>)> {
-        Some((commit.map(str::to_owned), branch.map(str::to_owned)))
+    type Found = Option<(Option<String>, Option<String>)>;
+
+    fn found<'a>(commit: impl Into<Option<&'a str>>, branch: impl Into<Option<&'a str>>) -> Found {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        [(owned(commit.into()), owned(branch.into()))].into_iter().next()
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
             (".git/refs/heads/dev/fast", &*format!("{ONE}\n")),
             (".git/packed-refs", &*format!("{TWO} refs/heads/dev/fast\n")),
         ];
-        assert_eq!(of(&loose, "src/deep"), found(Some(ONE), Some("dev/fast")));
+        assert_eq!(of(&loose, "src/deep"), found(ONE, "dev/fast"));
         let packed = [
             (".git/HEAD", "ref: refs/heads/main\n"),
             (
@@ -131,13 +131,13 @@ mod tests {
                 ),
             ),
         ];
-        assert_eq!(of(&packed, ""), found(Some(ONE), Some("main")));
+        assert_eq!(of(&packed, ""), found(ONE, "main"));
     }
 
     #[test]
     fn a_commit_may_be_checked_out_by_itself_and_a_branch_be_without_one() {
-        assert_eq!(of(&[(".git/HEAD", &*format!("{TWO}\n"))], ""), found(Some(TWO), None));
-        assert_eq!(of(&[(".git/HEAD", "ref: refs/heads/main\n")], ""), found(None, Some("main")));
+        assert_eq!(of(&[(".git/HEAD", &*format!("{TWO}\n"))], ""), found(TWO, None));
+        assert_eq!(of(&[(".git/HEAD", "ref: refs/heads/main\n")], ""), found(None, "main"));
         assert_eq!(of(&[(".git/HEAD", "ref: refs/heads/.invalid\n")], ""), found(None, None));
     }
 
@@ -150,13 +150,13 @@ mod tests {
             ("main/.git/worktrees/fix/commondir", "../..\n"),
             ("fix/.git", "gitdir: ../main/.git/worktrees/fix\n"),
         ];
-        assert_eq!(of(&tree, "fix/src"), found(Some(ONE), Some("fix")));
+        assert_eq!(of(&tree, "fix/src"), found(ONE, "fix"));
         let module = [
             (".git/HEAD", "ref: refs/heads/main\n"),
             (".git/modules/lib/HEAD", &*format!("{TWO}\n")),
             ("lib/.git", "gitdir: ../.git/modules/lib\n"),
         ];
-        assert_eq!(of(&module, "lib"), found(Some(TWO), None));
+        assert_eq!(of(&module, "lib"), found(TWO, None));
     }
 
     #[test]

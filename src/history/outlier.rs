@@ -5,7 +5,7 @@
 
 use super::batch::Batch;
 use super::change::{MIN_CHANGE, turns};
-use super::linked::linked;
+use super::linked::{Held, linked};
 use crate::compare::{Run, median};
 use crate::units::{percent, si};
 
@@ -75,7 +75,7 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     let whole = outlier(None, &totals);
     let mut kernels = Vec::new();
     for track in linked(&all) {
-        let times = track.medians(|measured| measured.launch_s());
+        let times = track.medians(Held::launch_s);
         let share = track.medians(|measured| Some(measured.share)).pop().flatten();
         if share.is_some_and(|share| share >= SHARE) {
             kernels.extend(outlier(Some(track.name.clone()), &times));

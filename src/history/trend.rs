@@ -479,7 +479,7 @@ mod tests {
         assert!(found.kernels.iter().all(|line| !line.is_judged));
         let other =
             Entry { run: run("H100", vec![kernel("a", 9.0)]), ..store.entries()[0].clone() };
-        store = with(&store, other);
+        store = with(&store, &other);
         let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
         assert_eq!((found.devices, found.points.len()), (vec!["L4".to_owned()], 2));
         assert!(found.notes[1].contains("H100"), "{:?}", found.notes);
@@ -488,7 +488,7 @@ mod tests {
     }
 
     /// The store with an entry before all others.
-    fn with(store: &Store, entry: Entry) -> Store {
+    fn with(store: &Store, entry: &Entry) -> Store {
         let path = store.folder().join("default/2026-10-01T000000Z-none-00000000.json");
         std::fs::write(path, entry.run.json()).unwrap();
         Store::open(store.folder()).unwrap()
