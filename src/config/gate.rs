@@ -85,7 +85,7 @@ pub(super) struct Wire {
 struct NoiseWire {
     /// Relative shift of one kernel from run to run, with enough launches to measure.
     kernel: Option<Spanned<Amount>>,
-    /// The same with few launches.
+    /// The same with four launches; with fewer it grows, to twice as much for single launches.
     few_launches: Option<Spanned<Amount>>,
     /// Relative shift of all kernels together: clocks, temperature.
     common: Option<Spanned<Amount>>,

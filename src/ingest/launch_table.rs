@@ -103,7 +103,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 fn read_csv(reading: &mut Reading<'_>) -> Result<Table, IngestError> {
     let header = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
     let width = header.len();
-    let mut table = Table::new(reading, header, &BTreeMap::new(), "CSV");
+    let mut table = Table::new(reading, header, &BTreeMap::new());
     let mut records = reading.records();
     let mut record = csv::ByteRecord::new();
     while let Some(line) = records.next(&mut record)? {
@@ -134,7 +134,7 @@ fn read_json(reading: &mut Reading<'_>) -> Result<Table, IngestError> {
     }
     let names: BTreeSet<&String> = document.launches.iter().flat_map(Map::keys).collect();
     let header: Vec<String> = names.into_iter().cloned().collect();
-    let mut table = Table::new(reading, header.clone(), &document.metadata, "JSON");
+    let mut table = Table::new(reading, header.clone(), &document.metadata);
     let mut record = csv::ByteRecord::new();
     // A parsed document has no lines: launches are counted instead.
     for (number, launch) in (1..).zip(&document.launches) {
@@ -184,7 +184,6 @@ impl Table {
         reading: &mut Reading<'_>,
         header: Vec<String>,
         metadata: &BTreeMap<String, String>,
-        form: &str,
     ) -> Self {
         let at = |name: &str| header.iter().position(|field| field == name);
         let plain = PLAIN.iter().filter_map(|name| Some((*name, at(name)?))).collect();
@@ -205,7 +204,7 @@ impl Table {
         });
         let measured: Vec<Measured> = measured.collect();
         let (blocks, threads) = (at("blocks"), at("threads_per_block"));
-        reading.source.dialect = format!("launch table as {form}, {} columns", header.len());
+        reading.source.dialect = format!("launch table, {} columns", header.len());
         let mut table = Self {
             plain,
             blocks,
