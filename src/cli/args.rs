@@ -98,7 +98,7 @@ pub(super) enum Command {
     Calibrate(super::calibrate::Calibrate),
     Baseline(super::baseline::Baseline),
     Trend(super::trend::Trend),
-    /// Write a page that teaches the roofline model: hardware and kernel to vary, and data moving
+    /// Write a page that teaches the roofline model, with hardware and kernel to vary
     #[cfg(feature = "page")]
     Learn(Learn),
     /// The catalogue of devices, or one of them with every figure and its source

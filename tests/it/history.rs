@@ -208,7 +208,7 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
     assert_eq!(save(&["run.csv", "--date", "2026-10-01"]).code, 0);
     for (arguments, code, says) in [
         (vec!["run.csv"], 2, "saved already, as default/2026-10-01T000000Z-none-"),
-        (vec!["run.csv", "run.csv", "--name", "b"], 2, "saved already, as b/"),
+        (vec!["run.csv", "run.csv", "--name", "b"], 2, "are the same measurement"),
         (vec!["run.csv", "--name", "../b"], 2, "cannot be called"),
         (vec!["run.csv", "--store", "."], 2, "holds other files"),
         (vec!["run.csv", "--date", "yesterday"], 2, "no time such as"),

@@ -479,17 +479,6 @@ pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// A word as a shell takes it.
-fn word(text: &str) -> String {
-    let text = printable(text);
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:@".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -507,11 +496,5 @@ mod tests {
             assert_eq!(change(relative), shown);
         }
         assert_eq!(interval([0.101, 0.14]), "[+10.1, +14.0] %");
-    }
-
-    #[test]
-    fn a_label_stays_one_word_of_a_command() {
-        assert_eq!(word("runs/a.csv"), "runs/a.csv");
-        assert_eq!(word("it's $(rm)"), r"'it'\''s $(rm)'");
     }
 }
