@@ -35,7 +35,8 @@ pub struct Evidence {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// The confidence which that interval attains, two-sided: as near to 95 % as the counts allow.
+    /// The confidence which that interval attains, two-sided: as near to 90 % as the counts allow, so that
+    /// one end has 95 %.
     pub confidence: Option<f64>,
     /// What the interval is an interval of.
     pub unit: Unit,
