@@ -90,11 +90,8 @@ pub(super) enum Command {
     Convert(Convert),
     /// What a kernel should take on a device, before there is a profile
     Predict(Predict),
-    /// Fail if a run is worse than its baseline, or than a policy allows
     Gate(super::gate::Gate),
-    /// What changed from one run to another; informs, and fails nothing
     Diff(super::gate::Diff),
-    /// What repeated runs of the same code tell of the noise, as floors for a policy
     Calibrate(super::calibrate::Calibrate),
     Baseline(super::baseline::Baseline),
     Trend(super::trend::Trend),

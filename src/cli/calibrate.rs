@@ -110,7 +110,7 @@ fn text(found: &Calibration) -> String {
         lines
             .push("so few runs tell little: five or more, on different days, tell more".to_owned());
     }
-    let mut text: String = lines.iter().map(|line| format!("# {line}\n")).collect();
+    let mut text = format!("# {}\n", lines.join("\n# "));
     let noise = found.proposed;
     text.push_str(&format!(
         "\n[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",

@@ -286,6 +286,10 @@ fn targets(side: &Side) -> Result<Targets, Failure> {
         };
         targets.push(target);
     }
+    if targets.iter().filter(|(path, _)| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::usage("only one output can go to the standard output")
+            .help("write the others to files: -o FORMAT=PATH"));
+    }
     let to_stdout = to_stdout();
     if targets.is_empty() {
         targets.push((PathBuf::from("-"), to_stdout));

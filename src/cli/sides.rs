@@ -117,57 +117,57 @@ impl Sides<'_> {
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
                 let store = Store::open(path)?;
-                self.newest(&store, (current, filter), max_age_days, &mut baseline)?;
+                newest(&store, (current, filter), max_age_days, &mut baseline)?;
             } else {
                 baseline.runs.extend(self.runs(std::slice::from_ref(path))?);
             }
         }
         Ok(baseline)
     }
+}
 
-    fn newest(
-        &self,
-        store: &Store,
-        (current, filter): (&[Run], &Filter),
-        max_age_days: u32,
-        baseline: &mut Baseline,
-    ) -> Result<(), Failure> {
-        let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
-        let on_device = Filter { device, ..filter.clone() };
-        // Where the store knows other devices only, the gate says so.
-        let entries = store.baseline(&on_device).or_else(|_| store.baseline(filter))?;
-        for run in current {
-            if let Some(entry) = Store::same_measurement(run, entries.iter().copied()) {
-                let message = format!(
-                    "{} is saved as {} in the baseline: a run cannot be its own yardstick",
-                    run.label, entry.id
-                );
-                return Err(Failure::usage(message)
-                    .help("gate a run before it is saved, or name an older baseline"));
-            }
+/// Adds the newest runs of a store on the device of the current runs.
+fn newest(
+    store: &Store,
+    (current, filter): (&[Run], &Filter),
+    max_age_days: u32,
+    baseline: &mut Baseline,
+) -> Result<(), Failure> {
+    let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
+    let on_device = Filter { device, ..filter.clone() };
+    // Where the store knows other devices only, the gate says so.
+    let entries = store.baseline(&on_device).or_else(|_| store.baseline(filter))?;
+    for run in current {
+        if let Some(entry) = Store::same_measurement(run, entries.iter().copied()) {
+            let message = format!(
+                "{} is saved as {} in the baseline: a run cannot be its own yardstick",
+                run.label, entry.id
+            );
+            return Err(Failure::usage(message)
+                .help("gate a run before it is saved, or name an older baseline"));
         }
-        let all = store.entries().iter().filter(|entry| on_device.fits(entry));
-        for outlier in outliers(&batches(all)) {
-            baseline.notes.push(format!("doubtful baseline: {}", outlier.sentence()));
-        }
-        for unreadable in store.unreadable() {
-            let path = unreadable.path.display();
-            baseline.notes.push(format!("{path} of the store was not read: {}", unreadable.reason));
-        }
-        let now = now();
-        let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
-        if let Some(age) = oldest.filter(|age| *age > u64::from(max_age_days)) {
-            baseline.notes.push(format!(
-                "old baseline: it was saved {age} days ago, and {max_age_days} are allowed; save a new one"
-            ));
-        }
-        for entry in entries {
-            let mut run = entry.run.clone();
-            run.label.clone_from(&entry.id);
-            baseline.runs.push(run);
-        }
-        Ok(())
     }
+    let all = store.entries().iter().filter(|entry| on_device.fits(entry));
+    for outlier in outliers(&batches(all)) {
+        baseline.notes.push(format!("doubtful baseline: {}", outlier.sentence()));
+    }
+    for unreadable in store.unreadable() {
+        let path = unreadable.path.display();
+        baseline.notes.push(format!("{path} of the store was not read: {}", unreadable.reason));
+    }
+    let now = now();
+    let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
+    if let Some(age) = oldest.filter(|age| *age > u64::from(max_age_days)) {
+        baseline.notes.push(format!(
+            "old baseline: it was saved {age} days ago, and {max_age_days} are allowed; save a new one"
+        ));
+    }
+    for entry in entries {
+        let mut run = entry.run.clone();
+        run.label.clone_from(&entry.id);
+        baseline.runs.push(run);
+    }
+    Ok(())
 }
 
 /// Now, to the second.

@@ -9,7 +9,6 @@ use super::run::{Run, RunKernel};
 pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
     current.iter().find_map(|part| {
         let least = baseline.iter().map(|run| run.launches).min()?;
-        let unused = |run: &Run| run.files.iter().map(|file| file.skipped).sum::<u64>();
         let most_unused = baseline.iter().map(unused).max()?;
         if part.launches < least && unused(part) > most_unused {
             return Some(format!(
@@ -27,6 +26,11 @@ pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
             part.label, whole.label, part.launches, whole.launches
         ))
     })
+}
+
+/// Records and cells of a run that could not be used.
+fn unused(run: &Run) -> u64 {
+    run.files.iter().map(|file| file.skipped).sum()
 }
 
 /// Every kernel that ends before the place of the cut is whole, every kernel that begins behind it is
@@ -82,6 +86,18 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     if one != two {
         doubts.push(format!(
             "the sides were measured differently: the baseline by {one}, the current side by {two}"
+        ));
+    }
+    // The other way round it fails; a baseline that was cut off makes everything look slower, or less.
+    let least = current.iter().map(|run| run.launches).min().unwrap_or(0);
+    let most_unused = current.iter().map(unused).max().unwrap_or(0);
+    for run in baseline.iter().filter(|run| run.launches < least && unused(run) > most_unused) {
+        doubts.push(format!(
+            "{} of the baseline has {} launches where the current side has {least}, and {} records or \
+             cells of it could not be used: was it cut off?",
+            run.label,
+            run.launches,
+            unused(run)
         ));
     }
     let warmup = |runs: &[Run]| runs.iter().map(|run| run.warmup).max().unwrap_or(0);

@@ -22,6 +22,7 @@ pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
+    fingerprint,
 };
 pub use sides::kernels;
 pub use statistics::benjamini_hochberg;

@@ -4,7 +4,7 @@
 //! the words of the names. It never decides about a kernel: the total does, whatever the names.
 
 use super::evidence::{Lone, Proposal, ProposalKind};
-use super::sides::Runs;
+use super::sides::Joined;
 
 /// Kernels of a side that are looked at: those with most time. Guesses about the rest would help nobody.
 const LOOKED_AT: usize = 64;
@@ -25,8 +25,8 @@ struct Trait<'a> {
 
 /// Proposes what happened to the vanished kernels, the surest guess first; no kernel is in two guesses.
 pub(super) fn propose(
-    (before, vanished): (&Runs<'_>, &[Lone]),
-    (after, new): (&Runs<'_>, &[Lone]),
+    (before, vanished): (&Joined<'_>, &[Lone]),
+    (after, new): (&Joined<'_>, &[Lone]),
     work: f64,
 ) -> Vec<Proposal> {
     let (old, new) = (traits(before, vanished), traits(after, new));
@@ -83,7 +83,7 @@ pub(super) fn propose(
     kept
 }
 
-fn traits<'a>(runs: &Runs<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
+fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
     let ends: Vec<f64> = runs
         .runs
         .iter()

@@ -181,6 +181,13 @@ impl RunKernel {
     }
 }
 
+/// The first half of the SHA-256 of a text, in hexadecimal.
+#[must_use]
+pub fn fingerprint(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash.iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
 /// What of the launches of a kernel is gathered on the way.
 #[derive(Default)]
 struct Gathered {
@@ -223,7 +230,9 @@ impl Run {
             }
         });
         let mut total = ExactSum::default();
-        gathered.iter().for_each(|kernel| total.add(kernel.measured.get()));
+        for kernel in &gathered {
+            total.add(kernel.measured.get());
+        }
         let total = total.get();
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
         let mut kernels: Vec<RunKernel> = kernels
@@ -349,8 +358,7 @@ impl Run {
             })
             .collect();
         lines.sort_unstable();
-        let hash = Sha256::digest(lines.join("\n").as_bytes());
-        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        fingerprint(&lines.join("\n"))
     }
 }
 
@@ -444,7 +452,7 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
             .device
             .as_ref()
             .and_then(|device| device.need_bandwidth().ok())
-            .map(|bandwidth| bandwidth.get()),
+            .map(crate::units::BytesPerSecond::get),
     };
     analysis.devices.iter().map(device).collect()
 }

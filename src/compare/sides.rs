@@ -8,14 +8,14 @@ use super::run::{Run, RunKernel};
 use super::statistics::{median, pseudomedian};
 
 /// The runs of one side and the kernels that occur in any of them.
-pub(super) struct Runs<'a> {
+pub(super) struct Joined<'a> {
     pub(super) runs: &'a [Run],
     /// For each kernel of the side, where it is: run and position.
     pub(super) members: Vec<Vec<(usize, usize)>>,
     pub(super) identities: Vec<Identity>,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> Joined<'a> {
     /// Joins kernels of the same full name, operator, shape and device.
     pub(super) fn new(runs: &'a [Run]) -> Self {
         let mut joined: BTreeMap<Identity, Vec<(usize, usize)>> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn identity(run: &Run, kernel: &RunKernel, several: bool) -> Identity {
 /// Every kernel that occurs in any of the runs, averaged over those that have it, most time first.
 #[must_use]
 pub fn kernels(runs: &[Run]) -> Vec<Lone> {
-    let joined = Runs::new(runs);
+    let joined = Joined::new(runs);
     joined.lone(0..joined.members.len())
 }
 

@@ -3,7 +3,7 @@
 //! Sources: J. L. Hodges, E. L. Lehmann, *Estimates of location based on rank tests*, Ann. Math. Stat. 34
 //! (1963); M. Hollander, D. A. Wolfe, E. Chicken, *Nonparametric Statistical Methods*, 3rd ed., §4.2–4.3
 //! (the interval); G. K. Smyth, *Linear models and empirical Bayes methods*, Stat. Appl. Genet. Mol. Biol.
-//! 3 (2004) (pooled variances); D. J. McCarthy, G. K. Smyth, *Testing significance relative to a
+//! 3 (2004) (pooled variances); D. J. `McCarthy`, G. K. Smyth, *Testing significance relative to a
 //! fold-change threshold is a TREAT*, Bioinformatics 25 (2009); Y. Benjamini, Y. Hochberg, *Controlling
 //! the false discovery rate*, J. R. Stat. Soc. B 57 (1995).
 

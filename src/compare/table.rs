@@ -8,7 +8,7 @@ use super::pairing::{Pair, pair_sides};
 use super::proposals;
 use super::run::Run;
 use super::shifts;
-use super::sides::{Group, Runs};
+use super::sides::{Group, Joined};
 use super::statistics::{Prior, median, rank_test, robust_deviation, weighted_median};
 
 /// Kernels that take at least this share of the time tell what is common to all.
@@ -34,7 +34,7 @@ pub struct Setting {
 /// launches and runs of a side, gives no shift; exchanging the sides mirrors all shifts.
 #[must_use]
 pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparison {
-    let (before, after) = (Runs::new(baseline), Runs::new(current));
+    let (before, after) = (Joined::new(baseline), Joined::new(current));
     let pairing =
         pair_sides(&before.identities, &after.identities, (baseline.len(), current.len()));
     let basis = if same_devices(baseline, current) { Basis::Time } else { Basis::Headroom };
@@ -265,7 +265,7 @@ impl Table<'_> {
     }
 
     /// The shift of the whole with typical launches, for one run a side.
-    fn total_typical(&self, (before, after): (&Runs<'_>, &Runs<'_>), work: f64) -> Option<f64> {
+    fn total_typical(&self, (before, after): (&Joined<'_>, &Joined<'_>), work: f64) -> Option<f64> {
         if self.several || self.basis == Basis::Headroom {
             return None;
         }
@@ -519,7 +519,7 @@ fn order(order: &[bool]) -> Option<String> {
     (!letters.is_empty()).then_some(letters)
 }
 
-fn side(runs: &[Run], joined: &Runs<'_>) -> Side {
+fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.measured_s).collect();
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();

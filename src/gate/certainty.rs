@@ -1,7 +1,7 @@
 //! Whether evidence goes beyond a limit, and how surely.
 //!
 //! Over several runs, the lower end of the distribution-free interval decides, and with it a t test
-//! against the limit itself, not against no change (TREAT: McCarthy and Smyth 2009), its variance pooled
+//! against the limit itself, not against no change (TREAT: `McCarthy` and Smyth 2009), its variance pooled
 //! across kernels. With one run a side, what noise alone may do decides: launches of one run share
 //! whatever befell the run, so that no probability can be had from them.
 

@@ -254,7 +254,6 @@ impl Check {
     /// scanners that follow a finding.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        use sha2::{Digest, Sha256};
         let subject = match &self.subject {
             Subject::Run => "run".to_owned(),
             Subject::Kernel { full_name, name, shape, device } => {
@@ -262,7 +261,6 @@ impl Check {
                 format!("{}\0{shape}\0{device}", crate::compare::family(name))
             }
         };
-        let hash = Sha256::digest(format!("{}\0{subject}", self.rule).as_bytes());
-        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        crate::compare::fingerprint(&format!("{}\0{subject}", self.rule))
     }
 }
