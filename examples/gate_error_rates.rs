@@ -28,7 +28,7 @@ const OUTLIERS: (f64, f64) = (0.02, 2.5);
 /// Share of kernels whose implementation is chosen by trial at start, and how far the choices differ.
 const BIMODAL: (f64, f64) = (0.1, 0.15);
 
-/// Random numbers that are the same everywhere (SplitMix64; S. Vigna, public domain).
+/// Random numbers that are the same everywhere (`SplitMix64`; S. Vigna, public domain).
 struct Random(u64);
 
 impl Random {

@@ -157,10 +157,10 @@ fn saved_runs_and_reports_are_sides_too() {
     assert_eq!(same.code, 0, "{}{}", same.out, same.err);
     let slow = rooflint(at, &["gate", "slow-0.csv", "--baseline", "report.json"]);
     assert_eq!(slow.code, 1, "{}{}", slow.out, slow.err);
-    let save =
+    let keep =
         |run: &str| rooflint(at, &["baseline", "save", run, "--store", "store", "--commit", "abc"]);
     for run in ["main-0.csv", "main-1.csv", "main-2.csv"] {
-        let saved = save(run);
+        let saved = keep(run);
         assert_eq!(saved.code, 0, "{}{}", saved.out, saved.err);
     }
     let slow = rooflint(at, &["gate", "slow-*.csv", "--baseline", "store"]);

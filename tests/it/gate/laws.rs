@@ -24,17 +24,17 @@ fn read(label: &str, text: &str) -> Option<Run> {
     let map = "[columns]\nkernel = \"name\"\ntime = { column = \"us\", unit = \"us\" }\ngrid = \"grid\"\n";
     let map = ingest::Mapping::from_toml(map, "map.toml").unwrap();
     let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
-    judged(label, ingest::read_text(label, text.to_owned().leak(), &options).ok()?)
+    judged(label, &ingest::read_text(label, text.to_owned().leak(), &options).ok()?)
 }
 
-fn judged(label: &str, profile: rooflint::model::Profile) -> Option<Run> {
+fn judged(label: &str, profile: &rooflint::model::Profile) -> Option<Run> {
     let catalog = Catalog::builtin();
     let asked = analysis::Options { device: Some("L4".to_owned()), ..Default::default() };
-    let analysis = analysis::analyse(&profile, &catalog, &analysis::Options::default())
-        .or_else(|_| analysis::analyse(&profile, &catalog, &asked))
+    let analysis = analysis::analyse(profile, &catalog, &analysis::Options::default())
+        .or_else(|_| analysis::analyse(profile, &catalog, &asked))
         .ok()?;
     let findings = rules::check(&analysis, &rules::Settings::default());
-    let mut run = Run::of(&profile, &analysis, &findings, 0);
+    let mut run = Run::of(profile, &analysis, &findings, 0);
     label.clone_into(&mut run.label);
     Some(run)
 }
@@ -163,8 +163,7 @@ proptest! {
             .flat_map(|(name, times)| times.iter().map(move |time| (name.clone(), *time)))
             .collect();
         let text = |rows: &[(String, f64)]| {
-            let rows: String = rows.iter().map(|(name, time)| format!("{name},{time},8\n")).collect();
-            format!("name,us,grid\n{rows}")
+            rows.iter().fold("name,us,grid\n".to_owned(), |text, (name, time)| text + &format!("{name},{time},8\n"))
         };
         let whole = read("a", &text(&rows)).unwrap();
         let kept = (rows.len() as f64 * part) as usize;
@@ -194,7 +193,7 @@ fn nothing_measured_is_never_a_pass() {
 #[test]
 fn another_device_never_passes_and_is_compared_by_headroom_where_the_policy_allows() {
     let demo = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let baseline = judged("h100", demo).unwrap();
+    let baseline = judged("h100", &demo).unwrap();
     let mut current = baseline.clone();
     for device in &mut current.devices {
         device.name = "H200 SXM 141GB".to_owned();
@@ -231,7 +230,7 @@ fn every_real_profile_passes_against_itself() {
         };
         for input in inputs {
             let read = ingest::read(std::slice::from_ref(&input), &ingest::Options::default());
-            let Some(run) = read.ok().and_then(|profile| judged("profile", profile)) else {
+            let Some(run) = read.ok().and_then(|profile| judged("profile", &profile)) else {
                 continue;
             };
             let decision = one(&run, &run.shuffled());
@@ -265,7 +264,7 @@ fn false_alarms_are_rare_and_slowdowns_are_found() {
                     .map(|place| {
                         let own = 0.007 * normal() + if place == 3 { slowdown } else { 0.0 };
                         let times = (0..5).map(|_| {
-                            100.0 * (1.0 + place as f64) * (clock + own + 0.01 * normal()).exp()
+                            100.0 * (1.0 + f64::from(place)) * (clock + own + 0.01 * normal()).exp()
                         });
                         (format!("kernel_{}", (b'a' + place) as char), times.collect())
                     })
