@@ -171,7 +171,13 @@ fn time_check(
             (Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
         }
         (Standing::Better, ..) if is_implausible(change, own, policy) => {
-            (Verdict::ImplausibleImprovement, policy.implausible, words::implausible(change, own))
+            // As measured: what all kernels share may be what is hard to believe.
+            let measured = change.raw.as_ref().unwrap_or(own);
+            (
+                Verdict::ImplausibleImprovement,
+                policy.implausible,
+                words::implausible(change, measured),
+            )
         }
         (Standing::Better, ..) => {
             (Verdict::Improvement, Action::None, words::moved(change, own, by_headroom))
