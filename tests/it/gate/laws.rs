@@ -2,51 +2,11 @@
 
 use proptest::prelude::*;
 
-use rooflint::analysis;
-use rooflint::catalog::Catalog;
 use rooflint::compare::{self, Run};
 use rooflint::gate::{self, Action, Decision, Outcome, Policy, Setting, Verdict};
 use rooflint::ingest;
-use rooflint::rules;
 
-/// A run of kernels with these times of launches, in microseconds.
-fn run(label: &str, kernels: &[(String, Vec<f64>)]) -> Run {
-    let mut text = "name,us,grid\n".to_owned();
-    for (name, times) in kernels {
-        for time in times {
-            text.push_str(&format!("{name},{time},8\n"));
-        }
-    }
-    read(label, &text).unwrap()
-}
-
-fn read(label: &str, text: &str) -> Option<Run> {
-    let map = "[columns]\nkernel = \"name\"\ntime = { column = \"us\", unit = \"us\" }\ngrid = \"grid\"\n";
-    let map = ingest::Mapping::from_toml(map, "map.toml").unwrap();
-    let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
-    judged(label, &ingest::read_text(label, text.to_owned().leak(), &options).ok()?)
-}
-
-fn judged(label: &str, profile: &rooflint::model::Profile) -> Option<Run> {
-    let catalog = Catalog::builtin();
-    let asked = analysis::Options { device: Some("L4".to_owned()), ..Default::default() };
-    let analysis = analysis::analyse(profile, &catalog, &analysis::Options::default())
-        .or_else(|_| analysis::analyse(profile, &catalog, &asked))
-        .ok()?;
-    let findings = rules::check(&analysis, &rules::Settings::default());
-    let mut run = Run::of(profile, &analysis, &findings, 0);
-    label.clone_into(&mut run.label);
-    Some(run)
-}
-
-fn decide(baseline: &[Run], current: &[Run]) -> Decision {
-    let setting = Setting { decides: true, ..Setting::default() };
-    gate::judge(baseline, current, &Policy::default(), &setting)
-}
-
-fn one(baseline: &Run, current: &Run) -> Decision {
-    decide(std::slice::from_ref(baseline), std::slice::from_ref(current))
-}
+use super::made::{decide, judged, one, read, run, sample};
 
 /// Kernels with their launches, each kernel with a level of its own.
 fn kernels() -> impl Strategy<Value = Vec<(String, Vec<f64>)>> {
@@ -192,8 +152,7 @@ fn nothing_measured_is_never_a_pass() {
 
 #[test]
 fn another_device_never_passes_and_is_compared_by_headroom_where_the_policy_allows() {
-    let demo = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let baseline = judged("h100", &demo).unwrap();
+    let baseline = sample();
     let mut current = baseline.clone();
     for device in &mut current.devices {
         device.name = "H200 SXM 141GB".to_owned();
@@ -221,7 +180,7 @@ fn another_device_never_passes_and_is_compared_by_headroom_where_the_policy_allo
 /// The reading of every file is tested elsewhere; here, what is read passes against itself.
 #[test]
 fn every_real_profile_passes_against_itself() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/profiles");
+    let Some(folder) = crate::profiles::collection() else { return };
     let mut seen = 0;
     for kind in ["ncu", "pyprof"] {
         let Ok(inputs) = ingest::expand(&[folder.join(kind)]) else {

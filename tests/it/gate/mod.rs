@@ -1,7 +1,9 @@
 //! The outputs of the gate: looked at by people, checked by what reads them.
 
 mod cli;
+mod judged;
 mod laws;
+mod made;
 mod readers;
 mod sample;
 
