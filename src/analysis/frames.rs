@@ -3,6 +3,7 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,7 +14,7 @@ use polars_io::prelude::SerReader;
 
 use super::ranks::{Rank, Ranks, Spread};
 use super::table::{Cells, SCHEMA, Table};
-use crate::model::Profile;
+use crate::model::{NameId, Profile};
 use crate::units::Seconds;
 
 /// What can go wrong in the frame library.
@@ -114,22 +115,8 @@ fn frame(table: Table) -> Result<DataFrame, PolarsError> {
     DataFrame::new(height, columns)
 }
 
-mod columns {
-    pub(super) const SOURCE: &str = "source";
-    pub(super) const KERNEL: &str = "kernel";
-    pub(super) const COUNT: &str = "launches";
-    pub(super) const TIME: &str = "measured_s";
-    pub(super) const TIMED: &str = "timed";
-    pub(super) const MEDIAN: &str = "median_s";
-    pub(super) const LEAST: &str = "least_s";
-    pub(super) const GREATEST: &str = "greatest_s";
-    pub(super) const SOURCES: &str = "sources";
-    pub(super) const SLOWEST: &str = "slowest";
-    pub(super) const LOST: &str = "lost_s";
-}
-
 /// How many kernels are listed with their spread.
-const SPREADS: u32 = 5;
+const SPREADS: usize = 5;
 
 /// Compares the inputs of a profile: time per input, and kernels that take longer on some.
 ///
@@ -137,104 +124,103 @@ const SPREADS: u32 = 5;
 /// [`FrameError`] when the frame library fails.
 pub fn ranks(profile: &Profile) -> Result<Ranks, FrameError> {
     let launches = with_launches(profile)?;
-    let per_rank = by_source(launches.clone()).collect()?;
-    let spread = with_spread(by_kernel_and_source(launches)).collect()?;
-    let mut ranks = Ranks::default();
-    let timed = per_rank.column(columns::TIMED)?.u32()?.clone();
-    let (source, count, time) = (
-        per_rank.column(columns::SOURCE)?.u32()?.clone(),
-        per_rank.column(columns::COUNT)?.u64()?.clone(),
-        per_rank.column(columns::TIME)?.f64()?.clone(),
-    );
-    for row in 0..per_rank.height() {
-        ranks.ranks.push(Rank {
-            source: source.get(row).unwrap_or_default() as usize,
-            launches: count.get(row).unwrap_or_default(),
-            measured: time
-                .get(row)
-                .filter(|_| timed.get(row).is_some_and(|timed| timed > 0))
-                .map(Seconds::new),
-        });
-    }
-    let seconds = |name: &str, row: usize| -> Result<Seconds, PolarsError> {
-        Ok(Seconds::new(spread.column(name)?.f64()?.get(row).unwrap_or_default()))
-    };
-    for row in 0..spread.height() {
-        ranks.spreads.push(Spread {
-            kernel: spread.column(columns::KERNEL)?.str()?.get(row).unwrap_or_default().to_owned(),
-            sources: u64::from(
-                spread.column(columns::SOURCES)?.u32()?.get(row).unwrap_or_default(),
-            ),
-            least: seconds(columns::LEAST, row)?,
-            median: seconds(columns::MEDIAN, row)?,
-            greatest: seconds(columns::GREATEST, row)?,
-            slowest: spread.column(columns::SLOWEST)?.u32()?.get(row).unwrap_or_default() as usize,
-        });
-    }
-    Ok(ranks)
+    Ok(Ranks { ranks: by_source(&launches)?, spreads: spreads(profile, &launches)? })
 }
 
-/// One row per launch: input, kernel, executions, time.
-fn with_launches(profile: &Profile) -> Result<LazyFrame, PolarsError> {
+const SOURCE: &str = "source";
+const KERNEL: &str = "kernel";
+const COUNT: &str = "launches";
+const TIME: &str = "measured_s";
+
+/// One row per launch: input, kernel by the id of its name, executions, time.
+fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
     let (mut source, mut kernel, mut count, mut time) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for launch in profile.iter() {
         source.push(u32::from(launch.head.source));
-        kernel.push(launch.kernel());
+        kernel.push(launch.head.name.0);
         count.push(u64::from(launch.head.count));
         time.push(launch.duration().map(|(time, _)| time.get() * f64::from(launch.head.count)));
     }
-    let frame = DataFrame::new(
-        source.len(),
-        vec![
-            Column::new(columns::SOURCE.into(), source),
-            Column::new(columns::KERNEL.into(), kernel),
-            Column::new(columns::COUNT.into(), count),
-            Column::new(columns::TIME.into(), time),
-        ],
-    )?;
-    Ok(frame.lazy())
+    let columns = vec![
+        Column::new(SOURCE.into(), source),
+        Column::new(KERNEL.into(), kernel),
+        Column::new(COUNT.into(), count),
+        Column::new(TIME.into(), time),
+    ];
+    DataFrame::new(columns[0].len(), columns)
 }
 
-fn by_source(launches: LazyFrame) -> LazyFrame {
-    launches
-        .group_by([col(columns::SOURCE)])
-        .agg([
-            col(columns::COUNT).sum(),
-            col(columns::TIME).sum(),
-            col(columns::TIME).count().alias(columns::TIMED),
-        ])
-        .sort([columns::SOURCE], SortMultipleOptions::default())
+/// The rows of each group, groups in the order of their first row. Aggregations of the frame library
+/// need its lazy engine, which would double what a build compiles.
+fn groups<const N: usize>(
+    frame: &DataFrame,
+    by: [&str; N],
+) -> Result<Vec<Vec<usize>>, PolarsError> {
+    let groups = frame.group_by_stable(by)?.into_groups();
+    let rows = groups.iter().map(|group| match group {
+        GroupsIndicator::Idx((_, rows)) => rows.iter().map(|row| *row as usize).collect(),
+        GroupsIndicator::Slice([first, count]) => {
+            (first as usize..(first + count) as usize).collect()
+        }
+    });
+    Ok(rows.collect())
 }
 
-fn by_kernel_and_source(launches: LazyFrame) -> LazyFrame {
-    launches
-        .filter(col(columns::TIME).is_not_null())
-        .group_by([col(columns::KERNEL), col(columns::SOURCE)])
-        .agg([col(columns::TIME).sum()])
-        .sort([columns::KERNEL, columns::SOURCE], SortMultipleOptions::default())
+fn by_source(launches: &DataFrame) -> Result<Vec<Rank>, PolarsError> {
+    let source = launches.column(SOURCE)?.u32()?;
+    let (count, time) = (launches.column(COUNT)?.u64()?, launches.column(TIME)?.f64()?);
+    let mut ranks = Vec::new();
+    for rows in groups(launches, [SOURCE])? {
+        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row)).collect();
+        ranks.push(Rank {
+            source: source.get(rows[0]).unwrap_or_default() as usize,
+            launches: rows.iter().filter_map(|row| count.get(*row)).sum(),
+            measured: (!times.is_empty()).then(|| Seconds::new(times.iter().sum())),
+        });
+    }
+    ranks.sort_by_key(|rank| rank.source);
+    Ok(ranks)
 }
 
-/// Per kernel: least, median and greatest time over the inputs, and what the slowest loses.
-fn with_spread(per_source: LazyFrame) -> LazyFrame {
-    let lost = col(columns::GREATEST) - col(columns::MEDIAN);
-    per_source
-        .sort([columns::TIME], SortMultipleOptions::default())
-        .group_by([col(columns::KERNEL)])
-        .agg([
-            len().alias(columns::SOURCES),
-            col(columns::TIME).min().alias(columns::LEAST),
-            col(columns::TIME).median().alias(columns::MEDIAN),
-            col(columns::TIME).max().alias(columns::GREATEST),
-            col(columns::SOURCE).last().alias(columns::SLOWEST),
-        ])
-        .filter(col(columns::SOURCES).gt(lit(1)))
-        .with_column(lost.alias(columns::LOST))
-        .sort(
-            [columns::LOST, columns::KERNEL],
-            SortMultipleOptions::default().with_order_descending_multi([true, false]),
-        )
-        .limit(SPREADS)
+/// The kernels whose slowest input loses most against the median over inputs, most first.
+fn spreads(profile: &Profile, launches: &DataFrame) -> Result<Vec<Spread>, PolarsError> {
+    let (source, kernel) = (launches.column(SOURCE)?.u32()?, launches.column(KERNEL)?.u32()?);
+    let time = launches.column(TIME)?.f64()?;
+    let mut per_kernel: BTreeMap<u32, Vec<(f64, usize)>> = BTreeMap::new();
+    for rows in groups(launches, [KERNEL, SOURCE])? {
+        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row)).collect();
+        let (Some(kernel), Some(source)) = (kernel.get(rows[0]), source.get(rows[0])) else {
+            continue;
+        };
+        if !times.is_empty() {
+            per_kernel.entry(kernel).or_default().push((times.iter().sum(), source as usize));
+        }
+    }
+    let mut spreads: Vec<Spread> = per_kernel
+        .into_iter()
+        .filter(|(_, inputs)| inputs.len() > 1)
+        .map(|(kernel, inputs)| spread(profile.names.get(NameId(kernel)), inputs))
+        .collect();
+    let lost = |spread: &Spread| spread.greatest.get() - spread.median.get();
+    spreads.sort_by(|a, b| lost(b).total_cmp(&lost(a)).then_with(|| a.kernel.cmp(&b.kernel)));
+    spreads.truncate(SPREADS);
+    Ok(spreads)
+}
+
+/// Least, median and greatest time over the inputs; where two are the slowest, the first of them.
+fn spread(kernel: &str, mut inputs: Vec<(f64, usize)>) -> Spread {
+    inputs.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
+    let (least, greatest) = (inputs[0], inputs[inputs.len() - 1]);
+    let median = f64::midpoint(inputs[(inputs.len() - 1) / 2].0, inputs[inputs.len() / 2].0);
+    Spread {
+        kernel: kernel.to_owned(),
+        sources: inputs.len() as u64,
+        least: Seconds::new(least.0),
+        median: Seconds::new(median),
+        greatest: Seconds::new(greatest.0),
+        slowest: greatest.1,
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
-//! Every real export of the collection beside the repository is read: launches and total time as
-//! counted independently (Python's csv module, exact units), or refused for the right reason.
+//! Every real export of a collection is read: launches and total time as counted independently
+//! (Python's csv module, exact units), or refused for the right reason.
+//!
+//! The collection is not part of the repository, because no license covers that. Where there is one,
+//! `ROOFLINT_PROFILES` names its folder; without it these tests say that they were skipped.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +11,20 @@ use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::model::{OriginKind, Profile};
 
-/// The collection; it is not part of the repository, because no licence covers that.
+/// The folder of the collection.
 pub(crate) fn collection() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/profiles");
-    if path.is_dir() {
-        return Some(path);
+    let path = named("ROOFLINT_PROFILES")?;
+    assert!(path.is_dir(), "ROOFLINT_PROFILES={} is not a folder", path.display());
+    Some(path)
+}
+
+/// The path that an environment variable names; without it a test is skipped, and says so.
+pub(crate) fn named(variable: &str) -> Option<PathBuf> {
+    let path = std::env::var_os(variable).map(PathBuf::from);
+    if path.is_none() {
+        println!("SKIPPED: {variable} is not set");
     }
-    println!("SKIPPED: no collection of real exports at ../shared/profiles");
-    None
+    path
 }
 
 pub(crate) fn read(path: &Path) -> Result<Profile, String> {

@@ -9,7 +9,6 @@ use std::io::{BufRead, BufReader, Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -18,9 +17,6 @@ use serde_json::{Value, json};
 
 /// Longer than anything a page does, also on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(90);
-
-/// One browser at a time: several at once would only wait for each other.
-static ONE: Mutex<()> = Mutex::new(());
 
 /// A running browser with one page.
 pub(crate) struct Browser {
@@ -34,7 +30,6 @@ pub(crate) struct Browser {
     /// Whether scripts of pages run.
     lively: bool,
     folder: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
 }
 
 /// The browser of this machine: `$CHROME`, else a Chromium or Chrome on the path.
@@ -56,7 +51,6 @@ impl Browser {
             println!("SKIPPED: no Chromium or Chrome on the path to look at the page with");
             return None;
         };
-        let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let (to, from) = (folder.path().join("to"), folder.path().join("from"));
         assert!(Command::new("mkfifo").arg(&to).arg(&from).status().unwrap().success());
@@ -96,7 +90,6 @@ impl Browser {
             events: VecDeque::new(),
             lively: true,
             folder,
-            _alone: alone,
         };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let target = json!({ "targetId": target["targetId"], "flatten": true });
