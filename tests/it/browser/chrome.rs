@@ -202,7 +202,7 @@ impl Browser {
             return;
         }
         self.evaluate(
-            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))",
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))",
         );
     }
 
@@ -338,9 +338,9 @@ impl Browser {
         self.events.iter().filter_map(complaint).collect()
     }
 
-    /// Addresses that were asked for since the page was opened, without data in the page itself.
-    pub(crate) fn requests(&mut self) -> Vec<String> {
-        self.settle();
+    /// Addresses that were asked for since the page was opened, without data in the page itself; what
+    /// [`Self::complaints`] waited for is among them.
+    pub(crate) fn requests(&self) -> Vec<String> {
         let asked =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let addresses = asked.filter_map(|event| event["params"]["request"]["url"].as_str());
