@@ -8,12 +8,11 @@
 use std::error::Error;
 use std::io::Write;
 
-use rooflint::analysis::{self, analyse};
-use rooflint::catalog::Catalog;
 use rooflint::compare::{Run, RunKernel};
 use rooflint::gate::{self, Outcome, Policy, Subject, Verdict};
 use rooflint::ingest::{self, Input};
-use rooflint::{model::Profile, rules};
+use rooflint::model::Profile;
+use rooflint::session::Session;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -118,16 +117,9 @@ fn main() -> Result<()> {
 fn usable(input: &Input) -> Option<(String, Run)> {
     let profile: Profile =
         ingest::read(std::slice::from_ref(input), &ingest::Options::default()).ok()?;
-    let catalog = Catalog::builtin();
-    let options = analysis::Options::default();
     // Where the export does not name its device, times are compared all the same.
-    let device =
-        analysis::Options { device: Some("A100 SXM4 80GB".to_owned()), ..Default::default() };
-    let analysis = analyse(&profile, &catalog, &options)
-        .or_else(|_| analyse(&profile, &catalog, &device))
-        .ok()?;
-    let findings = rules::check(&analysis, &rules::Settings::default());
-    let run = Run::of(&profile, &analysis, &findings, 0);
+    let any = Session::default().on(Some("A100 SXM4 80GB".to_owned()));
+    let run = Session::default().judge(&profile).or_else(|_| any.judge(&profile)).ok()?.run(0);
     let repeated = run.kernels.iter().filter(|kernel| kernel.samples_s.len() >= 3);
     let enough = repeated.map(|kernel| kernel.share).sum::<f64>() >= 0.5;
     enough.then(|| (run.label.clone(), run))

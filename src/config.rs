@@ -11,6 +11,7 @@
 //! ```
 
 mod custom;
+#[cfg(feature = "gate")]
 mod gate;
 mod group;
 mod limits;
@@ -25,8 +26,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::analysis::{ClosedForm, Group, Waiver};
+#[cfg(feature = "gate")]
 use crate::gate::Policy;
-use crate::model::Dim3;
+use crate::model::{Date, Dim3};
 use crate::rules::{self, Custom, RULES, Rule, Settings};
 use wire::{Day, Spanned};
 
@@ -49,6 +51,7 @@ pub struct Config {
     /// A file with kernel names of the user's own, beside the configuration.
     pub kernel_names: Option<PathBuf>,
     /// What a gate allows; the defaults where the file has no `[gate]`.
+    #[cfg(feature = "gate")]
     pub gate: Policy,
 }
 
@@ -118,7 +121,13 @@ struct Wire {
     /// A file with kernel names of the user's own, relative to this one.
     kernel_names: Option<PathBuf>,
     /// What a gate allows.
+    #[cfg(feature = "gate")]
     gate: Option<gate::Wire>,
+    /// What a gate allows; a build without one has no use for it.
+    #[cfg(not(feature = "gate"))]
+    #[serde(rename = "gate")]
+    #[schemars(skip)]
+    _gate: Option<toml::Table>,
 }
 
 /// Which rules run.
@@ -219,6 +228,7 @@ impl Config {
         }
         config.groups = group::read(&place, wire.group)?;
         config.limits = limits::read(&place, wire.analysis)?;
+        #[cfg(feature = "gate")]
         if let Some(gate) = wire.gate {
             config.gate = gate::read(&place, gate, &config.rules.custom)?;
         }
@@ -316,15 +326,18 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Year, month and day until which a waiver holds.
-    fn expires(&self, date: Option<&Spanned<Day>>) -> Result<Option<(u32, u32, u32)>, ConfigError> {
+    /// The last day on which a waiver holds.
+    fn expires(&self, date: Option<&Spanned<Day>>) -> Result<Option<Date>, ConfigError> {
         let Some(date) = date else { return Ok(None) };
         let toml::value::Datetime { date: day, time, .. } = date.get_ref().0;
-        let day = day.filter(|_| time.is_none()).ok_or_else(|| {
+        let day = day.filter(|_| time.is_none()).and_then(|day| {
+            Date::new(u32::from(day.year), u32::from(day.month), u32::from(day.day))
+        });
+        let wrong = || {
             let message = "expires is not a date".to_owned();
             self.wrong(&date.span(), message, "write it as 2027-01-31, without quotes")
-        })?;
-        Ok(Some((u32::from(day.year), u32::from(day.month), u32::from(day.day))))
+        };
+        day.map(Some).ok_or_else(wrong)
     }
 }
 
@@ -377,7 +390,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
         assert!(config.rules.ignore.contains("tail-effect"));
         let key = ("tail-effect".to_owned(), "waves".to_owned());
         assert_eq!(config.rules.thresholds[&key], 12.0);
-        assert_eq!(config.waivers[0].expires, Some((2027, 1, 31)));
+        assert_eq!(config.waivers[0].expires, crate::model::Date::new(2027, 1, 31));
         assert_eq!(config.kernel_names.unwrap(), Path::new("names.toml"));
         let closed = &config.closed_forms;
         assert_eq!(closed.len(), 1);

@@ -19,17 +19,18 @@
 //! What a kernel's name tells is read by the rules of [`taxonomy`].
 //!
 //! ```
-//! use rooflint::{analysis, catalog::Catalog, ingest, report, rules};
+//! use rooflint::{ingest, report, session::Session};
 //!
 //! let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default())?;
-//! let analysis = analysis::analyse(&profile, &Catalog::builtin(), &analysis::Options::default())?;
-//! let findings = rules::check(&analysis, &rules::Settings::default());
+//! let judged = Session::default().judge(&profile)?;
 //!
-//! let first = analysis.opportunities().next().expect("the sample has opportunities");
-//! assert!(first.headroom.unwrap() > analysis.threshold);
+//! let first = judged.analysis.opportunities().next().expect("the sample has opportunities");
+//! assert!(first.headroom.unwrap() > judged.analysis.threshold);
 //!
 //! let text = report::output("text").expect("a listed output");
-//! let report = report::Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
+//! let report = report::Report {
+//!     analysis: &judged.analysis, findings: &judged.findings, top: 10, what_if: &[], command: None,
+//! };
 //! assert!((text.render)(&report, &report::Style::default()).starts_with("GPU time"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -39,9 +40,12 @@ pub mod analysis;
 pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "gate")]
 pub mod compare;
 pub mod config;
+#[cfg(feature = "gate")]
 pub mod gate;
+#[cfg(feature = "gate")]
 pub mod history;
 pub mod ingest;
 pub mod model;
@@ -49,6 +53,7 @@ pub mod predict;
 pub mod report;
 pub mod roofline;
 pub mod rules;
+pub mod session;
 pub mod taxonomy;
 pub mod units;
 

@@ -285,7 +285,7 @@ fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
     // Of a path of ranges the innermost says what is computed.
     let operator = kernel.operator.as_deref()?.rsplit('/').next()?;
     let (name, rest) = operator.split_once(' ')?;
-    if kernel.provenance == OriginKind::Algorithmic.label() {
+    if kernel.provenance == Some(OriginKind::Algorithmic) {
         // Helper kernels, such as those that add up a split product, carry the same parameters.
         return if kernel.class.is_product() { pyprof_product(rest) } else { None };
     }
@@ -343,7 +343,7 @@ fn times(
 
 /// What was counted over what is needed.
 fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel, launches: u64) {
-    if kernel.provenance == OriginKind::Algorithmic.label() {
+    if kernel.provenance == Some(OriginKind::Algorithmic) {
         return;
     }
     let counted = kernel.level(crate::model::MemoryLevel::Dram);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
-use crate::model::{MemoryLevel, Origin, Pipe, Quantity, Shape};
+use crate::model::{MemoryLevel, Origin, OriginKind, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::Class;
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
@@ -196,8 +197,8 @@ pub struct Kernel {
     pub work: Vec<Work>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
-    /// How bytes and operations came about: `measured`, `derived`, `algorithmic` …
-    pub provenance: &'static str,
+    /// How bytes and operations came about, the least direct of both; `None` where there are none.
+    pub provenance: Option<OriginKind>,
     /// FLOPs over bytes.
     pub intensity: Option<FlopsPerByte>,
     /// Where the kernel's own compute roof meets the memory roof.
@@ -228,7 +229,7 @@ pub struct Kernel {
     /// The conclusion.
     pub state: State,
     /// Why it is in that state, in a phrase.
-    pub reason: String,
+    pub reason: Reason,
     /// What is won if a rewrite only just comes near its roofs, needs all that was not counted, and moves
     /// as much through every level of memory as now: the pessimistic end. Zero where nothing bounds that.
     pub recoverable_low: Seconds,
@@ -254,6 +255,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// The word for how bytes and operations came about; `none` where there are none.
+    #[must_use]
+    pub fn provenance_label(&self) -> &'static str {
+        self.provenance.map_or("none", OriginKind::label)
+    }
+
     /// What its state means for the user, in a sentence.
     #[must_use]
     pub fn meaning(&self) -> String {

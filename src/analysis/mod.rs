@@ -14,6 +14,7 @@ mod law;
 mod needs;
 mod ranking;
 mod ranks;
+mod reason;
 mod resolve;
 mod sums;
 mod table;
@@ -38,6 +39,7 @@ pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
 pub use ranks::{Rank, Ranks, Spread};
+pub use reason::Reason;
 pub use resolve::DeviceUse;
 pub use table::{Cells, Table};
 pub use timers::Timer;
@@ -48,7 +50,8 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    Engine, KernelName, Launch, MemoryLevel, OriginKind, Pipe, Precision, Profile, Quantity, Source,
+    Engine, KernelName, Launch, MemoryLevel, OriginKind, Pipe, Precision, Profile, Profiler,
+    Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
@@ -339,7 +342,7 @@ impl Instruments {
 }
 
 fn instrument(source: &Source) -> Instrument {
-    let counters = source.format.starts_with("ncu");
+    let counters = source.profiler == Profiler::NsightCompute;
     Instrument {
         fixed_cost: if counters {
             roofline::LAUNCH_COST_COUNTERS
@@ -463,7 +466,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         headroom_low: expected_high.filter(|high| high.get() > 0.0).map(|high| modelled / high),
         limiter: roofline::Limiter::Unknown,
         state: State::Unmodelled,
-        reason: String::new(),
+        reason: Reason::default(),
         recoverable_low: Seconds::new(part.recoverable_low.get()),
         recoverable,
         recoverable_upper: Seconds::new(part.recoverable_upper.get()),
@@ -517,14 +520,13 @@ fn ridge_point(work: &[Work], part: &Part) -> Option<FlopsPerByte> {
 }
 
 /// The least direct origin among bytes and operations of a launch.
-fn provenance(launch: &Launch<'_>) -> &'static str {
+fn provenance(launch: &Launch<'_>) -> Option<OriginKind> {
     launch
         .dram_bytes()
         .map(|(_, origin)| origin.kind)
         .into_iter()
         .chain(launch.work().map(|(_, _, origin)| origin.kind))
         .max()
-        .map_or("none", OriginKind::label)
 }
 
 /// Kinds of work that were not counted although others were.

@@ -1,7 +1,7 @@
 //! What an analysis needs of an export, and the exact command that would supply what is missing.
 
 use super::kernel::{Kernel, State};
-use crate::model::{Engine, Launch, Pipe, Profile, Quantity, Source};
+use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
 
 /// Something an export should have.
@@ -42,10 +42,11 @@ impl Need {
     /// what they can.
     #[must_use]
     pub fn is_in_reach(&self, source: &Source) -> bool {
-        let format = source.format.as_str();
-        format.starts_with("ncu") && !self.metrics.is_empty()
-            || format.starts_with("pyprof")
-                && self.columns.iter().any(|column| !has_column(source, column))
+        match source.profiler {
+            Profiler::NsightCompute => !self.metrics.is_empty(),
+            Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
+            Profiler::Rooflint | Profiler::Other => false,
+        }
     }
 }
 
@@ -262,7 +263,7 @@ pub fn command_for(
     needs: &[&Need],
     compute_capability: Option<&str>,
 ) -> Option<String> {
-    if source.format.starts_with("ncu") && !needs.is_empty() {
+    if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = quoted(&metrics(needs, compute_capability));
         return Some(format!(
             "ncu --csv --metrics {metrics} APP > more.csv   # then give both files: separate runs are joined"
@@ -280,7 +281,7 @@ pub fn short_command_for(
 ) -> Option<String> {
     /// As many metrics as fit a line of a report.
     const FEW: usize = 3;
-    if source.format.starts_with("ncu") && !needs.is_empty() {
+    if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = metrics(needs, compute_capability);
         return Some(if metrics.len() <= FEW {
             format!("ncu --csv --metrics {} APP > more.csv", quoted(&metrics))
@@ -292,7 +293,7 @@ pub fn short_command_for(
         });
     }
     let helps = needs.iter().any(|need| need.is_in_reach(source));
-    (source.format.starts_with("pyprof") && helps)
+    (source.profiler == Profiler::PyProf && helps)
         .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
 }
 
@@ -334,7 +335,7 @@ mod tests {
             .iter()
             .filter(|need| need.metrics.iter().any(|metric| metric.starts_with("dram__bytes")))
             .collect();
-        let source = Source { format: "ncu-wide".to_owned(), ..Source::default() };
+        let source = Source { profiler: Profiler::NsightCompute, ..Source::default() };
         let command = |capability| command_for(&source, &bytes, capability).unwrap();
         assert!(command(Some("9.0")).contains("dram__bytes_read.sum"));
         assert!(!command(Some("11.0")).contains("dram__"), "{}", command(Some("11.0")));
@@ -346,20 +347,20 @@ mod tests {
 
     #[test]
     fn a_few_metrics_are_named_and_many_are_whole_sections() {
-        let source = Source { format: "ncu-wide".to_owned(), ..Source::default() };
+        let source = Source { profiler: Profiler::NsightCompute, ..Source::default() };
         let all: Vec<&Need> = NEEDS.iter().collect();
         let short = |needs| short_command_for(&source, needs, None).unwrap();
         assert_eq!(short(&all[..1]), "ncu --csv --metrics gpu__time_duration.sum APP > more.csv");
         assert!(short(&all).starts_with("ncu --csv --set roofline"), "{}", short(&all));
         assert_eq!(short_command_for(&source, &[], None), None);
-        let mapped = Source { format: "mapped".to_owned(), ..Source::default() };
+        let mapped = Source::default();
         assert_eq!(short_command_for(&mapped, &all, None), None);
     }
 
     #[test]
     fn a_table_with_all_columns_has_no_more_to_give() {
         let columns = |headers: &[&str]| Source {
-            format: "pyprof".to_owned(),
+            profiler: Profiler::PyProf,
             columns: headers.iter().map(|header| ((*header).to_owned(), 1)).collect(),
             ..Source::default()
         };

@@ -12,6 +12,8 @@ pub struct DeviceUse {
     pub device: Option<Device>,
     /// How it was found, in a phrase.
     pub how: String,
+    /// Whether the user named it, whatever the export says.
+    pub is_asked: bool,
     /// What the export says of it.
     pub hint: DeviceHint,
     /// Disagreements between export and catalogue, one sentence each.
@@ -70,6 +72,7 @@ fn device(
             hint: hint.clone(),
             device,
             how,
+            is_asked: asked.is_some(),
             notes,
             unknown,
         }

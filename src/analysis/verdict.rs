@@ -3,6 +3,7 @@
 use super::ceilings::Roofs;
 use super::kernel::{Kernel, State};
 use super::law::Problem;
+use super::reason::Reason;
 use super::sums::Sums;
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline::{self, Limiter, NEAR};
@@ -75,7 +76,7 @@ fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     limiter == Limiter::Latency
 }
 
-fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String) {
+fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, Reason) {
     if kernel.class.crosses_link() {
         let reason = match kernel.class.kind {
             Some(Kind::MemcpyPeer) => "copy between devices: bound by links",
@@ -84,7 +85,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
             }
             _ => "communication: bound by links and peers",
         };
-        return (State::NotRoofline, reason.to_owned());
+        return (State::NotRoofline, reason.into());
     }
     if !sums.is_judged() {
         return (State::Unmodelled, unmodelled(kernel, sums));
@@ -105,7 +106,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
             mean.get() * 1e6,
             setting.fixed_cost.get() * 1e6
         );
-        return (State::LaunchFloored, reason);
+        return (State::LaunchFloored, reason.into());
     }
     let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
         let reason = match (part.has_memory, part.has_math) {
@@ -116,24 +117,24 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
             (true, false) => "no DRAM traffic, and FLOPs were not counted",
             (false, _) => "no work that was counted, and bytes were not",
         };
-        return (State::Unmodelled, format!("{reason}{}", busiest(kernel)));
+        return (State::Unmodelled, Reason::new(reason, &busiest(kernel)));
     };
     let suffix = match sums.faster_launches() {
         0 => String::new(),
         count => format!("; {count} launches, faster than the roof, are left out"),
     };
     if headroom <= NEAR.min(setting.threshold) {
-        return (State::NearRoof, format!("{headroom:.2} × the expected time{suffix}"));
+        return (State::NearRoof, format!("{headroom:.2} × the expected time{suffix}").into());
     }
     if let Some(reason) = cache_resident(kernel, sums) {
-        return (State::CacheResident, reason);
+        return (State::CacheResident, reason.into());
     }
     let threshold = setting.threshold;
     if headroom < threshold {
         let reason = format!(
             "{headroom:.2} × the expected time, below the threshold of {threshold:.1}{suffix}"
         );
-        return (State::Fair, reason);
+        return (State::Fair, reason.into());
     }
     if kernel.headroom_low.is_none_or(|low| low.is_nan() || low < threshold) {
         return (State::Unmodelled, bounded(kernel, sums, headroom));
@@ -142,7 +143,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
     if !roofline::is_opportunity(measured, expected, threshold, floor) {
         let reason =
             format!("{headroom:.2} × the expected time, but under {} to win", microseconds(floor));
-        return (State::Minor, reason);
+        return (State::Minor, reason.into());
     }
     if kernel.recoverable < floor {
         // Less than the last digit shown is nothing.
@@ -151,9 +152,9 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, String)
         let reason = format!(
             "{headroom:.2} × the expected time, of which its grid and the usual losses explain all{left}"
         );
-        return (State::Minor, reason);
+        return (State::Minor, reason.into());
     }
-    (State::Opportunity, format!("{headroom:.2} × the expected time{suffix}"))
+    (State::Opportunity, format!("{headroom:.2} × the expected time{suffix}").into())
 }
 
 fn microseconds(time: Seconds) -> String {
@@ -162,17 +163,16 @@ fn microseconds(time: Seconds) -> String {
 }
 
 /// Why nothing at all can be said.
-fn unmodelled(kernel: &Kernel, sums: &Sums) -> String {
+fn unmodelled(kernel: &Kernel, sums: &Sums) -> Reason {
     let problem =
         sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
     match problem {
-        Some(Problem::NoTime) => "no duration in the export".to_owned(),
+        Some(Problem::NoTime) => "no duration in the export".into(),
         Some(Problem::Instrumented) => {
-            "only timed while instrumented for SASS counters: not the time of the real run"
-                .to_owned()
+            "only timed while instrumented for SASS counters: not the time of the real run".into()
         }
-        Some(Problem::NoRoof) => "the device, and so its roofs, is unknown".to_owned(),
-        _ => format!("neither FLOPs nor bytes in the export{}", busiest(kernel)),
+        Some(Problem::NoRoof) => "the device, and so its roofs, is unknown".into(),
+        _ => Reason::new("neither FLOPs nor bytes in the export", &busiest(kernel)),
     }
 }
 
@@ -188,20 +188,21 @@ fn busiest(kernel: &Kernel) -> String {
 }
 
 /// Why a headroom is not certain.
-fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> String {
+fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> Reason {
     let (part, _) = sums.part();
-    let missing = match (part.has_memory, part.has_math) {
-        (true, false) => "FLOPs were not counted: bytes alone explain".to_owned(),
-        (false, true) => "bytes were not counted: math alone explains".to_owned(),
+    let (missing, known) = match (part.has_memory, part.has_math) {
+        (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone explain"),
+        (false, true) => ("bytes were not counted".to_owned(), "math alone explains"),
         _ if kernel.uncounted.is_empty() => {
-            "counts are known within bounds only: they explain at least".to_owned()
+            ("counts are known within bounds only".to_owned(), "they explain at least")
         }
-        _ => format!("{} not counted: what was explains", kernel.uncounted.join(", ")),
+        _ => (format!("{} not counted", kernel.uncounted.join(", ")), "what was explains"),
     };
-    format!("{missing} {:.0} % of the time{}", 100.0 / headroom, busiest(kernel))
+    let share = 100.0 / headroom;
+    Reason::new(&missing, &format!(": {known} {share:.0} % of the time{}", busiest(kernel)))
 }
 
-fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, String) {
+fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, Reason) {
     let (part, _) = sums.part();
     let each = kernel.bytes.map(|bytes| bytes / launches);
     if sums.algorithmic
@@ -214,7 +215,7 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
             megabytes(each.get()),
             megabytes(l2 as f64)
         );
-        return (State::CacheResident, reason);
+        return (State::CacheResident, reason.into());
     }
     let half = kernel.work.iter().any(|work| {
         work.pipe.precision() == Precision::Fp16
@@ -229,7 +230,7 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
         "wrong device, clock or metric, or counters and time of different runs"
     };
     let reached = 100.0 * part.expected.get() / part.time.get();
-    (State::FasterThanRoof, format!("{reached:.0} % of its roof: {cause}"))
+    (State::FasterThanRoof, format!("{reached:.0} % of its roof: {cause}").into())
 }
 
 fn megabytes(bytes: f64) -> String {

@@ -2,6 +2,7 @@
 
 use super::ranking::{rank, sum_up};
 use super::{Analysis, State, Totals};
+use crate::model::Date;
 use crate::units::Seconds;
 
 /// A kernel that is left alone on purpose, and until when.
@@ -13,15 +14,16 @@ pub struct Waiver {
     pub reason: String,
     /// Who answers for it.
     pub owner: Option<String>,
-    /// Year, month and day after which it no longer holds.
-    pub expires: Option<(u32, u32, u32)>,
+    /// The last day on which it holds.
+    pub expires: Option<Date>,
 }
 
 impl Analysis {
-    /// Sets aside the kernels that waivers name; `today` is year, month and day.
+    /// Sets aside the kernels that waivers name; those that expired before `today` do not count; without a day
+    /// all of them do.
     ///
     /// Waivers that have expired or that fit no kernel change nothing, and the notes say so.
-    pub fn waive(&mut self, waivers: &[Waiver], today: (u32, u32, u32)) {
+    pub fn waive(&mut self, waivers: &[Waiver], today: Option<Date>) {
         for waiver in waivers {
             let fitting: Vec<usize> = (0..self.kernels.len())
                 .filter(|at| self.kernels[*at].is_named(&waiver.kernel))
@@ -32,22 +34,20 @@ impl Analysis {
                 continue;
             }
             if let Some(expires) = waiver.expires
-                && expires < today
+                && today.is_some_and(|today| expires < today)
             {
-                let date = dated(expires);
                 self.notes.push(format!(
-                    "the waiver for {:?}{of} expired on {date}: {}",
+                    "the waiver for {:?}{of} expired on {expires}: {}",
                     waiver.kernel, waiver.reason
                 ));
                 continue;
             }
-            let until =
-                waiver.expires.map_or_else(String::new, |day| format!(" until {}", dated(day)));
+            let until = waiver.expires.map_or_else(String::new, |day| format!(" until {day}"));
             for at in fitting {
                 let kernel = &mut self.kernels[at];
                 if matches!(kernel.state, State::Opportunity | State::Minor | State::Fair) {
                     kernel.state = State::Waived;
-                    kernel.reason = format!("waived{until}{of}: {}", waiver.reason);
+                    kernel.reason = format!("waived{until}{of}: {}", waiver.reason).into();
                     kernel.recoverable_low = Seconds::ZERO;
                     kernel.recoverable = Seconds::ZERO;
                     kernel.gain = 1.0;
@@ -66,8 +66,4 @@ impl Analysis {
         sum_up(&mut self.totals, &mut self.kernels);
         self.sum_groups();
     }
-}
-
-fn dated((year, month, day): (u32, u32, u32)) -> String {
-    format!("{year:04}-{month:02}-{day:02}")
 }

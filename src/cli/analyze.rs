@@ -7,13 +7,16 @@ use super::catalog;
 use super::config;
 use super::exit::Failure;
 use super::parquet;
+use super::sides::now;
 use super::terminal::Terminal;
 use super::what_if;
 use crate::analysis::{self, Analysis, Kernel, WhatIf};
+use crate::config::Config;
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::report::{self, Report, Style};
-use crate::rules::{self, Findings};
+use crate::rules::Findings;
+use crate::session::{Judged, Session};
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
     let profile = read(&command.reading)?;
@@ -112,6 +115,21 @@ pub(super) fn fitting(pattern: &str) -> Result<Vec<std::path::PathBuf>, Failure>
     Ok(found)
 }
 
+/// By what profiles are judged: the configuration, and what the command line says over it.
+pub(super) fn session(model: &args::Model, config: Config) -> Result<Session, Failure> {
+    let taxonomy = config::taxonomy(&config)?;
+    let mut session = Session::new(catalog(&model.devices)?, config);
+    let options = &mut session.options;
+    options.device.clone_from(&model.device);
+    options.ceilings = model.ceilings.set();
+    options.threshold = model.threshold.or(options.threshold);
+    options.floor = model.min_win.or(options.floor);
+    options.floor_share = model.min_share.or(options.floor_share);
+    options.taxonomy = taxonomy;
+    session.today = Some(now().date());
+    Ok(session)
+}
+
 fn report(
     (profile, baseline): (&Profile, Option<&Profile>),
     (model, advice): (&args::Model, &args::Advice),
@@ -131,42 +149,20 @@ fn report(
         )
         .help("a file's ending chooses its format; add `-o -` for the standard output"));
     }
-    let config = config::load(advice)?;
-    let catalog = catalog(&model.devices)?;
-    let options = analysis::Options {
-        device: model.device.clone(),
-        ceilings: model.ceilings.set(),
-        threshold: model.threshold.or(config.limits.threshold),
-        floor: model.min_win.or(config.limits.min_win),
-        floor_share: model.min_share.or(config.limits.min_share),
-        taxonomy: config::taxonomy(&config)?,
-        closed_forms: config.closed_forms.clone(),
-    };
-    let mut analysis = analysis::analyse(profile, &catalog, &options)?;
+    let session = session(model, config::load(advice)?)?;
     // Only pictures show it.
     #[cfg(not(feature = "plot"))]
     let _ = baseline;
     #[cfg(feature = "plot")]
-    let baseline = {
-        let analysed = baseline.map(|profile| analysis::analyse(profile, &catalog, &options));
-        analysed.transpose()?
-    };
-    compare_inputs(profile, &mut analysis)?;
-    if !config.waivers.is_empty() {
-        analysis.waive(&config.waivers, config::today());
-    }
-    if !config.groups.is_empty() {
-        analysis.group(&config.groups);
-    }
-    let mut findings = rules::check(&analysis, &config.rules);
-    rules::check_launches(&mut findings, profile, &analysis, &config.rules);
+    let baseline = baseline.map(|profile| session.analyze(profile)).transpose()?;
+    let Judged { mut analysis, mut findings, .. } = session.judge(profile)?;
     let rows = match &output.kernel {
         Some(query) => {
             Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
         }
         None => None,
     };
-    let changes = what_if::changes(&output.what_if, &catalog, &analysis, rows.as_deref())?;
+    let changes = what_if::changes(&output.what_if, &session.catalog, &analysis, rows.as_deref())?;
     let mut answers = analysis::what_if(profile, &analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
@@ -259,23 +255,6 @@ enum Target {
     Text(&'static report::Output),
     #[cfg(feature = "plot")]
     Picture(report::Encoding),
-}
-
-/// Sets several inputs beside each other; one input needs no frame library.
-#[cfg(feature = "frames")]
-fn compare_inputs(profile: &Profile, analysis: &mut Analysis) -> Result<(), Failure> {
-    if profile.sources.len() > 1 {
-        let ranks =
-            analysis::frames::ranks(profile).map_err(|error| Failure::usage(error.to_string()))?;
-        analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
-    }
-    Ok(())
-}
-
-#[cfg(not(feature = "frames"))]
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as with frames")]
-fn compare_inputs(_: &Profile, _: &mut Analysis) -> Result<(), Failure> {
-    Ok(())
 }
 
 /// Only text is drawn for the terminal; other formats on standard output are as in a file.

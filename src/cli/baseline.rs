@@ -207,12 +207,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let (here, from) = found();
     let now = command.date.unwrap_or_else(now);
     let config = config::find(&command.configuration)?;
-    let sides = Sides {
-        reading: &command.reading,
-        model: &command.model,
-        config: &config,
-        warmup: command.warmup,
-    };
+    let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let mut runs = sides.runs(&command.reading.files)?;
     let mut told = Vec::new();
     for run in &mut runs {

@@ -44,12 +44,7 @@ pub(super) struct Calibrate {
 
 pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failure> {
     let config = config::find(&command.configuration)?;
-    let sides = Sides {
-        reading: &command.reading,
-        model: &command.model,
-        config: &config,
-        warmup: command.warmup,
-    };
+    let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let runs = sides.runs(&command.reading.files)?;
     if runs.len() < 2 {
         return Err(Failure::usage("noise is what differs between runs, and there is one")

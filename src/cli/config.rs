@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::args::{Advice, Configuration};
 use super::exit::Failure;
@@ -64,43 +63,4 @@ pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
 fn nearest() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().map(|folder: &Path| folder.join("rooflint.toml")).find(|path| path.is_file())
-}
-
-/// Year, month and day of now, in UTC.
-pub(super) fn today() -> (u32, u32, u32) {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    date(since.as_secs() / 86_400)
-}
-
-/// The date so many days after 1970-01-01 in the Gregorian calendar (H. Hinnant, *chrono-Compatible
-/// Low-Level Date Algorithms*, `civil_from_days`).
-fn date(days: u64) -> (u32, u32, u32) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year + era * 400 + u64::from(month <= 2);
-    (year as u32, month as u32, day as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn days_become_dates() {
-        for (days, expected) in [
-            (0, (1970, 1, 1)),
-            (59, (1970, 3, 1)),
-            (11_016, (2000, 2, 29)),
-            (20_778, (2026, 11, 21)),
-            (47_540, (2100, 2, 28)),
-            (47_541, (2100, 3, 1)),
-        ] {
-            assert_eq!(date(days), expected, "{days}");
-        }
-    }
 }

@@ -7,6 +7,7 @@ use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
 use crate::ingest::IngestError;
 use crate::predict::PredictError;
+use crate::session::SessionError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -39,6 +40,7 @@ pub(super) enum Failure {
     Catalog(CatalogError),
     Analysis(AnalysisError),
     Predict(PredictError),
+    History(crate::history::HistoryError),
     /// The reader of the output went away: not a failure of ours.
     BrokenPipe,
     /// A verdict that was given in full, and ends the command with this code.
@@ -71,7 +73,8 @@ impl Failure {
             | Self::Analysis(_)
             | Self::Predict(_)
             | Self::Output { .. } => USAGE,
-            Self::Ingest(_) => UNREADABLE,
+            Self::History(error) if !error.is_unreadable() => USAGE,
+            Self::Ingest(_) | Self::History(_) => UNREADABLE,
         })
     }
 
@@ -83,6 +86,7 @@ impl Failure {
             Self::Catalog(error) => Some(error.help()),
             Self::Analysis(error) => Some(error.help()),
             Self::Predict(error) => error.help(),
+            Self::History(error) => Some(error.help().to_owned()),
             Self::BrokenPipe | Self::Verdict(_) => None,
             Self::Output { .. } => {
                 Some("check that the folder exists and can be written to".to_owned())
@@ -99,6 +103,7 @@ impl fmt::Display for Failure {
             Self::Catalog(error) => chain(error, f),
             Self::Analysis(error) => chain(error, f),
             Self::Predict(error) => chain(error, f),
+            Self::History(error) => error.fmt(f),
             Self::BrokenPipe => f.write_str("broken pipe"),
             Self::Verdict(code) => write!(f, "exit code {code}"),
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {cause}"),
@@ -125,12 +130,17 @@ impl From<crate::config::ConfigError> for Failure {
 
 impl From<crate::history::HistoryError> for Failure {
     fn from(error: crate::history::HistoryError) -> Self {
-        let (text, help) = (error.to_string(), error.help());
-        if error.is_unreadable() {
-            let (path, message) = text.split_once(": ").unwrap_or(("store", &text));
-            return Self::Ingest(IngestError::new(path, message).help(help));
+        Self::History(error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Analysis(error) => Self::Analysis(error),
+            #[cfg(feature = "frames")]
+            SessionError::Inputs(error) => Self::usage(error.to_string()),
         }
-        Self::usage(text).help(help)
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::{self, Failure};
-use super::sides::Sides;
+use super::sides::{self, Sides};
 use super::terminal::Terminal;
 use super::{analyze, config};
 use crate::compare::Run;
@@ -166,7 +166,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = targets(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
-    let side = sides(&command.reading, &command.side, &config);
+    let side = sides(&command.reading, &command.side, &config)?;
     let current = side.runs(&command.reading.files)?;
     let filter = Filter {
         name: command.baseline_name.clone(),
@@ -188,7 +188,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
         return Err(Failure::usage("there is nothing to hold the run against").help(help));
     }
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
-    let setting = Setting { today: config::today(), order, decides: true };
+    let setting = Setting { today: Some(sides::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
@@ -216,13 +216,13 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
         ));
     };
     let (config, policy) = policy(None, &command.side)?;
-    let side = sides(&command.reading, &command.side, &config);
+    let side = sides(&command.reading, &command.side, &config)?;
     let current = side.runs(std::slice::from_ref(current))?;
     let filter = Filter::default();
     let baseline =
         side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
-    let setting = Setting { today: config::today(), order, decides: false };
+    let setting = Setting { today: Some(sides::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
@@ -235,8 +235,8 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     }
 }
 
-fn sides<'a>(reading: &'a Reading, side: &'a Side, config: &'a Config) -> Sides<'a> {
-    Sides { reading, model: &side.model, config, warmup: side.warmup }
+fn sides<'a>(reading: &'a Reading, side: &Side, config: &Config) -> Result<Sides<'a>, Failure> {
+    Sides::new(reading, &side.model, config, side.warmup)
 }
 
 /// The configuration and the policy in it, or in a file of its own.
@@ -344,7 +344,7 @@ fn rehearse(
     slowdown: f64,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let rehearsals = gate::self_test(runs, policy, slowdown, config::today());
+    let rehearsals = gate::self_test(runs, policy, slowdown, Some(sides::now().date()));
     let failed = rehearsals.iter().filter(|rehearsal| !rehearsal.holds).count();
     let mut text = format!(
         "Self-test    copies of {}, with known changes, under the policy\n\n",

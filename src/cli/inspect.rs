@@ -219,7 +219,7 @@ fn file(source: &Source) -> File<'_> {
         path: &source.path,
         format: &source.format,
         profiler: ingest::format(&source.format)
-            .map_or("through a mapping", |format| format.profiler),
+            .map_or("through a mapping", |format| format.profiler.label()),
         dialect: &source.dialect,
         encoding: &source.encoding,
         numerals: &source.numerals,

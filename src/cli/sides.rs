@@ -3,26 +3,33 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::analyze;
 use super::args::{Model, Reading};
 use super::exit::Failure;
-use super::{analyze, catalog, config};
-use crate::analysis;
 use crate::compare::Run;
 use crate::config::Config;
 use crate::history::{Filter, Moment, Store, batches, outliers};
-use crate::rules;
+use crate::session::Session;
 
 /// How runs are read and judged, the same for both sides.
 pub(super) struct Sides<'a> {
     /// How exports are read; its files are not looked at.
-    pub(super) reading: &'a Reading,
-    pub(super) model: &'a Model,
-    pub(super) config: &'a Config,
+    reading: &'a Reading,
+    session: Session,
     /// First launches of each kernel to leave out.
-    pub(super) warmup: u32,
+    warmup: u32,
 }
 
-impl Sides<'_> {
+impl<'a> Sides<'a> {
+    pub(super) fn new(
+        reading: &'a Reading,
+        model: &Model,
+        config: &Config,
+        warmup: u32,
+    ) -> Result<Self, Failure> {
+        Ok(Self { reading, session: analyze::session(model, config.clone())?, warmup })
+    }
+
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
     /// its ranks.
     pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Vec<Run>, Failure> {
@@ -58,19 +65,7 @@ impl Sides<'_> {
     pub(super) fn measured(&self, path: &Path) -> Result<Run, Failure> {
         let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
         let profile = analyze::read(&reading)?;
-        let options = analysis::Options {
-            device: self.model.device.clone(),
-            ceilings: self.model.ceilings.set(),
-            threshold: self.model.threshold.or(self.config.limits.threshold),
-            floor: self.model.min_win.or(self.config.limits.min_win),
-            floor_share: self.model.min_share.or(self.config.limits.min_share),
-            taxonomy: config::taxonomy(self.config)?,
-            closed_forms: self.config.closed_forms.clone(),
-        };
-        let catalog = catalog(&self.model.devices)?;
-        let analysis = analysis::analyse(&profile, &catalog, &options)?;
-        let findings = rules::check(&analysis, &self.config.rules);
-        let mut run = Run::of(&profile, &analysis, &findings, self.warmup);
+        let mut run = self.session.judge(&profile)?.run(self.warmup);
         if path.is_dir() {
             run.label = path.display().to_string();
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Run, RunKernel};
+use super::run::{Run, RunFile, RunKernel};
+use crate::model::Profiler;
 
 /// Whether a run of the current side looks cut off: like the beginning of a run of the baseline, or read
 /// with records that could not be used and fewer launches than any run of the baseline.
@@ -76,7 +77,7 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
         let mut formats: Vec<String> = runs
             .iter()
             .flat_map(|run| &run.files)
-            .map(|file| instrument(&file.format).to_owned())
+            .map(|file| instrument(file).to_owned())
             .collect();
         formats.sort_unstable();
         formats.dedup();
@@ -110,12 +111,11 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     doubts
 }
 
-/// What took the measurement, as far as the format tells.
-fn instrument(format: &str) -> &str {
-    match format {
-        format if format.starts_with("ncu") => "Nsight Compute",
-        format if format.starts_with("pyprof") => "PyProf",
-        format => format,
+/// What took the measurement; where that is not known, the format stands for it.
+fn instrument(file: &RunFile) -> &str {
+    match file.profiler {
+        Profiler::Other | Profiler::Rooflint => &file.format,
+        known => known.label(),
     }
 }
 

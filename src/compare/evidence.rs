@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pairing::Pair;
+use crate::rules::Severity;
 
 /// A shift on the logarithmic scale as a relative change: `ln 1.05` is 0.05.
 #[must_use]
@@ -126,7 +127,7 @@ pub struct Measured {
     /// The device.
     pub device: String,
     /// Findings of the rules: rule and severity.
-    pub findings: Vec<(String, String)>,
+    pub findings: Vec<(String, Severity)>,
 }
 
 /// A kernel that only one side has.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::analysis::{Analysis, Kernel};
-use crate::model::{Precision, Profile, Quantity};
+use crate::model::{Precision, Profile, Profiler, Quantity};
 use crate::rules::{Findings, Severity};
 use crate::units::ExactSum;
 
@@ -71,6 +71,9 @@ pub struct RunFile {
     pub path: String,
     /// The format that read it.
     pub format: String,
+    /// The tool that measured; `other` in documents of early versions.
+    #[serde(default)]
+    pub profiler: Profiler,
     /// Launches it describes.
     pub launches: u64,
     /// Records or cells that could not be used.
@@ -150,8 +153,8 @@ pub struct RunKernel {
 pub struct RunFinding {
     /// The rule.
     pub rule: String,
-    /// `info`, `low`, `medium` or `high`.
-    pub severity: String,
+    /// How much time was at stake.
+    pub severity: Severity,
 }
 
 impl RunKernel {
@@ -240,7 +243,7 @@ impl Run {
                 let found = findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
                 let found = found.iter().map(|finding| RunFinding {
                     rule: finding.rule.to_string(),
-                    severity: finding.severity.label().to_owned(),
+                    severity: finding.severity,
                 });
                 run_kernel(kernel, gathered, total, found.collect())
             })
@@ -438,6 +441,7 @@ fn files(analysis: &Analysis) -> Vec<RunFile> {
     let file = |source: &crate::model::Source| RunFile {
         path: source.path.clone(),
         format: source.format.clone(),
+        profiler: source.profiler,
         launches: source.launches,
         skipped: source.skips.count,
     };
@@ -462,11 +466,7 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
 pub fn by_severity(kernel: &RunKernel) -> BTreeMap<Severity, usize> {
     let mut counts = BTreeMap::new();
     for finding in &kernel.findings {
-        if let Some(severity) =
-            Severity::ALL.into_iter().find(|severity| severity.label() == finding.severity)
-        {
-            *counts.entry(severity).or_default() += 1;
-        }
+        *counts.entry(finding.severity).or_default() += 1;
     }
     counts
 }

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::run::{Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SCHEMA};
-use crate::model::{Pipe, Precision, Quantity};
+use crate::model::{Pipe, Precision, Profiler, Quantity};
+use crate::rules::Severity;
 use crate::units::ExactSum;
 
 /// Name of the report for programs, and the major version that is read.
@@ -27,6 +28,8 @@ struct Report {
 struct Input {
     path: String,
     format: String,
+    #[serde(default)]
+    profiler: Profiler,
     launches: u64,
     skipped_rows: u64,
 }
@@ -92,7 +95,7 @@ struct Work {
 #[derive(Deserialize)]
 struct Finding {
     rule: String,
-    severity: String,
+    severity: Severity,
 }
 
 #[derive(Deserialize)]
@@ -189,8 +192,8 @@ impl Run {
 }
 
 fn file(input: Input) -> RunFile {
-    let Input { path, format, launches, skipped_rows } = input;
-    RunFile { path, format, launches, skipped: skipped_rows }
+    let Input { path, format, profiler, launches, skipped_rows } = input;
+    RunFile { path, format, profiler, launches, skipped: skipped_rows }
 }
 
 fn run_device(device: Device) -> RunDevice {

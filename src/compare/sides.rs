@@ -6,6 +6,7 @@ use super::evidence::{Lone, Measured};
 use super::pairing::Identity;
 use super::run::{Run, RunKernel};
 use super::statistics::{median, pseudomedian};
+use crate::rules::Severity;
 
 /// The runs of one side and the kernels that occur in any of them.
 pub(super) struct Joined<'a> {
@@ -206,10 +207,10 @@ impl<'a> Group<'a> {
         let high = whole(&|kernel| kernel.expected_high_s);
         let known: Vec<f64> = centres.iter().flatten().copied().collect();
         let clocks: Vec<f64> = self.all().filter_map(|kernel| kernel.clock_hz).collect();
-        let mut findings: Vec<(String, String)> = self
+        let mut findings: Vec<(String, Severity)> = self
             .all()
             .flat_map(|kernel| &kernel.findings)
-            .map(|finding| (finding.rule.clone(), finding.severity.clone()))
+            .map(|finding| (finding.rule.clone(), finding.severity))
             .collect();
         findings.sort_unstable();
         findings.dedup();

@@ -70,10 +70,12 @@ macro_rules! inline_schema {
 }
 
 /// A number, or a text with a number and a unit.
+#[cfg(feature = "gate")]
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Amount(pub(super) toml::Value);
 
+#[cfg(feature = "gate")]
 inline_schema!(Amount, json_schema!({ "type": ["number", "string"] }));
 
 /// A date; TOML writes it without quotes, and editors take it for a text.

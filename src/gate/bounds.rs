@@ -80,13 +80,9 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
         Metric::Launches => Some(Known::exactly(measured.launches, "count")),
         Metric::Findings => {
             let least = bound.severity.unwrap_or(Severity::Info);
-            let grave = |severity: &str| {
-                let mut all = Severity::ALL.into_iter();
-                all.any(|known| known.label() == severity && known >= least)
-            };
             let asked = |rule: &str| bound.rule.as_ref().is_none_or(|asked| asked == rule);
             let found = measured.findings.iter();
-            let found = found.filter(|(rule, severity)| grave(severity) && asked(rule)).count();
+            let found = found.filter(|(rule, severity)| *severity >= least && asked(rule)).count();
             Some(Known::exactly(found as f64, "count"))
         }
         Metric::Presence => Some(Known::exactly(1.0, "count")),

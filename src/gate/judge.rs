@@ -6,12 +6,13 @@ use super::decision::{Check, Decision, Outcome, Subject, Verdict};
 use super::policy::{Action, Metric, Policy};
 use super::{bounds, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
+use crate::model::Date;
 
 /// What a gate is told beside the policy.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// Year, month and day: waivers expire.
-    pub today: (u32, u32, u32),
+    /// The day on which waivers must still hold; none lets all of them hold.
+    pub today: Option<Date>,
     /// The order in which the runs were taken, `true` for those of the current side; empty where it
     /// was not declared.
     pub order: Vec<bool>,
@@ -158,7 +159,7 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
 
 impl Decision {
     /// Takes the kernels that waivers name out of the decision; they stay in the list.
-    fn waive(&mut self, policy: &Policy, there: &[Lone], today: (u32, u32, u32)) {
+    fn waive(&mut self, policy: &Policy, there: &[Lone], today: Option<Date>) {
         let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
         for waiver in &policy.waivers {
             let owner =
@@ -181,10 +182,11 @@ impl Decision {
             let fitting: Vec<usize> = (0..self.checks.len())
                 .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
                 .collect();
-            if let Some(expires) = waiver.expires.filter(|expires| *expires < today) {
-                let (year, month, day) = expires;
+            if let Some(expires) =
+                waiver.expires.filter(|expires| today.is_some_and(|today| *expires < today))
+            {
                 self.notes.push(format!(
-                    "a waiver{owner} expired on {year:04}-{month:02}-{day:02} and changes nothing: {}",
+                    "a waiver{owner} expired on {expires} and changes nothing: {}",
                     waiver.reason
                 ));
                 continue;

@@ -385,17 +385,14 @@ fn comparison_noise(comparison: &Comparison) -> f64 {
 /// Findings that the baseline does not have.
 fn findings_check(change: &Change, limit: &Limit) -> Option<Check> {
     let least = limit.severity.unwrap_or(Severity::Info);
-    let grave = |severity: &str| {
-        Severity::ALL.into_iter().any(|known| known.label() == severity && known >= least)
-    };
     // By rule alone: a severity follows the share of time, and may flip without any change.
     let had = |rule: &str| change.before.findings.iter().any(|(known, _)| known == rule);
     let new: Vec<String> = change
         .after
         .findings
         .iter()
-        .filter(|(rule, severity)| grave(severity) && !had(rule))
-        .map(|(rule, severity)| format!("{rule} ({severity})"))
+        .filter(|(rule, severity)| *severity >= least && !had(rule))
+        .map(|(rule, severity)| format!("{rule} ({})", severity.label()))
         .collect();
     (!new.is_empty()).then(|| Check {
         verdict: Verdict::Regression,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::analysis::fits;
 use crate::compare::{Measured, Noise};
+use crate::model::Date;
 use crate::rules::Severity;
 
 /// What is measured and judged.
@@ -190,7 +191,7 @@ pub struct GateWaiver {
     /// Who answers for it.
     pub owner: Option<String>,
     /// Year, month and day after which it no longer holds.
-    pub expires: Option<(u32, u32, u32)>,
+    pub expires: Option<Date>,
 }
 
 /// Where the code of kernels is: for annotations.

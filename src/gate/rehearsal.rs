@@ -4,6 +4,7 @@ use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
 use super::policy::{Action, Metric, Policy};
 use crate::compare::{Run, RunKernel};
+use crate::model::Date;
 
 impl Run {
     /// A copy in which the kernels at these positions take `factor` times as long, cycles too; what the
@@ -82,7 +83,7 @@ pub fn self_test(
     runs: &[Run],
     policy: &Policy,
     slowdown: f64,
-    today: (u32, u32, u32),
+    today: Option<Date>,
 ) -> Vec<Rehearsal> {
     // The bounds of a policy say what the run is, whatever is done to copies of it.
     let policy = Policy {

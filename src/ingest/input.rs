@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use encoding_rs_io::DecodeReaderBytes;
-
 use super::IngestError;
 
 /// One thing to read.
@@ -97,14 +95,14 @@ pub(super) fn open(input: &Input) -> io::Result<Opened> {
     };
     let (head, raw) = peek(raw, 4)?;
     let (raw, compression): (Box<dyn Read>, _) = match head.as_slice() {
-        [0x1f, 0x8b, ..] => (Box::new(flate2::read::MultiGzDecoder::new(raw)), Some("gzip")),
-        [0x28, 0xb5, 0x2f, 0xfd] => (Box::new(zstd::Decoder::new(raw)?), Some("zstd")),
+        [0x1f, 0x8b, ..] => (decoded::gzip(raw)?, Some("gzip")),
+        [0x28, 0xb5, 0x2f, 0xfd] => (decoded::zstd(raw)?, Some("zstd")),
         _ => (raw, None),
     };
     let (head, mut raw) = peek(raw, 3)?;
     let (bytes, text): (Box<dyn Read>, _) = match head.as_slice() {
-        [0xff, 0xfe, ..] => (Box::new(DecodeReaderBytes::new(raw)), "UTF-16LE with BOM"),
-        [0xfe, 0xff, ..] => (Box::new(DecodeReaderBytes::new(raw)), "UTF-16BE with BOM"),
+        [0xff, 0xfe, ..] => (decoded::utf16(raw)?, "UTF-16LE with BOM"),
+        [0xfe, 0xff, ..] => (decoded::utf16(raw)?, "UTF-16BE with BOM"),
         [0xef, 0xbb, 0xbf] => {
             raw.read_exact(&mut [0; 3])?;
             (raw, "UTF-8 with BOM")
@@ -113,6 +111,50 @@ pub(super) fn open(input: &Input) -> io::Result<Opened> {
     };
     let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
     Ok(Opened { bytes, encoding })
+}
+
+/// What the feature `encodings` reads beside plain UTF-8.
+#[cfg(feature = "encodings")]
+#[expect(clippy::unnecessary_wraps, reason = "the same signatures as without the feature")]
+mod decoded {
+    use std::io::{self, Read};
+
+    pub(super) fn gzip(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(flate2::read::MultiGzDecoder::new(raw)))
+    }
+
+    pub(super) fn zstd(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(zstd::Decoder::new(raw)?))
+    }
+
+    pub(super) fn utf16(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(encoding_rs_io::DecodeReaderBytes::new(raw)))
+    }
+}
+
+/// Says what is missing where the feature `encodings` is left out.
+#[cfg(not(feature = "encodings"))]
+mod decoded {
+    use std::io::{self, Read};
+
+    pub(super) fn gzip(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        absent("gzip")
+    }
+
+    pub(super) fn zstd(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        absent("zstd")
+    }
+
+    pub(super) fn utf16(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+        absent("UTF-16")
+    }
+
+    fn absent(what: &str) -> io::Result<Box<dyn Read>> {
+        let message = format!(
+            "this build of rooflint does not read {what}: its feature `encodings` is left out"
+        );
+        Err(io::Error::new(io::ErrorKind::Unsupported, message))
+    }
 }
 
 /// Reads up to `count` bytes without consuming them.

@@ -11,13 +11,14 @@ use serde_json::{Map, Value};
 use super::reading::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
-    DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Source, Values,
+    DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Profiler, Quantity, Shape,
+    Source, Values,
 };
 use crate::units::Hertz;
 
 pub(super) const FORMAT: Format = Format {
     name: "launch-table",
-    profiler: "rooflint",
+    profiler: Profiler::Rooflint,
     summary: "the launch table that `convert` writes, as CSV, JSON or (with the feature `frames`) Parquet",
     command: "rooflint convert FILE... -o launches.csv",
     sniff,
@@ -324,6 +325,9 @@ impl Table {
         };
         reading.turn_to(part);
         let source = reading.current();
+        // The profiler behind a mapping, or a format of a later version, is not known.
+        let known = super::format(if format.is_empty() { FORMAT.name } else { &format });
+        source.profiler = known.map_or(Profiler::Other, |known| known.profiler);
         source.format = if format.is_empty() { FORMAT.name.to_owned() } else { format };
         if !path.is_empty() {
             source.dialect = format!("{}, made from {path}", source.dialect);

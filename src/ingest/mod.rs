@@ -22,7 +22,7 @@ pub use mapped::Mapping;
 pub use numerals::Numerals;
 pub use reading::Reading;
 
-use crate::model::Profile;
+use crate::model::{Profile, Profiler};
 
 /// One profiler dialect: how to recognise it, how to read it, and how a user produces it.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Format {
     /// Stable name, used by `--from` and in reports.
     pub name: &'static str,
     /// The profiler that writes it.
-    pub profiler: &'static str,
+    pub profiler: Profiler,
     /// What it is, in one line.
     pub summary: &'static str,
     /// The command line that produces it.
@@ -150,6 +150,7 @@ fn read_one(input: &Input, options: &Options, profile: &mut Profile) -> Result<(
             None => detect::detect(&reading)?,
         };
         format.name.clone_into(&mut reading.source.format);
+        reading.source.profiler = format.profiler;
         (format.read)(&mut reading)?;
     }
     let path = reading.source.path.clone();

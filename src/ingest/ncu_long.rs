@@ -9,11 +9,11 @@ use super::ncu::{
 use super::ncu_wide::Row;
 use super::reading::fields;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
-use crate::model::{Head, ToolAdvice};
+use crate::model::{Head, Profiler, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-long",
-    profiler: "Nsight Compute",
+    profiler: Profiler::NsightCompute,
     summary: "details page or --metrics list: one row per launch and metric, rules between",
     command: BEST,
     sniff,

@@ -6,11 +6,11 @@ use super::ncu::{Catalogue, Identity, Preamble, Wanted, complete_shape, kind, un
 use super::ncu_wide::Row;
 use super::reading::fields;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
-use crate::model::Head;
+use crate::model::{Head, Profiler};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-summary",
-    profiler: "Nsight Compute",
+    profiler: Profiler::NsightCompute,
     summary: "per-kernel summary: averages over the invocations of each kernel",
     command: "ncu --import report.ncu-rep --csv --print-summary per-kernel --metrics gpu__time_duration.sum,dram__bytes.sum,… > report.csv",
     sniff,

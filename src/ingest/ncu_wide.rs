@@ -6,11 +6,11 @@ use super::ncu::{
 };
 use super::reading::fields;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
-use crate::model::Values;
+use crate::model::{Profiler, Values};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-wide",
-    profiler: "Nsight Compute",
+    profiler: Profiler::NsightCompute,
     summary: "raw page: one row per launch, one column per metric, a row of units",
     command: BEST,
     sniff,

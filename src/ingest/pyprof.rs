@@ -18,12 +18,13 @@ mod tally;
 
 use super::rows::{Found, Quotes, Rows};
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Profiler;
 use columns::{Column, Columns, fixed_width};
 use table::Table;
 
 pub(super) const FORMAT: Format = Format {
     name: "pyprof",
-    profiler: "PyProf",
+    profiler: Profiler::PyProf,
     summary: "PyProf `prof --csv`: one row per launch, FLOPs and bytes from tensor shapes",
     command: "python -m pyprof.prof --csv -c idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes FILE.dict > FILE.csv",
     sniff,

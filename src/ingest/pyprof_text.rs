@@ -9,10 +9,11 @@ use super::pyprof::columns::{Columns, Width, fixed_width};
 use super::pyprof::table::Table;
 use super::rows::Row;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
     name: "pyprof-text",
-    profiler: "PyProf",
+    profiler: Profiler::PyProf,
     summary: "PyProf `prof -w N`: the same table as fixed-width text, long names cut",
     command: "python -m pyprof.prof -w 150 -c idx,op,kernel,params,sil,tc,flops,bytes FILE.dict > FILE.txt",
     sniff,

@@ -5,22 +5,26 @@
 
 mod advice;
 mod data_type;
+mod date;
 mod launches;
 mod memory_level;
 mod names;
 mod origin;
 mod pipe;
+mod profiler;
 mod quantity;
 mod source;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub use data_type::DataType;
+pub use date::Date;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
 pub use memory_level::MemoryLevel;
 pub(crate) use names::elide;
 pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
+pub use profiler::Profiler;
 pub use quantity::Quantity;
 pub use source::{DeviceHint, HintId, Mended, Skip, Skips, Source};
 

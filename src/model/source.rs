@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::profiler::Profiler;
 use crate::units::{Bytes, Hertz, Seconds};
 
 /// One input file (or the standard input) after reading.
@@ -13,6 +14,8 @@ pub struct Source {
     pub path: String,
     /// Name of the format that read it, such as `ncu-wide`.
     pub format: String,
+    /// The tool that measured what the file holds.
+    pub profiler: Profiler,
     /// The variant of the format, in words: header generation, page, live or imported.
     pub dialect: String,
     /// Character encoding and, where one was removed, compression and byte-order mark.

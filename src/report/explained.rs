@@ -59,7 +59,7 @@ pub fn explained(
     conclusion(&mut lines, analysis, kernel);
     assessment(&mut lines, analysis, kernel, explanation);
     lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
-    lines.add("state", kernel.state.label().to_owned(), kernel.reason.clone());
+    lines.add("state", kernel.state.label().to_owned(), kernel.reason.to_string());
     lines.add("meaning", String::new(), kernel.meaning());
     if let Some(chapter) = reading::chapter(kernel, explanation) {
         lines.add("read next", String::new(), chapter.to_owned());

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::view::Style;
 use super::{Output, Report};
 use crate::analysis::{Analysis, Binding, DeviceUse, Kernel, Ranks};
-use crate::model::{MemoryLevel, Pipe, Skip, Source};
+use crate::model::{MemoryLevel, Pipe, Profiler, Skip, Source};
 use crate::rules::Finding;
 use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
 
@@ -66,6 +66,8 @@ struct Document<'a> {
 struct InputDocument<'a> {
     path: &'a str,
     format: &'a str,
+    /// The tool that measured.
+    profiler: Profiler,
     dialect: &'a str,
     encoding: &'a str,
     numerals: &'a str,
@@ -320,6 +322,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
         .map(|source| InputDocument {
             path: &source.path,
             format: &source.format,
+            profiler: source.profiler,
             dialect: &source.dialect,
             encoding: &source.encoding,
             numerals: &source.numerals,
@@ -488,7 +491,7 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         flops: kernel.flops.map(Flops::get),
         integer_operations: kernel.integer_operations.map(Flops::get),
         bytes: kernel.bytes.map(Bytes::get),
-        provenance: kernel.provenance,
+        provenance: kernel.provenance_label(),
         algorithmic: kernel.algorithmic.as_deref().map(|needed| AlgorithmicDocument {
             closed_form: &needed.call,
             from: &needed.from,
@@ -524,7 +527,7 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
         headroom_low: kernel.headroom_low,
         limiter: kernel.limiter.label(),
         state: kernel.state.key(),
-        reason: &kernel.reason,
+        reason: kernel.reason.as_str(),
         meaning: kernel.meaning(),
         recoverable_s: judged.then(|| kernel.recoverable.get()),
         recoverable_low_s: judged.then(|| kernel.recoverable_low.get()),

@@ -3,10 +3,12 @@
 //! To add an output: one file with an `OUTPUT` constant, one line in the list below.
 
 mod advice;
+#[cfg(feature = "gate")]
 mod baselines;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+#[cfg(feature = "gate")]
 mod gate;
 mod groups;
 mod numbers;
@@ -17,6 +19,7 @@ mod roofs;
 #[cfg(feature = "plot")]
 mod scene;
 mod tool_advice;
+#[cfg(feature = "gate")]
 mod trend;
 mod verdict;
 mod view;
@@ -25,10 +28,12 @@ mod what_if;
 use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
+#[cfg(feature = "gate")]
 pub use baselines::{baseline_page, baselines_json, baselines_text, doubts, unread};
 pub use explained::explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
+#[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_output_for, gate_schema};
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]

@@ -268,18 +268,16 @@ impl Reason<'_> {
     fn sentence(self, several: bool) -> String {
         let many = if several { format!("{} × ", self.kernels) } else { String::new() };
         let example = &self.example.reason;
-        let text = match example.strip_prefix(self.text.as_str()) {
-            Some(_) if self.kernels == 1 => printable(example),
-            Some(rest) if !rest.is_empty() => {
-                let rest = rest.trim_start_matches([':', ';', ' ']);
-                format!(
-                    "{} (the longest, {}: {})",
-                    self.text,
-                    printable(&self.example.name),
-                    printable(rest)
-                )
-            }
-            _ => self.text,
+        let figures = example.figures().filter(|_| example.general() == self.text);
+        let text = match figures {
+            Some(_) if self.kernels == 1 => printable(example.as_str()),
+            Some(figures) => format!(
+                "{} (the longest, {}: {})",
+                self.text,
+                printable(&self.example.name),
+                printable(figures)
+            ),
+            None => self.text,
         };
         format!("{many}{text}")
     }
@@ -298,8 +296,8 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Apart> {
         for kernel in &kernels {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
             let text = match state {
-                State::Unmodelled => generic(&kernel.reason),
-                State::Waived => kernel.reason.clone(),
+                State::Unmodelled => kernel.reason.general().to_owned(),
+                State::Waived => kernel.reason.to_string(),
                 State::Minor => {
                     let win = si(analysis.totals.recoverable_minor.get(), "s");
                     format!(
@@ -338,20 +336,6 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Apart> {
         });
     }
     apart
-}
-
-/// A reason without the numbers of one kernel.
-fn generic(reason: &str) -> String {
-    match reason
-        .find(": they explain")
-        .or_else(|| reason.find(": bytes alone"))
-        .or_else(|| reason.find(": math alone"))
-        .or_else(|| reason.find(": what was"))
-        .or_else(|| reason.find("; its busiest"))
-    {
-        Some(end) => reason[..end].to_owned(),
-        None => reason.to_owned(),
-    }
 }
 
 /// What was read, one line per file, and what a reader must know of it.

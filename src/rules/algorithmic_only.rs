@@ -38,9 +38,9 @@ S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 52(4), 2009 (compulsory
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let is_counted = |kernel: &&Kernel| kernel.flops.is_some() || kernel.bytes.is_some();
     let counted: Vec<&Kernel> = run.analysis.kernels.iter().filter(is_counted).collect();
-    let algorithmic = OriginKind::Algorithmic.label();
+    let algorithmic = Some(OriginKind::Algorithmic);
     // Where launches of one name differ, the longest, which tells the origin, may have no counts.
-    let is_from_counters = |kernel: &Kernel| ![algorithmic, "none"].contains(&kernel.provenance);
+    let is_from_counters = |kernel: &Kernel| ![algorithmic, None].contains(&kernel.provenance);
     let is_from_shapes = |kernel: &&Kernel| kernel.provenance == algorithmic;
     if !counted.iter().any(is_from_shapes) || run.analysis.kernels.iter().any(is_from_counters) {
         return Ok(Vec::new());

@@ -2,7 +2,7 @@
 
 use super::finding::{Confidence, Finding};
 use super::{Missing, Stake, Subject, Unit};
-use crate::model::{Engine, Pipe, Precision, Quantity};
+use crate::model::{Engine, OriginKind, Pipe, Precision, Quantity};
 use crate::roofline;
 use crate::units::{Flops, Seconds};
 
@@ -114,7 +114,7 @@ impl Subject<'_> {
 
     /// Whether operations were counted where they ran, rather than taken from shapes.
     pub(super) fn is_counted(&self) -> bool {
-        self.kernel.flops.is_some() && self.kernel.provenance != "algorithmic"
+        self.kernel.flops.is_some() && self.kernel.provenance != Some(OriginKind::Algorithmic)
     }
 
     /// Whether tensor cores work: by operations, by activity, by name; counters come first.

@@ -3,7 +3,7 @@
 use super::clocks::Clocks;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::analysis::CeilingSet;
-use crate::model::Quantity;
+use crate::model::{Profiler, Quantity};
 
 pub(super) const RULE: Rule = Rule {
     id: "base-clock-profile",
@@ -47,7 +47,7 @@ const STEADY: Threshold = Threshold::new("steady", 0.01, "1", "a floating clock 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let sources = &run.analysis.sources;
     // Other profilers do not touch the clock.
-    if !sources.iter().any(|source| source.format.starts_with("ncu")) {
+    if !sources.iter().any(|source| source.profiler == Profiler::NsightCompute) {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();

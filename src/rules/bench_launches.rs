@@ -5,8 +5,8 @@ use crate::analysis::{Options, analyse};
 use crate::catalog::Catalog;
 use crate::ingest;
 use crate::model::{
-    DeviceHint, Dim3, Head, HintId, Origin, OriginId, Pipe, Profile, Quantity, Shape, Source,
-    Values,
+    DeviceHint, Dim3, Head, HintId, Origin, OriginId, Pipe, Profile, Profiler, Quantity, Shape,
+    Source, Values,
 };
 
 /// Bytes per second of an H100 SXM.
@@ -54,7 +54,7 @@ pub(super) fn pyprof(rows: &[&str]) -> Bench {
 impl Bench {
     /// As if Nsight Compute had taken it.
     pub(super) fn ncu(mut self) -> Self {
-        self.profile.sources[0].format = "ncu-wide".to_owned();
+        self.profile.sources[0].profiler = Profiler::NsightCompute;
         self
     }
 
@@ -149,7 +149,7 @@ impl Bench {
     /// What the rules find with these settings.
     pub(super) fn all(&self, settings: &Settings) -> Findings {
         let analysis = analyse(&self.profile, &Catalog::builtin(), &self.options).unwrap();
-        check(&analysis, settings)
+        check(&self.profile, &analysis, settings)
     }
 
     /// What a rule finds, and how often it could say what.

@@ -13,6 +13,7 @@ use super::run::Run;
 use super::settings::Settings;
 use super::subject::Subject;
 use crate::analysis::{Analysis, Kernel, State};
+use crate::model::Profile;
 use crate::units::Seconds;
 
 /// The findings of an analysis, and what each rule could say.
@@ -156,10 +157,9 @@ const VALIDITY: &[&str] = &[
 ///
 /// Kernels that are bound by links or that have no time are not looked at; one that is faster than the
 /// model allows is looked at for how it was counted, one that is only launch cost for that alone. Custom
-/// rules over kernels look at every kernel; those over launches need the profile:
-/// [`check_launches`](super::check_launches).
+/// rules look at every kernel, or at every launch of the profile that was analyzed.
 #[must_use]
-pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
+pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Findings {
     let mut findings =
         Findings { by_kernel: vec![Vec::new(); analysis.kernels.len()], ..Findings::default() };
     for rule in RULES.iter().filter(|rule| settings.runs(rule.id)) {
@@ -208,6 +208,7 @@ pub fn check(analysis: &Analysis, settings: &Settings) -> Findings {
     }
     silence(&mut findings.run, &mut findings.tally);
     sort(&mut findings.run);
+    custom::check_launches(&mut findings, profile, analysis, settings);
     findings
 }
 

@@ -3,7 +3,7 @@
 use super::shares::Together;
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::analysis::{Kernel, State};
-use crate::model::OriginKind;
+use crate::model::{OriginKind, Profiler, Source};
 use crate::roofline::Limiter;
 
 pub(super) const RULE: Rule = Rule {
@@ -58,15 +58,16 @@ fn fits(run: &Run<'_>, kernel: &Kernel) -> bool {
 
 /// Whether its bytes were counted while it ran, and what bounds it is memory.
 fn is_memory_limited(kernel: &Kernel) -> bool {
-    kernel.provenance != OriginKind::Algorithmic.label()
+    kernel.provenance != Some(OriginKind::Algorithmic)
         && kernel.limiter == Limiter::Memory
         && kernel.state != State::LaunchFloored
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let analysis = run.analysis;
-    let empties = |format: &str| format.starts_with("ncu");
-    if !analysis.sources.iter().any(|source| empties(&source.format) && !source.keeps_caches) {
+    let empties =
+        |source: &Source| source.profiler == Profiler::NsightCompute && !source.keeps_caches;
+    if !analysis.sources.iter().any(empties) {
         return Ok(Vec::new());
     }
     if analysis.kernels.iter().all(|kernel| kernel.bytes.is_none()) {

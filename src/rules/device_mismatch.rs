@@ -45,10 +45,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         used.device.is_some() && is_whole && !used.notes.is_empty()
     });
     let found = wrong.map(|used| {
-        let is_asked = used.how.contains("--device");
         let listed = used.device.as_ref().and_then(|device| device.sms);
         run.finding(format!("{} ({})", used.notes.join("; "), used.how))
-            .severity(if is_asked { Severity::Medium } else { Severity::High })
+            .severity(if used.is_asked { Severity::Medium } else { Severity::High })
             .confidence(Confidence::High)
             .evidence("disagreements", used.notes.len() as f64, "1")
             .evidence_if("multiprocessors of the export", used.hint.sms.map(f64::from), "1")

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::subject::Stake;
 use crate::analysis::Kernel;
 use crate::units::Seconds;
 
 /// How much time is at stake, by its share of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something to know; nothing is promised.

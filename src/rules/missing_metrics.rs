@@ -2,6 +2,7 @@
 
 use super::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::analysis::{Lack, Need, short_command_for};
+use crate::model::Profiler;
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -82,7 +83,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     };
     let unmodelled = run.share(analysis.totals.unmodelled);
     let grave = !is_timed || unmodelled >= run.threshold(&MUCH);
-    let give_both = if source.format.starts_with("ncu") { ", and give both files" } else { "" };
+    let give_both =
+        if source.profiler == Profiler::NsightCompute { ", and give both files" } else { "" };
     let mut finding = run
         .finding(format!("not in the export: {}{more}", told.join("; ")))
         .severity(if grave { Severity::Medium } else { Severity::Info })

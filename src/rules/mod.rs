@@ -25,7 +25,7 @@ mod shares;
 mod subject;
 
 pub use check::{Findings, Tally, check};
-pub use custom::{Custom, Expression, Fault, Over, Template, check_launches, columns_page};
+pub use custom::{Custom, Expression, Fault, Over, Template, columns_page};
 pub use finding::{Confidence, Evidence, Finding, Severity};
 pub use rule::{Check, Judgement, Missing, Rule, Threshold};
 pub use run::Run;

@@ -2,7 +2,7 @@
 
 use super::{Check, Confidence, Judgement, Missing, Rule, Subject};
 use crate::analysis::Work;
-use crate::model::{Engine, Pipe};
+use crate::model::{Engine, OriginKind, Pipe};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -52,7 +52,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if sparse <= Flops::ZERO {
         // Shapes tell dense work; before Ampere there is no other.
         let is_ampere = subject.compute_capability().is_none_or(|(major, _)| major >= 8);
-        let can_hide = kernel.provenance != "algorithmic" && is_ampere;
+        let can_hide = kernel.provenance != Some(OriginKind::Algorithmic) && is_ampere;
         if can_hide && kernel.work.iter().any(|work| hides(subject, work)) {
             return Err(Missing("sm__ops_path_tensor_*_sparsity_on.sum"));
         }

@@ -2,7 +2,7 @@
 
 use super::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
 use crate::analysis::{CeilingSet, Work};
-use crate::model::{Engine, Quantity};
+use crate::model::{Engine, OriginKind, Quantity};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -71,7 +71,7 @@ fn over_catalogue(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
 
 fn check(subject: &Subject<'_>) -> Judgement {
     let work = subject.operations(|pipe| pipe.engine() == Engine::Matrix);
-    if work <= Flops::ZERO || subject.kernel.provenance == "algorithmic" {
+    if work <= Flops::ZERO || subject.kernel.provenance == Some(OriginKind::Algorithmic) {
         return Ok(None);
     }
     let near = subject.threshold(&NEAR);

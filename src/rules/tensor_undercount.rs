@@ -65,7 +65,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let is_matrix = |pipe: Pipe| pipe.engine() == Engine::Matrix;
     let mut matrix = kernel.work.iter().filter(|work| is_matrix(work.pipe)).peekable();
     if matrix.peek().is_none() {
-        if kernel.provenance == "algorithmic" {
+        if kernel.provenance == Some(OriginKind::Algorithmic) {
             return Ok(None);
         }
         let uses = match subject.uses_tensor_cores() {

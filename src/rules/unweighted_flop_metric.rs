@@ -55,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         known.iter().copied().max_by(|one, two| one.0.time.get().total_cmp(&two.0.time.get()))
     else {
         let has_vector = kernel.work.iter().any(|work| work.pipe.engine() == Engine::Vector);
-        let is_known = has_vector || kernel.provenance == "algorithmic";
+        let is_known = has_vector || kernel.provenance == Some(OriginKind::Algorithmic);
         return is_known
             .then_some(None)
             .ok_or(Missing("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"));

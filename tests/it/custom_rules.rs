@@ -226,8 +226,8 @@ fn analysed(mut look: impl FnMut(&rooflint::model::Profile, &analysis::Analysis)
 #[test]
 fn the_columns_of_kernels_are_those_of_the_csv_report() {
     let columns = Columns::of_kernels();
-    analysed(|_, analysis| {
-        let findings = rules::check(analysis, &Settings::default());
+    analysed(|profile, analysis| {
+        let findings = rules::check(profile, analysis, &Settings::default());
         let report = Report { analysis, findings: &findings, top: 10, what_if: &[], command: None };
         let text = (report::output("csv").unwrap().render)(&report, &Style::default());
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -296,8 +296,7 @@ fn every_column_can_be_asked_on_every_fixture() {
         }
         let settings = rules_of(&config);
         analysed(|profile, analysis| {
-            let mut findings = rules::check(analysis, &settings);
-            rules::check_launches(&mut findings, profile, analysis, &settings);
+            let findings = rules::check(profile, analysis, &settings);
             let own = |id: &str| id.starts_with("rule-");
             for tally in findings.tally.iter().filter(|tally| own(&tally.rule)) {
                 let judged = tally.found + tally.content + tally.cannot_judge + tally.minor;

@@ -5,11 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{self, Options};
-use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, FORMATS, Input};
 use rooflint::report::{OUTPUTS, Report, Style};
-use rooflint::rules::{self, RULES};
+use rooflint::rules::RULES;
+use rooflint::session::{Judged, Session, SessionError};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -81,10 +80,8 @@ fn every_fixture_gives_the_report_beside_it() {
         let label = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
         let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path))
             .unwrap_or_else(|error| panic!("{label}: {error}"));
-        let options = Options { device, ..Options::default() };
-        let text = match analysis::analyse(&profile, &Catalog::builtin(), &options) {
-            Ok(analysis) => {
-                let findings = rules::check(&analysis, &rules::Settings::default());
+        let text = match Session::default().on(device).judge(&profile) {
+            Ok(Judged { analysis, findings, .. }) => {
                 let report = Report {
                     analysis: &analysis,
                     findings: &findings,
@@ -94,7 +91,11 @@ fn every_fixture_gives_the_report_beside_it() {
                 };
                 (OUTPUTS[0].render)(&report, &Style::default())
             }
-            Err(error) => format!("error: {error}\nhelp: {}\n", error.help()),
+            Err(SessionError::Analysis(error)) => {
+                format!("error: {error}\nhelp: {}\n", error.help())
+            }
+            #[cfg(feature = "frames")]
+            Err(error) => panic!("{label}: {error}"),
         };
         let shown = path.display().to_string();
         check(&path.with_extension("report.txt"), &text.replace(&shown, &label));
@@ -106,8 +107,7 @@ fn every_output_renders_the_sample_report() {
     let path = root().join("fixtures/demo/h100-training-step.csv");
     let text: &'static str = Box::leak(fs::read_to_string(path).unwrap().into_boxed_str());
     let profile = ingest::read_text("demo", text, &ingest::Options::default()).unwrap();
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
-    let findings = rules::check(&analysis, &rules::Settings::default());
+    let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     for output in OUTPUTS {
@@ -149,8 +149,7 @@ pub(crate) fn without_assets(page: &str) -> String {
 #[test]
 fn the_readme_shows_what_the_program_prints() {
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
-    let findings = rules::check(&analysis, &rules::Settings::default());
+    let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     let text = (OUTPUTS[0].render)(&report, &Style { width: Some(118), ..Style::default() });
@@ -168,11 +167,8 @@ fn the_json_report_follows_its_published_schema() {
     let render = OUTPUTS.iter().find(|output| output.name == "json").unwrap().render;
     for (path, device) in fixtures() {
         let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
-        let options = Options { device, ..Options::default() };
-        let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
-            continue;
-        };
-        let findings = rules::check(&analysis, &rules::Settings::default());
+        let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
+        let Judged { analysis, findings, .. } = judged;
         let text = render(
             &Report {
                 analysis: &analysis,

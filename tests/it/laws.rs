@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use rooflint::analysis::{self, Analysis, Options, State};
-use rooflint::catalog::Catalog;
+use rooflint::analysis::{Analysis, State};
 use rooflint::ingest::{self, Numerals};
 use rooflint::model::Profile;
 use rooflint::roofline as law;
+use rooflint::session::Session;
 use rooflint::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 
 fn rates() -> impl Strategy<Value = (f64, f64, f64, f64)> {
@@ -78,7 +78,7 @@ proptest! {
         }
         let text: &'static str = Box::leak(String::from_utf8_lossy(&bytes).into_owned().into_boxed_str());
         if let Ok(profile) = ingest::read_text("damaged", text, &ingest::Options::default()) {
-            let _ = analysis::analyse(&profile, &Catalog::builtin(), &Options::default());
+            let _ = Session::default().analyze(&profile);
         }
     }
 }
@@ -86,7 +86,7 @@ proptest! {
 const SAMPLE: &str = include_str!("../../fixtures/demo/h100-training-step.csv");
 
 fn analysed(profile: &Profile) -> Analysis {
-    analysis::analyse(profile, &Catalog::builtin(), &Options::default()).unwrap()
+    Session::default().analyze(profile).unwrap()
 }
 
 fn sample(order: impl Fn(&mut Vec<&'static str>)) -> Profile {

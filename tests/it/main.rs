@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod algorithmic;
+mod alike;
 mod arithmetic;
 mod bad;
 #[cfg(feature = "page")]

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{self, Options};
-use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::model::Profile;
+use rooflint::session::Session;
 use rooflint::taxonomy::{Category, Kind};
 
 fn fixture(name: &str) -> PathBuf {
@@ -51,7 +50,7 @@ fn launches_belong_to_their_ranges_whether_kernels_were_renamed_or_not() {
 #[test]
 fn ranges_tell_kernels_apart_and_what_unknown_ones_do() {
     let profile = read("ncu_wide/a100-nvtx-ranges.csv");
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+    let analysis = Session::default().analyze(&profile).unwrap();
     let found = |operator: Option<&str>, name: &str| {
         let mut kernels = analysis.kernels.iter();
         let kernel = kernels

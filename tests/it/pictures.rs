@@ -6,6 +6,7 @@ use std::path::Path;
 use rooflint::analysis::{self, Analysis, Options};
 use rooflint::catalog::Catalog;
 use rooflint::ingest;
+use rooflint::model::Profile;
 use rooflint::report::{Canvas, Encoding, Report, Subject, picture};
 use rooflint::rules::{self, Settings};
 
@@ -13,7 +14,7 @@ use super::golden::{check, fixtures, reading};
 use super::predict::program::program;
 
 fn drawn(analysis: &Analysis, subject: Subject, top: usize) -> String {
-    let findings = rules::check(analysis, &Settings::default());
+    let findings = rules::check(&Profile::default(), analysis, &Settings::default());
     let report = Report { analysis, findings: &findings, top, what_if: &[], command: None };
     let draw = || picture(&report, None, subject, &Canvas::default(), Encoding::Svg).unwrap();
     let bytes = draw();

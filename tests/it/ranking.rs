@@ -7,9 +7,11 @@ use proptest::prelude::*;
 
 use rooflint::analysis::{self, Analysis, Group, Kernel, Options, State, Target, Waiver};
 use rooflint::catalog::Catalog;
+use rooflint::config::Config;
 use rooflint::ingest;
+use rooflint::model::{Date, Profile};
 use rooflint::report::{OUTPUTS, Report, Style};
-use rooflint::rules;
+use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
 
 use crate::predict::program::{Run, program};
@@ -74,13 +76,17 @@ fn list(rows: &[Row]) -> String {
 fn analysed(rows: &[Row], options: Options) -> Analysis {
     read(&list(rows), DEVICE, options)
 }
-
 fn read(list: &str, device: &str, options: Options) -> Analysis {
-    let text: &'static str = Box::leak(list.to_owned().into_boxed_str());
-    let profile = ingest::read_text("list", text, &ingest::Options::default()).unwrap();
+    session(device, options).analyze(&profile(list)).unwrap()
+}
+
+fn profile(list: &str) -> Profile {
+    ingest::read_text("list", list.to_owned().leak(), &ingest::Options::default()).unwrap()
+}
+
+fn session(device: &str, options: Options) -> Session {
     let catalog = Catalog::builtin().with_text("test.toml", device).unwrap();
-    let options = Options { device: Some("Test GPU".to_owned()), ..options };
-    analysis::analyse(&profile, &catalog, &options).unwrap()
+    Session { options, ..Session::new(catalog, Config::default()) }.on(Some("Test GPU".to_owned()))
 }
 
 /// 6540 µs in all: 1 % of that, 65.4 µs, is the smallest win that counts.
@@ -165,7 +171,7 @@ fn opportunities_cover_what_can_be_won_one_after_the_other() {
     let mut alone = analysed(&ROWS, Options::default());
     let waiver =
         Waiver { kernel: "copy_a".into(), reason: "known".into(), owner: None, expires: None };
-    alone.waive(&[waiver], (2026, 1, 1));
+    alone.waive(&[waiver], Date::new(2026, 1, 1));
     assert_eq!(find(&alone, "copy_b").coverage, Some(1.0));
     assert_eq!((find(&alone, "copy_a").coverage, alone.totals.kernels_for_80_percent), (None, 1));
 }
@@ -368,7 +374,7 @@ fn a_waived_kernel_neither_misses_a_target_nor_meets_it() {
         owner: None,
         expires: None,
     };
-    analysis.waive(&[waiver("copy_*")], (2026, 1, 1));
+    analysis.waive(&[waiver("copy_*")], Date::new(2026, 1, 1));
     let mixed = &analysis.groups[0];
     assert!(close(mixed.waived, 3220.0) && close(mixed.measured, 6540.0));
     assert!(close(mixed.judged, 2520.0) && close(mixed.recoverable, 0.0));
@@ -379,7 +385,7 @@ fn a_waived_kernel_neither_misses_a_target_nor_meets_it() {
 #[test]
 fn without_groups_kernels_are_counted_by_category() {
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+    let analysis = Session::default().analyze(&profile).unwrap();
     let names: Vec<&str> = analysis.groups.iter().map(|group| &*group.name).collect();
     assert_eq!(
         names,
@@ -394,9 +400,10 @@ fn without_groups_kernels_are_counted_by_category() {
 
 #[test]
 fn every_output_carries_range_coverage_and_groups() {
-    let mut analysis = analysed(&ROWS, Options::default());
-    analysis.group(&[group("cop|ies", "copy_*", 0.5)]);
-    let findings = rules::check(&analysis, &rules::Settings::default());
+    let profile = profile(&list(&ROWS));
+    let mut session = session(DEVICE, Options::default());
+    session.config.groups = vec![group("cop|ies", "copy_*", 0.5)];
+    let Judged { analysis, findings, .. } = session.judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     let render = |name: &str, width: Option<usize>| {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{self, Analysis, Options};
-use rooflint::catalog::Catalog;
+use rooflint::analysis::Analysis;
 use rooflint::ingest::{self, Input};
-use rooflint::rules::{self, Findings, Settings};
+use rooflint::rules::{self, Findings};
+use rooflint::session::{Judged, Session};
 
 use super::golden::{check, fixtures, reading};
 use super::profiles::{DEVICES, collection};
@@ -25,15 +25,14 @@ pub(crate) fn findings(path: &Path, device: Option<String>) -> Result<Findings, 
 pub(crate) fn judged(path: &Path, device: Option<String>) -> Result<(Analysis, Findings), String> {
     let inputs = [Input::Named(path.to_owned())];
     let profile = ingest::read(&inputs, &reading(path)).map_err(|_| "not read")?;
-    let mut options = Options::default();
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &options).or_else(|_| {
+    let judged = Session::default().judge(&profile).or_else(|_| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let known = DEVICES.iter().find(|(start, _)| name.starts_with(start));
-        options.device = device.or_else(|| known.map(|(_, device)| (*device).to_owned()));
-        analysis::analyse(&profile, &Catalog::builtin(), &options)
+        let device = device.or_else(|| known.map(|(_, device)| (*device).to_owned()));
+        Session::default().on(device).judge(&profile)
     });
-    let analysis = analysis.map_err(|error| format!("not analysed: {error}"))?;
-    let findings = rules::check(&analysis, &Settings::default());
+    let Judged { analysis, findings, .. } =
+        judged.map_err(|error| format!("not analysed: {error}"))?;
     Ok((analysis, findings))
 }
 

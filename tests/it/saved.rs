@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use rooflint::analysis::{self, Analysis, Kernel, Options, Table};
-use rooflint::catalog::Catalog;
+use rooflint::analysis::{Analysis, Kernel, Table};
 use rooflint::compare::Run;
 use rooflint::ingest::{self, Input};
 use rooflint::model::Profile;
 use rooflint::report::{self, Report, Style};
-use rooflint::rules::{self, Settings};
+use rooflint::session::{Judged, Session};
 
 use crate::golden;
 
@@ -22,8 +21,7 @@ fn table(text: String) -> Profile {
 }
 
 fn analysed(profile: &Profile, device: Option<&String>) -> Result<Analysis, String> {
-    let options = Options { device: device.cloned(), ..Options::default() };
-    analysis::analyse(profile, &Catalog::builtin(), &options).map_err(|error| error.to_string())
+    Session::default().on(device.cloned()).analyze(profile).map_err(|error| error.to_string())
 }
 
 /// All that a table keeps of a kernel.
@@ -193,12 +191,12 @@ fn a_report_is_the_run_it_was_made_from_without_its_samples() {
     for (path, device) in golden::fixtures() {
         let shown = path.display();
         let profile = read(&path, &golden::reading(&path)).unwrap();
-        let Ok(analysis) = analysed(&profile, device.as_ref()) else { continue };
+        let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
+        let Judged { analysis, findings, .. } = judged;
         // Times of instrumented kernels are in no sum of a report.
         if analysis.totals.instrumented.get() > 0.0 {
             continue;
         }
-        let findings = rules::check(&analysis, &Settings::default());
         let report = Report {
             analysis: &analysis,
             findings: &findings,

@@ -8,7 +8,7 @@ use rooflint::catalog::{Catalog, Device};
 use rooflint::ingest::{self, Input};
 use rooflint::model::{DeviceHint, Profile};
 use rooflint::report::{OUTPUTS, Report, Style};
-use rooflint::rules;
+use rooflint::session::{Judged, Session};
 
 use super::golden::{check, fixtures, reading, without_assets};
 
@@ -154,8 +154,7 @@ fn what_cannot_be_projected_says_why_and_is_counted() {
 #[test]
 fn every_output_shows_the_projections_of_the_sample() {
     let profile = sample();
-    let analysis = analysed(&profile, &Options::default()).unwrap();
-    let findings = rules::check(&analysis, &rules::Settings::default());
+    let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let changes =
         ["H200 SXM 141GB", "V100 SXM2 32GB"].map(|name| Change::Device(Box::new(device(name))));
     let changes: Vec<Change> = std::iter::once(Change::RatedClock).chain(changes).collect();

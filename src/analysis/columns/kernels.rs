@@ -81,7 +81,7 @@ fn measured() -> Vec<Column> {
             |_, kernel| kernel.bytes.map(|bytes| Cell::Number(bytes.get())),
         ),
         column("provenance", Text, "how bytes and operations came about", |_, kernel| {
-            Some(Cell::Text(kernel.provenance))
+            Some(Cell::Text(kernel.provenance_label()))
         })
         .of(OriginKind::ALL.map(OriginKind::label).into_iter().chain(["none"])),
     ]
@@ -215,7 +215,7 @@ fn concluded() -> Vec<Column> {
         column("state", Text, "the conclusion", |_, kernel| Some(Cell::Text(kernel.state.key())))
             .of(State::ALL.map(State::key)),
         column("reason", Text, "why it is in that state", |_, kernel| {
-            Some(Cell::Text(&kernel.reason))
+            Some(Cell::Text(kernel.reason.as_str()))
         }),
         column(
             "recoverable_low_s",

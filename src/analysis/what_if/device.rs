@@ -152,7 +152,7 @@ impl There<'_> {
 /// What a reader must know of a projection to a device.
 pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
-    let algorithmic = OriginKind::Algorithmic.label();
+    let algorithmic = Some(OriginKind::Algorithmic);
     let from_shapes = analysis.kernels.iter().any(|kernel| kernel.provenance == algorithmic);
     if from_shapes {
         notes.push(

@@ -97,7 +97,7 @@ fn bounds_waivers_and_places_are_read() {
     assert_eq!(read.bounds[3].rule.as_deref(), Some("register-spills"));
     assert_eq!(read.bounds[3].severity, Some(Severity::Medium));
     assert_eq!((bounds[4].0, bounds[4].1), (Some(1e-3), Some(12e-3)));
-    assert_eq!(read.waivers[0].expires, Some((2027, 1, 31)));
+    assert_eq!(read.waivers[0].expires, crate::model::Date::new(2027, 1, 31));
     assert_eq!(
         (read.waivers[0].metric, read.waivers[1].metric),
         (Some(Metric::Time), Some(Metric::Total))

@@ -149,7 +149,7 @@ fn waiver(waiver: &GateWaiver) -> WaiverDocument<'_> {
         metric: waiver.metric,
         reason: &waiver.reason,
         owner: waiver.owner.as_deref(),
-        expires: waiver.expires.map(|(year, month, day)| format!("{year:04}-{month:02}-{day:02}")),
+        expires: waiver.expires.map(|day| day.to_string()),
     }
 }
 

@@ -317,8 +317,8 @@ impl Columns {
         self.math.push(kernel.math_time.map(|time| Number(time.get())));
         self.hierarchical.push(unless(kernel.hierarchical.map(Seconds::get)));
         self.binding.push(kernel.binding().map(|binding| strings.of(Binding::label(binding))));
-        self.provenance.push(strings.of(kernel.provenance));
-        self.reason.push(strings.of(&kernel.reason));
+        self.provenance.push(strings.of(kernel.provenance_label()));
+        self.reason.push(strings.of(kernel.reason.as_str()));
         self.meaning.push(strings.of(&kernel.meaning()));
         let uncounted = kernel.uncounted.join(", ");
         self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));

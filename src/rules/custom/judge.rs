@@ -40,12 +40,11 @@ pub(in crate::rules) fn check_kernels(
     }
 }
 
-/// Runs the custom rules over launches, and adds what they find to the findings of
-/// [`check`](crate::rules::check()), which sees no launches.
+/// Runs the custom rules over launches, and adds what they find to the findings.
 ///
 /// A rule speaks of a kernel once: of how many of its launches match, and of the longest of them. It
 /// cannot judge a kernel of which no launch matches and some launch lacks a column.
-pub fn check_launches(
+pub(in crate::rules) fn check_launches(
     findings: &mut Findings,
     profile: &Profile,
     analysis: &Analysis,
@@ -200,7 +199,7 @@ mod tests {
     use crate::catalog::Catalog;
     use crate::config::Config;
     use crate::ingest::{self, Mapping};
-    use crate::rules::{Findings, Severity, check, check_launches};
+    use crate::rules::{Findings, Severity, check};
 
     const TABLE: &str = "\
 kernel,time,bytes,blocks,occupancy
@@ -228,8 +227,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let analysis = analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
         let text = format!("rules.select = [\"own\"]\n[[custom-rule]]\nid = \"own\"\n{rule}");
         let settings = Config::parse("rooflint.toml", &text).unwrap().rules;
-        let mut findings = check(&analysis, &settings);
-        check_launches(&mut findings, &profile, &analysis, &settings);
+        let findings = check(&profile, &analysis, &settings);
         assert_eq!(findings.tally.len(), 1);
         findings
     }

@@ -1,13 +1,20 @@
 //! Rules of the user's own: a condition over the columns of kernels or launches, and what to say.
 
+#[cfg(not(feature = "expressions"))]
+mod absent;
+#[cfg(feature = "expressions")]
 mod checker;
+#[cfg(feature = "expressions")]
 mod expression;
 mod judge;
 mod listing;
 mod template;
 
+#[cfg(not(feature = "expressions"))]
+pub use absent::Expression;
+#[cfg(feature = "expressions")]
 pub use expression::Expression;
-pub use judge::check_launches;
+pub(super) use judge::check_launches;
 pub use listing::columns_page;
 pub use template::Template;
 

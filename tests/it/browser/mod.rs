@@ -9,11 +9,9 @@ mod learn;
 mod page;
 mod safety;
 
-use rooflint::analysis::{self, Options};
-use rooflint::catalog::Catalog;
 use rooflint::ingest;
 use rooflint::report::{self, Report, Style};
-use rooflint::rules;
+use rooflint::session::{Judged, Session};
 
 /// The page of an export's text.
 pub(crate) fn html(name: &str, text: String) -> String {
@@ -25,9 +23,7 @@ pub(crate) fn html(name: &str, text: String) -> String {
 
 /// The page of a profile.
 pub(crate) fn page_of(profile: &rooflint::model::Profile, device: Option<String>) -> String {
-    let options = Options { device, ..Options::default() };
-    let analysis = analysis::analyse(profile, &Catalog::builtin(), &options).unwrap();
-    let findings = rules::check(&analysis, &rules::Settings::default());
+    let Judged { analysis, findings, .. } = Session::default().on(device).judge(profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     (report::output("html").unwrap().render)(&report, &Style::default())

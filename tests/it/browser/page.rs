@@ -4,9 +4,9 @@ use super::chrome::Browser;
 use super::{html, many, page_of, sample};
 use crate::golden::{fixtures, reading};
 use crate::profiles::{collection, read};
-use rooflint::analysis::{self, Options};
-use rooflint::catalog::Catalog;
+use rooflint::analysis;
 use rooflint::ingest::{self, Input};
+use rooflint::session::Session;
 
 /// Place of a kernel's mark in the window, by its rank.
 fn mark(browser: &mut Browser, rank: usize) -> (f64, f64) {
@@ -286,7 +286,7 @@ fn details_are_the_arithmetic_of_explain() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 1000);
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+    let analysis = Session::default().analyze(&profile).unwrap();
     browser.show(&sample());
     for kernel in &analysis.kernels {
         let explanation = analysis::explain(&profile, &analysis, kernel);
@@ -317,8 +317,7 @@ fn every_fixture_makes_a_page_without_complaints() {
     let Some(mut browser) = Browser::start() else { return };
     for (path, device) in fixtures() {
         let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
-        let options = Options { device: device.clone(), ..Options::default() };
-        if analysis::analyse(&profile, &Catalog::builtin(), &options).is_err() {
+        if Session::default().on(device.clone()).analyze(&profile).is_err() {
             continue;
         }
         let address = browser.show(&page_of(&profile, device));
@@ -338,15 +337,13 @@ fn every_real_export_makes_a_page_without_complaints() {
         paths.sort();
         for path in paths {
             let Ok(profile) = read(&path) else { continue };
-            let options =
-                Options { device: Some("H100 SXM5 80GB".to_owned()), ..Options::default() };
-            let (catalog, named) = (Catalog::builtin(), options.device.clone());
-            let known = analysis::analyse(&profile, &catalog, &Options::default()).is_ok();
             // Where an export does not name its device, any will do to draw it.
-            if !known && analysis::analyse(&profile, &catalog, &options).is_err() {
-                continue;
-            }
-            let address = browser.show(&page_of(&profile, named.filter(|_| !known)));
+            let any = [None, Some("H100 SXM5 80GB".to_owned())];
+            let fits = |device: &Option<String>| {
+                Session::default().on(device.clone()).analyze(&profile).is_ok()
+            };
+            let Some(device) = any.into_iter().find(fits) else { continue };
+            let address = browser.show(&page_of(&profile, device));
             assert!(browser.holds("document.querySelectorAll('#rows tr').length > 0"));
             clean(&mut browser, &address);
             pages += 1;

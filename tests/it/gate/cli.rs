@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-struct Outcome {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Outcome {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
-fn rooflint(folder: &Path, arguments: &[&str]) -> Outcome {
+pub(crate) fn rooflint(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
     let output = command.args(arguments).current_dir(folder).env_clear().output().unwrap();
     Outcome {
@@ -19,7 +19,7 @@ fn rooflint(folder: &Path, arguments: &[&str]) -> Outcome {
     }
 }
 
-fn demo() -> PathBuf {
+pub(crate) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/h100-training-step.csv")
 }
 

@@ -1,11 +1,9 @@
 //! Runs made for tests of the gate, and the gate under the default policy.
 
-use rooflint::analysis;
-use rooflint::catalog::Catalog;
 use rooflint::compare::Run;
 use rooflint::gate::{self, Decision, Policy, Setting};
 use rooflint::ingest;
-use rooflint::rules;
+use rooflint::session::Session;
 
 /// A run of kernels with these times of launches, in microseconds.
 pub(super) fn run(label: &str, kernels: &[(String, Vec<f64>)]) -> Run {
@@ -26,13 +24,9 @@ pub(super) fn read(label: &str, text: &str) -> Option<Run> {
 }
 
 pub(super) fn judged(label: &str, profile: &rooflint::model::Profile) -> Option<Run> {
-    let catalog = Catalog::builtin();
-    let asked = analysis::Options { device: Some("L4".to_owned()), ..Default::default() };
-    let analysis = analysis::analyse(profile, &catalog, &analysis::Options::default())
-        .or_else(|_| analysis::analyse(profile, &catalog, &asked))
-        .ok()?;
-    let findings = rules::check(&analysis, &rules::Settings::default());
-    let mut run = Run::of(profile, &analysis, &findings, 0);
+    let (session, asked) = (Session::default(), Session::default().on(Some("L4".to_owned())));
+    let judged = session.judge(profile).or_else(|_| asked.judge(profile)).ok()?;
+    let mut run = judged.run(0);
     label.clone_into(&mut run.label);
     Some(run)
 }

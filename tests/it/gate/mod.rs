@@ -1,6 +1,6 @@
 //! The outputs of the gate: looked at by people, checked by what reads them.
 
-mod cli;
+pub(crate) mod cli;
 mod judged;
 mod laws;
 mod made;

@@ -220,7 +220,7 @@ fn measured(time_s: f64, name: &str) -> Measured {
         full_name: name.to_owned(),
         shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
-        findings: vec![("low-occupancy".to_owned(), "medium".to_owned())],
+        findings: vec![("low-occupancy".to_owned(), rooflint::rules::Severity::Medium)],
     }
 }
 
@@ -411,7 +411,7 @@ pub(crate) fn policy() -> Policy {
             metric: Some(Metric::Time),
             reason: "known".to_owned(),
             owner: Some("kernels".to_owned()),
-            expires: Some((2027, 1, 31)),
+            expires: rooflint::model::Date::new(2027, 1, 31),
         }],
         code: vec![
             place(by_sort, "model/linear layers.py", 42),

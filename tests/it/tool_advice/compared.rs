@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use rooflint::analysis::{Analysis, Kernel, KernelAdvice, State};
-use rooflint::model::{AdviceKind, SpeedupScope};
+use rooflint::model::{AdviceKind, Profile, SpeedupScope};
 use rooflint::roofline;
 use rooflint::rules::{self, Check, Findings, Settings, Subject};
 
@@ -129,12 +129,12 @@ impl<'a> Said<'a> {
         };
         let mut alone = BTreeMap::new();
         for id in mapped() {
-            let found = rules::check(analysis, &select(&[id]));
+            let found = rules::check(&Profile::default(), analysis, &select(&[id]));
             let speaks = (0..analysis.kernels.len()).filter(|at| !found.by_kernel[*at].is_empty());
             alone.insert(id, speaks.collect());
         }
         let settings = select(&Vec::from_iter(mapped()));
-        let findings = rules::check(analysis, &settings);
+        let findings = rules::check(&Profile::default(), analysis, &settings);
         Self { analysis, findings, settings, alone }
     }
 

@@ -1,0 +1,131 @@
+//! The whole story in one call: a profile is analyzed, waivers and groups are applied, and the rules of
+//! kernels, of the run and of launches look at it. Whatever judges a profile does it here.
+
+use crate::analysis::{self, Analysis, AnalysisError, Kernel};
+use crate::catalog::Catalog;
+#[cfg(feature = "gate")]
+use crate::compare::Run;
+use crate::config::Config;
+use crate::model::{Date, Profile};
+use crate::rules::{self, Finding, Findings};
+
+/// By what profiles are judged: devices, choices of the command line, a configuration, a day.
+///
+/// ```
+/// use rooflint::{ingest, session::Session};
+///
+/// let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default())?;
+/// let judged = Session::default().judge(&profile)?;
+/// assert!(judged.analysis.opportunities().count() > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// The devices that are known.
+    pub catalog: Catalog,
+    /// How launches are held against their roofs.
+    pub options: analysis::Options,
+    /// Rules, waivers and groups. What it says of the analysis is in `options`.
+    pub config: Config,
+    /// The day on which waivers must still hold; none lets all of them hold.
+    pub today: Option<Date>,
+}
+
+impl Default for Session {
+    /// The built-in catalog, no configuration, all defaults.
+    fn default() -> Self {
+        Self::new(Catalog::builtin(), Config::default())
+    }
+}
+
+/// Why a profile cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Its launches cannot be held against roofs.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// Its inputs cannot be set beside each other.
+    #[cfg(feature = "frames")]
+    #[error(transparent)]
+    Inputs(#[from] analysis::frames::FrameError),
+}
+
+/// A profile with everything that was concluded from it.
+#[derive(Debug)]
+pub struct Judged<'p> {
+    /// What was measured.
+    pub profile: &'p Profile,
+    /// Every kernel against its roofs.
+    pub analysis: Analysis,
+    /// Why kernels take longer.
+    pub findings: Findings,
+}
+
+impl Session {
+    /// A session with a catalog and a configuration, and the options that the configuration sets.
+    #[must_use]
+    pub fn new(catalog: Catalog, config: Config) -> Self {
+        let options = analysis::Options {
+            threshold: config.limits.threshold,
+            floor: config.limits.min_win,
+            floor_share: config.limits.min_share,
+            closed_forms: config.closed_forms.clone(),
+            ..analysis::Options::default()
+        };
+        Self { catalog, options, config, today: None }
+    }
+
+    /// The same session for launches on this device, whatever the export says; `None` goes by the export.
+    #[must_use]
+    pub fn on(mut self, device: Option<String>) -> Self {
+        self.options.device = device;
+        self
+    }
+
+    /// Judges a profile.
+    ///
+    /// # Errors
+    /// [`SessionError`] when no launch has a known device or roofs of its own, or a figure that is needed
+    /// is missing.
+    pub fn judge<'p>(&self, profile: &'p Profile) -> Result<Judged<'p>, SessionError> {
+        let mut analysis = self.analyze(profile)?;
+        #[cfg(feature = "frames")]
+        if profile.sources.len() > 1 {
+            let ranks = analysis::frames::ranks(profile)?;
+            analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
+        }
+        let Config { waivers, groups, rules, .. } = &self.config;
+        if !waivers.is_empty() {
+            analysis.waive(waivers, self.today);
+        }
+        if !groups.is_empty() {
+            analysis.group(groups);
+        }
+        let findings = rules::check(profile, &analysis, rules);
+        Ok(Judged { profile, analysis, findings })
+    }
+
+    /// Holds the launches of a profile against their roofs, and no more: no waivers, groups or rules.
+    ///
+    /// # Errors
+    /// As [`Session::judge`].
+    pub fn analyze(&self, profile: &Profile) -> Result<Analysis, AnalysisError> {
+        analysis::analyse(profile, &self.catalog, &self.options)
+    }
+}
+
+impl Judged<'_> {
+    /// What of it is compared with other runs and saved; the first `warmup` launches of each kernel are left
+    /// out of its times.
+    #[cfg(feature = "gate")]
+    #[must_use]
+    pub fn run(&self, warmup: u32) -> Run {
+        Run::of(self.profile, &self.analysis, &self.findings, warmup)
+    }
+
+    /// What the rules found about a kernel.
+    #[must_use]
+    pub fn findings_of(&self, kernel: &Kernel) -> &[Finding] {
+        self.findings.by_kernel.get(kernel.rank - 1).map_or(&[], Vec::as_slice)
+    }
+}
