@@ -154,10 +154,10 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
 pub(super) fn blind(report: &Report<'_>) -> Option<String> {
     let blind = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
     (blind > 0).then(|| {
+        let (rules, were) = if blind == 1 { ("rule", "was") } else { ("rules", "were") };
         format!(
-            "{blind} of {} rules lacked a metric for some kernel; `rooflint inspect` prints the \
-             command that collects it, JSON lists what each lacked",
-            report.findings.tally.len()
+            "{blind} {rules} {were} skipped on some kernels because metrics are missing; `rooflint \
+             inspect` prints the command that collects them, JSON lists what each rule lacked"
         )
     })
 }

@@ -1,134 +1,76 @@
 //! Analysis → findings: one rule per file, each a pure check of one kernel or of the whole run.
 //!
-//! To add a rule: one file with documentation and a `RULE` constant, one line in the list below.
-//! A rule cannot judge ([`Missing`]), is content, or speaks; all three are counted.
+//! To add a rule: one file with documentation and a `RULE` constant in the folder of its family, one line
+//! in the list of that family. A rule cannot judge ([`Missing`]), is content, or speaks; all three are
+//! counted. What rules are made of and what runs them is in `engine`.
 
 #![allow(clippy::unnecessary_wraps, reason = "the checks of all rules have one signature")]
 
-mod arithmetic;
-#[cfg(test)]
-mod bench_figures;
-#[cfg(test)]
-mod bench_launches;
-#[cfg(test)]
-mod bench_table;
-mod caches;
-mod check;
-mod clocks;
-mod custom;
-mod finding;
-mod latency;
-mod rule;
-mod run;
-mod settings;
-mod shares;
-mod subject;
-
-pub use check::{Findings, Tally, check};
-pub use custom::{Custom, Expression, Fault, Over, Template, columns_page};
-pub use finding::{Confidence, Evidence, Finding, Severity};
-pub use rule::{Check, Judgement, Missing, Rule, Threshold};
-pub use run::Run;
-pub use settings::Settings;
-pub use subject::{Stake, Subject, Unit};
-
-pub(crate) use custom::{NOT_ESTIMATED, nearest};
-
+/// The rules of a family, in the order in which findings of equal weight are listed.
 macro_rules! rules {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
-        /// Every rule, in the order in which findings of equal weight are listed.
-        pub const RULES: &[&Rule] = &[$(&$module::RULE),*];
+        pub(super) const RULES: &[&crate::rules::Rule] = &[$(&$module::RULE),*];
     };
 }
 
-rules! {
-    // launch and parallelism
-    launch_bound,
-    small_grid,
-    tail_effect,
-    insufficient_parallelism,
-    block_size_not_warp_multiple,
-    occupancy_limited,
-    low_achieved_occupancy,
-    sm_load_imbalance,
-    low_issue_utilisation,
-    warp_stalls,
-    warp_divergence,
-    predication_waste,
-    // memory
-    uncoalesced_access,
-    misaligned_access,
-    partial_dram_bursts,
-    random_gather_bound,
-    ecc_partial_writes,
-    narrow_global_loads,
-    redundant_dram_traffic,
-    l2_bandwidth_bound,
-    l1_bandwidth_bound,
-    l2_fabric_traffic,
-    l2_thrashing,
-    compression_ineffective,
-    dram_saturated,
-    memory_latency_bound,
-    sysmem_traffic,
-    peer_traffic,
-    atomic_contention,
-    register_spills,
-    local_arrays,
-    shared_load_bank_conflicts,
-    shared_store_bank_conflicts,
-    shared_bandwidth_bound,
-    // arithmetic
-    gemm_on_cuda_cores,
-    half_gemm_on_cuda_cores,
-    fp64_in_single_precision_code,
-    fp64_on_consumer_gpu,
-    unaligned_gemm_dimensions,
-    unaligned_gemm_kernel,
-    tile_quantisation,
-    low_tensor_utilisation,
-    warp_mma_on_hopper,
-    old_architecture_kernel,
-    memory_bound_matmul,
-    unfused_multiply_add,
-    integer_address_overhead,
-    special_function_bound,
-    pipe_saturated,
-    // the whole run
-    many_tiny_launches,
-    dtype_casts,
-    layout_transforms,
-    device_copies,
-    memset_share,
-    host_device_copies,
-    unfused_optimizer,
-    unfused_elementwise,
-    communication_share,
-    split_k_overhead,
-    materialised_attention,
-    convolution_layout_or_algorithm,
-    // is the profile valid
-    faster_than_roof,
-    base_clock_profile,
-    clock_throttled,
-    device_mismatch,
-    partial_gpu,
-    mixed_devices,
-    cold_cache_profile,
-    coarse_timer,
-    uncounted_work,
-    unmodelled_share,
-    missing_metrics,
-    zero_means_unmodelled,
-    modelled_bytes_faulty,
-    algorithmic_only,
-    truncated_names,
-    sparse_work,
-    unweighted_flop_metric,
-    tensor_undercount,
-    tensor_parent_peak,
-    inconsistent_passes,
+mod arithmetic;
+mod engine;
+mod launch;
+mod memory;
+mod run;
+mod validity;
+
+use crate::analysis::Analysis;
+use crate::model::Profile;
+
+pub use engine::check::{Findings, Tally};
+pub use engine::custom::{Custom, Expression, Fault, Over, Template, columns_page};
+pub use engine::finding::{Confidence, Evidence, Finding, Severity};
+pub use engine::rule::{Check, Judgement, Missing, Rule, Threshold};
+pub use engine::run::Run;
+pub use engine::settings::Settings;
+pub use engine::subject::{Stake, Subject, Unit};
+
+pub(crate) use engine::custom::{NOT_ESTIMATED, nearest};
+
+const FAMILIES: [&[&Rule]; 5] =
+    [launch::RULES, memory::RULES, arithmetic::RULES, run::RULES, validity::RULES];
+
+const ALL: [&Rule; COUNT] = {
+    let mut all = [FAMILIES[0][0]; COUNT];
+    let (mut family, mut count) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut at = 0;
+        while at < FAMILIES[family].len() {
+            all[count] = FAMILIES[family][at];
+            (at, count) = (at + 1, count + 1);
+        }
+        family += 1;
+    }
+    all
+};
+
+const COUNT: usize = {
+    let (mut family, mut count) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    count
+};
+
+/// Every rule, family by family, in the order in which findings of equal weight are listed.
+pub const RULES: &[&Rule] = &ALL;
+
+/// Runs every rule that the settings do not leave out.
+///
+/// Kernels that are bound by links or that have no time are not looked at; one that is faster than the
+/// model allows is looked at for how it was counted, one that is only launch cost for that alone. Custom
+/// rules look at every kernel, or at every launch of the profile that was analyzed.
+#[must_use]
+pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Findings {
+    engine::check::check(RULES, profile, analysis, settings)
 }
 
 /// The rule of this name.
@@ -139,7 +81,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, Rule};
+    use super::{RULES, Rule, rule};
 
     #[test]
     fn every_rule_is_documented_under_the_same_headings() {
@@ -165,5 +107,15 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), RULES.len());
+    }
+
+    #[test]
+    fn what_is_silenced_are_other_rules() {
+        for one in RULES {
+            for other in one.silences {
+                assert!(rule(other).is_some(), "{} silences {other}", one.id);
+                assert_ne!(one.id, *other);
+            }
+        }
     }
 }

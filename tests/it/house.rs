@@ -28,10 +28,77 @@ fn stage(path: &Path) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// Code before the tests of a file: tests may look around.
+/// The code of a file without what is only there for tests, wherever it stands: tests may look around.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+    let mut kept = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start() != "#[cfg(test)]" {
+            kept.push_str(line);
+            kept.push('\n');
+            continue;
+        }
+        // The item that follows ends with a semicolon, or with a brace as far in as it began.
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let end = format!("{indent}}}");
+        let (mut in_attribute, mut has_begun) = (false, false);
+        for line in lines.by_ref() {
+            let attribute = line.trim_start().starts_with("#[");
+            in_attribute |= attribute;
+            if in_attribute {
+                in_attribute = !line.ends_with(']');
+                continue;
+            }
+            has_begun |= line.ends_with('{');
+            if line == end || !has_begun && line.ends_with([';', ',']) {
+                break;
+            }
+        }
+    }
+    kept
+}
+
+/// Files that are only there for tests: modules declared under `#[cfg(test)]`.
+fn only_tests() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in sources(&root().join("src")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let folder = match path.file_stem().unwrap().to_str().unwrap() {
+            "mod" | "lib" | "main" => path.parent().unwrap().to_owned(),
+            _ => path.with_extension(""),
+        };
+        for after in text.split("#[cfg(test)]\n").skip(1) {
+            let declared = after.lines().next().unwrap_or_default().trim();
+            let name = declared.rsplit("mod ").next().and_then(|name| name.strip_suffix(';'));
+            if let Some(name) = name.filter(|_| declared.contains("mod ")) {
+                found.push(folder.join(format!("{name}.rs")));
+            }
+        }
+    }
+    found
+}
+
+/// The sources of the program: every file that is not only there for tests.
+fn program() -> Vec<PathBuf> {
+    let only_tests = only_tests();
+    let mut files = sources(&root().join("src"));
+    files.retain(|path| !only_tests.contains(path));
+    files
+}
+
+#[test]
+fn what_is_only_for_tests_is_told_from_the_program() {
+    let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let only: Vec<String> = only_tests().iter().map(name).collect();
+    for known in ["sanity", "samples", "bench_table", "tests"] {
+        assert!(only.iter().any(|one| one == known), "{known}: {only:?}");
+    }
+    // Tests in the middle of a file do not end the reading of it.
+    let store = code(&root().join("src/history/store.rs"));
+    assert!(!store.contains("mod tests"));
+    let pipes = root().join("src/rules/engine/pipes.rs");
+    assert!(code(&pipes).lines().count() > 200, "{}", code(&pipes));
 }
 
 /// Each stage and what it may name. Data flows down; neighbours at one step do not know each other.
@@ -69,7 +136,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
 #[test]
 fn imports_point_one_way() {
     let mut wrong = Vec::new();
-    for path in sources(&root().join("src")) {
+    for path in program() {
         let stage = stage(&path);
         if matches!(stage.as_str(), "lib" | "main") {
             continue;
@@ -97,7 +164,7 @@ fn imports_point_one_way() {
 
 #[test]
 fn only_one_module_knows_polars_and_only_one_folder_knows_clap() {
-    for path in sources(&root().join("src")) {
+    for path in program() {
         let text = code(&path);
         let shown = path.display().to_string();
         if text.contains("polars::") || text.contains("polars_io::") {

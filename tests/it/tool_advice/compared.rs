@@ -145,7 +145,9 @@ impl<'a> Said<'a> {
             State::LaunchFloored => rule.id != "launch-bound",
             _ => false,
         };
-        let Check::Kernel(check) = rule.check else { return Ours::NotExamined };
+        let (Check::Kernel(check) | Check::KernelAlso(_, check)) = rule.check else {
+            return Ours::NotExamined;
+        };
         if is_set_apart || kernel.measured.get() <= 0.0 {
             return Ours::NotExamined;
         }

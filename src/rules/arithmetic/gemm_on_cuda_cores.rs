@@ -1,0 +1,131 @@
+//! Flags FP32 matrix products that run on CUDA cores although the device has tensor cores for TF32.
+
+use crate::model::{Pipe, Precision};
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::units::Seconds;
+
+pub(super) const RULE: Rule = Rule {
+    id: "gemm-on-cuda-cores",
+    summary: "an FP32 matrix product leaves the tensor cores idle",
+    documentation: "\
+## What it finds
+Matrix products, convolutions and attention in FP32 that run on CUDA cores of a device whose tensor cores
+multiply TF32.
+
+## Why it costs time
+On A100 and H100, tensor cores multiply TF32 seven to eight times as fast as CUDA cores multiply FP32; a
+large product is limited by nothing else.
+
+## How it decides
+A product on compute capability 8.0 or later; FP32 on CUDA cores is at least `share` of its FLOPs, or its
+name says FP32 where nothing was counted per format; tensor cores did nothing, by counters first and by
+the name last; math takes longer than memory, and at least `reached` of the time. At stake is at least the
+difference of the roofs.
+
+## What to try
+`torch.backends.cuda.matmul.allow_tf32 = True` (or `torch.set_float32_matmul_precision(\"high\")`);
+`CUBLAS_COMPUTE_32F_FAST_TF32`; autocast to BF16 or FP16.
+
+## When it is wrong
+TF32 keeps 10 bits of mantissa: where FP32 accuracy is needed, splitting operands in three TF32 parts
+(3xTF32 of CUTLASS, BF16x9 of cuBLAS) costs a part of the gain. On GeForce devices TF32 is hardly faster than
+FP32; 16 bits are.
+
+## Sources
+NVIDIA, *Matrix Multiplication Background*, \"Tensor Cores\"; NVIDIA blog \"Accelerating AI Training with
+NVIDIA TF32 Tensor Cores\"; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
+",
+    thresholds: &[SHARE, REACHED],
+    silences: &["pipe-saturated", "old-architecture-kernel", "unfused-multiply-add", "integer-address-overhead"],
+    check: Check::Kernel(check),
+};
+
+const SHARE: Threshold =
+    Threshold::new("share", 0.90, "1", "what remains is the epilogue and does not move");
+
+const REACHED: Threshold = Threshold::new(
+    "reached",
+    0.10,
+    "1",
+    "where math takes less of the time, something else takes it, and a faster pipe is idle as well",
+);
+
+/// The first architecture with TF32.
+const AMPERE: (u32, u32) = (8, 0);
+
+/// Below, 16-bit products have a rule of their own.
+const HALF: f64 = 0.5;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    if !subject.class().is_product() || subject.capability()?.is_none_or(|known| known < AMPERE) {
+        return Ok(None);
+    }
+    if subject.uses_tensor_cores()? || subject.half_pipe(HALF).is_some() {
+        return Ok(None);
+    }
+    let counted = subject.share_of_flops(|pipe| pipe == Pipe::Fp32Vector);
+    let is_fp32 = match (counted, subject.class().precision()) {
+        (Some(share), _) => share >= subject.threshold(&SHARE),
+        (None, Some(precision)) => precision == Precision::Fp32,
+        (None, None) => return Err(Missing("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum")),
+    };
+    let Some(moved) = subject.vectorised(Pipe::Tf32Matrix)?.filter(|_| is_fp32) else {
+        return Ok(None);
+    };
+    if subject.math_reached() < subject.threshold(&REACHED) {
+        return Ok(None);
+    }
+    let message = format!(
+        "an FP32 product on CUDA cores: tensor cores multiply TF32 {:.1} × as fast here",
+        moved.ratio
+    );
+    let sure =
+        if counted.is_some() && subject.is_counted() { Confidence::High } else { Confidence::Low };
+    let finding = subject
+        .finding_against(message, moved.stake, Seconds::ZERO)
+        .confidence(sure)
+        .evidence_if("FP32 share of the FLOPs", counted, "1")
+        .evidence("TF32 peak over FP32 peak", moved.ratio, "1")
+        .next("allow TF32 for this product, and compare results and time");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_table::kernel;
+
+    const NAME: &str = "ampere_sgemm_128x64_nn";
+
+    #[test]
+    fn an_fp32_product_on_cuda_cores_is_found() {
+        // 60 TFLOP/s of 66.9 are near the FP32 roof; TF32 has 494.7.
+        let fast = kernel(NAME, 1000.0).work(Pipe::Fp32Vector, 60e9).bytes(1e8);
+        let found = fast.found(&RULE);
+        let left = 60e9 / 494.7e12 / 0.8;
+        assert!((found.at_stake_s - (1e-3 - left)).abs() < 2e-6, "{}", found.at_stake_s);
+        assert_eq!((found.estimator, found.confidence), ("pipe", Confidence::High));
+        let roofs = 60e9 / 66.9e12 - 60e9 / 494.7e12;
+        assert!((found.at_stake_low_s - roofs).abs() < 1e-6, "{}", found.at_stake_low_s);
+    }
+
+    #[test]
+    fn other_kernels_tensor_cores_and_old_devices_are_left_alone() {
+        let sum = kernel("reduce_kernel", 1000.0).work(Pipe::Fp32Vector, 60e9).bytes(1e8);
+        assert!(sum.is_fine(&RULE));
+        let tensor = kernel("ampere_s1688gemm_fp32_128x128_nn", 100.0);
+        assert!(tensor.work(Pipe::Tf32Matrix, 30e9).bytes(1e8).is_fine(&RULE));
+        let volta = kernel("volta_sgemm_128x64_nn", 1000.0).on("Tesla V100-SXM2-16GB");
+        assert!(volta.work(Pipe::Fp32Vector, 10e9).bytes(1e8).is_fine(&RULE));
+        // A thousandth of the roof: a faster pipe would wait as long.
+        assert!(kernel(NAME, 1000.0).work(Pipe::Fp32Vector, 6e7).bytes(1e3).is_fine(&RULE));
+        // Moving 3 GB takes 0.9 ms, the math 0.3 ms: TF32 would wait for memory as long.
+        let skinny = kernel(NAME, 1000.0).work(Pipe::Fp32Vector, 20e9).bytes(3e9);
+        assert!(skinny.is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_operations_it_cannot_judge() {
+        assert_eq!(kernel(NAME, 1000.0).bytes(1e8).lacks(&RULE), "FLOP counters");
+    }
+}

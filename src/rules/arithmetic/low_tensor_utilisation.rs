@@ -1,0 +1,114 @@
+//! Flags kernels on tensor cores that math limits and that keep the tensor pipe idle much of the time.
+
+use crate::model::{Engine, Quantity};
+use crate::roofline::{BUSY, achievable};
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::units::Seconds;
+
+pub(super) const RULE: Rule = Rule {
+    id: "low-tensor-utilisation",
+    summary: "tensor cores limit the kernel, and wait much of the time",
+    documentation: "\
+## What it finds
+Kernels on tensor cores whose arithmetic needs longer than their memory traffic, and whose tensor pipe is
+nevertheless idle much of the time.
+
+## Why it costs time
+Good kernels keep the tensor pipe 80 to 95 % active. Less means that operands do not arrive in time: small
+tiles, few pipeline stages, an awkward layout, few blocks.
+
+## How it decides
+Math limits the kernel (t_math > t_mem) and device memory is not busy, and the tensor pipe is active less
+than `active`. Without that counter, the share of the tensor roof that the operations reach decides.
+
+## What to try
+Larger tiles and more stages; K contiguous in both operands (TN); a larger batch; a newer library, or its
+autotuning.
+
+## When it is wrong
+Where fusion adds work other than products (softmax in attention), the pipe waits for that. A counter
+without `_sparsity_` in its name relates to the sparse peak and reads half.
+
+## Sources
+NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"Pipelines\"; the 60 % of
+`SpeedOfLight.py` of Nsight Compute.
+",
+    thresholds: &[ACTIVE],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const ACTIVE: Threshold =
+    Threshold::new("active", BUSY, "1", "from there, NVIDIA's rules count a unit as well used");
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let kernel = subject.kernel;
+    let measured = subject.get(Quantity::TensorActive);
+    match subject.uses_tensor_cores() {
+        Ok(true) => {}
+        Err(missing) if subject.class().is_product() => return Err(missing),
+        Ok(false) | Err(_) => return Ok(None),
+    }
+    let tensor = kernel.work.iter().filter(|work| work.pipe.engine() == Engine::Matrix);
+    let tensor: Seconds = tensor.map(|work| work.time).sum();
+    let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
+    let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
+    let is_saturated = subject.utilisation(Unit::Dram).is_ok_and(|used| used >= BUSY);
+    let roof = (tensor > Seconds::ZERO && kernel.modelled > Seconds::ZERO)
+        .then(|| tensor / kernel.modelled);
+    let active = measured.or(roof).ok_or(Missing(crate::rules::engine::pipes::PIPES[0].metric))?;
+    if math <= memory || is_saturated || active >= subject.threshold(&ACTIVE) {
+        return Ok(None);
+    }
+    let message = format!(
+        "math limits it, and the tensor pipe is {} {:.0} % of the time",
+        if measured.is_some() { "active" } else { "needed" },
+        active * 100.0
+    );
+    let tile = subject.class().tile;
+    let finding = subject
+        .finding(message, subject.gap_to(achievable::MATRIX))
+        .confidence(if measured.is_some() { Confidence::Medium } else { Confidence::Low })
+        .evidence_if("tensor pipe active", measured, "1")
+        .evidence_if("share of the tensor roof", roof, "1")
+        .evidence_if("rows of a tile", tile.map(|tile| f64::from(tile.0)), "1")
+        .evidence_if("columns of a tile", tile.map(|tile| f64::from(tile.1)), "1")
+        .evidence_if("pipeline stages", subject.class().stages.map(f64::from), "1")
+        .evidence_if("waves", subject.get(Quantity::Waves), "1")
+        .next("time it with larger tiles or a larger batch; then with another library version");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Pipe;
+    use crate::rules::engine::bench_table::kernel;
+
+    const NAME: &str = "ampere_fp16_s16816gemm_fp16_128x128";
+
+    #[test]
+    fn an_idle_tensor_pipe_is_found() {
+        let slow = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 30e9).bytes(1e7);
+        let found = slow.set(Quantity::TensorActive, 0.33).found(&RULE);
+        let most = 100e-6 - 30e9 / 989.4e12 / 0.8;
+        assert!((found.at_stake_s - most).abs() < 1e-6, "{}", found.at_stake_s);
+        assert!(found.at_stake_low_s <= found.at_stake_s);
+    }
+
+    #[test]
+    fn a_busy_pipe_and_a_memory_bound_kernel_are_left_alone() {
+        let fast = kernel(NAME, 40.0).work(Pipe::Fp16Matrix, 30e9).bytes(1e7);
+        assert!(fast.set(Quantity::TensorActive, 0.8).is_fine(&RULE));
+        let skinny = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 3e9).bytes(2e8);
+        assert!(skinny.set(Quantity::TensorActive, 0.05).is_fine(&RULE));
+        let single = kernel("ampere_sgemm_128x64_nn", 1000.0).work(Pipe::Fp32Vector, 10e9);
+        assert!(single.bytes(1e7).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_bytes_it_cannot_judge() {
+        let bare = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 30e9);
+        assert_eq!(bare.lacks(&RULE), "dram__bytes.sum");
+    }
+}

@@ -1,0 +1,153 @@
+//! Flags products with too few operations per byte for the math units of the device.
+
+use crate::analysis::Work;
+use crate::model::Engine;
+use crate::roofline::{self, achievable};
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::taxonomy::Kind;
+use crate::units::{Flops, Seconds};
+
+pub(super) const RULE: Rule = Rule {
+    id: "memory-bound-matmul",
+    summary: "a product waits for memory: too few operations per byte",
+    documentation: "\
+## What it finds
+Products whose arithmetic intensity is far left of the ridge point: few rows (small batch), a vector, or the
+attention of one new token.
+
+## Why it costs time
+A product with one row uses each weight once. Reading the weights takes as long for one row as for a hundred:
+the time per row falls with the batch until the ridge is reached.
+
+## How it decides
+A product, or a product with a vector, with an intensity below `share` of its ridge point, that keeps device
+memory busy for at least `least` of its time. Where tensor work may have gone uncounted, it
+cannot judge. Where memory
+is at least `busy`, it runs as fast as its bytes allow, and is only noted; otherwise the time above its
+memory roof is at stake.
+
+## What to try
+A larger batch, or batching of requests; weights in 8 or 4 bits; grouped-query attention; fusing the products
+of one input. Where memory is not busy: split-K, or a kernel made for few rows.
+
+## When it is wrong
+Where latency matters and not throughput, a batch of one is what is wanted. The factor to the ridge assumes
+that weights dominate the bytes.
+
+## Sources
+NVIDIA, *Linear/Fully-Connected Layers User's Guide*, \"Batch Size\"; S. Williams et al., *Roofline*, CACM 2009.
+",
+    thresholds: &[SHARE, SATURATED, LEAST],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const SHARE: Threshold = Threshold::new(
+    "share",
+    0.50,
+    "1",
+    "nearer to the ridge, math and memory are both near their roofs",
+);
+
+const LEAST: Threshold = Threshold::new(
+    "least",
+    0.30,
+    "1",
+    "where memory is less busy, something else takes the time: parallelism, latency",
+);
+const SATURATED: Threshold = Threshold::new(
+    "busy",
+    0.80,
+    "1",
+    "from there Nsight Compute calls a unit highly utilised: only fewer bytes help",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let (kernel, class) = (subject.kernel, subject.class());
+    if !class.is_product() && class.kind != Some(Kind::Gemv) {
+        return Ok(None);
+    }
+    let flops = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum or sm__ops_path_tensor_*";
+    let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
+    // Where work went uncounted, the intensity is that of the rest: of an epilogue, say.
+    let on_matrix =
+        |work: &Work| work.pipe.engine() == Engine::Matrix && work.operations > Flops::ZERO;
+    let is_unseen = class.tensor == Some(true) && !kernel.work.iter().any(on_matrix);
+    let is_certain = class.tensor == Some(false) || class.kind == Some(Kind::Gemv);
+    if is_unseen || kernel.is_lower_bound() && !is_certain {
+        return Err(Missing("sm__ops_path_tensor_*"));
+    }
+    let intensity = kernel.intensity.ok_or(Missing(flops))?.get();
+    let ridge = kernel.ridge_point.ok_or(Missing(flops))?.get();
+    if intensity <= 0.0 || intensity >= ridge * subject.threshold(&SHARE) {
+        return Ok(None);
+    }
+    let factor = ridge / intensity;
+    let roof = if kernel.modelled > Seconds::ZERO { memory / kernel.modelled } else { 0.0 };
+    let dram = subject.utilisation(Unit::Dram).map_or(roof, |used| used.max(roof));
+    if dram < subject.threshold(&LEAST) {
+        return Ok(None);
+    }
+    let is_saturated = dram >= subject.threshold(&SATURATED);
+    let digits = usize::from(factor < 10.0);
+    let message = format!(
+        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {factor:.digits$} × the work on \
+         the same bytes would take hardly longer"
+    );
+    let finding = if is_saturated {
+        subject.info(message).next("batch more rows, or store the weights in fewer bits")
+    } else {
+        let good = if subject.device().is_ok_and(|device| !device.is_hbm()) {
+            achievable::GDDR
+        } else {
+            achievable::HBM
+        };
+        let high = roofline::recoverable(kernel.modelled, memory / good);
+        let stake = Stake { low: kernel.recoverable.min(high), high, estimator: "gap" };
+        subject
+            .finding(message, stake)
+            .confidence(Confidence::Medium)
+            .next("try a kernel for few rows (gemv, split-K); then a larger batch")
+    };
+    let finding = finding
+        .evidence("arithmetic intensity", intensity, "FLOP/B")
+        .evidence("ridge point", ridge, "FLOP/B")
+        .evidence("share of the memory roof", dram, "1");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pipe, Quantity};
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_table::kernel;
+
+    const NAME: &str = "ampere_fp16_s16816gemm_fp16_64x64";
+
+    #[test]
+    fn a_skinny_product_is_found() {
+        // 134 MB of weights, 16 rows: 16 FLOP per byte, of a ridge at 295.
+        let slow = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
+        let found = slow.found(&RULE);
+        let most = 100e-6 - 134.2e6 / 3.352e12 / 0.9;
+        assert!((found.at_stake_s - most).abs() < 0.3e-6, "{}", found.at_stake_s);
+        let fast = kernel(NAME, 45.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
+        let noted = fast.set(Quantity::DramThroughput, 0.92).found(&RULE);
+        assert_eq!((noted.severity, noted.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn large_products_and_other_kernels_are_left_alone() {
+        let large = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 30e9).bytes(1e7);
+        assert!(large.is_fine(&RULE));
+        let sum = kernel("reduce_kernel", 100.0).work(Pipe::Fp32Vector, 1e7).bytes(1e8);
+        assert!(sum.is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_bytes_it_cannot_judge() {
+        let bare = kernel(NAME, 100.0).work(Pipe::Fp16Matrix, 2.147e9);
+        assert_eq!(bare.lacks(&RULE), "dram__bytes.sum");
+    }
+}

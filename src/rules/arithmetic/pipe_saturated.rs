@@ -1,0 +1,92 @@
+//! Notes kernels that fill a pipe of the multiprocessors, and says which.
+
+use crate::rules::engine::pipes::PIPES;
+use crate::rules::{Check, Judgement, Missing, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "pipe-saturated",
+    summary: "a pipe of the multiprocessors is full",
+    documentation: "\
+## What it finds
+Kernels that use a pipe of the multiprocessors nearly all the time.
+
+## Why it costs time
+Time follows the fullest pipe. Where that is not one that computes (load/store, ALU, special functions), it
+explains why FLOP/s stay low although the multiprocessors are busy.
+
+## How it decides
+A pipe (tensor, FMA, FP64, FP16, ALU, XU, load/store) is at least `busy`; the fullest is named.
+
+## What to try
+A full pipe that computes is a kernel near its roof: fewer operations, or another format. A full load/store
+pipe: wider accesses, register tiling. A full ALU: simpler indices. A full XU: fewer special functions.
+
+## When it is wrong
+Utilisation counts wasted work as well: a pipe may be full of work that need not be done. It is something
+to know, and no time is promised.
+
+## Sources
+`HighPipeUtilization.py` of Nsight Compute (80 %); *Nsight Compute Profiling Guide*, \"Pipelines\".
+",
+    thresholds: &[USED],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const USED: Threshold =
+    Threshold::new("busy", 0.80, "1", "from there Nsight Compute calls a pipe highly utilised");
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let Some((pipe, used)) = subject.busiest_pipe() else {
+        return Err(Missing("sm__inst_executed_pipe_*.avg.pct_of_peak_sustained_active"));
+    };
+    if used < subject.threshold(&USED) {
+        return Ok(None);
+    }
+    let meaning = if pipe.computes {
+        "it computes as fast as the pipe allows"
+    } else {
+        "no floating-point work runs there"
+    };
+    let message = format!("the {} pipe is {:.0} % busy: {meaning}", pipe.name, used * 100.0);
+    let finding = subject.info(message).next(if pipe.computes {
+        "reduce the operations, or use a format with a faster pipe"
+    } else {
+        "reduce the instructions of this pipe; floating-point work is not the limit"
+    });
+    let finding = PIPES.iter().fold(finding, |finding, pipe| {
+        let name = format!("utilisation of the {} pipe", pipe.name);
+        finding.evidence_if(name, subject.get(pipe.quantity), "1")
+    });
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Quantity;
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_table::kernel;
+
+    #[test]
+    fn the_fullest_pipe_is_named() {
+        let of = |lsu, fma| {
+            let kernel = kernel("my_kernel", 1000.0).bytes(1e8);
+            kernel.set(Quantity::PipeLsu, lsu).set(Quantity::PipeFma, fma)
+        };
+        let found = of(0.9, 0.85).found(&RULE);
+        assert_eq!((found.severity, found.evidence.len()), (Severity::Info, 2));
+        assert!(
+            found.message.starts_with("the load/store pipe is 90 % busy: no"),
+            "{}",
+            found.message
+        );
+        assert!(of(0.5, 0.81).found(&RULE).message.contains("as fast as the pipe allows"));
+        assert!(of(0.79, 0.2).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_utilisation_it_cannot_judge() {
+        assert!(kernel("my_kernel", 1000.0).bytes(1e8).lacks(&RULE).contains("pipe_*"));
+    }
+}

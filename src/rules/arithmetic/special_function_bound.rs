@@ -1,0 +1,94 @@
+//! Flags kernels that the pipe of special functions and conversions binds.
+
+use crate::model::Quantity;
+use crate::roofline::BUSY;
+use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "special-function-bound",
+    summary: "special functions or conversions bind the kernel",
+    documentation: "\
+## What it finds
+Kernels that keep the XU pipe busy: exponentials, logarithms, reciprocals, roots, sines, and conversions
+between integers and floating point.
+
+## Why it costs time
+The XU pipe gives 16 results per clock and multiprocessor, a quarter to an eighth of FP32. Softmax with its exponential
+per element is the usual case.
+
+## How it decides
+The XU pipe is at least `busy`.
+
+## What to try
+Fast intrinsics (`__expf`, `exp2f` with the factor folded in); a polynomial on the FMA pipe for a part of the
+exponentials, as FlashAttention-4 does; fewer of them (online softmax in blocks); conversions once, outside
+the loop.
+
+## When it is wrong
+Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, nothing is won.
+
+## Sources
+*CUDA C++ Programming Guide*, \"Arithmetic Instructions\"; *Nsight Compute Profiling Guide*, \"Pipelines\"; the
+60 % of its `HighPipeUtilization.py`.
+",
+    thresholds: &[USED],
+    silences: &["pipe-saturated", "warp-stalls", "low-issue-utilisation"],
+    check: Check::Kernel(check),
+};
+
+const USED: Threshold =
+    Threshold::new("busy", BUSY, "1", "from there Nsight Compute calls a pipe well utilised");
+
+/// Share of its work that the pipe is taken to keep.
+const LEFT: f64 = 0.5;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let used = subject.pipe_used(Quantity::PipeXu)?;
+    if used < subject.threshold(&USED) {
+        return Ok(None);
+    }
+    let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
+    let message =
+        format!("the pipe of special functions and conversions is {:.0} % busy", used * 100.0);
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::Medium)
+        .evidence("utilisation of the XU pipe", used, "1")
+        .evidence_if("utilisation of the FMA pipe", subject.get(Quantity::PipeFma), "1")
+        .evidence_if(
+            "stalls for shared memory and special functions",
+            subject.get(Quantity::StallShortScoreboard),
+            "1",
+        )
+        .next("count MUFU and F2F/I2F in the SASS of the hot loop, and replace half of them");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_table::{Bench, kernel};
+
+    fn softmax(xu: f64, fma: f64) -> Bench {
+        let kernel = kernel("softmax_kernel", 1000.0).bytes(1e8);
+        kernel.set(Quantity::PipeXu, xu).set(Quantity::PipeFma, fma)
+    }
+
+    #[test]
+    fn a_busy_pipe_is_found_and_the_next_one_bounds_what_is_won() {
+        let found = softmax(0.8, 0.3).found(&RULE);
+        assert!((found.at_stake_s - 500e-6).abs() < 1e-9, "{}", found.at_stake_s);
+        let found = softmax(0.8, 0.6).found(&RULE);
+        assert!((found.at_stake_s - 250e-6).abs() < 1e-9, "{}", found.at_stake_s);
+    }
+
+    #[test]
+    fn an_idle_pipe_is_left_alone() {
+        assert!(softmax(0.5, 0.1).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_utilisation_it_cannot_judge() {
+        assert!(kernel("softmax_kernel", 1000.0).bytes(1e8).lacks(&RULE).contains("pipe_xu"));
+    }
+}

@@ -1,0 +1,119 @@
+//! Flags kernels on a busy pipe that multiply and add in two instructions where one would do.
+
+use crate::model::{Pipe, Quantity};
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "unfused-multiply-add",
+    summary: "additions and multiplications fill a pipe that could do both at once",
+    documentation: "\
+## What it finds
+Kernels whose floating-point pipe is busy with separate additions and multiplications.
+
+## Why it costs time
+A fused multiply-add takes the place of an addition and a multiplication in one instruction. Peaks are
+quoted for it: a kernel without any reaches half of them at most.
+
+## How it decides
+The pairs of one addition and one multiplication, over all floating-point instructions of the format, are more
+than `unfused`, and the pipe is at least `busy`, by its utilisation or by the share of its roof. FP32 and FP64 are
+judged apart; the one with more to win is told.
+
+## What to try
+Let the compiler fuse (`-fmad=true`, which is the default; `-ffp-contract=fast`); rewrite a·b + a·c as
+a·(b + c), polynomials by Horner's rule; `fma()` where the order of operations matters.
+
+## When it is wrong
+Sums without products, and comparisons of results bit by bit with other processors, allow no fusing.
+
+## Sources
+`FPInstructions.py` of Nsight Compute; C. Yang et al., *8 Steps to 3.7 TFLOP/s on NVIDIA V100 GPU*,
+arXiv 2008.11326; *CUDA C++ Best Practices Guide*, \"Arithmetic Instructions\".
+",
+    thresholds: &[UNFUSED, USED],
+    silences: &["pipe-saturated"],
+    check: Check::Kernel(check),
+};
+
+const UNFUSED: Threshold = Threshold::new("unfused", 0.10, "1", "from there Nsight Compute speaks");
+
+const USED: Threshold =
+    Threshold::new("busy", 0.50, "1", "on an idle pipe, fewer instructions win little time");
+
+/// A format with its pipe and what tells how much of it is not fused.
+const FORMATS: [(&str, Quantity, Quantity, Pipe); 2] = [
+    ("FP32", Quantity::UnfusedShareFp32, Quantity::PipeFma, Pipe::Fp32Vector),
+    ("FP64", Quantity::UnfusedShareFp64, Quantity::PipeFp64, Pipe::Fp64Vector),
+];
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let mut known = false;
+    let mut best: Option<crate::rules::Finding> = None;
+    for (format, share, pipe, work) in FORMATS {
+        let Some(unfused) = subject.get(share) else { continue };
+        known = true;
+        let used = subject.get(pipe).into_iter().chain(subject.roof_of(work)).reduce(f64::max);
+        if unfused <= subject.threshold(&UNFUSED) {
+            continue;
+        }
+        let used =
+            used.ok_or(Missing("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"))?;
+        if used < subject.threshold(&USED) {
+            continue;
+        }
+        let stake = subject
+            .next_pipe(pipe, 1.0 - unfused)
+            .unwrap_or_else(|_| subject.share(unfused * used, "busy-unit"));
+        let message = format!(
+            "pairing {format} additions with multiplications would save {:.0} % of its instructions, \
+             and their pipe is {:.0} % busy",
+            unfused * 100.0,
+            used * 100.0
+        );
+        let finding = subject
+            .finding(message, stake)
+            .confidence(Confidence::Medium)
+            .evidence(format!("{format} instructions that pairing saves"), unfused, "1")
+            .evidence(format!("utilisation of the {format} pipe"), used, "1")
+            .next("look at the SASS of the hot loop for FADD and FMUL that follow each other");
+        if best.as_ref().is_none_or(|best| finding.at_stake_s > best.at_stake_s) {
+            best = Some(finding);
+        }
+    }
+    if known {
+        Ok(best)
+    } else {
+        Err(Missing("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum and …fmul…, …ffma…"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_table::{Bench, kernel};
+
+    fn busy(unfused: f64, used: f64) -> Bench {
+        let kernel = kernel("my_kernel", 1000.0).work(Pipe::Fp32Vector, 20e9).bytes(1e8);
+        kernel
+            .set(Quantity::UnfusedShareFp32, unfused)
+            .set(Quantity::PipeFma, used)
+            .set(Quantity::DramThroughput, 0.1)
+    }
+
+    #[test]
+    fn separate_instructions_on_a_busy_pipe_are_found() {
+        let found = busy(0.21, 0.9).found(&RULE);
+        assert!((found.at_stake_s - 210e-6).abs() < 1e-9, "{}", found.at_stake_s);
+    }
+
+    #[test]
+    fn fused_code_and_an_idle_pipe_are_left_alone() {
+        assert!(busy(0.05, 0.9).is_fine(&RULE));
+        assert!(busy(0.40, 0.4).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_counts_it_cannot_judge() {
+        assert!(kernel("my_kernel", 1000.0).bytes(1e8).lacks(&RULE).contains("fadd"));
+    }
+}

@@ -1,0 +1,146 @@
+//! Kernels for the tests of rules, written as a table with its mapping; compiled for `#[cfg(test)]`.
+
+use crate::analysis::{Analysis, Options, analyse};
+use crate::catalog::Catalog;
+use crate::ingest::{self, Mapping};
+use crate::model::{Pipe, Quantity};
+use crate::rules::{Finding, Judgement, Rule, Settings, Subject};
+
+/// A profile of one kernel.
+pub(in crate::rules) struct Bench {
+    device: &'static str,
+    kernel: &'static str,
+    time_us: f64,
+    plain: Vec<(&'static str, String)>,
+    work: Vec<(Pipe, f64)>,
+    bytes: Option<f64>,
+    quantities: Vec<(Quantity, f64)>,
+}
+
+/// The device unless a test names another.
+const H100: &str = "NVIDIA H100 80GB HBM3";
+
+/// One launch of a kernel on an H100.
+pub(in crate::rules) fn kernel(name: &'static str, time_us: f64) -> Bench {
+    Bench {
+        device: H100,
+        kernel: name,
+        time_us,
+        plain: Vec::new(),
+        work: Vec::new(),
+        bytes: None,
+        quantities: Vec::new(),
+    }
+}
+
+impl Bench {
+    pub(in crate::rules) fn on(mut self, device: &'static str) -> Self {
+        self.device = device;
+        self
+    }
+
+    pub(in crate::rules) fn grid(mut self, blocks: u64, threads: u64) -> Self {
+        self.plain.push(("grid", format!("{blocks}x1x1")));
+        self.plain.push(("block", format!("{threads}x1x1")));
+        self
+    }
+
+    pub(in crate::rules) fn operator(mut self, operator: &str) -> Self {
+        self.plain.push(("operator", operator.to_owned()));
+        self
+    }
+
+    pub(in crate::rules) fn work(mut self, pipe: Pipe, operations: f64) -> Self {
+        self.work.push((pipe, operations));
+        self
+    }
+
+    pub(in crate::rules) fn bytes(mut self, bytes: f64) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    pub(in crate::rules) fn set(mut self, quantity: Quantity, value: f64) -> Self {
+        self.quantities.push((quantity, value));
+        self
+    }
+
+    fn analysis(&self) -> Analysis {
+        let mut map = format!(
+            "device = \"{}\"\n[columns]\nkernel = \"kernel\"\ntime = {{ column = \"time\", unit = \"us\" }}\n",
+            self.device
+        );
+        let mut header = vec!["kernel".to_owned(), "time".to_owned()];
+        let mut row = vec![format!("\"{}\"", self.kernel), self.time_us.to_string()];
+        for (name, value) in &self.plain {
+            map.push_str(&format!("{name} = \"{name}\"\n"));
+            header.push((*name).to_owned());
+            row.push(value.clone());
+        }
+        if let Some(bytes) = self.bytes {
+            map.push_str("bytes = { column = \"bytes\", unit = \"B\" }\n");
+            header.push("bytes".to_owned());
+            row.push(bytes.to_string());
+        }
+        let mut work = Vec::new();
+        for (pipe, operations) in &self.work {
+            let (key, unit) = (pipe.key(), pipe.operation());
+            work.push(format!(
+                "{{ column = \"{key}\", unit = \"{unit}\", precision = \"{key}\" }}"
+            ));
+            header.push(key.to_owned());
+            row.push(operations.to_string());
+        }
+        if !work.is_empty() {
+            map.push_str(&format!("flops = [{}]\n", work.join(", ")));
+        }
+        map.push_str("[quantities]\n");
+        for (quantity, value) in &self.quantities {
+            let (column, unit) = (quantity.column(), quantity.unit());
+            map.push_str(&format!("{column} = {{ column = \"{column}\", unit = \"{unit}\" }}\n"));
+            header.push(column);
+            row.push(value.to_string());
+        }
+        let csv = format!("{}\n{}\n", header.join(","), row.join(","));
+        let map = Some(Mapping::from_toml(&map, "map.toml").unwrap());
+        let options = ingest::Options { map, ..ingest::Options::default() };
+        let profile = ingest::read_text("table.csv", csv.leak(), &options).unwrap();
+        analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap()
+    }
+
+    /// Hands the kernel to something that looks at it, as this rule does.
+    pub(in crate::rules) fn seen<T>(
+        &self,
+        rule: &'static Rule,
+        look: impl Fn(&Subject<'_>) -> T,
+    ) -> T {
+        let (analysis, settings) = (self.analysis(), Settings::default());
+        let kernel = &analysis.kernels[0];
+        look(&Subject { rule, kernel, analysis: &analysis, settings: &settings })
+    }
+
+    /// What the rule says of it.
+    pub(in crate::rules) fn judged(&self, rule: &'static Rule) -> Judgement {
+        let (crate::rules::Check::Kernel(check) | crate::rules::Check::KernelAlso(_, check)) =
+            rule.check
+        else {
+            panic!("{} is about runs", rule.id)
+        };
+        self.seen(rule, check)
+    }
+
+    /// The finding, which there must be.
+    pub(in crate::rules) fn found(&self, rule: &'static Rule) -> Finding {
+        self.judged(rule).unwrap().unwrap()
+    }
+
+    /// Whether the rule could judge and found nothing.
+    pub(in crate::rules) fn is_fine(&self, rule: &'static Rule) -> bool {
+        self.judged(rule).unwrap().is_none()
+    }
+
+    /// The metric that the rule lacks.
+    pub(in crate::rules) fn lacks(&self, rule: &'static Rule) -> &'static str {
+        self.judged(rule).unwrap_err().0
+    }
+}

@@ -1,0 +1,109 @@
+//! What a rule is: its name, its documentation, its thresholds and how it decides.
+
+use serde::Serialize;
+
+use super::finding::Finding;
+use super::run::Run;
+use super::subject::Subject;
+use crate::analysis::State;
+
+/// One diagnosis.
+#[derive(Debug)]
+pub struct Rule {
+    /// Stable name of the condition; reads after "allow", such as `small-grid`.
+    pub id: &'static str,
+    /// What is wrong, in one line.
+    pub summary: &'static str,
+    /// What it finds, why it costs time, how it decides, what to try, when it is wrong, sources.
+    pub documentation: &'static str,
+    /// The numbers it decides by; a user may set them.
+    pub thresholds: &'static [Threshold],
+    /// Rules whose findings on the same kernels it explains: they are counted and left out.
+    pub silences: &'static [&'static str],
+    /// Decides.
+    pub check: Check,
+}
+
+/// On what a rule decides.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// On one kernel that the roofline judges, or could with more metrics.
+    Kernel(fn(&Subject<'_>) -> Judgement),
+    /// On such a kernel, and on those in a state that other rules do not look at: only launch cost, or faster
+    /// than the roof.
+    KernelAlso(State, fn(&Subject<'_>) -> Judgement),
+    /// On the whole run.
+    Run(fn(&Run<'_>) -> Result<Vec<Finding>, Missing>),
+}
+
+/// What a rule says of a kernel: it cannot judge, is content, or speaks.
+pub type Judgement = Result<Option<Finding>, Missing>;
+
+/// A metric without which a rule cannot judge, as the profiler calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Missing(pub &'static str);
+
+/// A number that a rule decides by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Threshold {
+    /// Its name in a configuration.
+    pub key: &'static str,
+    /// Its value unless set otherwise.
+    pub default: f64,
+    /// Its unit; `1` for shares and counts.
+    pub unit: &'static str,
+    /// Why this value, with its source.
+    pub reason: &'static str,
+}
+
+impl Check {
+    /// Whether it decides on a kernel in this state; never on the run.
+    pub(in crate::rules) fn looks_at(&self, state: State) -> bool {
+        let is_apart = matches!(state, State::LaunchFloored | State::FasterThanRoof);
+        match self {
+            Self::Run(_) => false,
+            Self::KernelAlso(also, _) if state == *also => true,
+            Self::Kernel(_) | Self::KernelAlso(..) => !is_apart && state != State::NotRoofline,
+        }
+    }
+}
+
+impl Threshold {
+    pub(in crate::rules) const fn new(
+        key: &'static str,
+        default: f64,
+        unit: &'static str,
+        reason: &'static str,
+    ) -> Self {
+        Self { key, default, unit, reason }
+    }
+}
+
+impl Rule {
+    /// Headings every documentation has, in this order.
+    pub const HEADINGS: [&'static str; 6] = [
+        "What it finds",
+        "Why it costs time",
+        "How it decides",
+        "What to try",
+        "When it is wrong",
+        "Sources",
+    ];
+
+    /// Its documentation as a page, with its thresholds.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = format!("# {}\n\n{}.\n\n{}", self.id, self.summary, self.documentation);
+        if !self.thresholds.is_empty() {
+            page.push_str(
+                "\n## Thresholds\n\n| key | default | unit | why |\n| --- | --- | --- | --- |\n",
+            );
+            for one in self.thresholds {
+                let (key, default, unit) = (one.key, one.default, one.unit);
+                page.push_str(&format!("| `{key}` | {default} | {unit} | {} |\n", one.reason));
+            }
+        }
+        page
+    }
+}

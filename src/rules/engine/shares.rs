@@ -1,0 +1,95 @@
+//! Kernels of some kinds added up: their launches, their time and their share of the run.
+
+use super::finding::Finding;
+use super::rule::Missing;
+use super::run::Run;
+use crate::analysis::Kernel;
+use crate::taxonomy::Kind;
+use crate::units::Seconds;
+
+/// Kernels that have something in common, longest first.
+pub(in crate::rules) struct Together<'a> {
+    pub(in crate::rules) kernels: Vec<&'a Kernel>,
+    pub(in crate::rules) launches: u64,
+    pub(in crate::rules) time: Seconds,
+    /// Of the measured time of the run.
+    pub(in crate::rules) share: f64,
+}
+
+/// As many names as a reader takes in.
+const NAMES: usize = 8;
+
+impl<'a> Together<'a> {
+    /// The kernels for which something holds.
+    ///
+    /// # Errors
+    /// [`Missing`] where the run has no time to compare with.
+    pub(in crate::rules) fn of(
+        run: &Run<'a>,
+        holds: impl Fn(&Kernel) -> bool,
+    ) -> Result<Self, Missing> {
+        if run.total() <= Seconds::ZERO {
+            return Err(Missing("gpu__time_duration.sum"));
+        }
+        let (kernels, time) = run.kernels(holds);
+        let launches = kernels.iter().map(|kernel| kernel.launches).sum();
+        Ok(Self { kernels, launches, time, share: run.share(time) })
+    }
+
+    /// The kernels of some kinds, by their names.
+    ///
+    /// # Errors
+    /// [`Missing`] where the run has no time to compare with.
+    pub(in crate::rules) fn of_kinds(run: &Run<'a>, kinds: &[Kind]) -> Result<Self, Missing> {
+        Self::of(run, |kernel| kernel.class.kind.is_some_and(|kind| kinds.contains(&kind)))
+    }
+
+    /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2 % of the run`.
+    pub(in crate::rules) fn words(&self) -> String {
+        let launches = self.launches;
+        let plural = if launches == 1 { "" } else { "es" };
+        let percent = self.share * 100.0;
+        format!("{launches} launch{plural}, {}, {percent:.1} % of the run", shown(self.time))
+    }
+
+    /// Their distinct names, longest time first.
+    pub(in crate::rules) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for kernel in &self.kernels {
+            if names.len() < NAMES && !names.iter().any(|name| **name == *kernel.name) {
+                names.push(kernel.name.to_string());
+            }
+        }
+        names
+    }
+
+    /// Time above the roof of those that have one.
+    pub(in crate::rules) fn gap(&self) -> Seconds {
+        self.kernels.iter().map(|kernel| kernel.recoverable_upper).sum()
+    }
+
+    /// A finding about them with the facts that all such findings carry.
+    pub(in crate::rules) fn finding(&self, run: &Run<'_>, message: String) -> Finding {
+        run.finding(message)
+            .evidence("launches", self.launches as f64, "1")
+            .evidence("time", self.time.get(), "s")
+            .evidence("share of the run", self.share, "1")
+            .kernels(self.names())
+    }
+}
+
+/// A time with three digits, in the unit that suits it.
+pub(in crate::rules) fn shown(time: Seconds) -> String {
+    // The limits lie where rounding to three digits reaches the next power of ten.
+    let (value, unit) = match time.get() {
+        time if time >= 0.9995 => (time, "s"),
+        time if time >= 0.9995e-3 => (time * 1e3, "ms"),
+        time => (time * 1e6, "µs"),
+    };
+    let digits = match value {
+        value if value >= 99.95 => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
+}

@@ -1,0 +1,170 @@
+//! Flags kernels whose grid reaches every multiprocessor but gives it too few warps.
+
+use super::latency;
+use crate::model::Quantity;
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::units::Seconds;
+
+pub(super) const RULE: Rule = Rule {
+    id: "insufficient-parallelism",
+    summary: "too few blocks, or too small ones, to hide latency",
+    documentation: "\
+## What it finds
+Kernels with at least one block for each multiprocessor, but too few threads in all to keep it busy.
+
+## Why it costs time
+A multiprocessor hides the latency of memory and arithmetic by switching between warps. A few hundred
+threads for each multiprocessor leave it waiting most of the time, however well they are written.
+
+## How it decides
+From one to `blocks-per-sm` blocks for each multiprocessor, or less than `threads-per-block` threads in
+a block; no unit and no roof busier than 60 %; and, where the limits of the architecture are known, the
+threads resident at once are less than `filled` of those that fit. The most that can be won is what a
+busy unit would bring; at least, what uneven numbers of blocks waste.
+
+## What to try
+Smaller tiles, fewer items per thread, split-K or a reduction in two passes, a larger batch; blocks of
+128 to 256 threads instead of very small ones. Where no more of the same blocks fit at once, more of them
+only wait: then room comes first, see `occupancy-limited`.
+
+## When it is wrong
+Persistent kernels launch as many blocks as fit, by design; the confidence is low where a matrix product
+has a whole number of blocks for each multiprocessor. Kernels with many independent instructions
+in each thread need fewer warps; those have a busy unit and are left alone.
+
+## Sources
+NVIDIA, *GPU Performance Background*, \"GPU Execution Model\" (four times as many blocks as
+multiprocessors, a few hundred threads a block); *CUDA C++ Best Practices Guide*, \"Execution
+Configuration\"; `LaunchConfiguration.py` of Nsight Compute hints below two blocks.
+",
+    thresholds: &[BLOCKS, THREADS, FILLED],
+    silences: &["low-achieved-occupancy", "low-issue-utilisation", "warp-stalls", "memory-latency-bound"],
+    check: Check::Kernel(check),
+};
+
+const BLOCKS: Threshold = Threshold::new(
+    "blocks-per-sm",
+    roofline::BLOCKS_PER_SM as f64,
+    "1",
+    "GPU Performance Background: at least roughly four times the number of multiprocessors",
+);
+
+const THREADS: Threshold = Threshold::new(
+    "threads-per-block",
+    roofline::THREADS_PER_BLOCK as f64,
+    "1",
+    "GPU Performance Background: a few hundred",
+);
+
+const FILLED: Threshold = Threshold::new(
+    "filled",
+    0.50,
+    "1",
+    "few but large blocks that fill half of a multiprocessor are parallelism enough",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let (blocks, threads, sms) = (subject.blocks()?, subject.threads()?, subject.sms()?);
+    let per_sm = blocks as f64 / f64::from(sms);
+    let is_few = per_sm < subject.threshold(&BLOCKS);
+    let is_small = (threads as f64) < subject.threshold(&THREADS);
+    // With fewer blocks than multiprocessors, `small-grid` says it all.
+    if per_sm < 1.0 || !(is_few || is_small) {
+        return Ok(None);
+    }
+    let Some(busy) = latency::limits(subject)? else { return Ok(None) };
+    let limits = subject.device().ok().and_then(crate::catalog::Device::limits);
+    let resident = subject.resident().map(f64::from).ok();
+    let most = resident.or(limits.map(|limits| f64::from(limits.max_blocks_per_sm)));
+    let at_once = per_sm.min(most.unwrap_or(f64::INFINITY));
+    let resident_threads = at_once * threads as f64;
+    let filled =
+        limits.map(|limits| (resident_threads / f64::from(limits.max_threads_per_sm)).min(1.0));
+    if filled.is_some_and(|filled| filled >= subject.threshold(&FILLED)) {
+        return Ok(None);
+    }
+    let least = match subject.resident() {
+        Ok(resident) => 1.0 - roofline::sm_efficiency(blocks, sms, resident),
+        Err(_) => 0.0,
+    };
+    let high = subject.time() * latency::idle(busy);
+    let low = (subject.time() * least).max(Seconds::ZERO).min(high);
+    let fit =
+        filled.map_or_else(String::new, |filled| format!(", {:.0} % of what fits", filled * 100.0));
+    let noun = if threads == 1 { "thread" } else { "threads" };
+    let message = format!(
+        "{per_sm:.1} blocks of {threads} {noun} for each multiprocessor: {resident_threads:.0} \
+         threads at once{fit}"
+    );
+    let next = if is_small {
+        "use blocks of 128 to 256 threads".to_owned()
+    } else if resident.is_some_and(|resident| resident <= per_sm) {
+        // As many as fit are there already: more of the same blocks would only wait.
+        let fit = if at_once < 2.0 { "fits" } else { "fit" };
+        format!(
+            "only {at_once:.0} of these blocks {fit} at once: make room for more, or use smaller tiles"
+        )
+    } else {
+        let wanted = subject.threshold(&BLOCKS) * f64::from(sms);
+        format!("split the work into {wanted:.0} blocks or more")
+    };
+    // Whole blocks for each multiprocessor may be a persistent kernel's own choice.
+    let may_persist = subject.class().is_product() && blocks % u64::from(sms) == 0;
+    let finding = subject
+        .finding(message, Stake { low, high, estimator: "busy-unit" })
+        .confidence(if may_persist { Confidence::Low } else { Confidence::Medium })
+        .evidence("blocks per multiprocessor", per_sm, "1")
+        .evidence("threads per block", threads as f64, "1")
+        .evidence("threads of a multiprocessor at once", resident_threads, "1")
+        .evidence_if("share of the threads that fit", filled, "1")
+        .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
+        .evidence("busiest unit", busy, "1")
+        .next(next);
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Quantity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "insufficient-parallelism";
+
+    #[test]
+    fn fires_on_few_blocks_and_on_tiny_ones() {
+        let found = h100().launch("k", (264, 128), (1, 1000.0), &[]).found(RULE);
+        assert!(found.message.starts_with("2.0 blocks of 128 threads"), "{}", found.message);
+        assert!(
+            found.message.ends_with("256 threads at once, 12 % of what fits"),
+            "{}",
+            found.message
+        );
+        let found = h100().launch("k", (100_000, 16), (1, 1000.0), &[]).found(RULE);
+        assert_eq!(found.next.as_deref(), Some("use blocks of 128 to 256 threads"));
+    }
+
+    #[test]
+    fn more_blocks_are_no_cure_where_no_more_fit() {
+        let next = |resident: f64| {
+            let values = [(Quantity::ResidentBlocksPerSm, resident)];
+            h100().launch("k", (132, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
+        };
+        assert_eq!(next(2.0), "split the work into 528 blocks or more");
+        let room = "only 1 of these blocks fits at once: make room for more, or use smaller tiles";
+        assert_eq!(next(1.0), room);
+    }
+
+    #[test]
+    fn stays_quiet_on_full_multiprocessors_and_on_smaller_grids() {
+        for shape in [(264, 1024), (100_000, 64), (100, 128), (100_000, 256)] {
+            assert!(h100().launch("k", shape, (1, 1000.0), &[]).is_content(RULE), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn cannot_judge_without_a_roof() {
+        let lacks = h100().bare("k", (264, 128), (1, 1000.0), &[]).lacks(RULE);
+        assert_eq!(lacks, ["sm__throughput.avg.pct_of_peak_sustained_elapsed"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Flags kernels that take little longer than any launch does.
+
+use crate::analysis::State;
+use crate::rules::engine::shares::shown;
+use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject};
+
+pub(super) const RULE: Rule = Rule {
+    id: "launch-bound",
+    summary: "launching the kernel costs more than its work",
+    documentation: "\
+## What it finds
+Kernels so short that their time is mostly what any launch costs: setting up, filling and draining the
+device.
+
+## Why it costs time
+A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. Many such kernels in a
+row keep the device occupied without giving it work; the host often cannot launch them fast enough
+either, and the gaps between them come on top.
+
+## How it decides
+The roofline expects less than the fixed cost of a launch as the profiler measures it (2.0 µs in
+Nsight Compute, 1.5 µs in timelines), and the launch took less than 2.5 times that cost. The most that
+can be won is everything above the roof; at least, half of the fixed cost, as if launches were merged
+in pairs. Gaps between launches are not in the profile and not counted.
+
+## What to try
+Fuse the kernel with its neighbours (`torch.compile`, Triton, epilogues of a matrix product); do several
+tensors in one launch (`foreach` operators); larger batches. CUDA graphs shorten the gaps between
+launches, not the kernels.
+
+## When it is wrong
+Under Nsight Compute with its clocks locked to base, kernels take longer than in production. Timers
+with a resolution of a microsecond cannot tell such kernels apart.
+
+## Sources
+NVIDIA technical blog, \"Getting Started with CUDA Graphs\"; NVIDIA, *GPU Performance Background*; *CUDA
+C++ Best Practices Guide*, \"Concurrent Kernel Execution\"; HIP documentation, \"Graphs\".
+",
+    thresholds: &[],
+    silences: &[],
+    check: Check::KernelAlso(State::LaunchFloored, check),
+};
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let kernel = subject.kernel;
+    if kernel.state != State::LaunchFloored {
+        return Ok(None);
+    }
+    let (launches, fixed) = (kernel.launches.max(1) as f64, subject.analysis.fixed_cost);
+    let above = kernel.recoverable_upper;
+    let stake =
+        Stake { low: above.min(fixed * (launches / 2.0)), high: above, estimator: "launch" };
+    let expected = kernel.expected.map(|expected| expected / launches);
+    let each = if kernel.launches == 1 { "" } else { " each" };
+    let message = format!(
+        "{}{each}, of which about {} is what any launch costs",
+        shown(subject.mean()),
+        shown(fixed)
+    );
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::High)
+        .evidence("launches", launches, "1")
+        .evidence("time of one launch", subject.mean().get(), "s")
+        .evidence_if("expected time of one launch", expected.map(crate::units::Seconds::get), "s")
+        .evidence("fixed cost of a launch", fixed.get(), "s")
+        .next("fuse it with the kernel before or after it, or do several tensors in one launch");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Pipe, Quantity};
+    use crate::rules::engine::bench_launches::h100;
+
+    const TINY: &[(Quantity, f64)] =
+        &[(Quantity::DramBytes, 1e6), (Quantity::Work(Pipe::Fp32Vector), 1e6)];
+
+    #[test]
+    fn fires_on_kernels_of_a_few_microseconds() {
+        let bench = h100().launch("add", (256, 256), (1000, 3.0), TINY);
+        let found = bench.found("launch-bound");
+        assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is what any launch costs");
+        assert!(found.at_stake_low_s < found.at_stake_s);
+        assert!((found.at_stake_low_s - 1000.0 * 0.75e-6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn stays_quiet_on_longer_ones() {
+        assert!(h100().launch("add", (256, 256), (9, 100.0), &[]).is_content("launch-bound"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Flags kernels whose schedulers rarely find a warp that is ready, while no unit is busy.
+
+use super::latency;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::units::Seconds;
+
+pub(super) const RULE: Rule = Rule {
+    id: "low-issue-utilisation",
+    summary: "schedulers rarely find a warp that is ready",
+    documentation: "\
+## What it finds
+Kernels in which the schedulers issue in few of their cycles although no unit of the device is busy.
+
+## Why it costs time
+A scheduler can issue one instruction each cycle. If none of its warps is ready the slot is lost.
+
+## How it decides
+Instructions are issued in less than `issue` of the active cycles, fewer than `eligible` warps are ready
+on average, and no unit and no roof is busier than 60 %. This is a symptom: what can be won is at most
+everything above the roof, and at least nothing.
+
+## What to try
+Follow the dominating stall: more loads in flight where warps wait for memory, less uneven work where
+they wait at barriers; more resident warps; more independent instructions in each thread.
+
+## When it is wrong
+Tensor-core kernels issue few, large instructions; they have a busy unit and are left alone.
+
+## Sources
+`IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
+",
+    thresholds: &[ISSUE, ELIGIBLE],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const ISSUE: Threshold =
+    Threshold::new("issue", 0.60, "1", "IssueSlotUtilization.py of Nsight Compute");
+
+const ELIGIBLE: Threshold = Threshold::new(
+    "eligible",
+    1.0,
+    "1",
+    "a scheduler with one ready warp in every cycle can issue in every cycle",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let metric = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+    let issue = subject.need(Quantity::IssueActive, metric)?;
+    let metric = "smsp__warps_eligible.avg.per_cycle_active";
+    let eligible = subject.need(Quantity::EligibleWarps, metric)?;
+    if issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE) {
+        return Ok(None);
+    }
+    let Some(busy) = latency::limits(subject)? else { return Ok(None) };
+    let message = format!(
+        "schedulers issue in {:.0} % of their cycles: {eligible:.2} warps are ready on average",
+        issue * 100.0
+    );
+    let stake = Stake { low: Seconds::ZERO, ..subject.gap() };
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::Low)
+        .evidence("issue slots used", issue, "1")
+        .evidence("eligible warps per scheduler", eligible, "1")
+        .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
+        .evidence("busiest unit", busy, "1")
+        .next("look at what the warps wait for, and hide that");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Quantity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "low-issue-utilisation";
+    const IDLE: [(Quantity, f64); 2] =
+        [(Quantity::IssueActive, 0.12), (Quantity::EligibleWarps, 0.15)];
+
+    #[test]
+    fn fires_where_nothing_is_busy() {
+        let found = h100().launch("k", (10_000, 256), (1, 1000.0), &IDLE).found(RULE);
+        assert!(found.message.starts_with("schedulers issue in 12 % of their cycles: 0.15 warps"));
+        assert_eq!(found.at_stake_low_s, 0.0);
+    }
+
+    #[test]
+    fn stays_quiet_where_a_unit_is_busy() {
+        let mut values = IDLE.to_vec();
+        values.push((Quantity::L1Throughput, 0.95));
+        assert!(h100().launch("k", (10_000, 256), (1, 1000.0), &values).is_content(RULE));
+    }
+
+    #[test]
+    fn cannot_judge_without_schedulers() {
+        let lacks = h100().launch("k", (10_000, 256), (1, 1000.0), &IDLE[..1]).lacks(RULE);
+        assert_eq!(lacks, ["smsp__warps_eligible.avg.per_cycle_active"]);
+    }
+}

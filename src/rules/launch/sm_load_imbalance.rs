@@ -1,0 +1,84 @@
+//! Flags kernels in which some multiprocessors work much longer than others.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "sm-load-imbalance",
+    summary: "some multiprocessors work much longer than the others",
+    documentation: "\
+## What it finds
+Kernels whose busiest multiprocessor worked well longer than the average one.
+
+## Why it costs time
+The launch ends with its last block. While one multiprocessor still works, the others wait.
+
+## How it decides
+The cycles in which multiprocessors were active: maximum minus average, over the cycles of the launch,
+is `imbalance` or more.
+
+## What to try
+Give all blocks equal work; sort the work by size and start with the longest; split long blocks; take
+the work from a queue (persistent kernels, stream-K).
+
+## When it is wrong
+With fewer blocks than multiprocessors the grid is the cause, which another rule tells. A last wave that
+is partly filled looks the same; see the tail effect.
+
+## Sources
+`WorkloadImbalance.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Workload Distribution\".
+",
+    thresholds: &[IMBALANCE],
+    silences: &["low-achieved-occupancy", "occupancy-limited"],
+    check: Check::Kernel(check),
+};
+
+const IMBALANCE: Threshold =
+    Threshold::new("imbalance", 0.05, "1", "WorkloadImbalance.py of Nsight Compute");
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let imbalance = subject.need(Quantity::SmImbalance, "sm__cycles_active.max and .avg")?;
+    if imbalance < subject.threshold(&IMBALANCE) {
+        return Ok(None);
+    }
+    if let (Ok(blocks), Ok(sms)) = (subject.blocks(), subject.sms())
+        && blocks < u64::from(sms)
+    {
+        return Ok(None);
+    }
+    let message = format!(
+        "the busiest multiprocessor works on for {:.0} % of the time after the average one is done",
+        imbalance * 100.0
+    );
+    let finding = subject
+        .finding(message, subject.share(imbalance, "imbalance"))
+        .confidence(Confidence::High)
+        .evidence("imbalance of multiprocessors", imbalance, "1")
+        .evidence_if("waves", subject.get(Quantity::Waves), "1")
+        .next("start the longest blocks first, or split them");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Quantity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "sm-load-imbalance";
+
+    #[test]
+    fn fires_on_uneven_work_only() {
+        let uneven = [(Quantity::SmImbalance, 0.25)];
+        let found = h100().launch("k", (1000, 256), (1, 1000.0), &uneven).found(RULE);
+        assert!((found.at_stake_s - 0.25e-3).abs() < 1e-9);
+        assert!(h100().launch("k", (100, 256), (1, 1000.0), &uneven).is_content(RULE));
+        let even = [(Quantity::SmImbalance, 0.04)];
+        assert!(h100().launch("k", (1000, 256), (1, 1000.0), &even).is_content(RULE));
+    }
+
+    #[test]
+    fn cannot_judge_without_cycles() {
+        let lacks = h100().launch("k", (1000, 256), (1, 1000.0), &[]).lacks(RULE);
+        assert_eq!(lacks, ["sm__cycles_active.max and .avg"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Flags kernels that wait for atomics and reductions in L2.
+
+use super::caches::memory_stall;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "atomic-contention",
+    summary: "atomics and reductions in L2 hold the kernel up",
+    documentation: "\
+## What it finds
+Kernels of whose accesses many are atomics or reductions on global memory, and that wait for them.
+
+## Why it costs time
+Atomics on global memory are carried out in L2. Those on the same address, or the same sector, follow one
+another, and each takes a place in a queue that loads and stores need as well.
+
+## How it decides
+At least `atomics` of the sectors that multiprocessors ask L2 for are atomics or reductions, and either
+the atomic units of L2 take input in at least `active` of the cycles, or warps wait at least `stall` of
+their time for memory or its queue. The estimate supposes half as many atomics.
+
+## What to try
+Add up within the warp (`__reduce_add_sync`, shuffles) or the block first and send one atomic; give each
+block its own copy and reduce those; atomics on shared memory; sort by address.
+
+## When it is wrong
+Atomics that are spread over many addresses run at nearly the speed of stores. Warps can wait for loads
+beside the atomics. Sorting can cost more than it saves.
+
+## Sources
+A. Adinetz, *CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics*, NVIDIA Technical Blog 2014;
+*Nsight Compute Profiling Guide*, \"L2 Cache\" and \"Memory Tables\".
+",
+    thresholds: &[ATOMICS, ACTIVE, STALL],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const ATOMICS: Threshold = Threshold::new(
+    "atomics",
+    0.10,
+    "1",
+    "fewer seldom fill the atomic units before other traffic does",
+);
+
+const ACTIVE: Threshold =
+    Threshold::new("active", 0.50, "1", "half of the cycles, as a unit in steady use shows");
+
+const STALL: Threshold = Threshold::new(
+    "stall",
+    0.30,
+    "1",
+    "the share from which `CPIStall.py` of Nsight Compute speaks",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let metric = "lts__t_sectors_srcunit_tex_op_red.sum and …op_atom.sum";
+    let atomics = subject.need(Quantity::L2AtomicShare, metric)?;
+    let active = subject.get(Quantity::L2AtomicActive);
+    let wait = memory_stall(subject);
+    if active.is_none() && wait.is_none() {
+        return Err(Missing("lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed"));
+    }
+    if atomics < subject.threshold(&ATOMICS) {
+        return Ok(None);
+    }
+    let stake = if let Some(active) = active.filter(|one| *one >= subject.threshold(&ACTIVE)) {
+        let others = [Unit::Dram, Unit::L1, Unit::Sm].map(|unit| subject.utilisation(unit));
+        let others = others.into_iter().flatten().fold(0.0, f64::max);
+        let left = (active * 0.5).max(others) / active;
+        subject.share(1.0 - left, "next-bottleneck")
+    } else if let Some(wait) = wait.filter(|wait| *wait >= subject.threshold(&STALL)) {
+        let stake = subject.stall(wait);
+        Stake { low: stake.low * (0.5 * atomics), high: stake.high * 0.5, ..stake }
+    } else {
+        return Ok(None);
+    };
+    let message = format!(
+        "{:.0} % of the sectors asked of L2 are atomics or reductions, and the kernel waits for them",
+        atomics * 100.0
+    );
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::Low)
+        .evidence("sectors of atomics and reductions, of all", atomics, "1")
+        .evidence_if("atomic units of L2 busy", active, "1")
+        .evidence_if("waiting for memory or its queue", wait, "1")
+        .evidence_if("L2 busy", subject.get(Quantity::L2Throughput), "1");
+    Ok(Some(finding.next("add up within each warp or block first, and send one atomic")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    #[test]
+    fn busy_atomic_units_and_waiting_warps_are_found() {
+        for busy in [(Quantity::L2AtomicActive, 0.9), (Quantity::StallLgThrottle, 0.5)] {
+            let finding = judge(&RULE, &[(Quantity::L2AtomicShare, 0.5), busy]).unwrap().unwrap();
+            assert!(finding.at_stake_s > 0.0 && finding.at_stake_low_s <= finding.at_stake_s);
+        }
+    }
+
+    #[test]
+    fn few_atomics_and_idle_units_are_left_alone() {
+        let few = [(Quantity::L2AtomicShare, 0.01), (Quantity::L2AtomicActive, 0.9)];
+        assert!(judge(&RULE, &few).unwrap().is_none());
+        let idle = [(Quantity::L2AtomicShare, 0.5), (Quantity::L2AtomicActive, 0.1)];
+        assert!(judge(&RULE, &idle).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_atomics_or_waits_it_cannot_judge() {
+        assert!(judge(&RULE, &[]).is_err());
+        assert!(judge(&RULE, &[(Quantity::L2AtomicShare, 0.5)]).is_err());
+    }
+}

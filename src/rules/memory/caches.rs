@@ -1,0 +1,89 @@
+//! What several rules about caches and shared memory have in common.
+
+use crate::model::Quantity;
+use crate::roofline;
+use crate::rules::engine::finding::{Confidence, Finding};
+use crate::rules::engine::rule::{Missing, Threshold};
+use crate::rules::engine::subject::{Stake, Subject, Unit};
+use crate::units::{Bytes, Seconds};
+
+/// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where
+/// neither was measured, at most the share of the time that is share of the traffic.
+pub(super) fn excess(subject: &Subject<'_>, factor: f64) -> Stake {
+    let units = [Unit::L1, Unit::L2].map(|unit| subject.next_bottleneck(unit, factor).ok());
+    let known = units.into_iter().flatten();
+    known
+        .max_by(|one, two| one.high.get().total_cmp(&two.high.get()))
+        .unwrap_or_else(|| Stake { low: Seconds::ZERO, ..subject.share(1.0 - factor, "traffic") })
+}
+
+/// A finding about bytes that device memory need not move: at least and at most so many.
+///
+/// The roof of the kernel counts them too, so the time above the roof of what is left caps it.
+pub(super) fn spared(
+    subject: &Subject<'_>,
+    message: String,
+    (least, most): (Bytes, Bytes),
+) -> Result<Finding, Missing> {
+    let (low, high) = (subject.traffic(least)?.low, subject.traffic(most)?);
+    let kernel = subject.kernel;
+    let left = kernel.bytes.map_or(1.0, |all| (1.0 - most / all).clamp(0.0, 1.0));
+    let memory = kernel.memory_time.unwrap_or(Seconds::ZERO) * left;
+    let math = kernel.math_time.unwrap_or(Seconds::ZERO);
+    let expected = roofline::expected_time(memory, math);
+    Ok(subject.finding_against(message, Stake { low, ..high }, expected))
+}
+
+/// The greater of the shares of time that warps wait for device memory or for the queue to it.
+pub(super) fn memory_stall(subject: &Subject<'_>) -> Option<f64> {
+    let waits = [Quantity::StallLongScoreboard, Quantity::StallLgThrottle];
+    waits.into_iter().filter_map(|wait| subject.get(wait)).reduce(f64::max)
+}
+
+/// One kind of access to shared memory.
+pub(super) struct SharedAccess {
+    /// Wavefronts that conflicts add, over all.
+    pub(super) conflicts: Quantity,
+    /// What the profiler calls them.
+    pub(super) metric: &'static str,
+    /// `loads` or `stores`.
+    pub(super) word: &'static str,
+}
+
+/// Bank conflicts of one kind of access, if they take at least `limit` of its wavefronts.
+pub(super) fn bank_conflicts(
+    subject: &Subject<'_>,
+    access: &SharedAccess,
+    limit: &Threshold,
+) -> Result<Option<Finding>, Missing> {
+    let limit = subject.threshold(limit);
+    let counted = subject.need(access.conflicts, access.metric)?;
+    // The counter includes waiting for other traffic; what the code needs at least does not.
+    let ideal = subject.get(Quantity::SharedEfficiency);
+    let excess = ideal.map_or(counted, |ideal| counted.min(1.0 - ideal));
+    if excess < limit {
+        return Ok(None);
+    }
+    let stake = match subject.next_bottleneck(Unit::L1, 1.0 - excess) {
+        Ok(stake) => stake,
+        Err(_) => {
+            let waits = [Quantity::StallShortScoreboard, Quantity::StallMioThrottle];
+            let waits = waits.into_iter().filter_map(|wait| subject.get(wait)).reduce(f64::max);
+            subject.stall(waits.ok_or(Missing(Unit::L1.metric()))? * excess)
+        }
+    };
+    let message = format!(
+        "bank conflicts take {:.0} % of the wavefronts of shared-memory {}",
+        excess * 100.0,
+        access.word
+    );
+    let confidence = if ideal.is_some() { Confidence::High } else { Confidence::Medium };
+    let finding = subject
+        .finding(message, stake)
+        .confidence(confidence)
+        .evidence("conflicts over wavefronts, as counted", counted, "1")
+        .evidence("wavefronts for each that is needed", 1.0 / (1.0 - excess).max(0.01), "1")
+        .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
+        .evidence_if("L1 and shared memory busy", subject.utilisation(Unit::L1).ok(), "1");
+    Ok(Some(finding))
+}

@@ -1,0 +1,151 @@
+//! Flags kernels whose partly written sectors make device memory read before it can write.
+
+use super::caches::spared;
+use crate::model::Quantity;
+use crate::roofline::BUSY;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "ecc-partial-writes",
+    summary: "error correction reads what the kernel writes in part",
+    documentation: "\
+## What it finds
+Kernels that mostly write, on devices with error correction switched on, for which device memory reads
+much that the kernel never asked for.
+
+## Why it costs time
+Error correction protects whole sectors of 32 bytes. To write a part of one, the memory must read the
+sector, merge it and compute the code anew: a store of 8 bytes then moves 64.
+
+## How it decides
+Error correction is on; global stores fill less than `filled` of the sectors they touch; device memory
+writes more than the reads that missed L2 asked for; bytes read beyond those are at least `reads` of the
+bytes written; atomics, which read too, are less than a tenth of the L2 traffic where they were counted;
+and device memory is at least 60 % busy, so that its traffic costs time.
+
+## What to try
+Write whole sectors: let neighbouring threads write neighbouring addresses, gather small results in
+shared memory first, pad records to 32 bytes, store 16 bytes per thread.
+
+## When it is wrong
+The rest of a sector that is written soon enough is merged in L2 and costs nothing; then device memory
+does not read. Bursts of 64 bytes of which reads need a half look alike (`partial-dram-bursts`).
+
+## Sources
+US patent 9110809, *Reducing memory traffic in DRAM ECC mode* (partial writes need a fill first); *CUDA
+C++ Best Practices Guide*, \"Theoretical Bandwidth Calculation\" (the cost of error correction depends on
+the access pattern); *Nsight Compute Profiling Guide*, \"Memory Tables\".
+",
+    thresholds: &[FILLED, READS],
+    silences: &["partial-dram-bursts"],
+    check: Check::Kernel(check),
+};
+
+const FILLED: Threshold =
+    Threshold::new("filled", 0.90, "1", "fuller sectors hardly need to be read before");
+
+const READS: Threshold = Threshold::new(
+    "reads",
+    0.20,
+    "1",
+    "less is what constants, instructions and page tables read beside",
+);
+
+/// Share of atomics in the L2 traffic from which their own reads may be the excess.
+const ATOMICS: f64 = 0.1;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let is_on = subject.get(Quantity::EccEnabled).map(|is_on| is_on > 0.0);
+    let filled = subject.get(Quantity::StoreSectorEfficiency);
+    // Either settles it alone.
+    if is_on == Some(false) || filled.is_some_and(|filled| filled >= subject.threshold(&FILLED)) {
+        return Ok(None);
+    }
+    is_on.ok_or(Missing("device__attribute_ecc_enabled"))?;
+    let metric = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
+    let filled = filled.ok_or(Missing(metric))?;
+    let metric = "lts__t_sectors_op_read_lookup_miss.sum";
+    let excess = subject.need(Quantity::DramExcessReads, metric)?;
+    let read = subject.need(Quantity::DramReadShare, "dram__bytes_read.sum and …write.sum")?;
+    let busy = subject.utilisation(Unit::Dram)?;
+    let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_write.sum"))?;
+    let (written, asked) = (1.0 - read, read - excess);
+    let atomics = subject.get(Quantity::L2AtomicShare).unwrap_or(0.0);
+    let is_mostly_writes = written > asked && atomics < ATOMICS;
+    if !is_mostly_writes || excess < subject.threshold(&READS) * written || busy < BUSY {
+        return Ok(None);
+    }
+    let wasted = bytes * excess;
+    let message = format!(
+        "stores fill {:.0} % of the sectors they touch: error correction reads {:.2} B for each byte \
+         written",
+        filled * 100.0,
+        excess / written
+    );
+    let finding = spared(subject, message, (wasted, wasted))?
+        .confidence(Confidence::Medium)
+        .evidence("bytes used of each sector stored", filled, "1")
+        .evidence("bytes written", (bytes * written).get(), "B")
+        .evidence("bytes read beyond what missed L2", wasted.get(), "B")
+        .evidence("device memory busy", busy, "1")
+        .evidence_if(
+            "sectors per request, stores",
+            subject.get(Quantity::StoreSectorsPerRequest),
+            "1",
+        );
+    Ok(Some(finding.next("write whole 32-byte sectors, and compare the bytes read")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    /// 1 GB in 1 ms: 0.5 written, 0.4 read to merge, 0.1 read for the kernel.
+    const MERGING: [(Quantity, f64); 5] = [
+        (Quantity::EccEnabled, 1.0),
+        (Quantity::StoreSectorEfficiency, 0.25),
+        (Quantity::DramExcessReads, 0.4),
+        (Quantity::DramReadShare, 0.5),
+        (Quantity::DramThroughput, 0.8),
+    ];
+
+    #[test]
+    fn reads_that_only_merge_are_found() {
+        let finding = judge(&RULE, &MERGING).unwrap().unwrap();
+        let wasted = 4e8 / (0.9 * 3.352e12);
+        assert!((finding.at_stake_s - wasted).abs() < 1e-7, "{}", finding.at_stake_s);
+        assert!(finding.message.contains("0.80 B for each byte"), "{}", finding.message);
+        let of = |name: &str| finding.evidence.iter().find(|one| one.name == name).unwrap().value;
+        assert!((of("bytes written") - 5e8).abs() < 1.0);
+    }
+
+    #[test]
+    fn each_condition_keeps_it_quiet() {
+        for (at, value) in [(0, 0.0), (1, 0.95), (2, 0.09), (3, 0.9), (4, 0.3)] {
+            let mut figures = MERGING;
+            figures[at].1 = value;
+            assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
+        }
+        assert!(judge(&RULE, &[(Quantity::StoreSectorEfficiency, 1.0)]).unwrap().is_none());
+        let mut figures = MERGING.to_vec();
+        figures.push((Quantity::L2AtomicShare, 0.3));
+        assert!(judge(&RULE, &figures).unwrap().is_none());
+    }
+
+    #[test]
+    fn it_says_which_figure_it_lacks() {
+        for (at, metric) in [
+            (0, "ecc_enabled"),
+            (1, "bytes_per_sector"),
+            (2, "op_read_lookup_miss"),
+            (3, "dram__bytes_read"),
+            (4, "gpu__dram_throughput"),
+        ] {
+            let mut figures = MERGING.to_vec();
+            figures.remove(at);
+            let Missing(lacked) = judge(&RULE, &figures).unwrap_err();
+            assert!(lacked.contains(metric), "{lacked}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Flags kernels that L1 and shared memory limit.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "l1-bandwidth-bound",
+    summary: "L1 and shared memory limit the kernel",
+    documentation: "\
+## What it finds
+Kernels for which L1, which also holds shared memory, is the busiest unit and near its peak.
+
+## Why it costs time
+L1 delivers at most 128 bytes per cycle on each multiprocessor. Operands that are fetched from L1 or
+shared memory for every operation exhaust that before the arithmetic is exhausted.
+
+## How it decides
+L1 is at least `busy` of its peak. The estimate supposes half of the traffic, as if each value fetched
+were used twice.
+
+## What to try
+Keep a tile of operands in registers; wider loads; `ldmatrix` for matrix operands; broadcast reads;
+exchange values between threads of a warp by shuffles; feed tensor cores from shared memory directly
+(compute capability 9.0 and later).
+
+## When it is wrong
+Bank conflicts, uncoalesced accesses and spills fill L1 as well and have findings of their own, which
+go first. The utilisation is a share of active cycles, so it overstates L1 where multiprocessors idle.
+
+## Sources
+*Nsight Compute Profiling Guide*, \"L1/TEX Cache\" and \"Memory Chart\"; `SpeedOfLight.py` of Nsight
+Compute (80 %); V. Volkov, *Better performance at lower occupancy*, GTC 2010.
+",
+    thresholds: &[BUSY],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const BUSY: Threshold = Threshold::new(
+    "busy",
+    0.80,
+    "1",
+    "from there, Nsight Compute's own rule regards a unit as the bottleneck",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let l1 = subject.utilisation(Unit::L1)?;
+    if l1 < subject.threshold(&BUSY) {
+        return Ok(None);
+    }
+    let stake = subject.next_bottleneck(Unit::L1, 0.5)?;
+    let message = format!("L1 and shared memory reach {:.0} % of their peak", l1 * 100.0);
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::Low)
+        .evidence("L1 busy", l1, "1")
+        .evidence_if("L2 busy", subject.utilisation(Unit::L2).ok(), "1")
+        .evidence_if("device memory busy", subject.utilisation(Unit::Dram).ok(), "1")
+        .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
+        .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1");
+    Ok(Some(
+        finding.next("keep a tile of operands in registers so that each fetch serves two uses"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    #[test]
+    fn a_busy_l1_is_found() {
+        let figures = [(Quantity::L1Throughput, 0.9), (Quantity::L2Throughput, 0.3)];
+        let finding = judge(&RULE, &figures).unwrap().unwrap();
+        assert_eq!(finding.confidence, Confidence::Low);
+        assert!((finding.at_stake_s - 0.5e-3).abs() < 1e-9, "{}", finding.at_stake_s);
+    }
+
+    #[test]
+    fn a_moderate_l1_is_left_alone() {
+        assert!(judge(&RULE, &[(Quantity::L1Throughput, 0.7)]).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_utilisation_it_cannot_judge() {
+        assert!(judge(&RULE, &[]).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! Flags kernels that the bandwidth of L2 limits before device memory does.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "l2-bandwidth-bound",
+    summary: "L2 is busier than device memory and limits the kernel",
+    documentation: "\
+## What it finds
+Kernels for which L2 is the busiest part of the memory system.
+
+## Why it costs time
+Data that several blocks use comes from L2 each time. L2 is only a few times as fast as device memory,
+so a kernel that fetches everything many times waits for L2 although device memory has room.
+
+## How it decides
+L2 is at least `busy` of its peak and busier than device memory. If reuse moved closer to the
+multiprocessors, only what misses L2 would have to pass it: that is the hopeful end of the estimate,
+half the traffic the cautious one.
+
+## What to try
+Larger tiles in shared memory or registers; clusters of blocks with multicast (compute capability 9.0
+and later); let neighbouring blocks work on neighbouring data so that L1 hits more often.
+
+## When it is wrong
+Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
+rate near one half is natural for data that is read once and written once.
+
+## Sources
+NVIDIA, *GPU Performance Background*, \"Understanding Performance\"; *Nsight Compute Profiling Guide*,
+\"Memory Chart\"; `SpeedOfLight.py` of Nsight Compute (60 % and 80 %).
+",
+    thresholds: &[BUSY],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const BUSY: Threshold = Threshold::new(
+    "busy",
+    0.60,
+    "1",
+    "from there, Nsight Compute's own rule regards a unit as well used",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let l2 = subject.utilisation(Unit::L2)?;
+    let dram = subject.utilisation(Unit::Dram)?;
+    if l2 < subject.threshold(&BUSY) || l2 <= dram {
+        return Ok(None);
+    }
+    let hit = subject.get(Quantity::L2HitRate);
+    let high = subject.next_bottleneck(Unit::L2, 1.0 - hit.unwrap_or(0.5))?;
+    let half = subject.next_bottleneck(Unit::L2, 0.5)?;
+    let low = if half.low < high.low { half.low } else { high.low };
+    let served = match hit {
+        Some(hit) if hit > 0.5 => ": reuse is served by L2",
+        _ => "",
+    };
+    let message = format!(
+        "L2 reaches {:.0} % of its peak, device memory {:.0} %{served}",
+        l2 * 100.0,
+        dram * 100.0
+    );
+    let finding = subject
+        .finding(message, Stake { low, ..high })
+        .confidence(Confidence::Medium)
+        .evidence("L2 busy", l2, "1")
+        .evidence("device memory busy", dram, "1")
+        .evidence_if("L2 hit rate", hit, "1")
+        .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
+    Ok(Some(finding.next("enlarge the tile that a block keeps in shared memory or registers")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    const L2_FIRST: [(Quantity, f64); 3] = [
+        (Quantity::L2Throughput, 0.8),
+        (Quantity::DramThroughput, 0.4),
+        (Quantity::L2HitRate, 0.9),
+    ];
+
+    #[test]
+    fn a_busy_l2_is_found() {
+        let finding = judge(&RULE, &L2_FIRST).unwrap().unwrap();
+        assert_eq!(finding.estimator, "next-bottleneck");
+        assert!((finding.at_stake_s - 0.5e-3).abs() < 1e-9, "{}", finding.at_stake_s);
+    }
+
+    #[test]
+    fn a_busier_device_memory_is_left_alone() {
+        let figures = [(Quantity::L2Throughput, 0.7), (Quantity::DramThroughput, 0.9)];
+        assert!(judge(&RULE, &figures).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_utilisation_it_cannot_judge() {
+        assert!(judge(&RULE, &L2_FIRST[..1]).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! Notes kernels of whose L2 traffic much crosses between the two halves of L2.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Judgement, Rule, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "l2-fabric-traffic",
+    summary: "much of the L2 traffic crosses between the halves of L2",
+    documentation: "\
+## What it finds
+Kernels on GPUs with a divided L2 (A100, H100 and their kin) of whose L2 sectors many come over the
+fabric between the halves.
+
+## Why it costs time
+Each multiprocessor is attached to one half. Data whose home is the other half takes a longer way,
+with more latency and less bandwidth, and fills both halves.
+
+## How it decides
+At least `fabric` of the sectors looked up in L2 came over the fabric, and L2 is at least `busy` of its
+peak, so that its traffic matters. Nothing is promised, as a program hardly controls which half holds
+what.
+
+## What to try
+Let the same blocks work on the same part of the data from kernel to kernel; keep the working set small
+enough for each half to hold its own copy.
+
+## When it is wrong
+Data is spread evenly over both halves, so half of what misses in the near half crosses: up to a third of
+all sectors is natural. Data that all multiprocessors read must cross once in any case.
+
+## Sources
+NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"L2 Cache\"; *Nsight Compute Profiling
+Guide*, \"L2 Cache\".
+",
+    thresholds: &[FABRIC, BUSY],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const FABRIC: Threshold =
+    Threshold::new("fabric", 0.20, "1", "less hardly shows in the utilisation of L2");
+
+const BUSY: Threshold =
+    Threshold::new("busy", 0.60, "1", "below, L2 has room for the traffic between its halves");
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let metric = "lts__t_sectors_srcunit_ltcfabric.sum";
+    let fabric = subject.need(Quantity::L2FabricShare, metric)?;
+    let busy = subject.utilisation(Unit::L2)?;
+    if fabric < subject.threshold(&FABRIC) || busy < subject.threshold(&BUSY) {
+        return Ok(None);
+    }
+    let message = format!(
+        "{:.0} % of the L2 sectors came over the fabric between its halves",
+        fabric * 100.0
+    );
+    let finding = subject
+        .info(message)
+        .evidence("sectors over the fabric, of all", fabric, "1")
+        .evidence("L2 busy", busy, "1")
+        .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
+    Ok(Some(
+        finding.next("give each group of blocks its own part of the data, and compare the share"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_figures::judge;
+
+    const CROSSING: [(Quantity, f64); 2] =
+        [(Quantity::L2FabricShare, 0.33), (Quantity::L2Throughput, 0.8)];
+
+    #[test]
+    fn much_traffic_between_the_halves_of_a_busy_l2_is_noted() {
+        let finding = judge(&RULE, &CROSSING).unwrap().unwrap();
+        assert_eq!((finding.severity, finding.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn little_of_it_and_an_idle_l2_are_left_alone() {
+        for (at, value) in [(0, 0.1), (1, 0.3)] {
+            let mut figures = CROSSING;
+            figures[at].1 = value;
+            assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
+        }
+    }
+
+    #[test]
+    fn without_the_counter_it_cannot_judge() {
+        assert!(judge(&RULE, &CROSSING[1..]).is_err());
+    }
+}

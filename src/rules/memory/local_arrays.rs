@@ -1,0 +1,108 @@
+//! Flags kernels that use local memory though registers were left: arrays indexed at run time.
+
+use super::caches::excess;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "local-arrays",
+    summary: "arrays of a thread live in local memory",
+    documentation: "\
+## What it finds
+Kernels that use local memory without running out of registers.
+
+## Why it costs time
+Registers have no addresses. An array that a thread indexes with a value known only at run time is put
+into local memory, which is device memory behind L1 and L2, even if it is small.
+
+## How it decides
+Local memory takes at least `sectors` of the sectors of L1, not counting the part of its requests that
+Nsight Compute 2025 and later attributes to spills; where spills were not told apart, the kernel has
+fewer than `registers` registers per thread.
+
+## What to try
+Make the indices constants: unroll the loops over the array fully; turn the array into scalars; select
+by comparison instead of by index; put the array into shared memory, one column per thread.
+
+## When it is wrong
+A limit on registers (`__launch_bounds__`, `-maxrregcount`) makes a kernel spill at any number of them;
+the compiler's report (`-Xptxas -v`) tells spills from the stack frame. Calls that are not inlined and
+recursion use the stack as well.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Local Memory\"; *CUDA C++ Programming Guide*, \"Device Memory Accesses\";
+M. Harris, *Fast Dynamic Indexing of Private Arrays in CUDA*, NVIDIA Technical Blog 2015.
+",
+    thresholds: &[SECTORS, REGISTERS],
+    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    check: Check::Kernel(check),
+};
+
+const SECTORS: Threshold =
+    Threshold::new("sectors", 0.05, "1", "less local memory is lost among the other traffic of L1");
+
+const REGISTERS: Threshold = Threshold::new(
+    "registers",
+    200.0,
+    "1",
+    "with more, the compiler likely ran out of the 255 that a thread can have",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let metric = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
+    let local = subject.need(Quantity::LocalSectorShare, metric)?;
+    let spills = subject.get(Quantity::SpillShare);
+    let registers = subject.get(Quantity::RegistersPerThread);
+    let (arrays, confidence) = match (spills, registers) {
+        (Some(spills), _) => (local * (1.0 - spills), Confidence::High),
+        (None, Some(registers)) if registers < subject.threshold(&REGISTERS) => {
+            (local, Confidence::Low)
+        }
+        (None, Some(_)) => return Ok(None),
+        (None, None) => return Err(Missing("launch__registers_per_thread")),
+    };
+    if arrays < subject.threshold(&SECTORS) {
+        return Ok(None);
+    }
+    let why = if spills.is_some() { "without being spills" } else { "though registers were left" };
+    let message = format!("local memory takes {:.0} % of the sectors of L1 {why}", arrays * 100.0);
+    let finding = subject
+        .finding(message, excess(subject, 1.0 - arrays))
+        .confidence(confidence)
+        .evidence("sectors of local memory, of all in L1", local, "1")
+        .evidence_if("requests to local memory that are spills", spills, "1")
+        .evidence_if("registers per thread", registers, "1")
+        .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
+    Ok(Some(
+        finding.next("unroll the loops that index the array, and look for the stack frame to go"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    const LOCAL: (Quantity, f64) = (Quantity::LocalSectorShare, 0.3);
+
+    #[test]
+    fn local_memory_without_spills_is_found() {
+        let counted = judge(&RULE, &[LOCAL, (Quantity::SpillShare, 0.0)]).unwrap().unwrap();
+        assert_eq!(counted.confidence, Confidence::High);
+        let likely = [LOCAL, (Quantity::RegistersPerThread, 40.0)];
+        assert_eq!(judge(&RULE, &likely).unwrap().unwrap().confidence, Confidence::Low);
+    }
+
+    #[test]
+    fn spills_and_little_local_memory_are_left_alone() {
+        assert!(judge(&RULE, &[LOCAL, (Quantity::SpillShare, 1.0)]).unwrap().is_none());
+        assert!(judge(&RULE, &[LOCAL, (Quantity::RegistersPerThread, 255.0)]).unwrap().is_none());
+        let little = [(Quantity::LocalSectorShare, 0.01), (Quantity::SpillShare, 0.0)];
+        assert!(judge(&RULE, &little).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_sectors_it_cannot_judge() {
+        assert!(judge(&RULE, &[(Quantity::SpillShare, 0.0)]).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! Flags kernels whose warps touch one sector more than their data fills.
+
+use super::caches::excess;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "misaligned-access",
+    summary: "warps start in the middle of a sector and touch one more than they need",
+    documentation: "\
+## What it finds
+Contiguous global loads or stores that do not start at a multiple of 32 bytes.
+
+## Why it costs time
+Memory moves whole 32-byte sectors. A warp that reads 128 contiguous bytes touches 4 sectors; if the
+first byte lies inside a sector, it touches 5, and a fifth of the traffic carries nothing.
+
+## How it decides
+Sectors per request are 5, 9 or 17, within `tolerance`: one more than 4, 8 or 16, what a full warp
+needs for elements of 4, 8 or 16 bytes. Where the share of each sector that is used is known, it must
+agree.
+
+## What to try
+Start rows at a multiple of 128 bytes (`cudaMallocPitch`, padding); handle the first elements apart
+and let the main loop start aligned; pass offsets that are multiples of the vector width.
+
+## When it is wrong
+The extra sector is often the neighbour's and hits in L1 or L2; then it costs requests, not traffic to
+device memory. Scattered accesses can average to the same figure; the share used then differs.
+Stencils read their neighbours at every offset by nature.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Effects of Misaligned Accesses\"; *Nsight Compute Profiling Guide*,
+\"Memory Tables\".
+",
+    thresholds: &[TOLERANCE],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const TOLERANCE: Threshold = Threshold::new(
+    "tolerance",
+    0.1,
+    "1",
+    "the first and last warps of a row can differ; an average further off has another cause",
+);
+
+/// Sectors that a full warp fills with elements of 4, 8 and 16 bytes.
+const IDEAL: [f64; 3] = [4.0, 8.0, 16.0];
+
+/// How far the measured share of each sector that is used may lie from the expected one.
+const AGREES: f64 = 0.04;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let side = |word, sectors, used| Some((word, subject.get(sectors)?, subject.get(used)));
+    let sides = [
+        side("loads", Quantity::LoadSectorsPerRequest, Quantity::LoadSectorEfficiency),
+        side("stores", Quantity::StoreSectorsPerRequest, Quantity::StoreSectorEfficiency),
+    ];
+    if sides.iter().all(Option::is_none) {
+        return Err(Missing("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum and …requests…"));
+    }
+    let tolerance = subject.threshold(&TOLERANCE);
+    let found = sides.into_iter().flatten().find_map(|(word, sectors, used)| {
+        let ideal = IDEAL.into_iter().find(|ideal| (sectors - ideal - 1.0).abs() <= tolerance)?;
+        let agrees = used.is_none_or(|used| (used - ideal / (ideal + 1.0)).abs() <= AGREES);
+        agrees.then_some((word, sectors, ideal, used))
+    });
+    let Some((word, sectors, ideal, used)) = found else { return Ok(None) };
+    let message = format!(
+        "global {word} touch {sectors:.1} sectors a request where {ideal:.0} would hold the data: \
+         they start inside a sector"
+    );
+    let finding = subject
+        .finding(message, excess(subject, ideal / (ideal + 1.0)))
+        .confidence(if used.is_some() { Confidence::Medium } else { Confidence::Low })
+        .evidence(format!("sectors per request, global {word}"), sectors, "1")
+        .evidence("sectors a full, aligned warp needs", ideal, "1")
+        .evidence_if("share of each sector that is used", used, "1")
+        .evidence("bytes a thread moves, if the warp is full", ideal, "B")
+        .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
+    Ok(Some(finding.next("align the start of each row to 128 bytes, and time it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    #[test]
+    fn one_sector_too_many_is_found() {
+        let figures = [
+            (Quantity::LoadSectorsPerRequest, 5.0),
+            (Quantity::LoadSectorEfficiency, 0.8),
+            (Quantity::L1Throughput, 0.9),
+            (Quantity::L2Throughput, 0.5),
+        ];
+        let finding = judge(&RULE, &figures).unwrap().unwrap();
+        assert!(finding.message.contains("5.0 sectors a request where 4"), "{}", finding.message);
+        assert_eq!(finding.confidence, Confidence::Medium);
+        assert!((finding.at_stake_s - 0.2e-3).abs() < 1e-9, "{}", finding.at_stake_s);
+    }
+
+    #[test]
+    fn aligned_and_scattered_accesses_are_left_alone() {
+        for (sectors, used) in [(4.0, 1.0), (8.0, 0.5), (5.0, 0.3), (6.0, 0.7)] {
+            let figures = [
+                (Quantity::LoadSectorsPerRequest, sectors),
+                (Quantity::LoadSectorEfficiency, used),
+            ];
+            assert!(judge(&RULE, &figures).unwrap().is_none(), "{sectors} {used}");
+        }
+    }
+
+    #[test]
+    fn without_sectors_it_cannot_judge() {
+        assert!(judge(&RULE, &[]).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! Flags kernels that load contiguous data four bytes per thread at a time and queue for it.
+
+use super::caches::memory_stall;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "narrow-global-loads",
+    summary: "contiguous data is loaded four bytes per thread at a time",
+    documentation: "\
+## What it finds
+Kernels whose loads are contiguous but narrow, while the units that take load instructions are busy.
+
+## Why it costs time
+A load instruction occupies the load/store unit and the queue before it whether a thread takes 4 bytes
+or 16. With 16 bytes per thread the same data needs a quarter of the instructions.
+
+## How it decides
+At least `narrow` of the memory instructions move 4 bytes per thread or less (where that was not
+counted: global loads touch at most 4.4 sectors a request); at least `contiguous` of each sector is
+used; and the load/store pipe is at least `pipe` busy or warps wait at least `stall` of their time for
+its queue. Kernels that saturate device memory are left alone.
+
+## What to try
+`float4` or `ld.128` loads, two to eight elements per thread, `__align__(16)` on the data.
+
+## When it is wrong
+Rows that are not multiples of 16 bytes need a scalar remainder. Wider loads take registers. The width
+is counted over all memory instructions, shared memory included.
+
+## Sources
+J. Luitjens, *CUDA Pro Tip: Increase Performance with Vectorized Memory Access*, NVIDIA Technical Blog
+2013; *CUDA C++ Programming Guide*, \"Device Memory Accesses\".
+",
+    thresholds: &[NARROW, CONTIGUOUS, PIPE, STALL],
+    silences: &["warp-stalls", "low-issue-utilisation"],
+    check: Check::Kernel(check),
+};
+
+const NARROW: Threshold =
+    Threshold::new("narrow", 0.80, "1", "with fewer, the wide ones already carry most of the data");
+
+const CONTIGUOUS: Threshold = Threshold::new(
+    "contiguous",
+    0.90,
+    "1",
+    "neighbouring threads must read neighbours for a wider load to fit",
+);
+
+const PIPE: Threshold =
+    Threshold::new("pipe", 0.50, "1", "below, instructions for memory are not what limits");
+
+const STALL: Threshold = Threshold::new(
+    "stall",
+    0.30,
+    "1",
+    "the share from which `CPIStall.py` of Nsight Compute speaks",
+);
+
+/// Sectors per request up to which full, contiguous warps load at most 4 bytes per thread.
+const SECTORS: std::ops::RangeInclusive<f64> = 0.9..=4.4;
+
+/// Share of its peak from which device memory limits, however it is asked.
+const SATURATED: f64 = 0.80;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let sectors = subject.get(Quantity::LoadSectorsPerRequest);
+    let narrow = subject.get(Quantity::NarrowLoadShare);
+    let is_narrow = match (narrow, sectors) {
+        (Some(share), _) => share >= subject.threshold(&NARROW),
+        (None, Some(sectors)) => SECTORS.contains(&sectors),
+        (None, None) => {
+            return Err(Missing("smsp__sass_inst_executed_op_memory_32b.sum and its like"));
+        }
+    };
+    // A broadcast is as narrow, but uses little of its sector.
+    let used = subject.need(
+        Quantity::LoadSectorEfficiency,
+        "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+    )?;
+    let pipe = subject.get(Quantity::PipeLsu);
+    let stall = subject.get(Quantity::StallLgThrottle);
+    if pipe.is_none() && stall.is_none() {
+        return Err(Missing("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"));
+    }
+    let pipe_binds = pipe.filter(|pipe| *pipe >= subject.threshold(&PIPE));
+    let stall_binds = stall.filter(|stall| *stall >= subject.threshold(&STALL));
+    let dram = subject.utilisation(Unit::Dram).unwrap_or(0.0);
+    if !is_narrow || used < subject.threshold(&CONTIGUOUS) || dram >= SATURATED {
+        return Ok(None);
+    }
+    // Half of the instructions with 8 bytes per thread, a quarter with 16.
+    let stake = if let Some(pipe) = pipe_binds {
+        let others = subject.utilisation(Unit::L2).unwrap_or(0.0).max(dram);
+        let left = |factor: f64| (pipe * factor).max(others) / pipe;
+        let high = subject.share(1.0 - left(0.25), "next-bottleneck");
+        Stake { low: subject.share(1.0 - left(0.5), "next-bottleneck").low, ..high }
+    } else if let Some(stall) = stall_binds {
+        let stake = subject.stall(stall);
+        Stake { low: stake.low * 0.5, high: stake.high * 0.75, ..stake }
+    } else {
+        return Ok(None);
+    };
+    let how =
+        if pipe_binds.is_some() { "the load/store pipe is busy" } else { "its queue is full" };
+    let message = format!(
+        "contiguous data is loaded at most 4 bytes per thread at a time, and {how}: wider loads need \
+         a half or a quarter of the instructions"
+    );
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::Medium)
+        .evidence_if("memory instructions of at most 4 bytes per thread", narrow, "1")
+        .evidence_if("sectors per request, global loads", sectors, "1")
+        .evidence("share of each sector that loads use", used, "1")
+        .evidence_if("load/store pipe busy", pipe, "1")
+        .evidence_if("waiting for the queue to memory", stall, "1")
+        .evidence_if("waiting for memory or its queue", memory_stall(subject), "1");
+    Ok(Some(finding.next("load float4 (16 bytes per thread) where the row length allows it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    const NARROW_AND_BUSY: [(Quantity, f64); 5] = [
+        (Quantity::LoadSectorsPerRequest, 4.0),
+        (Quantity::LoadSectorEfficiency, 1.0),
+        (Quantity::PipeLsu, 0.8),
+        (Quantity::L2Throughput, 0.3),
+        (Quantity::DramThroughput, 0.4),
+    ];
+
+    #[test]
+    fn narrow_loads_that_fill_the_pipe_are_found() {
+        let finding = judge(&RULE, &NARROW_AND_BUSY).unwrap().unwrap();
+        assert!(finding.at_stake_s > 0.0 && finding.at_stake_low_s <= finding.at_stake_s);
+    }
+
+    #[test]
+    fn wide_loads_broadcasts_and_saturated_memory_are_left_alone() {
+        for (at, value) in [(0, 16.0), (1, 0.125), (2, 0.2), (4, 0.9)] {
+            let mut figures = NARROW_AND_BUSY;
+            figures[at].1 = value;
+            assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
+        }
+    }
+
+    #[test]
+    fn without_widths_or_pipes_it_cannot_judge() {
+        assert!(judge(&RULE, &NARROW_AND_BUSY[1..]).is_err());
+        assert!(judge(&RULE, &NARROW_AND_BUSY[..2]).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! Flags look-ups at scattered indices for which device memory delivers much that nobody asked for.
+
+use super::caches::spared;
+use crate::model::Quantity;
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::taxonomy::Kind;
+use crate::units::Bytes;
+
+pub(super) const RULE: Rule = Rule {
+    id: "random-gather-bound",
+    summary: "a look-up at scattered indices wastes what device memory delivers",
+    documentation: "\
+## What it finds
+Embeddings, gathers and scatters that keep device memory at work, much of it with bytes that no access
+asked for.
+
+## Why it costs time
+Device memory delivers at least 64 bytes at a time. Rows that are narrow, or lie anywhere, use a part of
+each burst; the rest is thrown away before a neighbour asks for it. And each row waits for its own index.
+
+## How it decides
+The name tells an embedding, gather or scatter; device memory is at least `busy`; and (bytes read − 32 ×
+sectors of reads that missed L2) ÷ bytes moved is at least `excess`. At most those bytes need not move.
+Below 60 % busy, device memory does not bind for certain: then the cautious end is nothing.
+
+## What to try
+Sort the indices, or look up each distinct one once; keep the hottest rows in a table that fits L2; make
+rows a multiple of 64 bytes, or pack two narrow tables into one; set the fetch granularity of L2
+(`cudaLimitMaxL2FetchGranularity`) to 32 bytes.
+
+## When it is wrong
+Indices that differ at every step leave nothing to sort for. A scatter of partial sectors reads them
+first: that excess is of the writes. On devices with two halves of L2 a miss can be counted in both, so
+the waste is underrated there.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Coalesced Access to Global Memory\"; *CUDA C++ Programming Guide*,
+\"Device Memory Accesses\"; *Nsight Compute Profiling Guide*, \"L2 Cache\".
+",
+    thresholds: &[BUSY, EXCESS],
+    // A gather is read beyond its need by nature: the rule that knows so speaks.
+    silences: &["partial-dram-bursts", "memory-latency-bound"],
+    check: Check::Kernel(check),
+};
+
+const BUSY: Threshold = Threshold::new(
+    "busy",
+    0.40,
+    "1",
+    "scattered bursts reach the limit of device memory well below its peak",
+);
+
+const EXCESS: Threshold = Threshold::new(
+    "excess",
+    0.20,
+    "1",
+    "as for partial-dram-bursts: a quarter more than was asked for, if it only reads",
+);
+
+const KINDS: [Kind; 3] = [Kind::Embedding, Kind::Gather, Kind::Scatter];
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let Some(kind) = subject.class().kind.filter(|kind| KINDS.contains(kind)) else {
+        return Ok(None);
+    };
+    let busy = subject.utilisation(Unit::Dram)?;
+    if busy < subject.threshold(&BUSY) {
+        return Ok(None);
+    }
+    let metric = "lts__t_sectors_op_read_lookup_miss.sum";
+    let excess = subject.need(Quantity::DramExcessReads, metric)?;
+    if excess < subject.threshold(&EXCESS) {
+        return Ok(None);
+    }
+    let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_read.sum"))?;
+    let wasted = bytes * excess;
+    let least = if busy < roofline::BUSY { Bytes::ZERO } else { wasted };
+    let message = format!(
+        "the {} moves {:.0} % of its bytes in vain: device memory is {:.0} % busy with parts of bursts",
+        kind.key(),
+        excess * 100.0,
+        busy * 100.0
+    );
+    let finding = spared(subject, message, (least, wasted))?
+        .confidence(Confidence::Medium)
+        .evidence("bytes moved", bytes.get(), "B")
+        .evidence("bytes read beyond what missed L2", wasted.get(), "B")
+        .evidence("device memory busy", busy, "1")
+        .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1")
+        .evidence_if("bytes used of each sector", subject.get(Quantity::LoadSectorEfficiency), "1")
+        .evidence_if(
+            "waiting for global, local or texture data",
+            subject.get(Quantity::StallLongScoreboard),
+            "1",
+        );
+    Ok(Some(finding.next("sort the indices of one batch, and compare the bytes read")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_table::{Bench, kernel};
+
+    fn embedding() -> Bench {
+        // 1 GB in 1 ms; at 3.352 TB/s of an H100 it needs 298 µs.
+        kernel("indexSelectLargeIndex<float>", 1000.0)
+            .bytes(1e9)
+            .set(Quantity::DramThroughput, 0.65)
+            .set(Quantity::DramExcessReads, 0.4)
+    }
+
+    #[test]
+    fn half_used_bursts_of_a_gather_are_found() {
+        let found = embedding().found(&RULE);
+        // 400 MB at 0.9 × 3.352 TB/s.
+        let wasted = 4e8 / (0.9 * 3.352e12);
+        assert!((found.at_stake_s - wasted).abs() < 1e-7, "{}", found.at_stake_s);
+        assert_eq!((found.estimator, found.at_stake_low_s), ("traffic", found.at_stake_s));
+    }
+
+    #[test]
+    fn below_three_fifths_busy_the_cautious_end_is_nothing() {
+        let found = kernel("embedding_kernel", 1000.0)
+            .bytes(1e9)
+            .set(Quantity::DramThroughput, 0.5)
+            .set(Quantity::DramExcessReads, 0.4)
+            .found(&RULE);
+        assert_eq!(found.at_stake_low_s, 0.0);
+        assert!(found.at_stake_s > 130e-6);
+    }
+
+    #[test]
+    fn whole_bursts_an_idle_memory_and_other_kernels_are_left_alone() {
+        let of = |name, busy, excess| {
+            kernel(name, 1000.0)
+                .bytes(1e9)
+                .set(Quantity::DramThroughput, busy)
+                .set(Quantity::DramExcessReads, excess)
+        };
+        assert!(of("embedding_kernel", 0.65, 0.1).is_fine(&RULE));
+        assert!(of("embedding_kernel", 0.3, 0.4).is_fine(&RULE));
+        assert!(of("reduce_kernel", 0.65, 0.4).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_utilisation_or_misses_it_cannot_judge() {
+        let bare = || kernel("embedding_kernel", 1000.0).bytes(1e9);
+        assert_eq!(bare().lacks(&RULE), Unit::Dram.metric());
+        let busy = bare().set(Quantity::DramThroughput, 0.65);
+        assert_eq!(busy.lacks(&RULE), "lts__t_sectors_op_read_lookup_miss.sum");
+    }
+}

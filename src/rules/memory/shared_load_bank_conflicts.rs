@@ -1,0 +1,85 @@
+//! Flags kernels whose loads of shared memory collide in its banks.
+
+use super::caches::{SharedAccess, bank_conflicts};
+use crate::model::Quantity;
+use crate::rules::{Check, Judgement, Rule, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "shared-load-bank-conflicts",
+    summary: "loads of shared memory collide in its banks",
+    documentation: "\
+## What it finds
+Kernels whose loads of shared memory take more wavefronts than they would without bank conflicts.
+
+## Why it costs time
+Shared memory has 32 banks of 4 bytes. If threads of a warp read different words of one bank, the load is
+served in as many passes (wavefronts) as the fullest bank has words.
+
+## How it decides
+Conflicts are at least `conflicts` of the wavefronts of shared-memory loads; where Nsight Compute tells
+how many wavefronts the code needs at least, no more than the rest of them counts.
+
+## What to try
+Pad rows by one word; swizzle the column by the row with an exclusive or; `ldmatrix` for matrix operands;
+let the threads of a warp read along a row.
+
+## When it is wrong
+64- and 128-bit accesses need two and four wavefronts by nature. Since compute capability 8.6 the counter
+includes waiting for other traffic of L1; the figure from the code does not, and covers loads together
+with the other accesses.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Shared Memory and Memory Banks\"; `SharedMemoryConflicts.py` of Nsight
+Compute (10 %); *Nsight Compute Profiling Guide*, \"Memory Tables\".
+",
+    thresholds: &[CONFLICTS],
+    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    check: Check::Kernel(check),
+};
+
+const CONFLICTS: Threshold =
+    Threshold::new("conflicts", 0.10, "1", "where Nsight Compute's own rule speaks");
+
+const ACCESS: SharedAccess = SharedAccess {
+    conflicts: Quantity::SharedLoadConflicts,
+    metric: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    word: "loads",
+};
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let finding = bank_conflicts(subject, &ACCESS, &CONFLICTS)?;
+    let next = "pad each row of the tile by one word, and compare the wavefronts";
+    Ok(finding.map(|finding| finding.next(next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Confidence;
+    use crate::rules::engine::bench_figures::judge;
+
+    const COLLIDING: [(Quantity, f64); 2] =
+        [(Quantity::L1Throughput, 0.8), (Quantity::SharedLoadConflicts, 0.75)];
+
+    #[test]
+    fn four_way_conflicts_are_found() {
+        let finding = judge(&RULE, &COLLIDING).unwrap().unwrap();
+        let ways = finding.evidence.iter().find(|one| one.name.contains("for each")).unwrap();
+        assert!((ways.value - 4.0).abs() < 1e-9);
+        assert_eq!(finding.confidence, Confidence::Medium);
+    }
+
+    #[test]
+    fn what_the_code_needs_at_least_overrules_the_counter() {
+        let [busy, conflicts] = COLLIDING;
+        let figures = [busy, conflicts, (Quantity::SharedEfficiency, 0.98)];
+        assert!(judge(&RULE, &figures).unwrap().is_none());
+        let figures = [busy, (Quantity::SharedLoadConflicts, 0.02)];
+        assert!(judge(&RULE, &figures).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_the_counter_it_cannot_judge() {
+        assert!(judge(&RULE, &COLLIDING[..1]).is_err());
+    }
+}

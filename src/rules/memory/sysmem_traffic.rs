@@ -1,0 +1,87 @@
+//! Flags kernels that fetch much of their data over the link to the host.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "sysmem-traffic",
+    summary: "the kernel works on system memory",
+    documentation: "\
+## What it finds
+Kernels of whose L2 sectors a noticeable part goes to system memory.
+
+## Why it costs time
+A link to the host is ten to fifty times slower than device memory and has several times the latency.
+A few percent of the accesses can take most of the time.
+
+## How it decides
+At least `sectors` of the sectors looked up in L2 go to system memory. At most everything
+above the roof of device memory can be won, at least that share of the time.
+
+## What to try
+Copy the data to the device ahead (`cudaMemcpyAsync` on another stream); prefetch managed memory
+(`cudaMemPrefetchAsync`); advise where it should live (`cudaMemAdvise`); write results through a buffer
+on the device.
+
+## When it is wrong
+On devices that share coherent memory with the host (Grace Hopper and later) access in place can be
+intended, and fast. A kernel that reads its input once gains nothing from copying it first, except by
+overlap. On compute capability 10.0 and later other counters tell (`syslts__*`), which this rule does
+not read.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Zero Copy\"; *CUDA C++ Programming Guide*, \"Unified Memory\";
+`MemoryApertureUsage.py` of Nsight Compute.
+",
+    thresholds: &[SECTORS],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const SECTORS: Threshold = Threshold::new(
+    "sectors",
+    0.05,
+    "1",
+    "over a link twenty times slower, as long as all the rest",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let metric = "lts__t_sectors_aperture_sysmem_lookup_miss.sum";
+    let share = subject.need(Quantity::L2SystemShare, metric)?;
+    if share < subject.threshold(&SECTORS) {
+        return Ok(None);
+    }
+    let gap = subject.gap();
+    let low = subject.share(share, "gap").low;
+    let message = format!("{:.0} % of the L2 sectors go to system memory", share * 100.0);
+    let finding = subject
+        .finding(message, Stake { low: if low < gap.low { low } else { gap.low }, ..gap })
+        .confidence(Confidence::Medium)
+        .evidence("sectors to system memory, of all in L2", share, "1")
+        .evidence_if("device memory busy", subject.get(Quantity::DramThroughput), "1")
+        .evidence_if("waiting for data", subject.get(Quantity::StallLongScoreboard), "1");
+    Ok(Some(finding.next("copy the data to the device first, and time copy and kernel together")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    #[test]
+    fn a_tenth_of_the_sectors_is_found() {
+        let finding = judge(&RULE, &[(Quantity::L2SystemShare, 0.1)]).unwrap().unwrap();
+        assert_eq!(finding.estimator, "gap");
+        assert!(finding.at_stake_low_s > 0.0 && finding.at_stake_low_s < finding.at_stake_s);
+    }
+
+    #[test]
+    fn a_few_sectors_are_left_alone() {
+        assert!(judge(&RULE, &[(Quantity::L2SystemShare, 0.001)]).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_the_counter_it_cannot_judge() {
+        assert!(judge(&RULE, &[]).is_err());
+    }
+}

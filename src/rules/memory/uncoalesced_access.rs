@@ -1,0 +1,104 @@
+//! Flags kernels whose warps fetch more cache sectors per request than their data needs.
+
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "uncoalesced-access",
+    summary: "warps touch many more memory sectors than their data fills",
+    documentation: "\
+## What it finds
+Global loads or stores that touch more 32-byte sectors per warp request than contiguous access would.
+
+## Why it costs time
+Memory moves whole sectors. A warp whose 32 threads read 4-byte elements side by side touches 4
+sectors; scattered, it touches up to 32, and most of each sector is thrown away.
+
+## How it decides
+Less than `efficiency` of the sectors that global accesses touch are needed, by the first that is known
+of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of each
+sector; sectors per request, of which contiguous 16-byte accesses of a warp need 16 at most (above
+that, the excess is certain; below, wide elements may explain it).
+
+## What to try
+Let neighbouring threads read neighbouring addresses; turn arrays of structures into structures of
+arrays; stage irregular accesses through shared memory.
+
+## When it is wrong
+Where L1 serves the excess it costs L1 bandwidth only. Gathers whose indices are truly random have
+nothing to coalesce; caching or sorting helps instead.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Coalesced Access to Global Memory\"; `UncoalescedAccess.py` of Nsight
+Compute, which speaks on any excess; *Nsight Compute Profiling Guide*, \"Memory Tables\".
+",
+    thresholds: &[EFFICIENCY],
+    silences: &["misaligned-access", "narrow-global-loads", "memory-latency-bound", "l1-bandwidth-bound", "l2-bandwidth-bound", "integer-address-overhead", "warp-stalls", "low-issue-utilisation"],
+    check: Check::Kernel(check),
+};
+
+const EFFICIENCY: Threshold =
+    Threshold::new("efficiency", 0.80, "1", "a fifth of the sectors wasted is worth a look");
+
+/// A warp of 32 threads reading 16 bytes each, side by side, fills 16 sectors.
+const WIDEST_COALESCED: f64 = 16.0;
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let limit = subject.threshold(&EFFICIENCY);
+    let side = |name, quantity| Some((name, subject.get(quantity)?));
+    let sectors = [
+        side("loads", Quantity::LoadSectorsPerRequest),
+        side("stores", Quantity::StoreSectorsPerRequest),
+    ];
+    let worst = sectors.into_iter().flatten().max_by(|one, two| one.1.total_cmp(&two.1));
+    let used = [
+        side("loads", Quantity::LoadSectorEfficiency),
+        side("stores", Quantity::StoreSectorEfficiency),
+    ];
+    let least = used.into_iter().flatten().min_by(|one, two| one.1.total_cmp(&two.1));
+    let (efficiency, message) = if let Some(share) = subject.get(Quantity::CoalescingEfficiency) {
+        let excess = (1.0 - share) * 100.0;
+        let per_request = worst.map_or_else(String::new, |(side, sectors)| {
+            format!("; global {side} touch {sectors:.1} a request")
+        });
+        (share, format!("{excess:.0} % of the sectors of global accesses are excess{per_request}"))
+    } else if let Some((side, share)) = least {
+        (share, format!("global {side} use {:.0} % of the bytes they touch", share * 100.0))
+    } else if let Some((side, sectors)) = worst {
+        let message = format!(
+            "global {side} touch {sectors:.1} sectors per warp request; 4 suffice for 4-byte \
+             elements side by side"
+        );
+        let certain = if sectors > WIDEST_COALESCED { WIDEST_COALESCED / sectors } else { 1.0 };
+        (certain, message)
+    } else {
+        return Err(Missing("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum and …requests…"));
+    };
+    if efficiency >= limit {
+        return Ok(None);
+    }
+    let l1 = subject.next_bottleneck(Unit::L1, efficiency);
+    let l2 = subject.next_bottleneck(Unit::L2, efficiency);
+    let stake = match (l1, l2) {
+        (Ok(one), Ok(two)) => {
+            if one.high >= two.high {
+                one
+            } else {
+                two
+            }
+        }
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => one,
+        // The traffic that is excess could go, and with it at most that share of the time.
+        (Err(_), Err(_)) => subject.share(1.0 - efficiency, "traffic"),
+    };
+    let finding = subject
+        .finding(message, stake)
+        .confidence(Confidence::High)
+        .evidence("sectors needed over sectors touched", efficiency, "1")
+        .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
+        .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
+    let finding = sectors.into_iter().flatten().fold(finding, |finding, (side, sectors)| {
+        finding.evidence(format!("sectors per request, global {side}"), sectors, "1")
+    });
+    Ok(Some(finding.next("let thread i touch element i, or stage the tile through shared memory")))
+}

@@ -1,0 +1,87 @@
+//! Tells how much of a run goes into communication between devices.
+
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::{Category, Kind};
+
+pub(super) const RULE: Rule = Rule {
+    id: "communication-share",
+    summary: "communication between devices takes a notable share of the run",
+    documentation: "\
+## What it finds
+Collectives (NCCL, RCCL and the like) and copies between devices, as a share of the run.
+
+## Why it costs time
+Links between devices move a fraction of what device memory does. What does not overlap with other
+kernels is time in which the device computes nothing.
+
+## How it decides
+Communication takes `share` of the run or more. Nothing is promised: a collective also waits for the
+slowest of its peers, and whether it overlaps with kernels is not in the sums of a profile.
+
+## What to try
+Overlap with the backward pass; larger buckets; fewer ranks in each collective; reduce in a narrower
+format. Compare the ranks: the one that waits least is the one the others wait for.
+
+## When it is wrong
+Communication that overlaps with kernels costs nothing but the multiprocessors it occupies.
+
+## Sources
+NCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"; S. Li et al., *PyTorch
+Distributed*, VLDB 2020.
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold =
+    Threshold::new("share", 0.10, "1", "communication often overlaps; less is rarely the cause");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let links = Together::of(run, |kernel| {
+        kernel.class.category == Category::Communication
+            || kernel.class.kind == Some(Kind::MemcpyPeer)
+    })?;
+    if links.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let longest = links.kernels.first().map(|kernel| kernel.mean());
+    let mut message = format!("communication: {}", links.words());
+    if let (Some(longest), true) = (longest, links.launches > 1) {
+        message.push_str(&format!(", {} a launch of the longest", shown(longest)));
+    }
+    let finding = links
+        .finding(run, message)
+        .confidence(Confidence::High)
+        .evidence_if("launch of the longest", longest.map(crate::units::Seconds::get), "s")
+        .next("compare the ranks, and overlap communication with the backward pass");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "communication-share";
+
+    #[test]
+    fn tells_its_share_and_promises_nothing() {
+        let name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+        let bench = h100().bare(name, (24, 512), (4, 100.0), &[]).launch(
+            "sgemm_128x128",
+            (1000, 256),
+            (1, 600.0),
+            &[],
+        );
+        let found = bench.found(RULE);
+        assert!(found.message.starts_with("communication: 4 launches, 400 µs, 40.0 % of the run"));
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn stays_quiet_without_it() {
+        assert!(h100().launch("k", (1000, 256), (1, 100.0), &[]).is_content(RULE));
+    }
+}

@@ -1,0 +1,162 @@
+//! Flags convolutions that spend much of their time in kernels that prepare or transform operands.
+
+use crate::analysis::Kernel;
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "convolution-layout-or-algorithm",
+    summary: "convolutions spend much of their time on layouts and transforms around them",
+    documentation: "\
+## What it finds
+Kernels that run for the sake of convolutions and do not convolve: changes of layout, tables of offsets,
+unrolled inputs (`im2col`), transforms of Winograd's algorithm.
+
+## Why it costs time
+The library inserts a change of layout where tensors do not lie as its fastest kernel needs them, and
+each one reads and writes a whole tensor. A Winograd transform does the same before and after the
+product, to save multiplications that tensor cores would do nearly for free.
+
+## How it decides
+Such kernels take `of-convolutions` or more of the time of convolutions and helpers together, by their
+names; where the export has operators, only those of convolutions count. At most the time of the helpers
+is won, at least nothing. It explains `layout-transforms` where that concerns the same kernels only.
+
+## What to try
+Channels last from end to end; channels in multiples of 8 (FP16, BF16) or 4 (TF32); let the library
+measure its algorithms (`torch.backends.cudnn.benchmark`, cuDNN autotuning) with fixed shapes.
+
+## When it is wrong
+Another algorithm without helpers can be slower in all: compare the convolution with all its helpers.
+Changes of layout around other operators look the same where the export has no operators.
+
+## Sources
+NVIDIA, *Convolutional Layers*, \"Tensor Layouts In Memory: NCHW vs NHWC\" and \"Channels In And Out\";
+A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, CVPR 2016.
+",
+    thresholds: &[OF_CONVOLUTIONS],
+    silences: &["layout-transforms"],
+    check: Check::Run(check),
+};
+
+const OF_CONVOLUTIONS: Threshold = Threshold::new(
+    "of-convolutions",
+    0.15,
+    "1",
+    "beyond, helpers cost about what a better choice of algorithm brings",
+);
+
+/// Helpers by what they do.
+const HELPERS: [(Kind, &str); 3] = [
+    (Kind::Layout, "changes of layout"),
+    (Kind::ConvAux, "preparation"),
+    (Kind::WinogradTransform, "Winograd transforms"),
+];
+
+fn is_convolution(kernel: &Kernel) -> bool {
+    let kinds = [Kind::ConvFprop, Kind::ConvDgrad, Kind::ConvWgrad, Kind::ConvDepthwise];
+    let operator = kernel.operator.as_deref().is_some_and(|known| known.starts_with("conv"));
+    kernel.class.kind.is_some_and(|kind| kinds.contains(&kind))
+        || operator && kernel.class.is_product()
+}
+
+fn is_helper(kernel: &Kernel, kind: Kind) -> bool {
+    let operator = kernel.operator.as_deref();
+    kernel.class.kind == Some(kind) && operator.is_none_or(|known| known.starts_with("conv"))
+}
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let convolutions = Together::of(run, is_convolution)?;
+    let helpers =
+        Together::of(run, |kernel| HELPERS.iter().any(|(kind, _)| is_helper(kernel, *kind)))?;
+    let all = convolutions.time + helpers.time;
+    if convolutions.time.get() <= 0.0 || helpers.time / all < run.threshold(&OF_CONVOLUTIONS) {
+        return Ok(Vec::new());
+    }
+    let share = helpers.time / all;
+    let mut parts = Vec::new();
+    for (kind, what) in HELPERS {
+        let part = Together::of(run, |kernel| is_helper(kernel, kind))?;
+        if part.launches > 0 {
+            parts.push((what, part.time));
+        }
+    }
+    let told: Vec<String> =
+        parts.iter().map(|(what, time)| format!("{what} {}", shown(*time))).collect();
+    let message = format!(
+        "kernels around convolutions take {:.0} % of their time together ({}): {}",
+        share * 100.0,
+        told.join(", "),
+        helpers.words()
+    );
+    let mut finding = helpers
+        .finding(run, message)
+        .confidence(Confidence::Low)
+        .at_stake(helpers.time, "removed")
+        .evidence("time of the convolutions", convolutions.time.get(), "s")
+        .evidence("share of convolutions and helpers", share, "1")
+        .next("time the convolutions in channels last, with the library's autotuning on");
+    for (what, time) in parts {
+        finding = finding.evidence(format!("time of {what}"), time.get(), "s");
+    }
+    // Without its helpers the convolution itself may take as much longer.
+    finding.at_stake_low_s = 0.0;
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::{Bench, h100};
+    use crate::rules::{Confidence, Settings};
+
+    const RULE: &str = "convolution-layout-or-algorithm";
+    const LAYOUT: &str = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)";
+    const CONVOLUTION: &str =
+        "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckcrs_nhwc_tilesize128x128x16";
+
+    fn network(layout: f64) -> Bench {
+        h100()
+            .launch(CONVOLUTION, (1000, 256), (4, 100.0), &[])
+            .launch(LAYOUT, (1000, 256), (4, layout), &[])
+            .launch("sgemm_128x128", (1000, 256), (1, 500.0), &[])
+    }
+
+    #[test]
+    fn fires_on_the_share_of_the_helpers() {
+        // 100 µs of layout beside 400 µs of convolutions.
+        let found = network(25.0).found(RULE);
+        assert_eq!(
+            found.message,
+            "kernels around convolutions take 20 % of their time together (changes of layout \
+             100 µs): 4 launches, 100 µs, 10.0 % of the run"
+        );
+        assert!((found.at_stake_s - 0.1e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
+        assert_eq!(found.confidence, Confidence::Low);
+    }
+
+    #[test]
+    fn stays_quiet_below_it_and_without_convolutions() {
+        assert!(network(15.0).is_content(RULE));
+        assert!(h100().launch(LAYOUT, (1000, 256), (4, 100.0), &[]).is_content(RULE));
+    }
+
+    #[test]
+    fn explains_changes_of_layout_where_they_are_all_its_own() {
+        let rules = |bench: &Bench| -> Vec<String> {
+            let found = bench.all(&Settings::default()).run;
+            let ours = [RULE, "layout-transforms"];
+            let rules = found.iter().map(|one| one.rule.to_string());
+            rules.filter(|rule| ours.contains(&rule.as_str())).collect()
+        };
+        assert_eq!(rules(&network(25.0)), [RULE]);
+        let other = network(25.0).launch("transposeNaive(float*)", (1000, 256), (1, 90.0), &[]);
+        assert_eq!(rules(&other), ["layout-transforms", RULE]);
+    }
+
+    #[test]
+    fn cannot_judge_without_times() {
+        let bench = h100().launch(CONVOLUTION, (1000, 256), (1, f64::NAN), &[]);
+        assert_eq!(bench.lacks(RULE), ["gpu__time_duration.sum"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Flags runs that spend a notable part of their time on copies within device memory.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "device-copies",
+    summary: "copies within device memory take a notable share of the run",
+    documentation: "\
+## What it finds
+Copies and concatenations within the memory of the device, by kernels or by the copy engine.
+
+## Why it costs time
+A copy reads and writes all of its bytes and adds nothing to the result.
+
+## How it decides
+Copies from device to device, copy kernels and concatenations take `share` of the run or more. All of
+their time would go with them.
+
+## What to try
+Let the producer write into its part of the concatenated buffer; views instead of copies; no
+`contiguous()` where the consumer reads strides; in-place updates.
+
+## When it is wrong
+Copies by the copy engine can run beside kernels; then their time is not that of the run. Double
+buffers and snapshots need their copies.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Memory Optimizations\"; NVIDIA, *Memory-Limited Layers*; PyTorch
+documentation, \"Tensor Views\".
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let found = Together::of_kinds(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy])?;
+    if found.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let finding = found
+        .finding(run, format!("copies within device memory: {}", found.words()))
+        .confidence(Confidence::Low)
+        .at_stake(found.time, "removed")
+        .next("let the producer write where the copy ends up");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "device-copies";
+
+    #[test]
+    fn fires_on_their_share_of_the_run() {
+        for name in [
+            "[CUDA memcpy DtoD]",
+            "void at::native::CatArrayBatchedCopy<float, unsigned int, 4, 64, 64>(float*)",
+        ] {
+            let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
+                "sgemm_128x128",
+                (1000, 256),
+                (1, 3600.0),
+                &[],
+            );
+            let found = bench.found(RULE);
+            assert_eq!(
+                found.message,
+                "copies within device memory: 4 launches, 400 µs, 10.0 % of the run"
+            );
+            assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn stays_quiet_below_it_and_on_other_kernels() {
+        let bench = h100().bare("[CUDA memcpy HtoD]", (1000, 256), (4, 100.0), &[]);
+        assert!(bench.is_content(RULE));
+    }
+}

@@ -1,0 +1,81 @@
+//! Flags runs that spend a notable part of their time on conversions between number formats.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "dtype-casts",
+    summary: "conversions between number formats take a notable share of the run",
+    documentation: "\
+## What it finds
+Kernels that do nothing but convert tensors from one number format to another.
+
+## Why it costs time
+A conversion reads and writes the whole tensor and computes almost nothing: it runs at the memory roof
+and still only costs time. Neighbouring kernels could read or write the other format themselves.
+
+## How it decides
+Kernels whose names say that they convert take `share` of the run or more. All of their time would go
+with them.
+
+## What to try
+Keep one format through the graph; hold weights in the format they are multiplied in; let the producer
+write the narrow format; let a compiler fuse the conversion (`torch.compile`).
+
+## When it is wrong
+Master weights and sums in FP32 need some conversions. Copies between formats may be called copies by
+their names and are then counted there.
+
+## Sources
+NVIDIA, *Memory-Limited Layers*; NVIDIA, *Mixed-Precision Training*; PyTorch documentation, \"Automatic
+Mixed Precision\".
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let found = Together::of_kinds(run, &[Kind::Cast])?;
+    if found.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let finding = found
+        .finding(run, format!("casts: {}", found.words()))
+        .confidence(Confidence::Low)
+        .at_stake(found.time, "removed")
+        .next("find the tensors that are cast most often, and keep them in one format");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "dtype-casts";
+
+    #[test]
+    fn fires_on_their_share_of_the_run() {
+        let name = "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(\
+                    at::TensorIteratorBase&)::{lambda()#3}, at::native::memory::LoadWithCast<1>, \
+                    at::native::memory::StoreWithCast<1> >(int)";
+        let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
+            "sgemm_128x128",
+            (1000, 256),
+            (1, 3600.0),
+            &[],
+        );
+        let found = bench.found(RULE);
+        assert_eq!(found.message, "casts: 4 launches, 400 µs, 10.0 % of the run");
+        assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn stays_quiet_below_it_and_on_other_kernels() {
+        let bench = h100().bare("sgemm_128x128", (1000, 256), (4, 100.0), &[]);
+        assert!(bench.is_content(RULE));
+    }
+}

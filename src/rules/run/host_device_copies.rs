@@ -1,0 +1,85 @@
+//! Tells how much of a run goes into copies between host and device.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "host-device-copies",
+    summary: "copies between host and device take a notable share of the run",
+    documentation: "\
+## What it finds
+Copies between the memory of the host and that of the device, and migrated pages of managed memory.
+
+## Why it costs time
+PCIe moves tens of gigabytes a second, device memory thousands. What does not overlap with kernels is
+time in which the device computes nothing.
+
+## How it decides
+Copies from host to device and back take `share` or more of the time of kernels and copies together.
+Nothing is promised: whether copies overlap with kernels is not in the sums of a profile.
+
+## What to try
+Keep data on the device; copy on a stream of its own while kernels run, from pinned memory; one large
+copy instead of many small ones; narrower formats; prefetch managed memory.
+
+## When it is wrong
+Copies that overlap with kernels cost nothing. Profiles of the first iterations show copies of weights
+that happen once.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Data Transfer Between Host and Device\"; *CUDA C++ Programming Guide*,
+\"Unified Memory Programming\".
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold =
+    Threshold::new("share", 0.05, "1", "copies often overlap; less is rarely the cause");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?;
+    if copies.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    // A rate only where every copy has its size.
+    let bytes: Option<f64> = copies.kernels.iter().map(|kernel| Some(kernel.bytes?.get())).sum();
+    let finding = copies
+        .finding(run, format!("copies between host and device: {}", copies.words()))
+        .confidence(Confidence::High)
+        .evidence_if("bytes", bytes, "B")
+        .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
+        .next("copy on a stream of its own from pinned memory, or keep the data on the device");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "host-device-copies";
+
+    #[test]
+    fn tells_their_share_and_promises_nothing() {
+        let bench = h100().bare("[CUDA memcpy HtoD]", (1, 1), (4, 100.0), &[]).launch(
+            "sgemm_128x128",
+            (1000, 256),
+            (1, 3600.0),
+            &[],
+        );
+        let found = bench.found(RULE);
+        assert_eq!(
+            found.message,
+            "copies between host and device: 4 launches, 400 µs, 10.0 % of the run"
+        );
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn stays_quiet_without_them() {
+        assert!(h100().launch("k", (1000, 256), (1, 100.0), &[]).is_content(RULE));
+    }
+}

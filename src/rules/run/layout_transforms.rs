@@ -1,0 +1,83 @@
+//! Flags runs that spend a notable part of their time on changes of memory layout.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "layout-transforms",
+    summary: "transposes and changes of layout take a notable share of the run",
+    documentation: "\
+## What it finds
+Kernels that only reorder a tensor in memory: transposes, and changes between channels first and
+channels last.
+
+## Why it costs time
+A change of layout reads and writes the whole tensor and computes nothing. Libraries insert them where
+the layout they are given is not the one their fast kernels need.
+
+## How it decides
+Kernels whose names say that they transpose or change the layout take `share` of the run or more. All of
+their time would go with them.
+
+## What to try
+Channels last from end to end for convolutions on tensor cores; store weights as they are multiplied;
+let products take transposed operands instead of transposing them.
+
+## When it is wrong
+A transpose that is part of the algorithm (some FFTs, attention with unusual layouts) cannot go.
+
+## Sources
+NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTorch documentation,
+\"Channels Last Memory Format\".
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let found = Together::of_kinds(run, &[Kind::Layout, Kind::Transpose])?;
+    if found.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let finding = found
+        .finding(run, format!("layout changes: {}", found.words()))
+        .confidence(Confidence::Low)
+        .at_stake(found.time, "removed")
+        .next("use one memory layout from end to end, channels last for convolutions");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "layout-transforms";
+
+    #[test]
+    fn fires_on_their_share_of_the_run() {
+        for name in [
+            "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)",
+            "transposeNaive(float*, float*)",
+        ] {
+            let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
+                "sgemm_128x128",
+                (1000, 256),
+                (1, 3600.0),
+                &[],
+            );
+            let found = bench.found(RULE);
+            assert_eq!(found.message, "layout changes: 4 launches, 400 µs, 10.0 % of the run");
+            assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn stays_quiet_below_it_and_on_other_kernels() {
+        let bench = h100().bare("sgemm_128x128", (1000, 256), (4, 100.0), &[]);
+        assert!(bench.is_content(RULE));
+    }
+}

@@ -1,0 +1,109 @@
+//! Flags runs that spend their time on many launches of a few microseconds.
+
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "many-tiny-launches",
+    summary: "many launches of a few microseconds each",
+    documentation: "\
+## What it finds
+Kernels that are launched again and again for a few microseconds each and together take a notable part
+of the run.
+
+## Why it costs time
+Each launch has a fixed cost, fills the device and drains it again; small grids leave most of the device
+idle. Between launches the device waits for the host, which comes on top and is not in the profile.
+
+## How it decides
+Kernels with at least `launches` launches of less than `time` on average; together they take `share` of
+the run or more. At most everything above their roofs is won; at least the fixed cost of each launch.
+Launches that the roofline says nothing about count with their fixed cost.
+
+## What to try
+Do several tensors in one launch (`foreach` operators, grouped products, batching); fuse neighbours
+(`torch.compile`, Triton); CUDA graphs or HIP graphs against the gaps between launches.
+
+## When it is wrong
+Launches that run side by side on several streams share the device already. Averages of a kernel can hide
+a few long launches among many short ones.
+
+## Sources
+*CUDA C++ Best Practices Guide*, \"Concurrent Kernel Execution\"; PyTorch documentation, \"CUDA Graphs\";
+NVIDIA technical blog, \"Getting Started with CUDA Graphs\".
+",
+    thresholds: &[LAUNCHES, TIME, SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const LAUNCHES: Threshold =
+    Threshold::new("launches", 20.0, "1", "a handful of short launches is no pattern");
+
+const TIME: Threshold =
+    Threshold::new("time", 10e-6, "s", "five times what any launch costs at least");
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let (launches, time) = (run.threshold(&LAUNCHES), run.threshold(&TIME));
+    let tiny = Together::of(run, |kernel| {
+        kernel.launches as f64 >= launches
+            && kernel.mean().get() > 0.0
+            && kernel.mean().get() < time
+            && !kernel.class.crosses_link()
+    })?;
+    if tiny.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let (mut high, mut low) = (0.0, 0.0);
+    for kernel in &tiny.kernels {
+        let fixed = (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured).get();
+        let above = kernel.expected.map_or(fixed, |_| kernel.recoverable_upper.get());
+        high += above;
+        low += above.min(fixed);
+    }
+    let mean = tiny.time / tiny.launches.max(1) as f64;
+    let message = format!("tiny launches: {}, {} each", tiny.words(), shown(mean));
+    let mut finding = tiny
+        .finding(run, message)
+        .confidence(Confidence::Medium)
+        .at_stake(crate::units::Seconds::new(high), "launch")
+        .evidence("kernels", tiny.kernels.len() as f64, "1")
+        .evidence("time of one launch", mean.get(), "s")
+        .evidence("fixed cost of a launch", run.analysis.fixed_cost.get(), "s")
+        .next("merge the launches of one kernel into one (foreach, batching), then try a graph");
+    finding.at_stake_low_s = low;
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "many-tiny-launches";
+
+    #[test]
+    fn fires_on_many_short_launches() {
+        let bench = h100().launch("add", (64, 256), (1000, 6.0), &[]).launch(
+            "gemm",
+            (1000, 256),
+            (1, 50_000.0),
+            &[],
+        );
+        let found = bench.found(RULE);
+        assert_eq!(
+            found.message,
+            "tiny launches: 1000 launches, 6.00 ms, 10.7 % of the run, 6.00 µs each"
+        );
+        assert!((found.at_stake_s - 5.4e-3).abs() < 1e-5, "{}", found.at_stake_s);
+        assert!((found.at_stake_low_s - 1.5e-3).abs() < 1e-8, "{}", found.at_stake_low_s);
+        assert_eq!(found.kernels, ["add"]);
+    }
+
+    #[test]
+    fn stays_quiet_on_few_or_long_ones() {
+        assert!(h100().launch("add", (64, 256), (10, 6.0), &[]).is_content(RULE));
+        assert!(h100().launch("add", (64, 256), (1000, 60.0), &[]).is_content(RULE));
+    }
+}

@@ -1,0 +1,80 @@
+//! Flags runs that spend a notable part of their time on setting memory to a value.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "memset-share",
+    summary: "setting memory to a value takes a notable share of the run",
+    documentation: "\
+## What it finds
+Memory sets and fill kernels.
+
+## Why it costs time
+Memory is written once to clear it, and again by the kernel that needs it.
+
+## How it decides
+Memory sets and fill kernels take `share` of the run or more. All of their time would go with them.
+
+## What to try
+`empty` instead of `zeros` where everything is overwritten; gradients set to none instead of zero; a
+first iteration that writes instead of adding; clearing inside the producer.
+
+## When it is wrong
+Accumulation by atomics, and split-K products with a reduction in place, need cleared memory.
+
+## Sources
+PyTorch documentation, `Optimizer.zero_grad(set_to_none=True)`; *CUDA C++ Best Practices Guide*, \"Memory
+Optimizations\".
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let found = Together::of_kinds(run, &[Kind::Memset, Kind::Fill])?;
+    if found.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let finding = found
+        .finding(run, format!("memory sets: {}", found.words()))
+        .confidence(Confidence::Low)
+        .at_stake(found.time, "removed")
+        .next("let the producer overwrite instead of clearing first");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "memset-share";
+
+    #[test]
+    fn fires_on_their_share_of_the_run() {
+        for name in [
+            "[CUDA memset]",
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)",
+        ] {
+            let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
+                "sgemm_128x128",
+                (1000, 256),
+                (1, 3600.0),
+                &[],
+            );
+            let found = bench.found(RULE);
+            assert_eq!(found.message, "memory sets: 4 launches, 400 µs, 10.0 % of the run");
+            assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn stays_quiet_below_it_and_on_other_kernels() {
+        let bench = h100().bare("sgemm_128x128", (1000, 256), (4, 100.0), &[]);
+        assert!(bench.is_content(RULE));
+    }
+}

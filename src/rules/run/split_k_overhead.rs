@@ -1,0 +1,88 @@
+//! Flags runs in which adding up the parts of split matrix products takes notable time.
+
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "split-k-overhead",
+    summary: "adding up the parts of split matrix products takes notable time",
+    documentation: "\
+## What it finds
+Kernels that add up the parts of matrix products whose sum over K was divided between blocks.
+
+## Why it costs time
+Split-K gives small products enough blocks to fill the device. Each part writes a whole output tile to
+memory, and another kernel reads them all.
+
+## How it decides
+The reductions take `share` of the run or more, or `of-products` or more of the time of the products
+whose names say that they split K. At most all of their time is won.
+
+## What to try
+Another algorithm of the library (cuBLASLt heuristics, autotuning); stream-K; a reduction inside the
+product (atomics, clusters); larger M or N by batching.
+
+## When it is wrong
+Without split-K the product itself would take longer; compare both together.
+
+## Sources
+cuBLAS documentation, `cublasLtReductionScheme_t`; M. Osama et al., *Stream-K*, PPoPP 2023; NVIDIA,
+*Matrix Multiplication Background*.
+",
+    thresholds: &[SHARE, OF_PRODUCTS],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+
+const OF_PRODUCTS: Threshold =
+    Threshold::new("of-products", 0.10, "1", "beyond, the reduction eats what the split brought");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let sums = Together::of_kinds(run, &[Kind::SplitKReduce])?;
+    if sums.launches == 0 {
+        return Ok(Vec::new());
+    }
+    let products = Together::of(run, |kernel| kernel.class.split_k && kernel.class.is_product())?;
+    let known = products.launches > 0 && products.time.get() > 0.0;
+    let of_products = known.then(|| sums.time / products.time);
+    let is_much = of_products.is_some_and(|share| share >= run.threshold(&OF_PRODUCTS));
+    if sums.share < run.threshold(&SHARE) && !is_much {
+        return Ok(Vec::new());
+    }
+    let beside = of_products.map_or_else(String::new, |share| {
+        format!(", {:.0} % of the products that split K", share * 100.0)
+    });
+    let mut finding = sums
+        .finding(run, format!("split-K reductions: {}{beside}", sums.words()))
+        .confidence(Confidence::Medium)
+        .at_stake(sums.time, "removed")
+        .evidence_if("time over that of split products", of_products, "1")
+        .next("time the products with another algorithm or stream-K, reductions included");
+    // Without the split the products may take as much longer.
+    finding.at_stake_low_s = 0.0;
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "split-k-overhead";
+    const SUM: &str = "void cublasLt::splitKreduce_kernel<32, 16, int, float>(int)";
+
+    #[test]
+    fn fires_on_notable_reductions_only() {
+        let found = h100().launch(SUM, (1000, 256), (4, 100.0), &[]).found(RULE);
+        assert_eq!(found.message, "split-K reductions: 4 launches, 400 µs, 100.0 % of the run");
+        let bench = h100().launch(SUM, (1000, 256), (1, 10.0), &[]).launch(
+            "sgemm_128x128",
+            (1000, 256),
+            (1, 10_000.0),
+            &[],
+        );
+        assert!(bench.is_content(RULE));
+    }
+}

@@ -1,0 +1,82 @@
+//! Flags optimizers that take many short launches instead of a few long ones.
+
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::taxonomy::Kind;
+
+pub(super) const RULE: Rule = Rule {
+    id: "unfused-optimizer",
+    summary: "the optimizer takes many short launches",
+    documentation: "\
+## What it finds
+Optimizer kernels that are launched once for each tensor or each step of the formula, and are short.
+
+## Why it costs time
+Every launch has a fixed cost, and every step of the formula reads and writes the parameters, gradients
+and moments again. Fused, the optimizer passes over them once, at the speed of memory.
+
+## How it decides
+Kernels whose names say that they belong to an optimizer have `launches` launches or more in the
+profile, of less than `time` on average. At most everything above their roofs is won; launches that the
+roofline says nothing about count with their fixed cost.
+
+## What to try
+`fused=True` or `foreach=True` of the optimizers of PyTorch; the fused optimizers of Apex or
+Transformer Engine; a compiled optimizer step.
+
+## When it is wrong
+A profile of many steps has many launches of any optimizer. An optimizer written as single elementwise
+operations is not recognised by its names; see the rule on elementwise kernels.
+
+## Sources
+PyTorch documentation, `torch.optim` (`foreach`, `fused`); NVIDIA Apex, `multi_tensor_apply`.
+",
+    thresholds: &[LAUNCHES, TIME],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const LAUNCHES: Threshold =
+    Threshold::new("launches", 100.0, "1", "fused optimizers take a few dozen launches a step");
+
+const TIME: Threshold =
+    Threshold::new("time", 20e-6, "s", "ten times what any launch costs at least");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let steps = Together::of_kinds(run, &[Kind::Optimizer])?;
+    let mean = steps.time / steps.launches.max(1) as f64;
+    let is_short = mean.get() < run.threshold(&TIME);
+    if (steps.launches as f64) < run.threshold(&LAUNCHES) || !is_short {
+        return Ok(Vec::new());
+    }
+    let uncounted = steps.kernels.iter().filter(|kernel| kernel.expected.is_none());
+    let fixed = uncounted
+        .map(|kernel| (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured))
+        .sum();
+    let finding = steps
+        .finding(run, format!("optimizer: {}, {} each", steps.words(), shown(mean)))
+        .confidence(Confidence::Low)
+        .at_stake(steps.gap() + fixed, "launch")
+        .evidence("time of one launch", mean.get(), "s")
+        .next("use the fused or foreach variant of the optimizer");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "unfused-optimizer";
+    const NAME: &str = "sgd_momentum_kernel(float*, float*, float*)";
+
+    #[test]
+    fn fires_on_many_short_launches_only() {
+        let found = h100().launch(NAME, (64, 256), (500, 5.0), &[]).found(RULE);
+        assert_eq!(
+            found.message,
+            "optimizer: 500 launches, 2.50 ms, 100.0 % of the run, 5.00 µs each"
+        );
+        assert!(h100().launch(NAME, (6400, 256), (500, 500.0), &[]).is_content(RULE));
+        assert!(h100().launch(NAME, (64, 256), (50, 5.0), &[]).is_content(RULE));
+    }
+}

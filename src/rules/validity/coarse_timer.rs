@@ -1,0 +1,117 @@
+//! Tells that durations are whole microseconds, too coarse for the short launches of the run.
+
+use crate::analysis::Timer;
+use crate::rules::engine::shares::shown;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "coarse-timer",
+    summary: "durations are whole microseconds, and many launches are short",
+    documentation: "\
+## What it finds
+Files in which every duration is a whole number of microseconds, while launches of a few microseconds
+take part of the run.
+
+## Why it costs time
+It costs none, but a launch of 4 µs that may have taken 3.5 or 4.5 has a headroom that is off by an
+eighth. Comparisons of such launches show steps of the timer, not of the kernel.
+
+## How it decides
+All durations of a file are multiples of 1 µs; launches shorter than 20 µs, of which a microsecond is more
+than 5 %, take `share` of the run or more, and there are at least `values` different durations among them.
+
+## What to try
+Export again with nanoseconds: Nsight Compute with `--print-units base`, newer versions of PyTorch's
+profiler, Nsight Systems. Judge short launches by sums over many of them.
+
+## When it is wrong
+A handful of durations that happen to be whole.
+
+## Sources
+*Nsight Compute CLI*, `--print-units`; pytorch/pytorch issue 116830 and pull request 123650 (traces of
+`torch.profiler` had whole microseconds until April 2024).
+",
+    thresholds: &[VALUES, SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const VALUES: Threshold = Threshold::new(
+    "values",
+    5.0,
+    "1",
+    "ticks of 32 ns make one duration in 125 whole by accident; five are no accident",
+);
+
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let timers = &run.analysis.timers;
+    if timers.is_empty() {
+        return Err(Missing("gpu__time_duration.sum"));
+    }
+    let is_coarse = |timer: &&Timer| {
+        timer.whole_micros
+            && timer.values as f64 >= run.threshold(&VALUES).min(Timer::COUNTED as f64)
+            && run.share(timer.short.1) >= run.threshold(&SHARE)
+    };
+    let found = timers.iter().filter(is_coarse).map(|timer| {
+        let path = run.analysis.sources.get(timer.source).map_or("", |source| &source.path);
+        let (launches, time) = timer.short;
+        let share = run.share(time);
+        let percent = share * 100.0;
+        let short = Timer::SHORT.get() * 1e6;
+        run.finding(format!(
+            "all {} durations of {path} are whole microseconds: of its launches shorter than \
+             {short:.0} µs ({launches}, {}, {percent:.1} % of the run), each is known to a \
+             microsecond at best",
+            timer.launches,
+            shown(time)
+        ))
+        .severity(Severity::Info)
+        .confidence(Confidence::High)
+        .evidence("durations", timer.launches as f64, "1")
+        .evidence("short launches", launches as f64, "1")
+        .evidence("their time", time.get(), "s")
+        .evidence("their share of the run", share, "1")
+        .next("export durations in nanoseconds")
+    });
+    Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_launches::{Bench, h100};
+
+    const RULE: &str = "coarse-timer";
+
+    fn of(durations: &[f64]) -> Bench {
+        let add = |bench: Bench, micros: &f64| bench.launch("k", (1000, 256), (1, *micros), &[]);
+        durations.iter().fold(h100(), add)
+    }
+
+    #[test]
+    fn tells_whole_microseconds() {
+        let found = of(&[3.0, 4.0, 5.0, 8.0, 10.0, 70.0]).found(RULE);
+        assert_eq!(
+            found.message,
+            "all 6 durations of table.csv are whole microseconds: of its launches shorter than 20 µs (5, \
+             30.0 µs, 30.0 % of the run), each is known to a microsecond at best"
+        );
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn stays_quiet_on_finer_ones_few_ones_and_long_ones() {
+        assert!(of(&[3.0, 4.0, 5.0, 8.032, 10.0, 70.0]).is_content(RULE));
+        assert!(of(&[3.0, 4.0, 3.0, 4.0, 30.0, 40.0, 50.0, 70.0]).is_content(RULE));
+        assert!(of(&[30.0, 40.0, 50.0, 80.0, 90.0]).is_content(RULE));
+        assert!(of(&[3.0, 4.0, 5.0, 8.0, 10.0, 9000.0]).is_content(RULE));
+    }
+
+    #[test]
+    fn cannot_judge_without_durations() {
+        assert_eq!(of(&[f64::NAN]).lacks(RULE), ["gpu__time_duration.sum"]);
+    }
+}

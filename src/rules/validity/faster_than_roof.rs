@@ -1,0 +1,95 @@
+//! Tells which kernels are faster than the model allows: a figure behind them is wrong.
+
+use crate::analysis::State;
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
+
+pub(super) const RULE: Rule = Rule {
+    id: "faster-than-roof",
+    summary: "kernels are faster than their roofs allow",
+    documentation: "\
+## What it finds
+Kernels that took less time than their bytes or operations need at the peak of the device.
+
+## Why it costs time
+It costs none, but it proves that a figure is wrong: the device, its clock, a metric, or the count of
+bytes and operations. Other kernels of the profile may suffer from the same fault without showing it.
+
+## How it decides
+Measured time below the expected time by more than 3 % (or two ticks of the 32 ns timer). Kernels whose
+data fits in L2 and whose bytes were counted from shapes are set apart as cache-resident and not told
+here. Such kernels are left out of the ranking.
+
+## What to try
+Check the device (`--device`), the clocks (`--ceilings`) and the units of the columns; where bytes or
+operations come from the framework's shapes, check that they belong to this kernel alone; profile again
+with counters and time in the same run.
+
+## When it is wrong
+Data that stays in L2 between launches needs no memory traffic; bytes counted from shapes then overcount.
+
+## Sources
+*Nsight Compute Profiling Guide*, \"Kernel Replay\" and \"Clock Control\"; S. Williams et al., *Roofline*,
+CACM 2009.
+",
+    thresholds: &[],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let fast = Together::of(run, |kernel| kernel.state == State::FasterThanRoof)?;
+    let Some(first) = fast.kernels.first() else { return Ok(Vec::new()) };
+    let count = fast.kernels.len();
+    let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
+    let times = first.expected.map_or_else(String::new, |expected| {
+        format!(
+            "; {} took {}, its roof says {}",
+            first.name,
+            shown(first.modelled),
+            shown(expected)
+        )
+    });
+    let message = format!(
+        "{count} kernel{plural} ({}) {verb} faster than the roof allows{times}",
+        fast.words()
+    );
+    let finding = fast
+        .finding(run, message)
+        .severity(Severity::Medium)
+        .confidence(Confidence::High)
+        .evidence("kernels", count as f64, "1")
+        .evidence_if(
+            "expected time of the longest",
+            first.expected.map(crate::units::Seconds::get),
+            "s",
+        )
+        .evidence("measured time of the longest", first.modelled.get(), "s")
+        .next(
+            "check device, clocks and units; then whether bytes stayed in L2, or bytes and operations overcount",
+        );
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Quantity;
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "faster-than-roof";
+
+    #[test]
+    fn tells_impossible_kernels() {
+        // Twice what the memory of the device can move in the time.
+        let bytes = [(Quantity::DramBytes, 2.0 * 3.35e12 * 1e-3)];
+        let found = h100().launch("k", (1000, 256), (1, 1000.0), &bytes).found(RULE);
+        assert_eq!(found.severity, Severity::Medium);
+        assert!(found.message.starts_with("1 kernel (1 launch, 1.00 ms, 100.0 % of the run) is"));
+    }
+
+    #[test]
+    fn stays_quiet_on_possible_ones() {
+        assert!(h100().launch("k", (1000, 256), (1, 1000.0), &[]).is_content(RULE));
+    }
+}

@@ -1,0 +1,148 @@
+//! Tells that launches could use only a part of the device whose roofs they are judged by.
+
+use crate::analysis::DeviceUse;
+use crate::model::Quantity;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
+
+pub(super) const RULE: Rule = Rule {
+    id: "partial-gpu",
+    summary: "launches could use only a part of the device they are judged by",
+    documentation: "\
+## What it finds
+Profiles taken on a part of a device: a MIG slice, a green context, or a context with a limit on its
+multiprocessors.
+
+## Why it costs time
+It costs none, but the roofs are those of the whole device. A part cannot reach them: headroom of
+math-limited kernels is overstated by the quotient of the multiprocessors, and in a MIG slice that of
+memory-limited ones by its share of the memory.
+
+## How it decides
+The name of the device in the export is that of a MIG slice, or the launches could use fewer
+multiprocessors than the device has by the export itself, or by the catalogue where the export does not
+tell. Where the export and the catalogue disagree about a whole device, `device-mismatch` speaks instead.
+
+## What to try
+Profile on the whole device; or describe the part in a device file of your own (`--devices`), with its
+multiprocessors, bandwidth and peaks.
+
+## When it is wrong
+Peaks that come from the profile itself are those of the part; the headroom is then right.
+
+## Sources
+NVIDIA, *Multi-Instance GPU User Guide*; *CUDA Driver API*, \"Green Contexts\"; *Nsight Compute Profiling
+Guide*, `launch__sm_count` and \"Multi Instance GPU\".
+",
+    thresholds: &[],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+/// The slice of a device that an export names, such as `1g.10gb`.
+pub(super) fn slice(used: &DeviceUse) -> Option<&str> {
+    let name = used.hint.name.as_deref()?;
+    let at = name.to_ascii_lowercase().find(" mig ")?;
+    Some(name[at..].trim_start_matches([' ', 'M', 'm', 'I', 'i', 'G', 'g']).trim())
+}
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let analysis = run.analysis;
+    let mut found = Vec::new();
+    let mut is_known = false;
+    for (position, used) in analysis.devices.iter().enumerate() {
+        let listed = used.device.as_ref().and_then(|device| device.sms);
+        let slice = slice(used);
+        // A slice reports its own multiprocessors as those of the device.
+        let whole = if slice.is_some() { listed } else { used.hint.sms.or(listed) };
+        let kernels = analysis.kernels.iter().filter(|kernel| kernel.device == position);
+        let counted = kernels.filter_map(|kernel| kernel.average(Quantity::SmCount));
+        let counted = counted.filter(|sms| *sms > 0.0).min_by(f64::total_cmp);
+        let of_slice = slice.and(used.hint.sms).map(f64::from);
+        let usable = counted.or(of_slice).zip(whole.map(f64::from));
+        is_known |= usable.is_some() || slice.is_some();
+        let less = usable.filter(|(usable, whole)| usable + 0.5 < *whole);
+        if less.is_none() && slice.is_none() {
+            continue;
+        }
+        let named = slice.map_or_else(String::new, |slice| format!(", the MIG slice {slice}"));
+        let part = less.map_or_else(
+            || format!("a part of {}{named}", used.name()),
+            |(usable, whole)| {
+                format!("{usable:.0} of {whole:.0} multiprocessors of {}{named}", used.name())
+            },
+        );
+        let finding = run
+            .finding(format!(
+                "launches could use {part}: the roofs of the catalogue are those of the whole device"
+            ))
+            .severity(Severity::Medium)
+            .confidence(Confidence::High)
+            .evidence_if("multiprocessors that launches could use", less.map(|less| less.0), "1")
+            .evidence_if("multiprocessors of the device", less.map(|less| less.1), "1")
+            .evidence_if("quotient of the compute roofs", less.map(|(part, all)| all / part), "1")
+            .next("profile on the whole device, or describe the part in a device file of your own");
+        found.push(finding);
+    }
+    if is_known { Ok(found) } else { Err(Missing("launch__sm_count")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{DeviceHint, Quantity};
+    use crate::rules::engine::bench_launches::{Bench, h100, on};
+    use crate::rules::{Settings, Severity};
+
+    const RULE: &str = "partial-gpu";
+
+    fn using(bench: Bench, sms: f64) -> Bench {
+        bench.launch("k", (1000, 256), (1, 1000.0), &[(Quantity::SmCount, sms)])
+    }
+
+    #[test]
+    fn tells_a_context_with_fewer_multiprocessors() {
+        let found = using(h100(), 66.0).found(RULE);
+        assert_eq!(
+            found.message,
+            "launches could use 66 of 132 multiprocessors of H100 SXM5 80GB: the roofs of the \
+             catalogue are those of the whole device"
+        );
+        assert_eq!(found.severity, Severity::Medium);
+        assert!(found.evidence.iter().any(|one| one.value == 2.0));
+    }
+
+    #[test]
+    fn tells_a_slice_by_its_name_and_is_no_mismatch() {
+        let hint = DeviceHint {
+            name: Some("NVIDIA A100-SXM4-40GB MIG 3g.20gb".to_owned()),
+            sms: Some(42),
+            ..DeviceHint::default()
+        };
+        let bench = h100().then_on(hint).launch("k", (1000, 256), (1, 1000.0), &[]);
+        let found = bench.found(RULE);
+        let start = "launches could use 42 of 108 multiprocessors of A100 SXM4 40GB, the MIG slice \
+                     3g.20gb:";
+        assert!(found.message.starts_with(start), "{}", found.message);
+        let all = bench.all(&Settings::default()).run;
+        assert!(all.iter().all(|one| one.rule != "device-mismatch"));
+        let bare = on("NVIDIA A100-SXM4-40GB MIG 3g.20gb").launch("k", (1000, 256), (1, 1.0), &[]);
+        let found = bare.found(RULE);
+        assert!(found.message.contains("a part of A100 SXM4 40GB, the MIG"), "{}", found.message);
+    }
+
+    #[test]
+    fn stays_quiet_on_a_whole_device_and_on_a_mismatch() {
+        assert!(using(h100(), 132.0).is_content(RULE));
+        let hint = DeviceHint {
+            name: Some("NVIDIA A100-SXM4-40GB".to_owned()),
+            sms: Some(98),
+            ..DeviceHint::default()
+        };
+        assert!(using(h100().then_on(hint), 98.0).is_content(RULE));
+    }
+
+    #[test]
+    fn cannot_judge_without_a_count() {
+        let bench = h100().launch("k", (1000, 256), (1, 1000.0), &[]);
+        assert_eq!(bench.lacks(RULE), ["launch__sm_count"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Tells that kernel names were cut, so that they do not say what the kernels do.
+
+use crate::analysis::Kernel;
+use crate::rules::engine::shares::Together;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "truncated-names",
+    summary: "kernel names are cut and do not say what the kernels do",
+    documentation: "\
+## What it finds
+Names without the template arguments that would tell the operation, and names cut off in the middle.
+
+## Why it costs time
+It costs none, but different operations are added up under one name, and what a name tells elsewhere
+(number formats, tensor cores, the operation) is missing.
+
+## How it decides
+Wrappers such as `vectorized_elementwise_kernel`, `reduce_kernel` or `cutlass::Kernel` without template
+arguments, and names whose brackets do not close, take `share` of the run or more.
+
+## What to try
+`--print-kernel-base demangled` for Nsight Compute; in other profilers, the option for full or demangled
+names.
+
+## When it is wrong
+A kernel of your own that is called like one of the wrappers.
+
+## Sources
+*Nsight Compute CLI*, `--print-kernel-base`; PyTorch sources, `ATen/native/cuda/CUDALoops.cuh`.
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth another profile");
+
+/// Kernels that do whatever their template arguments say.
+const WRAPPERS: &[&str] = &[
+    "vectorized_elementwise_kernel",
+    "unrolled_elementwise_kernel",
+    "elementwise_kernel",
+    "elementwise_kernel_with_index",
+    "index_elementwise_kernel",
+    "legacy_elementwise_kernel",
+    "reduce_kernel",
+    "multi_tensor_apply_kernel",
+    "Kernel",
+    "Kernel2",
+    "device_kernel",
+    "DeviceReduceKernel",
+    "DeviceReduceSingleTileKernel",
+    "_kernel_agent",
+];
+
+fn is_cut(kernel: &Kernel) -> bool {
+    let name = kernel.full_name.trim();
+    // Arrows and operators are no brackets.
+    if name.is_empty() || name.contains("operator") {
+        return false;
+    }
+    let plain = name.replace("->", "");
+    let count = |bracket: char| plain.matches(bracket).count();
+    if count('<') > count('>') || count('(') > count(')') || plain.ends_with("...") {
+        return true;
+    }
+    let head = plain.split('(').next().unwrap_or_default().trim();
+    let last = head.rsplit([':', ' ']).next().unwrap_or_default();
+    !head.contains('<') && WRAPPERS.contains(&last)
+}
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let cut = Together::of(run, is_cut)?;
+    if cut.kernels.is_empty() || cut.share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let finding = cut
+        .finding(run, format!("names that do not tell the operation: {}", cut.words()))
+        .severity(Severity::Info)
+        .confidence(Confidence::Medium)
+        .evidence("kernels", cut.kernels.len() as f64, "1")
+        .next("export again with full names (--print-kernel-base demangled)");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "truncated-names";
+
+    #[test]
+    fn tells_wrappers_without_arguments_and_open_brackets() {
+        for name in [
+            "vectorized_elementwise_kernel",
+            "cutlass::Kernel",
+            "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float",
+        ] {
+            let found = h100().launch(name, (1000, 256), (1, 1000.0), &[]).found(RULE);
+            assert!(found.message.ends_with("100.0 % of the run"), "{name}: {}", found.message);
+        }
+    }
+
+    #[test]
+    fn stays_quiet_on_whole_names() {
+        for name in [
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int)",
+            "ampere_sgemm_128x64_nn",
+            "add(float*, float*)",
+        ] {
+            assert!(h100().launch(name, (1000, 256), (1, 1000.0), &[]).is_content(RULE), "{name}");
+        }
+    }
+}

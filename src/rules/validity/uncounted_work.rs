@@ -1,0 +1,116 @@
+//! Notes matrix products of whose operations the counters saw only a part.
+
+use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
+use crate::units::{Flops, Seconds};
+
+pub(super) const RULE: Rule = Rule {
+    id: "uncounted-work",
+    summary: "the counters saw only a part of the operations",
+    documentation: "\
+## What it finds
+Matrix products of which fewer operations were counted than their closed form needs.
+
+## Why it costs time
+It costs none: the figures mislead. Work that no counter saw (tensor work without tensor counters, INT8,
+FP8, FP4, double precision that was not asked for) leaves the expected time too short, and a good kernel
+looks far from its roof.
+
+## How it decides
+The operations counted are less than `share` of those of the closed form. The time of the whole work then
+bounds the headroom that is certain, so the kernel is not ranked by what its counters missed.
+
+## What to try
+Collect the tensor counters (`rooflint inspect` prints the command), or check the sizes of the closed form.
+
+## When it is wrong
+Winograd, FFT and Strassen algorithms do less than the direct product; causal attention does half. Sparse
+products skip half of it. A closed form with the wrong sizes says anything.
+
+## Sources
+*Nsight Compute Profiling Guide*, \"Roofline Charts\"; Lavin and Gray, *Fast Algorithms for Convolutional
+Neural Networks*, arXiv 1509.09308.
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Kernel(check),
+};
+
+const SHARE: Threshold = Threshold::new(
+    "share",
+    0.8,
+    "1",
+    "edges that are not computed and additions that are counted otherwise explain a few percent",
+);
+
+fn check(subject: &Subject<'_>) -> Judgement {
+    let Some(needed) = subject.product_form()? else { return Ok(None) };
+    // What one operation of an elementwise function is, is a convention; of a product it is not.
+    if needed.product.is_none() {
+        return Ok(None);
+    }
+    let counted = needed.work_factor.ok_or(Missing("FLOP counters"))?;
+    if counted >= subject.threshold(&SHARE) {
+        return Ok(None);
+    }
+    let message = format!(
+        "the counters saw {:.0} % of the operations of {}: what is said of its math is a lower bound",
+        counted * 100.0,
+        needed.call
+    );
+    let all: Flops = subject.kernel.work.iter().map(|work| work.operations).sum();
+    let finding = subject
+        .info(message)
+        .severity(Severity::Medium)
+        .confidence(Confidence::Medium)
+        .evidence("operations counted", all.get(), "FLOP")
+        .evidence("operations needed by one launch", needed.operations.get(), "FLOP")
+        .evidence_if("time all of them need at least", needed.math_time.map(Seconds::get), "s")
+        .next("collect the counters of the tensor pipes, or check the sizes of the closed form");
+    Ok(Some(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::State;
+    use crate::model::Pipe;
+    use crate::rules::engine::bench_table::{Bench, kernel};
+
+    fn product(flops: f64) -> Bench {
+        let call = "gemm m=4096 n=4096 k=4096 dtype=fp16";
+        let name = "ampere_fp16_s16816gemm_fp16_128x64_nn";
+        kernel(name, 500.0).operator(call).work(Pipe::Fp32Vector, flops).bytes(1e8)
+    }
+
+    #[test]
+    fn work_that_no_counter_saw_is_told_and_does_not_make_an_opportunity() {
+        // 137 GFLOP are needed: 0.139 ms at 989 TFLOP/s.
+        let found = product(1e9).found(&RULE);
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Medium, 0.0));
+        assert!(found.message.starts_with("the counters saw 1 % of the operations of gemm m=4096"));
+        let time = found.evidence.iter().find(|fact| fact.unit == "s").unwrap().value;
+        assert!((time / (2.0 * 4096_f64.powi(3) / 989.4e12) - 1.0).abs() < 1e-3, "{time}");
+        let state = product(1e9).seen(&RULE, |subject| subject.kernel.state);
+        assert_ne!(state, State::NearRoof);
+        let low = product(1e9).seen(&RULE, |subject| subject.kernel.headroom_low.unwrap());
+        assert!(low <= 500e-6 / time * 1.0001, "{low}");
+    }
+
+    #[test]
+    fn counts_that_fit_and_elementwise_conventions_are_fine() {
+        assert!(product(1.374e11).is_fine(&RULE));
+        let relu = kernel("relu", 100.0).operator("relu n=1000000 dtype=fp32");
+        assert!(relu.work(Pipe::Fp32Vector, 0.0).bytes(8e6).is_fine(&RULE));
+    }
+
+    #[test]
+    fn without_shape_or_counts_it_cannot_judge() {
+        assert_eq!(
+            kernel("ampere_sgemm_128x64_nn", 500.0).bytes(1e8).lacks(&RULE),
+            "closed form of the kernel"
+        );
+        let bare =
+            kernel("ampere_sgemm_128x64_nn", 500.0).operator("gemm m=64 n=64 k=64").bytes(1e8);
+        assert_eq!(bare.lacks(&RULE), "FLOP counters");
+    }
+}

@@ -1,0 +1,99 @@
+//! Tells that zeros of a profiler that counts from shapes were taken as missing.
+
+use crate::rules::engine::shares::shown;
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
+use crate::units::Seconds;
+
+pub(super) const RULE: Rule = Rule {
+    id: "zero-means-unmodelled",
+    summary: "zero operations and bytes stand for work that the profiler did not count",
+    documentation: "\
+## What it finds
+Launches that `PyProf` prints with 0 FLOPs and 0 bytes.
+
+## Why it costs time
+It costs none, but `PyProf` prints zeros for operators that it has no formula for, and for helper kernels
+of those it has. Taken as they stand, such kernels would be infinitely far from every roof, and sums over
+the run too small. They are taken as missing: these kernels have no place in the ranking. `unmodelled-share` names the longest of them.
+
+## How it decides
+Launches with both zeros, of which the operator's shapes tell nothing either, take `share` of the run or
+more.
+
+## What to try
+Measure the longest of them with Nsight Compute, or write down what they must move and compare
+(`rooflint predict`).
+
+## When it is wrong
+Operators that only rename a tensor launch nothing; but some helper kernels do no countable work.
+
+## Sources
+NVIDIA, *PyProf* 3.11, `prof/base.py` and `prof/prof.py`: operators that are not known count as zero.
+",
+    thresholds: &[SHARE],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    if run.total() <= Seconds::ZERO {
+        return Err(Missing("Sil(ns)"));
+    }
+    let sources = &run.analysis.sources;
+    let launches: u64 = sources.iter().map(|source| source.mended.zeros).sum();
+    let time: Seconds = sources.iter().map(|source| source.mended.zero_time).sum();
+    let share = run.share(time);
+    if launches == 0 || share < run.threshold(&SHARE) {
+        return Ok(Vec::new());
+    }
+    let plural = if launches == 1 { "" } else { "es" };
+    let finding = run
+        .finding(format!(
+            "0 FLOPs and 0 bytes of {launches} launch{plural} ({}, {:.1} % of the run) are taken as \
+             missing: the profiler did not count what they do",
+            shown(time),
+            share * 100.0
+        ))
+        .severity(Severity::Info)
+        .confidence(Confidence::High)
+        .evidence("launches", launches as f64, "1")
+        .evidence("time", time.get(), "s")
+        .evidence("share of the run", share, "1")
+        .next("measure the longest of them with Nsight Compute");
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Severity;
+    use crate::rules::engine::bench_launches::pyprof;
+
+    const RULE: &str = "zero-means-unmodelled";
+
+    #[test]
+    fn tells_how_many_and_how_long() {
+        let rows = [
+            "\"sgemm\",\"linear\",\"M=1024,N=1024,K=1024,fp32,\",\"900000\",\"2147483648\",\"12582912\"",
+            "\"strange\",\"strange\",\"na=na,\",\"100000\",\"0\",\"0\"",
+        ];
+        let found = pyprof(&rows).found(RULE);
+        assert_eq!(
+            found.message,
+            "0 FLOPs and 0 bytes of 1 launch (100 µs, 10.0 % of the run) are taken as missing: the \
+             profiler did not count what they do"
+        );
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    #[test]
+    fn stays_quiet_on_counts_small_shares_and_empty_cells() {
+        let known = "\"sgemm\",\"linear\",\"M=1024,N=1024,K=1024,fp32,\",\"900000\",\"2147483648\",\"12582912\"";
+        assert!(pyprof(&[known]).is_content(RULE));
+        let short = "\"strange\",\"strange\",\"na=na,\",\"1000\",\"0\",\"0\"";
+        assert!(pyprof(&[known, short]).is_content(RULE));
+        let empty = "\"strange\",\"strange\",\"na=na,\",\"100000\",\"na\",\"na\"";
+        assert!(pyprof(&[known, empty]).is_content(RULE));
+    }
+}
