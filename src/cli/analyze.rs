@@ -6,6 +6,7 @@ use super::args::{self, Analyze, Demo};
 use super::catalog;
 use super::config;
 use super::exit::Failure;
+use super::output::{self, Known, Place};
 use super::parquet;
 use super::sides::now;
 use super::terminal::Terminal;
@@ -31,7 +32,8 @@ fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
     if command.baseline.is_empty() {
         return Ok(None);
     }
-    if !command.output.paths.iter().any(|path| report::Encoding::of(path).is_some()) {
+    let is_picture = |place: &Place<Target>| matches!(place.format, Target::Picture(_));
+    if !places(&command.output)?.iter().any(is_picture) {
         return Err(Failure::usage("--baseline is for pictures, and no picture is written")
             .help("add `-o FILE.svg` or `-o FILE.png`"));
     }
@@ -136,19 +138,7 @@ fn report(
     output: &args::Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    // A wrong ending is found before a long analysis.
-    let outputs = output
-        .paths
-        .iter()
-        .map(|path| Ok((path, target(path, output)?)))
-        .collect::<Result<Vec<_>, Failure>>()?;
-    let to_stdout = outputs.is_empty() || outputs.iter().any(|(path, _)| path.as_os_str() == "-");
-    if output.format.is_some() && !to_stdout {
-        return Err(Failure::usage(
-            "--format is for the standard output, and all output goes to files",
-        )
-        .help("a file's ending chooses its format; add `-o -` for the standard output"));
-    }
+    let places = places(output)?;
     let session = session(model, config::load(advice)?)?;
     // Only pictures show it.
     #[cfg(not(feature = "plot"))]
@@ -168,7 +158,7 @@ fn report(
         let style = Style { full_names: output.full_names, ..terminal.style() };
         let judged = (&analysis, &findings);
         let text = explanations(profile, judged, output.kernel.as_deref(), &style)?;
-        return write_explanations(&text, &outputs, terminal);
+        return write_explanations(&text, &places, terminal);
     }
     if let Some(rows) = &rows {
         keep(&mut analysis, &mut findings, &mut answers, rows);
@@ -181,15 +171,10 @@ fn report(
         what_if: &answers,
         command: Some(&typed),
     };
-    if outputs.is_empty() {
-        let format =
-            output.format.as_deref().and_then(report::output).unwrap_or(&report::OUTPUTS[0]);
-        return terminal.print(&(format.render)(&report, &style_for(format, output, terminal)));
-    }
-    for (path, target) in outputs {
-        let bytes = match target {
+    for place in places {
+        let bytes = match place.format {
             Target::Text(format) => {
-                let style = if path.as_os_str() == "-" {
+                let style = if place.is_stdout() {
                     style_for(format, output, terminal)
                 } else {
                     Style { full_names: output.full_names, ..Style::default() }
@@ -198,11 +183,27 @@ fn report(
             }
             #[cfg(feature = "plot")]
             Target::Picture(encoding) => drawn(&report, baseline.as_ref(), output, encoding)
-                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
+                .map_err(|error| Failure::usage(format!("{}: {error}", place.path.display())))?,
         };
-        terminal.write(path, &bytes)?;
+        terminal.write(&place.path, &bytes)?;
     }
     Ok(())
+}
+
+/// Where the report goes, and in which formats.
+fn places(output: &args::Out) -> Result<Vec<Place<Target>>, Failure> {
+    let texts = report::OUTPUTS.iter().map(|output| Known {
+        name: output.name,
+        endings: output.endings,
+        format: Target::Text(output),
+    });
+    #[cfg(feature = "plot")]
+    let texts = texts.chain([
+        Known { name: "svg", endings: &["svg"], format: Target::Picture(report::Encoding::Svg) },
+        Known { name: "png", endings: &["png"], format: Target::Picture(report::Encoding::Png) },
+    ]);
+    let known: Vec<Known<Target>> = texts.collect();
+    output::places(&output.paths, output.format.as_deref(), &known, "report format")
 }
 
 #[cfg(feature = "plot")]
@@ -215,21 +216,19 @@ fn drawn(
     report::picture(report, baseline, output.figure, &output.picture.canvas(), encoding)
 }
 
-/// The text of `--explain`, to the standard output or to the text files that were asked for.
+/// Writes the text of `--explain`, which has no other form.
 fn write_explanations(
     text: &str,
-    outputs: &[(&std::path::PathBuf, Target)],
+    places: &[Place<Target>],
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    if outputs.is_empty() {
-        return terminal.print(text);
-    }
-    for (path, target) in outputs {
-        if !matches!(target, Target::Text(format) if format.name == "text") {
-            return Err(Failure::usage(format!("{}: --explain writes text only", path.display()))
+    for place in places {
+        if !matches!(place.format, Target::Text(format) if format.name == "text") {
+            let path = place.path.display();
+            return Err(Failure::usage(format!("{path}: --explain writes text only"))
                 .help("give a file that ends in .txt, or leave out --explain"));
         }
-        terminal.write(path, text.as_bytes())?;
+        terminal.write(&place.path, text.as_bytes())?;
     }
     Ok(())
 }
@@ -261,27 +260,6 @@ enum Target {
 fn style_for(format: &report::Output, output: &args::Out, terminal: &Terminal) -> Style {
     let style = if format.name == "text" { terminal.style() } else { Style::default() };
     Style { full_names: output.full_names, ..style }
-}
-
-fn target(path: &Path, output: &args::Out) -> Result<Target, Failure> {
-    if path.as_os_str() == "-" {
-        let asked = output.format.as_deref().and_then(report::output);
-        return Ok(Target::Text(asked.unwrap_or(&report::OUTPUTS[0])));
-    }
-    #[cfg(feature = "plot")]
-    if let Some(encoding) = report::Encoding::of(path) {
-        return Ok(Target::Picture(encoding));
-    }
-    report::output_for(path).map(Target::Text).ok_or_else(|| {
-        let endings = report::OUTPUTS.iter();
-        let mut endings: Vec<String> =
-            endings.map(|output| format!(".{} ({})", output.extension, output.name)).collect();
-        if cfg!(feature = "plot") {
-            endings.push(".svg, .png (pictures)".to_owned());
-        }
-        Failure::usage(format!("{}: no report format has this ending", path.display()))
-            .help(format!("use one of {}", endings.join(", ")))
-    })
 }
 
 fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {

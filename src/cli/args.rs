@@ -224,9 +224,9 @@ pub(super) struct Out {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
     pub(super) format: Option<String>,
 
-    /// Write to a file, in the format of its ending (.txt, .md, .json, .csv, .html); may be given several
-    /// times, `-` is standard output
-    #[arg(short = 'o', long = "output", value_name = "PATH")]
+    /// Write to a file, in the format of its ending (.txt, .md, .json, .csv, .html, .svg, .png), or as
+    /// FORMAT=PATH; may be given several times, `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH")]
     pub(super) paths: Vec<PathBuf>,
 
     /// Kernels shown in tables
@@ -310,8 +310,9 @@ pub(super) struct Convert {
     #[command(flatten)]
     pub(super) reading: Reading,
 
-    /// Where to write: .parquet, .csv or .json; may be given several times
-    #[arg(short = 'o', long = "output", value_name = "OUT", required = true)]
+    /// Where to write: .parquet, .csv or .json, or as FORMAT=PATH; may be given several times, `-` is
+    /// standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
 }
 
@@ -375,8 +376,9 @@ pub(super) struct Predict {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Sheet,
 
-    /// Write to a file: .txt, .csv, .json, .svg or .png; may be given several times, `-` is standard output
-    #[arg(short = 'o', long = "output", value_name = "PATH", conflicts_with = "list")]
+    /// Write to a file: .txt, .csv, .json, .svg or .png, or as FORMAT=PATH; may be given several times, `-` is
+    /// standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", conflicts_with = "list")]
     pub(super) paths: Vec<PathBuf>,
 
     #[command(flatten)]

@@ -1,41 +1,38 @@
 //! `convert`: the canonical launch table as Parquet, CSV or JSON.
 
-use std::path::Path;
-
 use super::analyze::read;
 use super::args::Convert;
 use super::exit::Failure;
+use super::output::{self, Known};
 use super::terminal::Terminal;
 use crate::analysis::Table;
 
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Csv,
+    Json,
+    Parquet,
+}
+
+/// Standard output gets CSV, the one that can be piped on.
+const KNOWN: &[Known<Format>] = &[
+    Known { name: "csv", endings: &["csv"], format: Format::Csv },
+    Known { name: "json", endings: &["json"], format: Format::Json },
+    Known { name: "parquet", endings: &["parquet"], format: Format::Parquet },
+];
+
 pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure> {
-    // A wrong ending is found before a long read.
-    for path in &command.paths {
-        check(path)?;
-    }
+    let places = output::places(&command.paths, None, KNOWN, "table format")?;
     let table = Table::of(&read(&command.reading)?);
-    for path in &command.paths {
-        let bytes = match ending(path).as_str() {
-            "parquet" => parquet(&table)?,
-            "json" => table.json().into_bytes(),
-            _ => table.csv().into_bytes(),
+    for place in places {
+        let bytes = match place.format {
+            Format::Csv => table.csv().into_bytes(),
+            Format::Json => table.json().into_bytes(),
+            Format::Parquet => parquet(&table)?,
         };
-        terminal.write(path, &bytes)?;
+        terminal.write(&place.path, &bytes)?;
     }
     Ok(())
-}
-
-fn ending(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-}
-
-fn check(path: &Path) -> Result<(), Failure> {
-    // Standard output gets CSV, the one that can be piped on.
-    if path.as_os_str() == "-" || matches!(ending(path).as_str(), "parquet" | "csv" | "json") {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("{}: no table format has this ending", path.display()))
-        .help("use .parquet, .csv or .json; `-` writes CSV to standard output"))
 }
 
 #[cfg(feature = "frames")]

@@ -7,6 +7,7 @@ use clap::{Args, value_parser};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::{self, Failure};
+use super::output::{self, Known, Place};
 use super::sides::{self, Sides};
 use super::terminal::Terminal;
 use super::{analyze, config};
@@ -14,9 +15,7 @@ use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::Filter;
-use crate::report::{
-    self, GATE_OUTPUTS, GateOutput, GateReport, Style, gate_output, gate_output_for,
-};
+use crate::report::{self, GATE_OUTPUTS, GateOutput, GateReport, Style};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
@@ -265,50 +264,14 @@ fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Fa
 }
 
 /// Where to write what.
-type Targets = Vec<(PathBuf, &'static GateOutput)>;
+type Targets = Vec<Place<&'static GateOutput>>;
 
 fn targets(side: &Side) -> Result<Targets, Failure> {
-    let to_stdout = || {
-        let asked = side.format.as_deref().and_then(gate_output);
-        asked.unwrap_or(&GATE_OUTPUTS[0])
-    };
-    let mut targets: Targets = Vec::new();
-    for output in &side.outputs {
-        let text = output.to_string_lossy();
-        let named = text.split_once('=').and_then(|(name, path)| Some((gate_output(name)?, path)));
-        let target = match named {
-            Some((format, path)) => (PathBuf::from(path), format),
-            None if text == "-" => (output.clone(), to_stdout()),
-            None => match gate_output_for(output) {
-                Some(format) => (output.clone(), format),
-                None => return Err(no_format(&text)),
-            },
-        };
-        targets.push(target);
-    }
-    if targets.iter().filter(|(path, _)| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("only one output can go to the standard output")
-            .help("write the others to files: -o FORMAT=PATH"));
-    }
-    let to_stdout = to_stdout();
-    if targets.is_empty() {
-        targets.push((PathBuf::from("-"), to_stdout));
-    } else if side.format.is_some() && !targets.iter().any(|(path, _)| path.as_os_str() == "-") {
-        return Err(Failure::usage(
-            "--format is for the standard output, and all output goes to files",
-        )
-        .help("write -o FORMAT=PATH for a file; add `-o -` for the standard output"));
-    }
-    Ok(targets)
-}
-
-fn no_format(path: &str) -> Failure {
-    let endings = GATE_OUTPUTS.iter().map(|output| match output.extension {
-        Some(extension) => format!(".{extension} ({})", output.name),
-        None => format!("{}=PATH", output.name),
-    });
-    Failure::usage(format!("{path}: no gate format has this ending"))
-        .help(format!("use one of {}", endings.collect::<Vec<_>>().join(", ")))
+    let known: Vec<Known<&'static GateOutput>> = GATE_OUTPUTS
+        .iter()
+        .map(|output| Known { name: output.name, endings: output.endings, format: output })
+        .collect();
+    output::places(&side.outputs, side.format.as_deref(), &known, "gate format")
 }
 
 fn write(
@@ -321,7 +284,7 @@ fn write(
     let command = analyze::typed(std::env::args_os().skip(1));
     let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
     let summary = std::env::var_os("GITHUB_STEP_SUMMARY");
-    for (path, format) in outputs {
+    for Place { path, format } in outputs {
         let mut report = GateReport::new(decision, policy);
         report.command = Some(&command);
         report.export = export;

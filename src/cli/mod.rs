@@ -13,6 +13,7 @@ mod gate;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
+mod output;
 mod parquet;
 mod predict;
 mod rules;

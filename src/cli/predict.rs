@@ -1,12 +1,13 @@
 //! `predict`: a kernel or a whole step on devices, before there is a profile; or what can be predicted.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::args::{Predict, Sheet, Units};
 use super::catalog;
 use super::exit::Failure;
+use super::output::{self, Place, SHEETS, SheetOrPicture};
 use super::terminal::Terminal;
 use crate::catalog::Device;
 use crate::model::{Engine, Pipe};
@@ -17,6 +18,9 @@ pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure>
     if command.list {
         return list(command, terminal);
     }
+    // The options of pictures are understood, also where none can be drawn.
+    #[cfg(not(feature = "plot"))]
+    let _ = &command.picture;
     match &command.model {
         Some(path) => step(command, path, terminal),
         None => kernel(command, terminal),
@@ -83,60 +87,22 @@ fn print(predicted: &Predicted<'_>, command: &Predict, terminal: &Terminal) -> R
         Sheet::Csv => predicted.csv(),
         Sheet::Json => predicted.json(),
     };
-    if command.paths.is_empty() {
-        return terminal.print(&text(command.format, &terminal.style()));
-    }
-    // All endings are checked before anything is written.
-    let is_out = |path: &&PathBuf| path.as_os_str() == "-";
-    for path in command.paths.iter().filter(|path| !is_out(path)) {
-        let ending = path.extension().and_then(|end| end.to_str());
-        if !matches!(ending, Some("txt" | "csv" | "json" | "svg" | "png")) {
-            return Err(no_such_ending(path));
-        }
-    }
-    if command.format != Sheet::Text && !command.paths.iter().any(|path| is_out(&path)) {
-        return Err(Failure::usage(
-            "--format is for the standard output, and all output goes to files",
-        )
-        .help("a file's ending chooses its format; add `-o -` for the standard output"));
-    }
-    for path in &command.paths {
-        if path.as_os_str() == "-" {
-            terminal.print(&text(command.format, &terminal.style()))?;
-            continue;
-        }
-        let bytes = match path.extension().and_then(|end| end.to_str()) {
-            Some("txt") => text(Sheet::Text, &Style::default()).into_bytes(),
-            Some("csv") => text(Sheet::Csv, &Style::default()).into_bytes(),
-            Some("json") => text(Sheet::Json, &Style::default()).into_bytes(),
-            _ => picture(predicted, command, path)?,
+    for place in places(command)? {
+        let style = if place.is_stdout() { terminal.style() } else { Style::default() };
+        let bytes = match place.format {
+            SheetOrPicture::Sheet(sheet) => text(sheet, &style).into_bytes(),
+            #[cfg(feature = "plot")]
+            SheetOrPicture::Picture(encoding) => predicted
+                .picture(&command.picture.canvas(), encoding)
+                .map_err(|error| Failure::usage(error.to_string()))?,
         };
-        terminal.write(path, &bytes)?;
+        terminal.write(&place.path, &bytes)?;
     }
     Ok(())
 }
 
-/// A file's ending that is no format.
-fn no_such_ending(path: &Path) -> Failure {
-    Failure::usage(format!("{}: no format of predictions has this ending", path.display()))
-        .help("use one of .txt, .csv, .json, .svg, .png")
-}
-
-#[cfg(feature = "plot")]
-fn picture(predicted: &Predicted<'_>, command: &Predict, path: &Path) -> Result<Vec<u8>, Failure> {
-    let encoding = report::Encoding::of(path).ok_or_else(|| no_such_ending(path))?;
-    predicted
-        .picture(&command.picture.canvas(), encoding)
-        .map_err(|error| Failure::usage(error.to_string()))
-}
-
-#[cfg(not(feature = "plot"))]
-fn picture(_: &Predicted<'_>, _: &Predict, path: &Path) -> Result<Vec<u8>, Failure> {
-    match path.extension().and_then(|end| end.to_str()) {
-        Some("svg" | "png") => Err(Failure::usage("this build draws no pictures")
-            .help("build with the feature `plot`, which is on by default")),
-        _ => Err(no_such_ending(path)),
-    }
+fn places(command: &Predict) -> Result<Vec<Place<SheetOrPicture>>, Failure> {
+    output::places(&command.paths, command.format.asked(), SHEETS, "format of predictions")
 }
 
 fn devices(command: &Predict) -> Result<Vec<Device>, Failure> {

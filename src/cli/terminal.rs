@@ -56,18 +56,17 @@ impl Terminal {
         reason = "output goes through the terminal, whatever it needs to know"
     )]
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
-            Err(cause) => Err(Failure::Output { path: "<stdout>".to_owned(), cause }),
-        }
+        put(text.as_bytes())
     }
 
     /// Writes a file that appears whole or not at all; `-` is standard output.
+    #[expect(
+        clippy::unused_self,
+        reason = "output goes through the terminal, whatever it needs to know"
+    )]
     pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         if path.as_os_str() == "-" {
-            return self.print(&String::from_utf8_lossy(bytes));
+            return put(bytes);
         }
         let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
         let folder = match path.parent() {
@@ -138,4 +137,14 @@ fn utf8_locale() -> bool {
         let locale = locale.to_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     })
+}
+
+/// Writes to the standard output.
+fn put(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
+        Err(cause) => Err(Failure::Output { path: "<stdout>".to_owned(), cause }),
+    }
 }

@@ -1,12 +1,13 @@
 //! `trend`: how the saved runs of a program moved from commit to commit, and where they changed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::args::{Picture, Sheet};
 use super::baseline::{Chosen, FOLDER};
 use super::exit::Failure;
+use super::output::{self, SHEETS, SheetOrPicture};
 use super::terminal::Terminal;
 use crate::history::{self, Store, TrendMetric};
 use crate::report::Style;
@@ -53,8 +54,9 @@ pub(super) struct Trend {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Sheet,
 
-    /// Write to a file: .txt, .csv, .json, .svg or .png; may be given several times, `-` is standard output
-    #[arg(short = 'o', long = "output", value_name = "PATH")]
+    /// Write to a file: .txt, .csv, .json, .svg or .png, or as FORMAT=PATH; may be given several times, `-` is
+    /// standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -85,21 +87,11 @@ impl Followed {
 }
 
 pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
-    let is_out = |path: &&PathBuf| path.as_os_str() == "-";
-    // All endings are checked before anything is read or written.
-    for path in command.paths.iter().filter(|path| !is_out(path)) {
-        let ending = path.extension().and_then(|end| end.to_str());
-        if !matches!(ending, Some("txt" | "csv" | "json" | "svg" | "png")) {
-            return Err(no_such_ending(path));
-        }
-    }
-    let to_stdout = command.paths.is_empty() || command.paths.iter().any(|path| is_out(&path));
-    if command.format != Sheet::Text && !to_stdout {
-        return Err(Failure::usage(
-            "--format is for the standard output, and all output goes to files",
-        )
-        .help("a file's ending chooses its format; add `-o -` for the standard output"));
-    }
+    // The options of pictures are understood, also where none can be drawn.
+    #[cfg(not(feature = "plot"))]
+    let _ = &command.picture;
+    let places =
+        output::places(&command.paths, command.format.asked(), SHEETS, "format of trends")?;
     let store = Store::open(&command.store)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
@@ -112,41 +104,24 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         Sheet::Csv => trend.csv(),
         Sheet::Json => trend.json(),
     };
-    if command.paths.is_empty() {
-        return terminal.print(&text(command.format, terminal.style()));
-    }
-    for path in &command.paths {
-        if is_out(&path) {
-            terminal.print(&text(command.format, terminal.style()))?;
-            continue;
-        }
-        let bytes = match path.extension().and_then(|end| end.to_str()) {
-            Some("txt") => text(Sheet::Text, Style::default()).into_bytes(),
-            Some("csv") => text(Sheet::Csv, Style::default()).into_bytes(),
-            Some("json") => text(Sheet::Json, Style::default()).into_bytes(),
-            _ => picture(&trend, command, path)?,
+    for place in places {
+        let style = if place.is_stdout() { terminal.style() } else { Style::default() };
+        let bytes = match place.format {
+            SheetOrPicture::Sheet(sheet) => text(sheet, style).into_bytes(),
+            #[cfg(feature = "plot")]
+            SheetOrPicture::Picture(encoding) => picture(&trend, command, encoding)?,
         };
-        terminal.write(path, &bytes)?;
+        terminal.write(&place.path, &bytes)?;
     }
     Ok(())
 }
 
-fn no_such_ending(path: &Path) -> Failure {
-    Failure::usage(format!("{}: no format of trends has this ending", path.display()))
-        .help("use one of .txt, .csv, .json, .svg, .png")
-}
-
 #[cfg(feature = "plot")]
-fn picture(trend: &history::Trend, command: &Trend, path: &Path) -> Result<Vec<u8>, Failure> {
-    let encoding = crate::report::Encoding::of(path).ok_or_else(|| no_such_ending(path))?;
+fn picture(
+    trend: &history::Trend,
+    command: &Trend,
+    encoding: crate::report::Encoding,
+) -> Result<Vec<u8>, Failure> {
     crate::report::trend_picture(trend, &command.picture.canvas(), encoding)
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
-}
-
-#[cfg(not(feature = "plot"))]
-fn picture(_: &history::Trend, command: &Trend, path: &Path) -> Result<Vec<u8>, Failure> {
-    // The options of pictures are understood, and there is nothing to use them for.
-    let _ = &command.picture;
-    Err(Failure::usage(format!("{}: this build draws no pictures", path.display()))
-        .help("build with the feature `plot`, which is on by default"))
+        .map_err(|error| Failure::usage(error.to_string()))
 }

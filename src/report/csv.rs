@@ -7,7 +7,7 @@ use crate::model::MemoryLevel;
 
 pub(super) const OUTPUT: Output = Output {
     name: "csv",
-    extension: "csv",
+    endings: &["csv"],
     summary: "one row per kernel, for spreadsheets and scripts",
     render,
 };

@@ -6,7 +6,7 @@ use crate::analysis::{Kernel, State};
 
 pub(super) const OUTPUT: Output = Output {
     name: "markdown",
-    extension: "md",
+    endings: &["md"],
     summary: "for a pull request or a job summary",
     render,
 };

@@ -34,7 +34,7 @@ pub use explained::explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
 #[cfg(feature = "gate")]
-pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_output_for, gate_schema};
+pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]
 pub use pictures::{Subject, picture};
@@ -65,8 +65,8 @@ pub struct Report<'a> {
 pub struct Output {
     /// Name on the command line.
     pub name: &'static str,
-    /// File name ending that selects it.
-    pub extension: &'static str,
+    /// File name endings that select it, the usual one first.
+    pub endings: &'static [&'static str],
     /// What it is for, in one line.
     pub summary: &'static str,
     /// Renders a report.
@@ -98,11 +98,4 @@ pub use json::schema;
 #[must_use]
 pub fn output(name: &str) -> Option<&'static Output> {
     OUTPUTS.iter().find(|output| output.name == name)
-}
-
-/// The output that a file name asks for by its ending.
-#[must_use]
-pub fn output_for(path: &std::path::Path) -> Option<&'static Output> {
-    let extension = path.extension()?.to_str()?;
-    OUTPUTS.iter().find(|output| output.extension == extension)
 }

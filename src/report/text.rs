@@ -8,7 +8,7 @@ use crate::analysis::{Kernel, State};
 use crate::model::elide;
 
 pub(super) const OUTPUT: Output =
-    Output { name: "text", extension: "txt", summary: "for a person at a terminal", render };
+    Output { name: "text", endings: &["txt"], summary: "for a person at a terminal", render };
 
 /// A kernel name is never elided below this many columns.
 const NARROWEST_NAME: usize = 14;

@@ -119,7 +119,7 @@ fn every_output_renders_the_sample_report() {
             output.name
         );
         let text = if output.name == "html" { without_assets(&text) } else { text };
-        check(&root().join("tests/golden").join(format!("demo.{}", output.extension)), &text);
+        check(&root().join("tests/golden").join(format!("demo.{}", output.endings[0])), &text);
     }
 }
 

@@ -178,7 +178,7 @@ fn every_output_shows_the_projections_of_the_sample() {
             assert_eq!(kernels.len(), analysis.kernels.len());
         }
         let text = if output.name == "html" { without_assets(&text) } else { text };
-        let file = format!("what-if.{}", output.extension);
+        let file = format!("what-if.{}", output.endings[0]);
         check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file), &text);
     }
 }

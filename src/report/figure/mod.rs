@@ -61,18 +61,6 @@ pub enum Encoding {
     Png,
 }
 
-impl Encoding {
-    /// The encoding that a file name asks for by its ending.
-    #[must_use]
-    pub fn of(path: &std::path::Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "svg" => Some(Self::Svg),
-            "png" => Some(Self::Png),
-            _ => None,
-        }
-    }
-}
-
 /// A picture could not be drawn or encoded.
 #[derive(Debug, thiserror::Error)]
 #[error("the picture cannot be drawn: {0}")]

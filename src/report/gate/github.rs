@@ -10,7 +10,7 @@ use crate::report::view::{Style, count};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "github",
-    extension: None,
+    endings: &[],
     file: "-",
     summary: "GitHub annotations, on standard output",
     render,

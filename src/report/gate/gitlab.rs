@@ -12,7 +12,7 @@ use crate::report::view::Style;
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "gitlab",
-    extension: None,
+    endings: &[],
     file: "gl-code-quality-report.json",
     summary: "GitLab's code-quality report (JSON)",
     render,

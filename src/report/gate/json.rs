@@ -17,7 +17,7 @@ use crate::report::view::Style;
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "json",
-    extension: Some("json"),
+    endings: &["json"],
     file: "gate.json",
     summary: "everything, for programs; versioned, with a schema",
     render,

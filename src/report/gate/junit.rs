@@ -16,7 +16,7 @@ use crate::report::view::{Style, printable};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "junit",
-    extension: Some("xml"),
+    endings: &["xml"],
     file: "rooflint-gate.xml",
     summary: "JUnit XML: a test case for each check",
     render,

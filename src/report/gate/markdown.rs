@@ -10,7 +10,7 @@ use crate::report::view::{Style, printable};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "markdown",
-    extension: Some("md"),
+    endings: &["md"],
     file: "gate.md",
     summary: "for a comment on a pull request or a job summary, within their size",
     render,

@@ -57,8 +57,8 @@ impl<'a> GateReport<'a> {
 pub struct GateOutput {
     /// Name on the command line.
     pub name: &'static str,
-    /// File name ending that selects it; none where the name must be given.
-    pub extension: Option<&'static str>,
+    /// File name endings that select it, the usual one first; none where the name must be given.
+    pub endings: &'static [&'static str],
     /// What its file is usually called.
     pub file: &'static str,
     /// What it is for, in one line.
@@ -91,26 +91,4 @@ pub use json::gate_schema;
 #[must_use]
 pub fn gate_output(name: &str) -> Option<&'static GateOutput> {
     GATE_OUTPUTS.iter().find(|output| output.name == name)
-}
-
-/// The output of a gate that a file name asks for by its ending. A `.json` is the gate's own JSON: the
-/// array that GitLab reads must be asked for by name.
-///
-/// ```
-/// use rooflint::report::gate_output_for;
-///
-/// let name = |path: &str| gate_output_for(path.as_ref()).map(|output| output.name);
-/// assert_eq!(name("gate.md"), Some("markdown"));
-/// assert_eq!(name("gate.sarif.json"), Some("sarif"));
-/// assert_eq!(name("gl-code-quality-report.json"), Some("json"));
-/// assert_eq!(name("gate"), None);
-/// ```
-#[must_use]
-pub fn gate_output_for(path: &std::path::Path) -> Option<&'static GateOutput> {
-    let file = path.file_name()?.to_str()?;
-    if file.ends_with(".sarif.json") {
-        return gate_output("sarif");
-    }
-    let extension = path.extension()?.to_str()?;
-    GATE_OUTPUTS.iter().find(|output| output.extension == Some(extension))
 }

@@ -14,7 +14,7 @@ use crate::report::view::{Style, printable};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "sarif",
-    extension: Some("sarif"),
+    endings: &["sarif", "sarif.json"],
     file: "gate.sarif",
     summary: "SARIF 2.1.0, for code scanning",
     render,

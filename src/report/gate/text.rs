@@ -8,7 +8,7 @@ use crate::report::view::{Style, printable};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "text",
-    extension: Some("txt"),
+    endings: &["txt"],
     file: "gate.txt",
     summary: "for a person at a terminal, on one screen",
     render,

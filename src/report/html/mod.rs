@@ -25,7 +25,7 @@ pub use learn::{LearnError, learn};
 
 pub(super) const OUTPUT: Output = Output {
     name: "html",
-    extension: "html",
+    endings: &["html"],
     summary: "one interactive page, for a browser",
     render,
 };
@@ -34,23 +34,23 @@ pub(super) const OUTPUT: Output = Output {
 /// report: numbers, elements and logarithmic axes serve any page.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
-    include_str!("html/text.js"),
-    include_str!("html/plot.js"),
-    include_str!("html/state.js"),
-    include_str!("html/chart.js"),
-    include_str!("html/touch.js"),
-    include_str!("html/table.js"),
-    include_str!("html/detail.js"),
-    include_str!("html/start.js"),
-    include_str!("html/bench-law.js"),
-    include_str!("html/bench-stage.js"),
-    include_str!("html/bench-chart.js"),
-    include_str!("html/bench.js"),
-    include_str!("html/bench-report.js"),
+    include_str!("text.js"),
+    include_str!("plot.js"),
+    include_str!("state.js"),
+    include_str!("chart.js"),
+    include_str!("touch.js"),
+    include_str!("table.js"),
+    include_str!("detail.js"),
+    include_str!("start.js"),
+    include_str!("bench-law.js"),
+    include_str!("bench-stage.js"),
+    include_str!("bench-chart.js"),
+    include_str!("bench.js"),
+    include_str!("bench-report.js"),
     "})();\n"
 );
 
-const STYLE: &str = concat!(include_str!("html/page.css"), include_str!("html/bench.css"));
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
 
 /// Rows of both tables together without a script.
 const STILL_ROWS: usize = 50;

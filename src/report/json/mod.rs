@@ -21,7 +21,7 @@ use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
 
 pub(super) const OUTPUT: Output = Output {
     name: "json",
-    extension: "json",
+    endings: &["json"],
     summary: "everything, for programs; versioned, with a schema",
     render,
 };
