@@ -1,7 +1,7 @@
 //! Kernels of some kinds added up: their launches, their time and their share of the run.
 
-use super::finding::Finding;
-use super::rule::Missing;
+use super::finding::{Confidence, Finding};
+use super::rule::{Missing, Threshold};
 use super::run::Run;
 use crate::analysis::Kernel;
 use crate::taxonomy::Kind;
@@ -66,6 +66,29 @@ impl<'a> Together<'a> {
     /// Time above the roof of those that have one.
     pub(in crate::rules) fn gap(&self) -> Seconds {
         self.kernels.iter().map(|kernel| kernel.recoverable_upper).sum()
+    }
+
+    /// What work of these kinds costs that could go altogether, from the share of the run in `threshold` on;
+    /// `what` begins the message, such as `casts`.
+    ///
+    /// # Errors
+    /// [`Missing`] where the run has no time to compare with.
+    pub(in crate::rules) fn removable(
+        run: &Run<'a>,
+        kinds: &[Kind],
+        threshold: &Threshold,
+        (what, next): (&str, &str),
+    ) -> Result<Vec<Finding>, Missing> {
+        let found = Self::of_kinds(run, kinds)?;
+        if found.share < run.threshold(threshold) {
+            return Ok(Vec::new());
+        }
+        let finding = found
+            .finding(run, format!("{what}: {}", found.words()))
+            .confidence(Confidence::Low)
+            .at_stake(found.time, "removed")
+            .next(next);
+        Ok(vec![finding])
     }
 
     /// A finding about them with the facts that all such findings carry.

@@ -1,7 +1,7 @@
 //! Flags runs that spend a notable part of their time on copies within device memory.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
@@ -38,16 +38,8 @@ documentation, \"Tensor Views\".
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Together::of_kinds(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy])?;
-    if found.share < run.threshold(&SHARE) {
-        return Ok(Vec::new());
-    }
-    let finding = found
-        .finding(run, format!("copies within device memory: {}", found.words()))
-        .confidence(Confidence::Low)
-        .at_stake(found.time, "removed")
-        .next("let the producer write where the copy ends up");
-    Ok(vec![finding])
+    let next = "let the producer write where the copy ends up";
+    Together::removable(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy], &SHARE, ("copies within device memory", next))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Flags runs that spend a notable part of their time on conversions between number formats.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,16 +39,8 @@ Mixed Precision\".
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Together::of_kinds(run, &[Kind::Cast])?;
-    if found.share < run.threshold(&SHARE) {
-        return Ok(Vec::new());
-    }
-    let finding = found
-        .finding(run, format!("casts: {}", found.words()))
-        .confidence(Confidence::Low)
-        .at_stake(found.time, "removed")
-        .next("find the tensors that are cast most often, and keep them in one format");
-    Ok(vec![finding])
+    let next = "find the tensors that are cast most often, and keep them in one format";
+    Together::removable(run, &[Kind::Cast], &SHARE, ("casts", next))
 }
 
 #[cfg(test)]

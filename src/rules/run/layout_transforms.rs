@@ -1,7 +1,7 @@
 //! Flags runs that spend a notable part of their time on changes of memory layout.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,16 +39,8 @@ NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTo
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Together::of_kinds(run, &[Kind::Layout, Kind::Transpose])?;
-    if found.share < run.threshold(&SHARE) {
-        return Ok(Vec::new());
-    }
-    let finding = found
-        .finding(run, format!("layout changes: {}", found.words()))
-        .confidence(Confidence::Low)
-        .at_stake(found.time, "removed")
-        .next("use one memory layout from end to end, channels last for convolutions");
-    Ok(vec![finding])
+    let next = "use one memory layout from end to end, channels last for convolutions";
+    Together::removable(run, &[Kind::Layout, Kind::Transpose], &SHARE, ("layout changes", next))
 }
 
 #[cfg(test)]

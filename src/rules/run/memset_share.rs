@@ -1,7 +1,7 @@
 //! Flags runs that spend a notable part of their time on setting memory to a value.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
@@ -36,16 +36,8 @@ Optimizations\".
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let found = Together::of_kinds(run, &[Kind::Memset, Kind::Fill])?;
-    if found.share < run.threshold(&SHARE) {
-        return Ok(Vec::new());
-    }
-    let finding = found
-        .finding(run, format!("memory sets: {}", found.words()))
-        .confidence(Confidence::Low)
-        .at_stake(found.time, "removed")
-        .next("let the producer overwrite instead of clearing first");
-    Ok(vec![finding])
+    let next = "let the producer overwrite instead of clearing first";
+    Together::removable(run, &[Kind::Memset, Kind::Fill], &SHARE, ("memory sets", next))
 }
 
 #[cfg(test)]
