@@ -39,7 +39,12 @@ const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "let the producer write where the copy ends up";
-    Together::removable(run, &[Kind::Copy, Kind::Concat, Kind::Memcpy], &SHARE, ("copies within device memory", next))
+    Together::removable(
+        run,
+        &[Kind::Copy, Kind::Concat, Kind::Memcpy],
+        &SHARE,
+        ("copies within device memory", next),
+    )
 }
 
 #[cfg(test)]
