@@ -64,7 +64,7 @@ pub(super) struct Sums {
     pub(super) without_peak: Option<Pipe>,
     pub(super) without_bandwidth: bool,
     pub(super) algorithmic: bool,
-    averages: Vec<(Quantity, ExactSum, ExactSum)>,
+    averages: Vec<Average>,
     pub(super) longest: (usize, f64),
     /// What the profiler's own rules say.
     pub(super) advice: Gathered,
@@ -133,22 +133,48 @@ impl Sums {
     }
 
     fn average(&mut self, quantity: Quantity, value: f64, weight: f64) {
-        let found = self.averages.iter().position(|entry| entry.0 == quantity);
+        let found = self.averages.iter().position(|entry| entry.quantity == quantity);
         let at = found.unwrap_or_else(|| {
-            self.averages.push((quantity, ExactSum::default(), ExactSum::default()));
+            self.averages.push(Average::new(quantity));
             self.averages.len() - 1
         });
-        self.averages[at].1.add(value * weight);
-        self.averages[at].2.add(weight);
+        self.averages[at].add(value, weight);
     }
 
     /// The averages, by quantity.
     pub(super) fn averages(&self) -> Vec<(Quantity, f64)> {
-        self.averages
-            .iter()
-            .filter(|(_, _, weights)| weights.get() > 0.0)
-            .map(|(quantity, sum, weights)| (*quantity, sum.get() / weights.get()))
-            .collect()
+        self.averages.iter().filter_map(|one| Some((one.quantity, one.mean()?))).collect()
+    }
+}
+
+/// The mean of a quantity, weighted by time.
+#[derive(Debug)]
+struct Average {
+    quantity: Quantity,
+    sum: ExactSum,
+    weights: ExactSum,
+    least: f64,
+    greatest: f64,
+}
+
+impl Average {
+    fn new(quantity: Quantity) -> Self {
+        let (sum, weights) = (ExactSum::default(), ExactSum::default());
+        Self { quantity, sum, weights, least: f64::INFINITY, greatest: f64::NEG_INFINITY }
+    }
+
+    fn add(&mut self, value: f64, weight: f64) {
+        self.sum.add(value * weight);
+        self.weights.add(weight);
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    /// No mean lies outside its values: the mean of 68 and 68 multiprocessors is 68, not 67.999….
+    fn mean(&self) -> Option<f64> {
+        let mean = self.sum.get() / self.weights.get();
+        let is_known = self.weights.get() > 0.0 && self.least <= self.greatest;
+        is_known.then(|| mean.clamp(self.least, self.greatest))
     }
 }
 
@@ -219,6 +245,23 @@ impl Part {
         }
         if let Some(time) = judged.tensor_activity {
             self.tensor_activity.add(time.get() * count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_equal_values_is_that_value() {
+        for value in [68.0, 132.0, 196.0, 0.1] {
+            let mut average = Average::new(Quantity::SmCount);
+            assert_eq!(average.mean(), None);
+            for launch in 1..200 {
+                average.add(value, 1.1e-5 / f64::from(launch));
+                assert_eq!(average.mean(), Some(value));
+            }
         }
     }
 }
