@@ -126,6 +126,7 @@ impl Judged<'_> {
     /// What the rules found about a kernel.
     #[must_use]
     pub fn findings_of(&self, kernel: &Kernel) -> &[Finding] {
-        self.findings.by_kernel.get(kernel.rank - 1).map_or(&[], Vec::as_slice)
+        let position = kernel.rank.checked_sub(1);
+        position.and_then(|at| self.findings.by_kernel.get(at)).map_or(&[], Vec::as_slice)
     }
 }

@@ -16,7 +16,6 @@ use crate::config::Config;
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::report::{self, Report, Style};
-use crate::rules::Findings;
 use crate::session::{Judged, Session};
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
@@ -145,28 +144,31 @@ fn report(
     let _ = baseline;
     #[cfg(feature = "plot")]
     let baseline = baseline.map(|profile| session.analyze(profile)).transpose()?;
-    let Judged { mut analysis, mut findings, .. } = session.judge(profile)?;
+    let mut judged = session.judge(profile)?;
     let rows = match &output.kernel {
-        Some(query) => {
-            Some(chosen(&analysis, query)?.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
-        }
+        Some(query) => Some(
+            chosen(&judged.analysis, query)?
+                .iter()
+                .map(|kernel| kernel.longest)
+                .collect::<Vec<_>>(),
+        ),
         None => None,
     };
-    let changes = what_if::changes(&output.what_if, &session.catalog, &analysis, rows.as_deref())?;
-    let mut answers = analysis::what_if(profile, &analysis, &changes)?;
+    let changes =
+        what_if::changes(&output.what_if, &session.catalog, &judged.analysis, rows.as_deref())?;
+    let mut answers = analysis::what_if(profile, &judged.analysis, &changes)?;
     if output.explain {
         let style = Style { full_names: output.full_names, ..terminal.style() };
-        let judged = (&analysis, &findings);
-        let text = explanations(profile, judged, output.kernel.as_deref(), &style)?;
+        let text = explanations(&judged, output.kernel.as_deref(), &style)?;
         return write_explanations(&text, &places, terminal);
     }
     if let Some(rows) = &rows {
-        keep(&mut analysis, &mut findings, &mut answers, rows);
+        keep(&mut judged, &mut answers, rows);
     }
     let typed = typed(std::env::args_os().skip(1));
     let report = Report {
-        analysis: &analysis,
-        findings: &findings,
+        analysis: &judged.analysis,
+        findings: &judged.findings,
         top: output.top,
         what_if: &answers,
         command: Some(&typed),
@@ -276,11 +278,11 @@ fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fa
 }
 
 fn explanations(
-    profile: &Profile,
-    (analysis, findings): (&Analysis, &Findings),
+    judged: &Judged<'_>,
     query: Option<&str>,
     style: &Style,
 ) -> Result<String, Failure> {
+    let analysis = &judged.analysis;
     let kernels = chosen(analysis, query.unwrap_or("#1"))?;
     let parts: Vec<String> = kernels
         .into_iter()
@@ -288,8 +290,8 @@ fn explanations(
             report::explained(
                 analysis,
                 kernel,
-                &analysis::explain(profile, analysis, kernel),
-                findings.by_kernel.get(kernel.rank - 1).map_or(&[], Vec::as_slice),
+                &analysis::explain(judged.profile, analysis, kernel),
+                judged.findings_of(kernel),
                 style,
             )
         })
@@ -298,7 +300,8 @@ fn explanations(
 }
 
 /// Leaves only the chosen kernels; the totals stay those of the whole run.
-fn keep(analysis: &mut Analysis, findings: &mut Findings, answers: &mut [WhatIf], rows: &[usize]) {
+fn keep(judged: &mut Judged<'_>, answers: &mut [WhatIf], rows: &[usize]) {
+    let Judged { analysis, findings, .. } = judged;
     let kept: Vec<bool> =
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
     retain(&mut analysis.kernels, &kept);

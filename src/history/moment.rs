@@ -65,7 +65,7 @@ impl FromStr for Moment {
             .and_then(Self::from_seconds)
             .filter(|moment| text.len() == 10 || moment.to_string() == text)
             .ok_or_else(|| {
-                format!("{text:?} is no time such as 2026-11-22T05:30:00Z or 2026-11-22")
+                format!("{text:?} is not a time such as 2026-11-22T05:30:00Z or 2026-11-22")
             })
     }
 }
