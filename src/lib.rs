@@ -27,11 +27,11 @@
 //! let first = judged.analysis.opportunities().next().expect("the sample has opportunities");
 //! assert!(first.headroom.unwrap() > judged.analysis.threshold);
 //!
-//! let text = report::output("text").expect("a listed output");
 //! let report = report::Report {
 //!     analysis: &judged.analysis, findings: &judged.findings, top: 10, what_if: &[], command: None,
 //! };
-//! assert!((text.render)(&report, &report::Style::default()).starts_with("GPU time"));
+//! let text = report::written(&report, "text", &report::Style::default()).expect("a format");
+//! assert!(text.starts_with("GPU time"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used))]

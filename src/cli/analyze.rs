@@ -6,17 +6,22 @@ use super::args::{self, Analyze, Demo};
 use super::catalog;
 use super::config;
 use super::exit::Failure;
-use super::output::{self, Known, Place};
+use super::output;
 use super::parquet;
 use super::sides::now;
 use super::terminal::Terminal;
 use super::what_if;
-use crate::analysis::{self, Analysis, Kernel, WhatIf};
+use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
 use crate::config::Config;
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
-use crate::report::{self, Report, Style};
+#[cfg(feature = "plot")]
+use crate::report;
+use crate::report::{Explained, Joined, Report, Reported, Style};
 use crate::session::{Judged, Session};
+
+/// What messages call the formats of a report.
+const FORMAT: &str = "report format";
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
     let profile = read(&command.reading)?;
@@ -31,8 +36,8 @@ fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
     if command.baseline.is_empty() {
         return Ok(None);
     }
-    let is_picture = |place: &Place<Target>| matches!(place.format, Target::Picture(_));
-    if !places(&command.output)?.iter().any(is_picture) {
+    let places = command.output.outputs.places_or_pictures(FORMAT)?;
+    if !places.iter().any(|place| matches!(place.format, output::Kind::Picture(_))) {
         return Err(Failure::usage("--baseline is for pictures, and no picture is written")
             .help("add `-o FILE.svg` or `-o FILE.png`"));
     }
@@ -137,7 +142,11 @@ fn report(
     output: &args::Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let places = places(output)?;
+    let places = if output.explain {
+        output.outputs.places("format of explanations")?
+    } else {
+        output.outputs.places_or_pictures(FORMAT)?
+    };
     let session = session(model, config::load(advice)?)?;
     // Only pictures show it.
     #[cfg(not(feature = "plot"))]
@@ -157,10 +166,11 @@ fn report(
     let changes =
         what_if::changes(&output.what_if, &session.catalog, &judged.analysis, rows.as_deref())?;
     let mut answers = analysis::what_if(profile, &judged.analysis, &changes)?;
+    let restyled = |style, _: &Path| Style { full_names: output.full_names, ..style };
     if output.explain {
-        let style = Style { full_names: output.full_names, ..terminal.style() };
-        let text = explanations(&judged, output.kernel.as_deref(), &style)?;
-        return write_explanations(&text, &places, terminal);
+        return explain(&judged, output.kernel.as_deref(), |subject| {
+            output::write(&places, subject, restyled, terminal)
+        });
     }
     if let Some(rows) = &rows {
         keep(&mut judged, &mut answers, rows);
@@ -173,66 +183,14 @@ fn report(
         what_if: &answers,
         command: Some(&typed),
     };
-    for place in places {
-        let bytes = match place.format {
-            Target::Text(format) => {
-                let style = if place.is_stdout() {
-                    style_for(format, output, terminal)
-                } else {
-                    Style { full_names: output.full_names, ..Style::default() }
-                };
-                (format.render)(&report, &style).into_bytes()
-            }
-            #[cfg(feature = "plot")]
-            Target::Picture(encoding) => drawn(&report, baseline.as_ref(), output, encoding)
-                .map_err(|error| Failure::usage(format!("{}: {error}", place.path.display())))?,
-        };
-        terminal.write(&place.path, &bytes)?;
-    }
-    Ok(())
-}
-
-/// Where the report goes, and in which formats.
-fn places(output: &args::Out) -> Result<Vec<Place<Target>>, Failure> {
-    let texts = report::OUTPUTS.iter().map(|output| Known {
-        name: output.name,
-        endings: output.endings,
-        format: Target::Text(output),
-    });
     #[cfg(feature = "plot")]
-    let texts = texts.chain([
-        Known { name: "svg", endings: &["svg"], format: Target::Picture(report::Encoding::Svg) },
-        Known { name: "png", endings: &["png"], format: Target::Picture(report::Encoding::Png) },
-    ]);
-    let known: Vec<Known<Target>> = texts.collect();
-    output::places(&output.paths, output.format.as_deref(), &known, "report format")
-}
-
-#[cfg(feature = "plot")]
-fn drawn(
-    report: &Report<'_>,
-    baseline: Option<&Analysis>,
-    output: &args::Out,
-    encoding: report::Encoding,
-) -> Result<Vec<u8>, report::PictureError> {
-    report::picture(report, baseline, output.figure, &output.picture.canvas(), encoding)
-}
-
-/// Writes the text of `--explain`, which has no other form.
-fn write_explanations(
-    text: &str,
-    places: &[Place<Target>],
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    for place in places {
-        if !matches!(place.format, Target::Text(format) if format.name == "text") {
-            let path = place.path.display();
-            return Err(Failure::usage(format!("{path}: --explain writes text only"))
-                .help("give a file that ends in .txt, or leave out --explain"));
-        }
-        terminal.write(&place.path, text.as_bytes())?;
-    }
-    Ok(())
+    let written = output::write_or_draw(&places, &report, restyled, terminal, |encoding| {
+        let canvas = output.picture.canvas();
+        report::picture(&report, baseline.as_ref(), output.figure, &canvas, encoding)
+    });
+    #[cfg(not(feature = "plot"))]
+    let written = output::write(&places, &report, restyled, terminal);
+    written
 }
 
 /// The command as it would be typed again, whatever the program's path is.
@@ -250,20 +208,6 @@ pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> Stri
     std::iter::once("rooflint".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// What is written to a path.
-#[derive(Debug, Clone, Copy)]
-enum Target {
-    Text(&'static report::Output),
-    #[cfg(feature = "plot")]
-    Picture(report::Encoding),
-}
-
-/// Only text is drawn for the terminal; other formats on standard output are as in a file.
-fn style_for(format: &report::Output, output: &args::Out, terminal: &Terminal) -> Style {
-    let style = if format.name == "text" { terminal.style() } else { Style::default() };
-    Style { full_names: output.full_names, ..style }
-}
-
 fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
     let found = analysis.find(query);
     if found.is_empty() {
@@ -277,26 +221,23 @@ fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fa
     Ok(found)
 }
 
-fn explanations(
+/// The arithmetic of the chosen kernels, the first if none is chosen.
+fn explain(
     judged: &Judged<'_>,
     query: Option<&str>,
-    style: &Style,
-) -> Result<String, Failure> {
+    write: impl FnOnce(&dyn Reported) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let analysis = &judged.analysis;
     let kernels = chosen(analysis, query.unwrap_or("#1"))?;
-    let parts: Vec<String> = kernels
-        .into_iter()
-        .map(|kernel| {
-            report::explained(
-                analysis,
-                kernel,
-                &analysis::explain(judged.profile, analysis, kernel),
-                judged.findings_of(kernel),
-                style,
-            )
-        })
-        .collect();
-    Ok(parts.join("\n"))
+    let explained = |kernel: &&Kernel| analysis::explain(judged.profile, analysis, kernel);
+    let explanations: Vec<Explanation> = kernels.iter().map(explained).collect();
+    let parts = kernels.iter().zip(&explanations).map(|(kernel, explanation)| {
+        let findings = judged.findings_of(kernel);
+        let one: Box<dyn Reported> =
+            Box::new(Explained { analysis, kernel, explanation, findings });
+        one
+    });
+    write(&Joined { title: "Kernels explained".to_owned(), parts: parts.collect() })
 }
 
 /// Leaves only the chosen kernels; the totals stay those of the whole run.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::output::Outputs;
 use crate::analysis::CeilingSet;
 use crate::config;
 use crate::ingest::FORMATS;
 use crate::model::Pipe;
-use crate::report::OUTPUTS;
 #[cfg(feature = "plot")]
 use crate::report::Subject;
 use crate::rules::Over;
@@ -220,14 +220,8 @@ pub(super) struct Advice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Out {
-    /// Format of what goes to standard output
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
-    pub(super) format: Option<String>,
-
-    /// Write to a file, in the format of its ending (.txt, .md, .json, .csv, .html, .svg, .png), or as
-    /// FORMAT=PATH; may be given several times, `-` is standard output
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH")]
-    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) outputs: Outputs,
 
     /// Kernels shown in tables
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -294,15 +288,8 @@ pub(super) struct Inspect {
     #[arg(long, value_name = "FILE")]
     pub(super) devices: Vec<PathBuf>,
 
-    /// Format of the listing
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Listing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Listing {
-    Text,
-    Json,
+    #[command(flatten)]
+    pub(super) outputs: Outputs,
 }
 
 #[derive(Debug, Args)]
@@ -372,14 +359,8 @@ pub(super) struct Predict {
     #[arg(long, value_name = "BLOCKSxTHREADS")]
     pub(super) launch: Option<String>,
 
-    /// Format of what goes to standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Sheet,
-
-    /// Write to a file: .txt, .csv, .json, .svg or .png, or as FORMAT=PATH; may be given several times, `-` is
-    /// standard output
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", conflicts_with = "list")]
-    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) outputs: Outputs,
 
     #[command(flatten)]
     pub(super) picture: Picture,
@@ -441,13 +422,6 @@ pub(super) enum Units {
     Vector,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Sheet {
-    Text,
-    Csv,
-    Json,
-}
-
 /// Write a page that teaches the roofline model
 ///
 /// Data moves through the memory bus into the processor, for any device of the catalogue and any
@@ -483,9 +457,8 @@ pub(super) struct Devices {
     #[arg(long = "devices", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Format of the listing
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Listing,
+    #[command(flatten)]
+    pub(super) outputs: Outputs,
 }
 
 #[derive(Debug, Args)]
@@ -499,6 +472,9 @@ pub(super) struct Rules {
 
     #[command(flatten)]
     pub(super) configuration: Configuration,
+
+    #[command(flatten)]
+    pub(super) outputs: Outputs,
 }
 
 #[derive(Debug, Args)]

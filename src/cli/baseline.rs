@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::args::{Configuration, Listing, Model, Reading};
+use super::args::{Configuration, Model, Reading};
 use super::exit::Failure;
+use super::output::{self, Outputs};
 use super::sides::{Sides, now};
 use super::terminal::Terminal;
 use super::{catalog, config};
 use crate::compare::Run;
 use crate::history::{DEFAULT_NAME, Entry, Filter, Head, MARKER, Moment, Store, head};
 use crate::model::DeviceHint;
-use crate::report::{self, count};
+use crate::report::{self, BaselineList, BaselinePages, Style, count};
 use crate::units::si;
 
 /// Where baselines are kept if nothing else is said.
@@ -43,7 +44,7 @@ enum Action {
     Save(Save),
     /// What is kept, by commit
     List(List),
-    /// One entry in full, with the kernels that have most time
+    /// One entry in full, with the kernels that have most time; as JSON the saved run itself
     Show(Show),
     /// Throw old entries away; the newest commit of each baseline, branch and device stays
     Prune(Prune),
@@ -120,9 +121,8 @@ struct List {
     store: PathBuf,
     #[command(flatten)]
     chosen: Chosen,
-    /// Format of the listing
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Listing,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 #[derive(Debug, Args)]
@@ -138,9 +138,8 @@ struct Show {
     /// Kernel names as the profiler wrote them
     #[arg(long)]
     full_names: bool,
-    /// Format: `json` is the document itself, one after the other if there are several runs
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Listing,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 #[derive(Debug, Args)]
@@ -274,27 +273,20 @@ fn describe(run: &Run) -> String {
 }
 
 fn list(command: &List, terminal: &Terminal) -> Result<(), Failure> {
+    let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
-    let (filter, now, style) = (command.chosen.filter()?, now(), terminal.style());
-    terminal.print(&match command.format {
-        Listing::Text => report::baselines_text(&store, &filter, now, &style),
-        Listing::Json => report::baselines_json(&store, &filter, now),
-    })
+    let filter = command.chosen.filter()?;
+    let list = BaselineList { store: &store, filter: &filter, now: now() };
+    output::write(&places, &list, |style, _| style, terminal)
 }
 
 fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
+    let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
     let entries: Vec<&Entry> = store.find(&command.entry)?;
-    let style = report::Style { full_names: command.full_names, ..terminal.style() };
-    let parts: Vec<String> = entries
-        .iter()
-        .map(|entry| match command.format {
-            Listing::Text => report::baseline_page(entry, now(), command.top, &style),
-            Listing::Json => entry.run.json(),
-        })
-        .collect();
-    let between = if command.format == Listing::Text { "\n" } else { "" };
-    terminal.print(&parts.join(between))
+    let pages = BaselinePages { entries: &entries, now: now(), top: command.top };
+    let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
+    output::write(&places, &pages, style, terminal)
 }
 
 fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {

@@ -2,13 +2,14 @@
 
 use clap::Args;
 
-use super::args::{Configuration, Listing, Model, Reading};
+use super::args::{Configuration, Model, Reading};
 use super::config;
 use super::exit::Failure;
+use super::output::{self, Outputs};
 use super::sides::Sides;
 use super::terminal::Terminal;
-use crate::gate::{self, Calibration};
-use crate::report;
+use crate::gate;
+use crate::report::Calibrated;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,12 +38,12 @@ pub(super) struct Calibrate {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 
-    /// Format of the result
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Listing,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failure> {
+    let places = command.outputs.places("format of calibrations")?;
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let runs = sides.runs(&command.reading.files)?;
@@ -61,77 +62,5 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
         }
     }
     let found = gate::calibrate(&runs, &config.gate);
-    terminal.print(&match command.format {
-        Listing::Text => terminal.style().adapted(text(&found)),
-        Listing::Json => json(&found),
-    })
-}
-
-fn text(found: &Calibration) -> String {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let alarms = |share: f64| {
-        let all = 2 * found.pairs;
-        format!("{} of {all} ({})", (share * all as f64).round(), percent(share))
-    };
-    let mut lines = vec![
-        format!(
-            "{} of the same code, {} compared",
-            report::count(found.runs as u64, "run", "runs"),
-            report::count(found.pairs as u64, "pair", "pairs")
-        ),
-        format!(
-            "all kernels together: {} typically, {} at most",
-            percent(found.common.1),
-            percent(found.common.0)
-        ),
-    ];
-    let kernels = |shift: Option<f64>, compared: usize, what: &str| {
-        shift.map(|shift| {
-            format!("kernels with {what}: 99 % of {compared} comparisons within {}", percent(shift))
-        })
-    };
-    lines.extend(kernels(found.kernel, found.compared.0, "5 launches or more"));
-    lines.extend(kernels(found.few_launches, found.compared.1, "fewer launches"));
-    lines.push(format!("false alarms under the policy as it is: {}", alarms(found.alarms)));
-    lines.push(format!("false alarms with the floors below: {}", alarms(found.alarms_proposed)));
-    for (kernel, times) in found.noisy.iter().take(5) {
-        let times = report::count(*times as u64, "time", "times");
-        lines.push(format!(
-            "failed {times} under the policy as it is: {}",
-            report::printable(kernel)
-        ));
-    }
-    if found.runs < 5 {
-        lines
-            .push("so few runs tell little: five or more, on different days, tell more".to_owned());
-    }
-    let mut text = format!("# {}\n", lines.join("\n# "));
-    let noise = found.proposed;
-    text.push_str(&format!(
-        "\n[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
-        noise.kernel, noise.few_launches, noise.common
-    ));
-    text
-}
-
-fn json(found: &Calibration) -> String {
-    let document = serde_json::json!({
-        "schema": "rooflint/calibration/1",
-        "rooflint": env!("CARGO_PKG_VERSION"),
-        "runs": found.runs,
-        "pairs": found.pairs,
-        "common_largest": found.common.0,
-        "common_typical": found.common.1,
-        "kernel_99_percent": found.kernel,
-        "kernel_comparisons": found.compared.0,
-        "few_launches_99_percent": found.few_launches,
-        "few_launches_comparisons": found.compared.1,
-        "false_alarms": found.alarms,
-        "false_alarms_with_proposed": found.alarms_proposed,
-        "proposed": found.proposed,
-        "noisy": found.noisy.iter().map(|(kernel, failures)| {
-            serde_json::json!({ "kernel": kernel, "failures": failures })
-        }).collect::<Vec<_>>(),
-    });
-    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    output::write(&places, &Calibrated(&found), |style, _| style, terminal)
 }

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::{self, Failure};
-use super::output::{self, Known, Place};
+use super::output::{self, Places};
 use super::sides::{self, Sides};
 use super::terminal::Terminal;
 use super::{analyze, config};
@@ -15,7 +15,7 @@ use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::Filter;
-use crate::report::{self, GATE_OUTPUTS, GateOutput, GateReport, Style};
+use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
@@ -122,10 +122,10 @@ struct Side {
     across_devices: bool,
 
     /// Format of what goes to standard output
-    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(GATE_OUTPUTS.iter().map(|output| output.name)))]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(report::formats_with(GATE_OUTPUTS).map(|format| format.name)))]
     format: Option<String>,
 
-    /// Write to a file, in the format of its ending (.txt, .md, .json, .xml, .sarif), or as FORMAT=PATH;
+    /// Write to a file, in the format of its ending (.txt, .md, .html, .csv, .json, .xml, .sarif), or as FORMAT=PATH;
     /// may be given several times, `-` is standard output
     #[arg(
         short = 'o',
@@ -162,7 +162,7 @@ fn slowdown(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
-    let outputs = targets(&command.side)?;
+    let outputs = places(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
     let side = sides(&command.reading, &command.side, &config)?;
@@ -190,7 +190,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let setting = Setting { today: Some(sides::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     decision.notes.extend(baseline.notes);
-    write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
+    write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
     let code = code(decision.outcome, policy.warn_only);
     if code == exit::DONE { Ok(()) } else { Err(Failure::Verdict(code)) }
 }
@@ -208,7 +208,7 @@ const fn code(outcome: Outcome, warn_only: bool) -> u8 {
 }
 
 pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
-    let outputs = targets(&command.side)?;
+    let outputs = places(&command.side)?;
     let [baseline, current] = command.reading.files.as_slice() else {
         return Err(Failure::usage("diff takes two sides: a baseline and a current one").help(
             "several runs of a side: a quoted pattern such as 'main-*.csv', or `rooflint gate`",
@@ -224,7 +224,7 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let setting = Setting { today: Some(sides::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     decision.notes.extend(baseline.notes);
-    write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
+    write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
     // It informs; what could not be compared at all is no information.
     match decision.outcome {
         Outcome::NothingMeasured | Outcome::DifferentDevices => {
@@ -264,40 +264,30 @@ fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Fa
 }
 
 /// Where to write what.
-type Targets = Vec<Place<&'static GateOutput>>;
-
-fn targets(side: &Side) -> Result<Targets, Failure> {
-    let known: Vec<Known<&'static GateOutput>> = GATE_OUTPUTS
-        .iter()
-        .map(|output| Known { name: output.name, endings: output.endings, format: output })
-        .collect();
-    output::places(&side.outputs, side.format.as_deref(), &known, "gate format")
+fn places(side: &Side) -> Result<Places, Failure> {
+    let asked = (side.outputs.as_slice(), side.format.as_deref());
+    output::places_for(asked, GATE_OUTPUTS, "gate format")
 }
 
 fn write(
     decision: &gate::Decision,
     policy: &Policy,
     current: &[Run],
-    (side, outputs): (&Side, Targets),
+    (side, places): (&Side, &Places),
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let command = analyze::typed(std::env::args_os().skip(1));
     let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
+    let report =
+        GateReport { command: Some(&command), export, ..GateReport::new(decision, policy) };
     let summary = std::env::var_os("GITHUB_STEP_SUMMARY");
-    for Place { path, format } in outputs {
-        let mut report = GateReport::new(decision, policy);
-        report.command = Some(&command);
-        report.export = export;
+    let style = |style, path: &Path| {
         // A job summary takes more than a comment.
-        if summary.as_deref().is_some_and(|summary| summary == path.as_os_str()) {
-            report.limit = GateReport::SUMMARY;
-        }
-        let is_text = path.as_os_str() == "-" && format.name == "text";
-        let style = if is_text { terminal.style() } else { Style::default() };
-        let style = Style { full_names: side.full_names, ..style };
-        terminal.write(&path, (format.render)(&report, &style).as_bytes())?;
-    }
-    Ok(())
+        let is_summary = summary.as_deref().is_some_and(|summary| summary == path.as_os_str());
+        let limit = if is_summary { GateReport::SUMMARY } else { GateReport::COMMENT };
+        Style { full_names: side.full_names, limit: Some(limit), ..style }
+    };
+    output::write(places, &report, style, terminal)
 }
 
 /// Shows what the policy makes of known changes in copies of the runs.

@@ -1,10 +1,16 @@
 //! Where outputs go and in which format, the same in every command: `-o PATH` by the ending of the file,
 //! `-o FORMAT=PATH` by name, `-` for the standard output, as often as wanted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::args::Sheet;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
 use super::exit::Failure;
+use super::terminal::Terminal;
+#[cfg(feature = "plot")]
+use crate::report::{Encoding, PictureError};
+use crate::report::{self, FORMATS, Format, Reported, Style};
 
 /// A format that a command can write.
 #[derive(Debug, Clone, Copy)]
@@ -105,42 +111,125 @@ fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
     ))
 }
 
-/// What commands write that show figures as text, tables and curves.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum SheetOrPicture {
-    Sheet(Sheet),
-    #[cfg(feature = "plot")]
-    Picture(crate::report::Encoding),
+/// Where a command writes, and in which formats.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct Outputs {
+    /// Format of what goes to standard output
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
+    format: Option<String>,
+
+    /// Write to a file, in the format of its ending (.txt, .md, .html, .csv, .json; .svg and .png where
+    /// there is a picture), or as FORMAT=PATH; may be given several times, `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths")]
+    paths: Vec<PathBuf>,
 }
 
-/// The formats of figures as text, tables and curves.
-pub(super) const SHEETS: &[Known<SheetOrPicture>] = &[
-    Known { name: "text", endings: &["txt"], format: SheetOrPicture::Sheet(Sheet::Text) },
-    Known { name: "csv", endings: &["csv"], format: SheetOrPicture::Sheet(Sheet::Csv) },
-    Known { name: "json", endings: &["json"], format: SheetOrPicture::Sheet(Sheet::Json) },
+/// What a place gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// The subject in the format of this name.
+    Named(&'static str),
     #[cfg(feature = "plot")]
-    Known {
-        name: "svg",
-        endings: &["svg"],
-        format: SheetOrPicture::Picture(crate::report::Encoding::Svg),
-    },
-    #[cfg(feature = "plot")]
-    Known {
-        name: "png",
-        endings: &["png"],
-        format: SheetOrPicture::Picture(crate::report::Encoding::Png),
-    },
-];
+    Picture(Encoding),
+}
 
-impl Sheet {
-    /// Its name, where it is not what a command prints anyway.
-    pub(super) fn asked(self) -> Option<&'static str> {
-        match self {
-            Self::Text => None,
-            Self::Csv => Some("csv"),
-            Self::Json => Some("json"),
+/// The places of one run of a command.
+pub(super) type Places = Vec<Place<Kind>>;
+
+/// The formats of a subject, forms of its own included.
+fn known<R>(own: &'static [Format<R>]) -> Vec<Known<Kind>> {
+    let named = report::formats_with(own).map(|format| Known {
+        name: format.name,
+        endings: format.endings,
+        format: Kind::Named(format.name),
+    });
+    named.collect()
+}
+
+/// The places for a subject without a picture, all that is wrong found before anything is read.
+pub(super) fn places_for<R>(
+    asked: (&[PathBuf], Option<&str>),
+    own: &'static [Format<R>],
+    what: &str,
+) -> Result<Places, Failure> {
+    places(asked.0, asked.1, &known(own), what)
+}
+
+impl Outputs {
+    /// The places for a subject without a picture.
+    pub(super) fn places(&self, what: &str) -> Result<Places, Failure> {
+        places_for((&self.paths, self.format.as_deref()), report::NO_OWN, what)
+    }
+
+    /// The places for a subject that there is a picture of.
+    pub(super) fn places_or_pictures(&self, what: &str) -> Result<Places, Failure> {
+        #[cfg_attr(not(feature = "plot"), expect(unused_mut, reason = "pictures join the list"))]
+        let mut known = known(report::NO_OWN);
+        #[cfg(feature = "plot")]
+        known.extend([
+            Known { name: "svg", endings: &["svg"], format: Kind::Picture(Encoding::Svg) },
+            Known { name: "png", endings: &["png"], format: Kind::Picture(Encoding::Png) },
+        ]);
+        places(&self.paths, self.format.as_deref(), &known, what)
+    }
+}
+
+/// Writes a subject without a picture to its places.
+pub(super) fn write(
+    places: &[Place<Kind>],
+    subject: &dyn Reported,
+    style: impl Fn(Style, &Path) -> Style,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    for place in places {
+        match place.format {
+            Kind::Named(name) => write_named(place, name, subject, &style, terminal)?,
+            #[cfg(feature = "plot")]
+            Kind::Picture(_) => {
+                let path = place.path.display();
+                return Err(Failure::usage(format!("{path}: there is no picture of this")));
+            }
         }
     }
+    Ok(())
+}
+
+/// Writes a subject to its places, pictures as `picture` draws them.
+#[cfg(feature = "plot")]
+pub(super) fn write_or_draw(
+    places: &[Place<Kind>],
+    subject: &dyn Reported,
+    style: impl Fn(Style, &Path) -> Style,
+    terminal: &Terminal,
+    picture: impl Fn(Encoding) -> Result<Vec<u8>, PictureError>,
+) -> Result<(), Failure> {
+    for place in places {
+        match place.format {
+            Kind::Named(name) => write_named(place, name, subject, &style, terminal)?,
+            Kind::Picture(encoding) => {
+                let bytes = picture(encoding).map_err(|error| {
+                    Failure::usage(format!("{}: {error}", place.path.display()))
+                })?;
+                terminal.write(&place.path, &bytes)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Only text on the standard output is drawn for the terminal; all else is as in a file.
+fn write_named(
+    place: &Place<Kind>,
+    name: &str,
+    subject: &dyn Reported,
+    style: &impl Fn(Style, &Path) -> Style,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let is_for_terminal = place.is_stdout() && name == "text";
+    let drawn = if is_for_terminal { terminal.style() } else { Style::default() };
+    let text = report::written(subject, name, &style(drawn, &place.path));
+    terminal.write(&place.path, text.unwrap_or_default().as_bytes())
 }
 
 #[cfg(test)]

@@ -2,32 +2,31 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::args::{Predict, Sheet, Units};
+use super::args::{Predict, Units};
 use super::catalog;
 use super::exit::Failure;
-use super::output::{self, Place, SHEETS, SheetOrPicture};
+use super::output::{self, Kind, Place};
 use super::terminal::Terminal;
 use crate::catalog::Device;
 use crate::model::{Engine, Pipe};
 use crate::predict::{Crossing, FORMS, Form, ModelFile, Options, Sweep, form};
-use crate::report::{self, Predicted, Style};
+use crate::report::{FormList, FormPages, Predicted};
+
+/// What formats are called in messages.
+const WHAT: &str = "format of predictions";
 
 pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
     if command.list {
         return list(command, terminal);
     }
-    // The options of pictures are understood, also where none can be drawn.
-    #[cfg(not(feature = "plot"))]
-    let _ = &command.picture;
+    let places = command.outputs.places_or_pictures(WHAT)?;
     match &command.model {
-        Some(path) => step(command, path, terminal),
-        None => kernel(command, terminal),
+        Some(path) => step(command, path, &places, terminal),
+        None => kernel(command, &places, terminal),
     }
 }
 
-fn kernel(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
+fn kernel(command: &Predict, places: &[Place<Kind>], terminal: &Terminal) -> Result<(), Failure> {
     let Some((name, given)) = command.call.split_first() else {
         return Err(Failure::usage("no kernel is named")
             .help("`rooflint predict --list` shows every kernel with its parameters"));
@@ -52,7 +51,7 @@ fn kernel(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
         std::iter::once(form.name.to_owned()).chain(pairs(command, given)?).collect();
     let predicted =
         Predicted::Kernel { form, call: &call.join(" "), table: &table, crossings: &crossings };
-    print(&predicted, command, terminal)
+    write(&predicted, command, places, terminal)
 }
 
 /// The arguments of the kernel; `--dtype` is one of them.
@@ -71,38 +70,43 @@ fn pairs(command: &Predict, given: &[String]) -> Result<Vec<String>, Failure> {
     Ok(pairs)
 }
 
-fn step(command: &Predict, path: &Path, terminal: &Terminal) -> Result<(), Failure> {
+fn step(
+    command: &Predict,
+    path: &Path,
+    places: &[Place<Kind>],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     let model = ModelFile::read(path)?.with_sizes(&command.call)?;
     let options = options(command)?;
     let mut steps = Vec::new();
     for device in devices(command)? {
         steps.push(model.predict(&device, &options)?);
     }
-    print(&Predicted::Step { sizes: model.sizes(), steps: &steps }, command, terminal)
+    let predicted = Predicted::Step { sizes: model.sizes(), steps: &steps };
+    write(&predicted, command, places, terminal)
 }
 
-fn print(predicted: &Predicted<'_>, command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
-    let text = |sheet: Sheet, style: &Style| match sheet {
-        Sheet::Text => predicted.text(style),
-        Sheet::Csv => predicted.csv(),
-        Sheet::Json => predicted.json(),
-    };
-    for place in places(command)? {
-        let style = if place.is_stdout() { terminal.style() } else { Style::default() };
-        let bytes = match place.format {
-            SheetOrPicture::Sheet(sheet) => text(sheet, &style).into_bytes(),
-            #[cfg(feature = "plot")]
-            SheetOrPicture::Picture(encoding) => predicted
-                .picture(&command.picture.canvas(), encoding)
-                .map_err(|error| Failure::usage(error.to_string()))?,
-        };
-        terminal.write(&place.path, &bytes)?;
-    }
-    Ok(())
+#[cfg(feature = "plot")]
+fn write(
+    predicted: &Predicted<'_>,
+    command: &Predict,
+    places: &[Place<Kind>],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let picture = |encoding| predicted.picture(&command.picture.canvas(), encoding);
+    output::write_or_draw(places, predicted, |style, _| style, terminal, picture)
 }
 
-fn places(command: &Predict) -> Result<Vec<Place<SheetOrPicture>>, Failure> {
-    output::places(&command.paths, command.format.asked(), SHEETS, "format of predictions")
+/// The options of pictures are understood, also where none can be drawn.
+#[cfg(not(feature = "plot"))]
+fn write(
+    predicted: &Predicted<'_>,
+    command: &Predict,
+    places: &[Place<Kind>],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let _ = &command.picture;
+    output::write(places, predicted, |style, _| style, terminal)
 }
 
 fn devices(command: &Predict) -> Result<Vec<Device>, Failure> {
@@ -128,33 +132,14 @@ fn options(command: &Predict) -> Result<Options, Failure> {
     })
 }
 
-#[derive(Serialize)]
-struct Listing<'a> {
-    schema: &'static str,
-    forms: &'a [&'a Form],
-}
-
-/// Every kernel, or one in full.
+/// Every kernel, or some in full.
 fn list(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
-    let chosen: Vec<&Form> = match command.call.as_slice() {
-        [] => FORMS.iter().collect(),
-        names => names.iter().map(|name| form(name)).collect::<Result<_, _>>()?,
-    };
-    let text = match command.format {
-        Sheet::Json => {
-            let listing = Listing { schema: "rooflint/predictable-kernels/1", forms: &chosen };
-            // Forms have string keys only, so they always serialize.
-            serde_json::to_string_pretty(&listing).unwrap_or_default() + "\n"
-        }
-        Sheet::Csv => {
-            return Err(Failure::usage("the list of kernels has no CSV form")
-                .help("use --format text or --format json"));
-        }
-        Sheet::Text if command.call.is_empty() => report::kernel_list(&chosen, &terminal.style()),
-        Sheet::Text => {
-            let pages = chosen.iter().map(|form| report::kernel_page(form, &terminal.style()));
-            pages.collect::<Vec<_>>().join("\n")
-        }
-    };
-    terminal.print(&text)
+    let places = command.outputs.places(WHAT)?;
+    if command.call.is_empty() {
+        let all: Vec<&Form> = FORMS.iter().collect();
+        return output::write(&places, &FormList(&all), |style, _| style, terminal);
+    }
+    let chosen: Vec<&Form> =
+        command.call.iter().map(|name| form(name)).collect::<Result<_, _>>()?;
+    output::write(&places, &FormPages(&chosen), |style, _| style, terminal)
 }

@@ -40,6 +40,7 @@ impl Terminal {
                 color: color(AutoStream::choice(&stdout)),
                 ascii: options.ascii || !utf8_locale(),
                 full_names: false,
+                limit: None,
             },
             stderr_color: color(AutoStream::choice(&io::stderr())),
         }

@@ -1,16 +1,16 @@
 //! `trend`: how the saved runs of a program moved from commit to commit, and where they changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::args::{Picture, Sheet};
+use super::args::Picture;
 use super::baseline::{Chosen, FOLDER};
 use super::exit::Failure;
-use super::output::{self, SHEETS, SheetOrPicture};
+use super::output::{self, Outputs};
 use super::terminal::Terminal;
 use crate::history::{self, Store, TrendMetric};
-use crate::report::Style;
+use crate::report::{Style, TrendReport};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,14 +50,8 @@ pub(super) struct Trend {
     #[arg(long)]
     full_names: bool,
 
-    /// Format of what goes to standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Sheet,
-
-    /// Write to a file: .txt, .csv, .json, .svg or .png, or as FORMAT=PATH; may be given several times, `-` is
-    /// standard output
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 
     #[command(flatten)]
     picture: Picture,
@@ -87,11 +81,7 @@ impl Followed {
 }
 
 pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
-    // The options of pictures are understood, also where none can be drawn.
-    #[cfg(not(feature = "plot"))]
-    let _ = &command.picture;
-    let places =
-        output::places(&command.paths, command.format.asked(), SHEETS, "format of trends")?;
+    let places = command.outputs.places_or_pictures("format of trends")?;
     let store = Store::open(&command.store)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
@@ -99,29 +89,18 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     trend
         .notes
         .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));
-    let text = |sheet: Sheet, style: Style| match sheet {
-        Sheet::Text => trend.text(command.top, &Style { full_names: command.full_names, ..style }),
-        Sheet::Csv => trend.csv(),
-        Sheet::Json => trend.json(),
-    };
-    for place in places {
-        let style = if place.is_stdout() { terminal.style() } else { Style::default() };
-        let bytes = match place.format {
-            SheetOrPicture::Sheet(sheet) => text(sheet, style).into_bytes(),
-            #[cfg(feature = "plot")]
-            SheetOrPicture::Picture(encoding) => picture(&trend, command, encoding)?,
-        };
-        terminal.write(&place.path, &bytes)?;
+    let report = TrendReport { trend: &trend, top: command.top };
+    let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
+    #[cfg(feature = "plot")]
+    {
+        let canvas = command.picture.canvas();
+        let picture = |encoding| crate::report::trend_picture(&trend, &canvas, encoding);
+        output::write_or_draw(&places, &report, style, terminal, picture)
     }
-    Ok(())
-}
-
-#[cfg(feature = "plot")]
-fn picture(
-    trend: &history::Trend,
-    command: &Trend,
-    encoding: crate::report::Encoding,
-) -> Result<Vec<u8>, Failure> {
-    crate::report::trend_picture(trend, &command.picture.canvas(), encoding)
-        .map_err(|error| Failure::usage(error.to_string()))
+    // The options of pictures are understood, also where none can be drawn.
+    #[cfg(not(feature = "plot"))]
+    {
+        let _ = &command.picture;
+        output::write(&places, &report, style, terminal)
+    }
 }

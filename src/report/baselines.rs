@@ -1,15 +1,14 @@
 //! A store of baselines as people read it: what is in it, and one entry in full.
 
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
-use super::text::{heading, table, wrap};
-use super::view::{
-    MISSING, Style, Table, TimeUnit, count, factor, optional, percent, printable, si,
+use super::document::{
+    Block, Cell, Column, Document, Figure, Form, MISSING, Section, Table, first_of,
 };
+use super::view::{Style, count, factor, printable, si};
+use super::{Reported, pretty};
 use crate::compare::{Run, RunKernel, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
-use crate::units::Seconds;
 
 /// What is in a store, as JSON.
 #[derive(Serialize)]
@@ -54,106 +53,123 @@ impl<'a> From<&'a Unreadable> for Unread<'a> {
     }
 }
 
-/// What is in a store, one object per entry. Fit for programs.
-#[must_use]
-pub fn baselines_json(store: &Store, filter: &Filter, now: Moment) -> String {
-    let fitting = store.entries().iter().filter(|entry| filter.fits(entry));
-    let entries = fitting.map(|entry| Listed {
-        baseline: &entry.name,
-        entry: &entry.id,
-        file: entry.path.display().to_string(),
-        saved: entry.run.origin.saved.as_deref(),
-        age_days: entry.age_days(now),
-        commit: entry.run.origin.commit.as_deref(),
-        branch: entry.run.origin.branch.as_deref(),
-        label: &entry.run.label,
-        devices: entry.run.device_names(),
-        ceilings: &entry.run.ceilings,
-        kernels: entry.run.kernels.len(),
-        launches: entry.run.launches,
-        timed_launches: entry.run.timed_launches,
-        measured_s: entry.run.measured_s,
-        rooflint: &entry.run.rooflint,
-        fingerprint: &entry.run.fingerprint,
-    });
-    let listing = Listing {
-        schema: "rooflint/baselines-list/1",
-        folder: store.folder().display().to_string(),
-        entries: entries.collect(),
-        unreadable: store.unreadable().iter().map(Unread::from).collect(),
-        doubts: doubts(store, filter),
-    };
-    // Keys are words and floats are finite, so it always serializes.
-    serde_json::to_string_pretty(&listing).unwrap_or_default() + "\n"
+/// What is in a store.
+#[derive(Debug, Clone, Copy)]
+pub struct BaselineList<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// Which of its entries.
+    pub filter: &'a Filter,
+    /// Ages count to this time.
+    pub now: Moment,
 }
 
-/// What is in a store: a row per commit, the oldest first.
-#[must_use]
-pub fn baselines_text(store: &Store, filter: &Filter, now: Moment, style: &Style) -> String {
-    let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
-    let mut text = String::new();
-    if all.is_empty() {
-        text.push_str(&format!("{}\n", printable(&store.nothing(filter))));
-    } else {
-        let totals = || all.iter().filter_map(total);
-        let unit = TimeUnit::of(totals());
-        let time = format!("time [{}]", unit.symbol);
-        let mut rows = Table::new(&[
-            ("baseline", false),
-            ("saved", false),
-            ("age", true),
-            ("commit", false),
-            ("branch", false),
-            ("device", false),
-            ("ceilings", false),
-            ("runs", true),
-            ("kernels", true),
-            (&time, true),
-            ("version", false),
-        ]);
-        rows.rows.extend(all.iter().map(|batch| row(batch, unit, now)));
+impl Reported for BaselineList<'_> {
+    /// A row per commit, the oldest first.
+    fn document(&self, _: &Style) -> Document {
+        let Self { store, filter, now } = *self;
+        let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
+        let folder = printable(&store.folder().display().to_string());
         let runs = all.iter().map(|batch| batch.entries.len() as u64).sum();
-        text.push_str(&format!(
-            "{}: {} of {}\n\n",
-            printable(&store.folder().display().to_string()),
-            count(runs, "run", "runs"),
-            count(all.len() as u64, "commit", "commits")
-        ));
-        table(&mut text, &rows, &[], style, 5);
+        let (runs, commits) =
+            (count(runs, "run", "runs"), count(all.len() as u64, "commit", "commits"));
+        let mut document = Document::titled(format!("{folder}: {runs} of {commits}"));
+        if all.is_empty() {
+            document = Document::new(folder);
+            document.push(Block::Paragraph(printable(&store.nothing(filter))));
+        } else {
+            document.push(Block::Table(table(&all, now)));
+        }
+        document.section("Doubts", vec![Block::lines(doubts(store, filter))]);
+        document.section("Not read", vec![Block::lines(unread(store))]);
+        document
     }
-    sentences(&mut text, "Doubts", &doubts(store, filter), style);
-    sentences(&mut text, "Not read", &unread(store), style);
-    style.adapted(text)
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        (format == "json").then(|| pretty(&self.listing()))
+    }
 }
 
-fn row(batch: &Batch<'_>, unit: TimeUnit, now: Moment) -> Vec<String> {
-    let Some(first) = batch.entries.first() else { return Vec::new() };
-    let kernels = batch.entries.iter().map(|entry| entry.run.kernels.len());
-    let (least, most) = (kernels.clone().min().unwrap_or(0), kernels.max().unwrap_or(0));
-    vec![
-        first.name.clone(),
-        optional(batch.saved().map(minute)),
-        optional(first.age_days(now).map(|days| format!("{days} d"))),
-        optional(first.short_commit().map(printable)),
-        optional(batch.branch().map(printable)),
-        printable(&first.run.device_names().join(", ")),
-        printable(&first.run.ceilings),
-        batch.entries.len().to_string(),
-        if least == most { most.to_string() } else { format!("{least} to {most}") },
-        optional(total(batch).map(|time| unit.show(time))),
-        printable(&first.run.rooflint),
-    ]
+impl BaselineList<'_> {
+    fn listing(&self) -> Listing<'_> {
+        let fitting = self.store.entries().iter().filter(|entry| self.filter.fits(entry));
+        let entries = fitting.map(|entry| Listed {
+            baseline: &entry.name,
+            entry: &entry.id,
+            file: entry.path.display().to_string(),
+            saved: entry.run.origin.saved.as_deref(),
+            age_days: entry.age_days(self.now),
+            commit: entry.run.origin.commit.as_deref(),
+            branch: entry.run.origin.branch.as_deref(),
+            label: &entry.run.label,
+            devices: entry.run.device_names(),
+            ceilings: &entry.run.ceilings,
+            kernels: entry.run.kernels.len(),
+            launches: entry.run.launches,
+            timed_launches: entry.run.timed_launches,
+            measured_s: entry.run.measured_s,
+            rooflint: &entry.run.rooflint,
+            fingerprint: &entry.run.fingerprint,
+        });
+        Listing {
+            schema: "rooflint/baselines-list/1",
+            folder: self.store.folder().display().to_string(),
+            entries: entries.collect(),
+            unreadable: self.store.unreadable().iter().map(Unread::from).collect(),
+            doubts: doubts(self.store, self.filter),
+        }
+    }
+}
+
+fn table(all: &[Batch<'_>], now: Moment) -> Table {
+    let mut table = Table::new(
+        "commits",
+        vec![
+            Column::text("baseline", "baseline"),
+            Column::text("saved", "saved"),
+            Column::number("age_days", "age [d]", Form::Count),
+            Column::text("commit", "commit"),
+            Column::text("branch", "branch").spare(23),
+            Column::name("device", "device"),
+            Column::text("ceilings", "ceilings").spare(24),
+            Column::number("runs", "runs", Form::Count),
+            Column::number("kernels", "kernels", Form::Count).spare(22),
+            Column::number("measured_s", "time", Form::Time),
+            Column::text("version", "version").spare(25),
+        ],
+    );
+    for batch in all {
+        let Some(first) = batch.entries.first() else { continue };
+        let kernels = batch.entries.iter().map(|entry| entry.run.kernels.len() as f64);
+        let (least, most) =
+            (kernels.clone().fold(f64::INFINITY, f64::min), kernels.fold(0.0, f64::max));
+        table.push([
+            Cell::text(printable(&first.name)),
+            Cell::maybe_text(batch.saved().map(minute)),
+            first.age_days(now).map_or(Cell::Missing, Cell::count),
+            Cell::maybe_text(first.short_commit().map(printable)),
+            Cell::maybe_text(batch.branch().map(printable)),
+            Cell::text(printable(&first.run.device_names().join(", "))),
+            Cell::text(printable(&first.run.ceilings)),
+            Cell::count(batch.entries.len() as u64),
+            if least < most { Cell::Between(least, most) } else { Cell::Number(most) },
+            Cell::maybe(total(batch)),
+            Cell::text(printable(&first.run.rooflint)),
+        ]);
+    }
+    table
 }
 
 /// A time as tables show it: to the minute.
-pub(super) fn minute(moment: Moment) -> String {
+fn minute(moment: Moment) -> String {
     let text = moment.to_string();
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
-fn total(batch: &Batch<'_>) -> Option<Seconds> {
+/// The median time of its runs, in seconds.
+fn total(batch: &Batch<'_>) -> Option<f64> {
     let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s).collect();
-    median(&times).map(Seconds::new)
+    median(&times)
 }
 
 /// What of the newest runs of each baseline is far from those before, in sentences.
@@ -190,21 +206,39 @@ pub fn unread(store: &Store) -> Vec<String> {
     told.map(|one| printable(&format!("{}: {}", one.path.display(), one.reason))).collect()
 }
 
-fn sentences(text: &mut String, title: &str, lines: &[String], style: &Style) {
-    if lines.is_empty() {
-        return;
+/// Everything about entries, with the kernels that have most time.
+#[derive(Debug, Clone, Copy)]
+pub struct BaselinePages<'a> {
+    /// The entries.
+    pub entries: &'a [&'a Entry],
+    /// Ages count to this time.
+    pub now: Moment,
+    /// Kernels shown of each; the machine formats carry all.
+    pub top: usize,
+}
+
+impl Reported for BaselinePages<'_> {
+    fn document(&self, style: &Style) -> Document {
+        let name = |entry: &Entry| printable(&format!("{}/{}", entry.name, entry.id));
+        if let [entry] = self.entries {
+            let blocks = page(entry, self.now, self.top, style);
+            return Document { blocks, ..Document::titled(name(entry)) };
+        }
+        let mut document = Document::new("Saved runs");
+        for entry in self.entries {
+            document.section(name(entry), page(entry, self.now, self.top, style));
+        }
+        document
     }
-    heading(text, style, title);
-    for line in lines {
-        wrap(text, "  ", 4, line, style);
+
+    /// The saved runs themselves, one after the other.
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        (format == "json").then(|| self.entries.iter().map(|entry| entry.run.json()).collect())
     }
 }
 
-/// Everything about one entry, with the kernels that have most time.
-#[must_use]
-pub fn baseline_page(entry: &Entry, now: Moment, top: usize, style: &Style) -> String {
+fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
     let run = &entry.run;
-    let mut text = format!("{}/{}\n", entry.name, entry.id);
     let origin = &run.origin;
     let age = entry.age_days(now).map(|days| format!(" ({days} d ago)")).unwrap_or_default();
     let files = run.files.iter().map(|file| {
@@ -235,13 +269,16 @@ pub fn baseline_page(entry: &Entry, now: Moment, top: usize, style: &Style) -> S
         ("rooflint", Some(run.rooflint.clone())),
         ("fingerprint", Some(run.fingerprint.clone())),
     ];
-    for (label, value) in rows {
+    let figures = rows.map(|(label, value)| {
         let value = value.filter(|value| !value.is_empty()).unwrap_or_else(|| MISSING.to_owned());
-        let pad = " ".repeat(18_usize.saturating_sub(label.width()));
-        wrap(&mut text, &format!("  {label}{pad}"), 20, &printable(&value), style);
-    }
-    kernels(&mut text, run, top, style);
-    style.adapted(text)
+        Figure::new(label, printable(&value), "")
+    });
+    let shown = run.kernels.get(..top).unwrap_or(&run.kernels);
+    let title = format!("Kernels by time{}", first_of(shown.len(), run.kernels.len()));
+    let kernels = Section::new(title, vec![Block::Table(kernels(shown, style))]);
+    let mut blocks = vec![Block::Figures(figures.into())];
+    blocks.extend((!shown.is_empty()).then_some(Block::Section(kernels)));
+    blocks
 }
 
 fn run_headroom(run: &Run) -> Option<f64> {
@@ -250,44 +287,30 @@ fn run_headroom(run: &Run) -> Option<f64> {
     (expected > 0.0).then(|| judged().map(|kernel| kernel.modelled_s).sum::<f64>() / expected)
 }
 
-fn kernels(text: &mut String, run: &Run, top: usize, style: &Style) {
-    let shown: Vec<&RunKernel> = run.kernels.iter().take(top).collect();
-    if shown.is_empty() {
-        return;
-    }
-    let of = if shown.len() < run.kernels.len() {
-        format!(", the first {} of {}", shown.len(), run.kernels.len())
-    } else {
-        String::new()
-    };
-    heading(text, style, &format!("Kernels by time{of}"));
-    let times = || shown.iter().map(|kernel| Seconds::new(kernel.measured_s));
-    let launches = || shown.iter().map(|kernel| Seconds::new(kernel.mean_s()));
-    let (all, one) = (TimeUnit::of(times()), TimeUnit::of(launches()));
-    let titles = (format!("time [{}]", all.symbol), format!("a launch [{}]", one.symbol));
-    let mut rows = Table::new(&[
-        ("kernel", false),
-        ("share", true),
-        (&titles.0, true),
-        ("launches", true),
-        (&titles.1, true),
-        ("headroom", true),
-    ]);
-    for kernel in &shown {
-        let name = if style.full_names && !kernel.full_name.is_empty() {
-            &kernel.full_name
-        } else {
-            &kernel.name
-        };
+fn kernels(shown: &[RunKernel], style: &Style) -> Table {
+    let mut table = Table::new(
+        "kernels",
+        vec![
+            Column::name("kernel", "kernel"),
+            Column::number("share", "share", Form::Share).spare(11),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("launches", "launches", Form::Count).spare(14),
+            Column::number("mean_s", "a launch", Form::Time).scale(1),
+            Column::number("headroom", "headroom", Form::Factor),
+        ],
+    );
+    for kernel in shown {
+        let is_full = style.full_names && !kernel.full_name.is_empty();
+        let name = if is_full { &kernel.full_name } else { &kernel.name };
         let operator = kernel.operator.as_ref().map(|operator| format!(" [{operator}]"));
-        rows.rows.push(vec![
-            printable(&format!("{name}{}", operator.unwrap_or_default())),
-            percent(kernel.share),
-            all.show(Seconds::new(kernel.measured_s)),
-            kernel.launches.to_string(),
-            optional((kernel.timed > 0).then(|| one.show(Seconds::new(kernel.mean_s())))),
-            optional(kernel.headroom().map(factor)),
+        table.push([
+            Cell::text(printable(&format!("{name}{}", operator.unwrap_or_default()))),
+            Cell::Number(kernel.share),
+            Cell::Number(kernel.measured_s),
+            Cell::count(kernel.launches),
+            Cell::maybe((kernel.timed > 0).then(|| kernel.mean_s())),
+            Cell::maybe(kernel.headroom()),
         ]);
     }
-    table(text, &rows, &[], style, 0);
+    table
 }

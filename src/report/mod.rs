@@ -1,51 +1,64 @@
-//! Analysis and findings → text, Markdown, JSON, CSV, a page. Pure: the same report gives the same bytes.
+//! What was found → text, Markdown, a page, CSV, JSON. Pure: the same subject gives the same bytes.
 //!
-//! To add an output: one file with an `OUTPUT` constant, one line in the list below.
+//! Every subject becomes a document once ([`Reported::document`]), and every format draws any document
+//! ([`FORMATS`]). Where programs need more than a document says, a subject has a form of its own
+//! ([`Reported::own`]).
 
-mod advice;
 #[cfg(feature = "gate")]
 mod baselines;
+#[cfg(feature = "gate")]
+mod calibration;
+mod devices;
+mod document;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+mod formats;
 #[cfg(feature = "gate")]
 mod gate;
-mod groups;
+mod inspection;
 mod numbers;
 #[cfg(feature = "plot")]
 mod pictures;
 mod predicted;
 mod roofs;
+mod rule_list;
+mod run;
 #[cfg(feature = "plot")]
 mod scene;
 mod tool_advice;
 #[cfg(feature = "gate")]
 mod trend;
-mod verdict;
 mod view;
-mod what_if;
 
 use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
 #[cfg(feature = "gate")]
-pub use baselines::{baseline_page, baselines_json, baselines_text, doubts, unread};
-pub use explained::explained;
+pub use baselines::{BaselineList, BaselinePages, doubts, unread};
+#[cfg(feature = "gate")]
+pub use calibration::Calibrated;
+pub use devices::{DeviceList, DevicePage};
+pub use document::{Block, Cell, Column, Document, Fact, Figure, Form, Item, Row, Section, Table, Tone};
+pub use explained::Explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
+pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};
+pub use inspection::Inspection;
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]
 pub use pictures::{Subject, picture};
-pub use predicted::{
-    Predicted, kernel_list, kernel_page, page, prediction_schema, step_prediction_schema,
-};
+pub use predicted::{FormList, FormPages, Predicted, prediction_schema, step_prediction_schema};
+pub use rule_list::{RuleList, RulePage};
+#[cfg(feature = "gate")]
+pub use trend::TrendReport;
 #[cfg(feature = "plot")]
 pub use trend::trend_picture;
 pub use view::Style;
 
-/// What is reported.
+/// A judged run, as it is reported.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
     /// The judged profile.
@@ -60,30 +73,107 @@ pub struct Report<'a> {
     pub command: Option<&'a str>,
 }
 
-/// One format a report can be written in.
-#[derive(Debug)]
-pub struct Output {
+/// What is reported on: a run, a kernel, a gate's decision, a trend …
+pub trait Reported {
+    /// What is to say of it, before it has a format.
+    fn document(&self, style: &Style) -> Document;
+
+    /// Its own form of a format, for programs that read this subject; `None` where the document's does.
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        let _ = (format, style);
+        None
+    }
+}
+
+/// A subject in a format, by the format's name; `None` if there is no such format.
+#[must_use]
+pub fn written(subject: &dyn Reported, format: &str, style: &Style) -> Option<String> {
+    subject.own(format, style).or_else(|| {
+        let format = FORMATS.iter().find(|one| one.name == format)?;
+        Some((format.render)(&subject.document(style), style))
+    })
+}
+
+/// A document of its own, as JSON.
+fn pretty(document: &impl serde::Serialize) -> String {
+    // What is reported has string keys and finite numbers, so it always serializes.
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+/// The name, the endings and the purpose of a format.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
     /// Name on the command line.
     pub name: &'static str,
-    /// File name endings that select it, the usual one first.
+    /// File name endings that select it, the usual one first; none where the name must be given.
     pub endings: &'static [&'static str],
     /// What it is for, in one line.
     pub summary: &'static str,
-    /// Renders a report.
-    pub render: fn(&Report<'_>, &Style) -> String,
 }
+
+/// For subjects without a format that no document has.
+pub const NO_OWN: &[Format] = &[];
+
+/// Several subjects, one after the other.
+#[allow(missing_debug_implementations, reason = "what is reported on need not be printable")]
+pub struct Joined<'a> {
+    /// The title of a page that holds all of them.
+    pub title: String,
+    /// The subjects.
+    pub parts: Vec<Box<dyn Reported + 'a>>,
+}
+
+impl Reported for Joined<'_> {
+    fn document(&self, style: &Style) -> Document {
+        let mut parts: Vec<Document> = self.parts.iter().map(|one| one.document(style)).collect();
+        if parts.len() == 1
+            && let Some(only) = parts.pop()
+        {
+            return only;
+        }
+        let mut document = Document::titled(self.title.clone());
+        for part in parts {
+            document.section(part.title, part.blocks);
+        }
+        document
+    }
+
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        if let [only] = self.parts.as_slice() {
+            return only.own(format, style);
+        }
+        // Read from top to bottom, each is as it would be alone.
+        let is_read = matches!(format, "text" | "markdown");
+        is_read.then(|| {
+            let parts = self.parts.iter().filter_map(|part| written(&**part, format, style));
+            parts.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+/// Every format of a subject with these forms of its own: first those of all documents.
+pub fn formats_with<R>(own: &'static [Format<R>]) -> impl Iterator<Item = Named> {
+    fn named<R>(format: &'static Format<R>) -> Named {
+        Named { name: format.name, endings: format.endings, summary: format.summary }
+    }
+    let instead = |name: &str| own.iter().find(|one| one.name == name).map(named);
+    let all = FORMATS.iter().map(move |one| instead(one.name).unwrap_or_else(|| named(one)));
+    let is_new = |one: &&Format<R>| FORMATS.iter().all(|known| known.name != one.name);
+    all.chain(own.iter().filter(is_new).map(named))
+}
+
+/// A form of its own of the report of a run.
+pub type Output = Format<fn(&Report<'_>, &Style) -> String>;
 
 macro_rules! outputs {
     ($($(#[$condition:meta])* $module:ident),* $(,)?) => {
         $($(#[$condition])* mod $module;)*
-        /// Every output, in the order of the help text.
+        /// The formats of its own.
         pub const OUTPUTS: &[Output] = &[$($(#[$condition])* $module::OUTPUT),*];
     };
 }
 
 outputs! {
-    text,
-    markdown,
     json,
     csv,
     #[cfg(feature = "page")]
@@ -93,9 +183,3 @@ outputs! {
 #[cfg(feature = "page")]
 pub use html::{LearnError, learn};
 pub use json::schema;
-
-/// The output with this name.
-#[must_use]
-pub fn output(name: &str) -> Option<&'static Output> {
-    OUTPUTS.iter().find(|output| output.name == name)
-}

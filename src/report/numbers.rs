@@ -1,7 +1,7 @@
 //! Numbers and names as people read them: three digits, SI prefixes, nothing that controls a terminal.
 
 use crate::units::Seconds;
-pub(super) use crate::units::{digits, factor, percent, si};
+pub(super) use crate::units::{change, change_interval, digits, factor, percent, si};
 
 /// Removes what could control a terminal or disguise a text: control and bidirectional characters.
 #[must_use]
@@ -25,6 +25,26 @@ pub fn printable_lines(text: &str) -> String {
 #[must_use]
 pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A number that counts, without a fraction where it has none.
+pub(super) fn count_of(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
+}
+
+/// A count in full, with separators; with three digits where it is too large or not whole.
+pub(super) fn whole(value: f64) -> String {
+    if value.fract() != 0.0 || value >= 9e15 {
+        return si(value, "").trim_end().to_owned();
+    }
+    let digits = format!("{value:.0}");
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| std::str::from_utf8(group).ok())
+        .collect();
+    groups.join(",")
 }
 
 /// The unit of a column of times, chosen by its largest.
@@ -61,6 +81,17 @@ mod tests {
         assert_eq!(unit.symbol, "ms");
         assert_eq!(unit.show(Seconds::new(5e-6)), "0.005");
         assert_eq!(unit.show(Seconds::new(2e-3)), "2.00");
+    }
+
+    #[test]
+    fn counts_are_shown_in_full() {
+        for (value, shown) in
+            [(0.0, "0"), (999.0, "999"), (1000.0, "1,000"), (137_438_953_472.0, "137,438,953,472")]
+        {
+            assert_eq!(whole(value), shown);
+        }
+        assert_eq!(whole(2.5), "2.50");
+        assert_eq!(whole(1e16), "10.0 P");
     }
 
     #[test]

@@ -1,21 +1,8 @@
 //! What the profiler's own rules say of a kernel, beside our findings: one line each.
 
-use super::explained::Lines;
-use super::view::{self, Style, printable};
+use super::view::{self, printable};
 use crate::analysis::{AdviceSpeedup, Kernel};
 use crate::model::SpeedupScope;
-
-/// The lines under a heading of their own; nothing where the export has no rules.
-pub(super) fn told(kernel: &Kernel, style: &Style) -> String {
-    if kernel.tool_advice.is_empty() {
-        return String::new();
-    }
-    let mut lines = Lines::below_heading();
-    for [rule, mark, remark] in rows(kernel) {
-        lines.add(&rule, mark, remark);
-    }
-    format!("  {}\n{}", style.bold("Nsight Compute says"), lines.draw(style))
-}
 
 /// Rule, mark with the estimate, and what it is about, of each.
 pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {

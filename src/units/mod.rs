@@ -27,7 +27,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use shown::{digits, factor, percent, si};
+pub use shown::{change, change_interval, digits, factor, percent, si};
 
 macro_rules! quantity {
     ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(

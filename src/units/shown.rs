@@ -58,9 +58,50 @@ pub fn factor(value: f64) -> String {
     if value >= 9999.5 { ">9999 ×".to_owned() } else { format!("{} ×", digits(value)) }
 }
 
+/// A relative change with its sign: `+12.3 %`.
+#[must_use]
+pub fn change(relative: f64) -> String {
+    format!("{} %", signed(relative * 100.0))
+}
+
+/// The ends of an interval of relative changes: `[+10.1, +14.0] %`.
+#[must_use]
+pub fn change_interval(low: f64, high: f64) -> String {
+    format!("[{}, {}] %", signed(low * 100.0), signed(high * 100.0))
+}
+
+/// Three digits and a sign, which nothing that is shown as zero has.
+fn signed(value: f64) -> String {
+    if !value.is_finite() {
+        return if value > 0.0 { "unbounded".to_owned() } else { "-".to_owned() };
+    }
+    let shown = digits(value.abs());
+    let is_zero = !shown.contains(|c: char| ('1'..='9').contains(&c));
+    match value {
+        _ if is_zero => "0.00".to_owned(),
+        value if value < 0.0 => format!("-{shown}"),
+        _ => format!("+{shown}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::si;
+    use super::{change, change_interval, si};
+
+    #[test]
+    fn changes_have_three_digits_and_a_sign() {
+        for (relative, shown) in [
+            (0.123_4, "+12.3 %"),
+            (-0.031, "-3.10 %"),
+            (0.0, "0.00 %"),
+            (-0.000_001, "0.00 %"),
+            (1.5, "+150 %"),
+            (f64::INFINITY, "unbounded %"),
+        ] {
+            assert_eq!(change(relative), shown);
+        }
+        assert_eq!(change_interval(0.101, 0.14), "[+10.1, +14.0] %");
+    }
 
     #[test]
     fn numbers_have_three_significant_digits_and_a_prefix() {

@@ -328,7 +328,7 @@ fn devices_are_listed_and_shown_with_their_sources() {
 fn inspecting_names_what_is_missing_and_the_command_that_supplies_it() {
     let text = run(&["inspect", "fixtures/ncu_long/l4-metrics-cut-off.csv"]).stdout;
     for part in
-        ["ncu-long", "1 launches", "Missing", "FP32 operations", "ncu --csv --metrics", "cut off"]
+        ["ncu-long", "1 launch, 1 record or cell skipped", "Missing", "FP32 operations", "ncu --csv --metrics", "cut off"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -143,13 +143,13 @@ fn a_waived_kernel_is_looked_at_all_the_same() {
 #[test]
 fn own_rules_are_listed_and_documented() {
     let list = with_config(&two(), &["rules"]);
-    assert!(list.stdout.contains("\nslow-house-gemm"), "{}", list.stdout);
-    assert_eq!(list.stdout.lines().count(), rules::RULES.len() + 2);
+    assert!(list.stdout.contains("\n  slow-house-gemm "), "{}", list.stdout);
+    assert_eq!(list.stdout.lines().count(), rules::RULES.len() + 3, "a header, and two of the user's own");
     let page = with_config(&two(), &["rules", "long-launch"]);
     for told in ["# long-launch", "over launches", "duration_s > 1e-3", "| `sm_clock_hz` | Hz |"] {
         assert!(page.stdout.contains(told), "{told}: {}", page.stdout);
     }
-    assert!(program(&["rules", "--no-config"]).stdout.lines().count() == rules::RULES.len());
+    assert!(program(&["rules", "--no-config"]).stdout.lines().count() == rules::RULES.len() + 1);
     for over in Over::ALL {
         let columns = program(&["rules", "--columns", over.key()]);
         assert_eq!(columns.stdout, rules::columns_page(over));
@@ -229,7 +229,7 @@ fn the_columns_of_kernels_are_those_of_the_csv_report() {
     analysed(|profile, analysis| {
         let findings = rules::check(profile, analysis, &Settings::default());
         let report = Report { analysis, findings: &findings, top: 10, what_if: &[], command: None };
-        let text = (report::output("csv").unwrap().render)(&report, &Style::default());
+        let text = report::written(&report, "csv", &Style::default()).unwrap();
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header = reader.headers().unwrap().clone();
         for (record, kernel) in reader.records().zip(&analysis.kernels) {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rooflint::ingest::{self, FORMATS, Input};
-use rooflint::report::{OUTPUTS, Report, Style};
+use rooflint::report::{OUTPUTS, Report, Style, formats_with, written};
 use rooflint::rules::RULES;
 use rooflint::session::{Judged, Session, SessionError};
 
@@ -89,7 +89,7 @@ fn every_fixture_gives_the_report_beside_it() {
                     what_if: &[],
                     command: None,
                 };
-                (OUTPUTS[0].render)(&report, &Style::default())
+                written(&report, "text", &Style::default()).unwrap()
             }
             Err(SessionError::Analysis(error)) => {
                 format!("error: {error}\nhelp: {}\n", error.help())
@@ -110,14 +110,10 @@ fn every_output_renders_the_sample_report() {
     let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    for output in OUTPUTS {
-        let text = (output.render)(&report, &Style::default());
-        assert_eq!(
-            text,
-            (output.render)(&report, &Style::default()),
-            "{}: not the same twice",
-            output.name
-        );
+    for output in formats_with(OUTPUTS) {
+        let rendered = || written(&report, output.name, &Style::default()).unwrap();
+        let text = rendered();
+        assert_eq!(text, rendered(), "{}: not the same twice", output.name);
         let text = if output.name == "html" { without_assets(&text) } else { text };
         check(&root().join("tests/golden").join(format!("demo.{}", output.endings[0])), &text);
     }
@@ -152,7 +148,8 @@ fn the_readme_shows_what_the_program_prints() {
     let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    let text = (OUTPUTS[0].render)(&report, &Style { width: Some(118), ..Style::default() });
+    let style = Style { width: Some(118), ..Style::default() };
+    let text = written(&report, "text", &style).unwrap();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (start, end) = ("<!-- made by: rooflint demo --width 118 -->\n```text\n", "```\n");
     let from = readme.find(start).unwrap() + start.len();
@@ -164,21 +161,18 @@ fn the_readme_shows_what_the_program_prints() {
 fn the_json_report_follows_its_published_schema() {
     let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let render = OUTPUTS.iter().find(|output| output.name == "json").unwrap().render;
     for (path, device) in fixtures() {
         let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
         let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
         let Judged { analysis, findings, .. } = judged;
-        let text = render(
-            &Report {
-                analysis: &analysis,
-                findings: &findings,
-                top: 10,
-                what_if: &[],
-                command: None,
-            },
-            &Style::default(),
-        );
+        let report = Report {
+            analysis: &analysis,
+            findings: &findings,
+            top: 10,
+            what_if: &[],
+            command: None,
+        };
+        let text = written(&report, "json", &Style::default()).unwrap();
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         let errors: Vec<String> =
             validator.iter_errors(&document).map(|error| error.to_string()).collect();

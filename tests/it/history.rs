@@ -211,7 +211,7 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
         (vec!["run.csv", "run.csv", "--name", "b"], 2, "are the same measurement"),
         (vec!["run.csv", "--name", "../b"], 2, "cannot be called"),
         (vec!["run.csv", "--store", "."], 2, "holds other files"),
-        (vec!["run.csv", "--date", "yesterday"], 2, "no time such as"),
+        (vec!["run.csv", "--date", "yesterday"], 2, "is not a time such as"),
         (vec!["no-such.csv"], 3, "cannot read"),
     ] {
         let run = save(&arguments);

@@ -10,7 +10,7 @@ use rooflint::catalog::Catalog;
 use rooflint::config::Config;
 use rooflint::ingest;
 use rooflint::model::{Date, Profile};
-use rooflint::report::{OUTPUTS, Report, Style};
+use rooflint::report::{self, Report, Style};
 use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
 
@@ -407,8 +407,7 @@ fn every_output_carries_range_coverage_and_groups() {
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     let render = |name: &str, width: Option<usize>| {
-        let output = OUTPUTS.iter().find(|output| output.name == name).unwrap();
-        (output.render)(&report, &Style { width, ..Style::default() })
+        report::written(&report, name, &Style { width, ..Style::default() }).unwrap()
     };
     let text = render("text", None);
     for told in [

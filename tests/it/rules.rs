@@ -205,7 +205,9 @@ fn explained_findings_show_their_evidence() {
 fn every_page_can_be_shown_in_ascii() {
     let style = rooflint::report::Style { ascii: true, ..Default::default() };
     for rule in rules::RULES {
-        let page = rooflint::report::page(rule.page(), &style);
+        let text = rule.page();
+        let page = rooflint::report::RulePage(&text);
+        let page = rooflint::report::written(&page, "text", &style).unwrap();
         let strange: String = page.chars().filter(|c| !c.is_ascii()).collect();
         assert!(strange.is_empty(), "{}: {strange}", rule.id);
         assert_eq!(page.matches('?').count(), rule.page().matches('?').count(), "{}", rule.id);

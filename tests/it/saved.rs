@@ -204,7 +204,7 @@ fn a_report_is_the_run_it_was_made_from_without_its_samples() {
             what_if: &[],
             command: None,
         };
-        let text = (report::output("json").unwrap().render)(&report, &Style::default());
+        let text = report::written(&report, "json", &Style::default()).unwrap();
         let saved = Run::from_document(&text).unwrap().unwrap();
         let run = Run::of(&profile, &analysis, &findings, 0);
         assert_eq!((&saved.label, &saved.files), (&run.label, &run.files), "{shown}");

@@ -7,7 +7,7 @@ use rooflint::analysis::{self, Analysis, CeilingSet, Change, Options, Outcome, S
 use rooflint::catalog::{Catalog, Device};
 use rooflint::ingest::{self, Input};
 use rooflint::model::{DeviceHint, Profile};
-use rooflint::report::{OUTPUTS, Report, Style};
+use rooflint::report::{OUTPUTS, Report, Style, formats_with, written};
 use rooflint::session::{Judged, Session};
 
 use super::golden::{check, fixtures, reading, without_assets};
@@ -168,8 +168,9 @@ fn every_output_shows_the_projections_of_the_sample() {
     };
     let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for output in OUTPUTS {
-        let text = (output.render)(&report, &Style { width: Some(100), ..Style::default() });
+    for output in formats_with(OUTPUTS) {
+        let style = Style { width: Some(100), ..Style::default() };
+        let text = written(&report, output.name, &style).unwrap();
         if output.name == "json" {
             let document: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert!(validator.is_valid(&document));

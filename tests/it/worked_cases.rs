@@ -34,7 +34,7 @@ fn entries(text: &str, asked: &[&str]) -> String {
     for symbol in asked {
         let is_start = |line: &str| {
             let rest = line.strip_prefix("  ").and_then(|line| line.strip_prefix(symbol));
-            rest.is_some_and(|rest| rest.starts_with("  "))
+            rest.is_some_and(|rest| rest.starts_with("  ") || rest.starts_with(": "))
         };
         let mut lines = text.lines().skip_while(|line| !is_start(line));
         let first = lines.next().unwrap_or_else(|| panic!("no line {symbol:?} in\n{text}"));

@@ -3,9 +3,9 @@
 mod levels;
 mod reading;
 
-use super::text::wrap;
-use super::tool_advice;
+use super::document::{Block, Document, Figure, Item};
 use super::view::{self, Style, printable};
+use super::{Reported, tool_advice};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
@@ -13,69 +13,86 @@ use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::taxonomy::Category;
 use crate::units::Seconds;
 
-/// Unfolds one kernel.
-#[must_use]
-pub fn explained(
-    analysis: &Analysis,
-    kernel: &Kernel,
-    explanation: &Explanation,
-    findings: &[Finding],
-    style: &Style,
-) -> String {
-    let mut lines = Lines::default();
-    let device = &analysis.devices[kernel.device];
-    lines.add("kernel", printable(&kernel.full_name), String::new());
-    if let Some(operator) = &kernel.operator {
-        lines.add("operator", printable(operator), String::new());
+/// One kernel with its arithmetic.
+#[derive(Debug, Clone, Copy)]
+pub struct Explained<'a> {
+    /// The run it belongs to.
+    pub analysis: &'a Analysis,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Where its numbers came from.
+    pub explanation: &'a Explanation,
+    /// What the rules found.
+    pub findings: &'a [Finding],
+}
+
+impl Reported for Explained<'_> {
+    fn document(&self, style: &Style) -> Document {
+        let mut document = Document::new(view::name(self.kernel, style));
+        document.push(Block::Figures(self.figures()));
+        document.section("Findings", vec![Block::List(self.findings.iter().map(advice).collect())]);
+        let told = tool_advice::rows(self.kernel);
+        let told = told.map(|[rule, mark, remark]| Figure::new(rule, mark, remark)).collect();
+        document.section("Nsight Compute says", vec![Block::Figures(told)]);
+        document
     }
-    lines.add("device", printable(device.name()), device.how.clone());
-    lines.add(
-        "launches",
-        kernel.launches.to_string(),
-        format!("grid / block {}; sums over all launches follow", view::shape(kernel)),
-    );
-    let (kind, told) = kind(kernel);
-    lines.add("kind", kind, told);
-    lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
-    memory(&mut lines, kernel, explanation);
-    work(&mut lines, kernel, explanation);
-    if let (Some(flops), Some(bytes), Some(intensity)) =
-        (kernel.flops, kernel.bytes, kernel.intensity)
-    {
-        let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
-            format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
-        });
+}
+
+impl Explained<'_> {
+    /// The arithmetic, line by line.
+    fn figures(&self) -> Vec<Figure> {
+        let Self { analysis, kernel, explanation, .. } = *self;
+        let mut lines = Lines::default();
+        let device = &analysis.devices[kernel.device];
+        lines.add("kernel", printable(&kernel.full_name), String::new());
+        if let Some(operator) = &kernel.operator {
+            lines.add("operator", printable(operator), String::new());
+        }
+        lines.add("device", printable(device.name()), device.how.clone());
         lines.add(
-            "I",
-            format!("{} FLOP/B", view::digits(intensity.get())),
-            format!(
-                "F ÷ B = {} ÷ {}{ridge}",
-                view::si(flops.get(), "FLOP"),
-                view::si(bytes.get(), "B")
-            ),
+            "launches",
+            kernel.launches.to_string(),
+            format!("grid / block {}; sums over all launches follow", view::shape(kernel)),
         );
+        let (kind, told) = kind(kernel);
+        lines.add("kind", kind, told);
+        lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
+        memory(&mut lines, kernel, explanation);
+        work(&mut lines, kernel, explanation);
+        intensity(&mut lines, kernel);
+        algorithmic(&mut lines, kernel);
+        conclusion(&mut lines, analysis, kernel);
+        assessment(&mut lines, analysis, kernel, explanation);
+        lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
+        lines.add("state", kernel.state.label().to_owned(), kernel.reason.to_string());
+        lines.add("meaning", String::new(), kernel.meaning());
+        if let Some(chapter) = reading::chapter(kernel, explanation) {
+            lines.add("read next", String::new(), chapter.to_owned());
+        }
+        lines.0
     }
-    algorithmic(&mut lines, kernel);
-    conclusion(&mut lines, analysis, kernel);
-    assessment(&mut lines, analysis, kernel, explanation);
-    lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
-    lines.add("state", kernel.state.label().to_owned(), kernel.reason.to_string());
-    lines.add("meaning", String::new(), kernel.meaning());
-    if let Some(chapter) = reading::chapter(kernel, explanation) {
-        lines.add("read next", String::new(), chapter.to_owned());
-    }
-    let mut text = lines.draw(style);
-    for finding in findings {
-        advice(&mut text, finding, style);
-    }
-    text.push_str(&tool_advice::told(kernel, style));
-    text
+}
+
+/// Arithmetic intensity beside the ridge point.
+fn intensity(lines: &mut Lines, kernel: &Kernel) {
+    let (Some(flops), Some(bytes), Some(intensity)) =
+        (kernel.flops, kernel.bytes, kernel.intensity)
+    else {
+        return;
+    };
+    let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
+        format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
+    });
+    let (flops, bytes) = (view::si(flops.get(), "FLOP"), view::si(bytes.get(), "B"));
+    lines.add(
+        "I",
+        format!("{} FLOP/B", view::digits(intensity.get())),
+        format!("F ÷ B = {flops} ÷ {bytes}{ridge}"),
+    );
 }
 
 /// A finding with the facts behind it and how its time at stake is estimated.
-fn advice(text: &mut String, finding: &Finding, style: &Style) {
-    let label = format!("  {}  ", style.bold(&finding.rule));
-    wrap(text, &label, 4, &printable(&finding.message), style);
+fn advice(finding: &Finding) -> Item {
     let stake = if finding.at_stake_s > 0.0 {
         let (low, high) = (finding.at_stake_low_s, finding.at_stake_s);
         let range = if low < high { format!("{} to ", view::si(low, "s")) } else { String::new() };
@@ -86,18 +103,16 @@ fn advice(text: &mut String, finding: &Finding, style: &Style) {
         "nothing to win by it".to_owned()
     };
     let (severity, confidence) = (finding.severity.label(), finding.confidence.label());
-    let line = format!("severity {severity}, confidence {confidence}; {stake}");
-    wrap(text, "    ", 6, &line, style);
-    for fact in &finding.evidence {
+    let mut details = vec![format!("severity {severity}, confidence {confidence}; {stake}")];
+    details.extend(finding.evidence.iter().map(|fact| {
         let value = match fact.unit {
             "1" => view::digits(fact.value),
             unit => view::si(fact.value, unit),
         };
-        wrap(text, "    ", 6, &format!("{} = {value}", printable(&fact.name)), style);
-    }
-    if let Some(next) = &finding.next {
-        wrap(text, "    ", 6, &format!("try: {}", printable(next)), style);
-    }
+        format!("{} = {value}", printable(&fact.name))
+    }));
+    details.extend(finding.next.as_ref().map(|next| format!("try: {}", printable(next))));
+    Item::labelled(&*finding.rule, printable(&finding.message)).with(details)
 }
 
 /// What the kernel does by its name, and what else the name tells.
@@ -393,57 +408,12 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
     }
 }
 
-/// Fewest columns for which a remark is broken into lines.
-const REMARK: usize = 30;
-
-/// Labelled values, each with a remark, in columns.
+/// Labelled values, each with a remark.
 #[derive(Default)]
-pub(super) struct Lines {
-    rows: Vec<(String, String, String)>,
-    /// Columns left free before each line, besides the two of every line.
-    indent: usize,
-}
+struct Lines(Vec<Figure>);
 
 impl Lines {
-    /// Lines that stand below a heading of their own.
-    pub(super) fn below_heading() -> Self {
-        Self { indent: 2, ..Self::default() }
-    }
-
-    pub(super) fn add(&mut self, symbol: &str, value: String, remark: String) {
-        self.rows.push((symbol.to_owned(), value, remark));
-    }
-
-    pub(super) fn draw(&self, style: &Style) -> String {
-        let width = |of: &dyn Fn(&(String, String, String)) -> usize| {
-            self.rows.iter().map(of).max().unwrap_or(0)
-        };
-        let symbols = width(&|row| row.0.chars().count());
-        // Kernel names are values too, and would push every remark off the screen.
-        let values = width(&|row| if row.2.is_empty() { 0 } else { row.1.chars().count() });
-        let mut text = String::new();
-        for (symbol, value, remark) in &self.rows {
-            let pad =
-                |text: &str, width: usize| " ".repeat(width.saturating_sub(text.chars().count()));
-            let line = format!(
-                "{}{}{}  {value}{}  ",
-                " ".repeat(2 + self.indent),
-                style.bold(symbol),
-                pad(symbol, symbols),
-                pad(value, values)
-            );
-            let indent = 2 + self.indent + symbols + 2 + values + 2;
-            match style.width {
-                // Remarks get a column of their own if the terminal leaves room for a few words.
-                Some(width) if !remark.is_empty() && indent + REMARK <= width => {
-                    wrap(&mut text, &line, indent, remark, style);
-                }
-                _ => {
-                    text.push_str(format!("{line}{remark}").trim_end());
-                    text.push('\n');
-                }
-            }
-        }
-        style.adapted(text)
+    fn add(&mut self, symbol: &str, value: String, remark: String) {
+        self.0.push(Figure::new(symbol, value, remark));
     }
 }

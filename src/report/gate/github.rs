@@ -11,7 +11,6 @@ use crate::report::view::{Style, count};
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "github",
     endings: &[],
-    file: "-",
     summary: "GitHub annotations, on standard output",
     render,
 };

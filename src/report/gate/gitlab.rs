@@ -13,7 +13,6 @@ use crate::report::view::Style;
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "gitlab",
     endings: &[],
-    file: "gl-code-quality-report.json",
     summary: "GitLab's code-quality report (JSON)",
     render,
 };

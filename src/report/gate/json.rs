@@ -18,7 +18,6 @@ use crate::report::view::Style;
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "json",
     endings: &["json"],
-    file: "gate.json",
     summary: "everything, for programs; versioned, with a schema",
     render,
 };

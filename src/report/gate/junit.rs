@@ -17,7 +17,6 @@ use crate::report::view::{Style, printable};
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "junit",
     endings: &["xml"],
-    file: "rooflint-gate.xml",
     summary: "JUnit XML: a test case for each check",
     render,
 };

@@ -1,17 +1,18 @@
-//! A gate's decision → text, Markdown, JSON and what CI systems read. Pure: the same decision gives the
-//! same bytes.
+//! A gate's decision as a document, as JSON, and as what CI systems read.
 //!
-//! To add an output: one file with an `OUTPUT` constant, one line in the list below.
+//! To add an output for a CI system: one file with an `OUTPUT` constant, one line in the list below.
 
 mod findings;
 mod places;
 mod policy;
 mod rule_texts;
-mod sheet;
 mod view;
 
+use super::document::{Block, Brief, Document, Fact, Item, Section, first_of};
+use super::numbers::{change, printable};
 use super::view::Style;
-use crate::gate::{Decision, Outcome, Policy};
+use super::{Format, Reported};
+use crate::gate::{Action, Check, Decision, Metric, Outcome, Policy, Subject, Verdict};
 
 /// What a gate decided, with what its outputs need beside it.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +26,6 @@ pub struct GateReport<'a> {
     /// An export of the current side, by its path from the root of the repository: where findings are
     /// shown whose code has no known place.
     pub export: Option<&'a str>,
-    /// The most bytes of UTF-8 that the Markdown may have.
-    pub limit: usize,
 }
 
 impl<'a> GateReport<'a> {
@@ -36,10 +35,10 @@ impl<'a> GateReport<'a> {
     /// Fits a job summary: GitHub takes 1 MiB a step, and shows nothing of more.
     pub const SUMMARY: usize = 1_000_000;
 
-    /// A report that fits a comment, without command or export.
+    /// A report without command or export.
     #[must_use]
     pub const fn new(decision: &'a Decision, policy: &'a Policy) -> Self {
-        Self { decision, policy, command: None, export: None, limit: Self::COMMENT }
+        Self { decision, policy, command: None, export: None }
     }
 
     /// Whether anything can fail: a comparison informs, and a policy may only warn. That nothing was
@@ -52,32 +51,146 @@ impl<'a> GateReport<'a> {
     }
 }
 
-/// One format a gate's decision can be written in.
-#[derive(Debug)]
-pub struct GateOutput {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// File name endings that select it, the usual one first; none where the name must be given.
-    pub endings: &'static [&'static str],
-    /// What its file is usually called.
-    pub file: &'static str,
-    /// What it is for, in one line.
-    pub summary: &'static str,
-    /// Renders a decision.
-    pub render: fn(&GateReport<'_>, &Style) -> String,
+/// Checks that decided, of which a terminal shows so many.
+const DECIDING: usize = 5;
+
+/// Lines of what speaks for or against a check that a terminal shows.
+const EVIDENCE: usize = 2;
+
+/// Checks whose reasons are given; those of others are in the JSON.
+const OPEN: usize = 20;
+
+/// Lines of every other list that a terminal shows.
+const LISTED: usize = 3;
+
+/// Kernels of a comparison that are shown.
+const KERNELS: usize = 15;
+
+impl Reported for GateReport<'_> {
+    fn document(&self, style: &Style) -> Document {
+        let mut document = Document::new(self.title());
+        document.push(Block::Facts(view::head(self)));
+        self.decided(&mut document, style);
+        if !self.decision.decides {
+            self.kernels(&mut document, style);
+        }
+        document.push(Block::Facts(self.rest(style)));
+        document
+    }
+
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        let own = gate_output(format)?;
+        Some((own.render)(self, style))
+    }
 }
+
+impl GateReport<'_> {
+    fn title(&self) -> String {
+        let decision = self.decision;
+        let title = match decision.outcome {
+            Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
+            Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
+            _ if !decision.decides => "Kernel times compared",
+            Outcome::Passed => "Gate passed",
+            Outcome::Failed => "Gate FAILED",
+            Outcome::Inconclusive => "Gate INCONCLUSIVE",
+        };
+        let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
+        format!("{title}{warns}")
+    }
+
+    /// What decided: a table, then why each of its rows is there.
+    fn decided(&self, document: &mut Document, style: &Style) {
+        let all: Vec<&Check> = self.decision.deciding().collect();
+        let brief = Brief { items: DECIDING, details: EVIDENCE };
+        let table = Block::Table(view::table(&all, style));
+        let decided = Section::new(view::decided(self), vec![table]);
+        document.add(Section { room: 40, brief, ..decided });
+        let why = all.iter().take(OPEN).map(|check| {
+            let mut lines = view::why(check).into_iter();
+            Item::from(lines.next().unwrap_or_default()).with(lines.collect())
+        });
+        let why = Section::new("Why", vec![Block::Steps(why.collect())]);
+        document.add(Section { room: 70, brief, ..why });
+    }
+
+    /// What became of every kernel, those that moved most first: what a comparison is asked for.
+    fn kernels(&self, document: &mut Document, style: &Style) {
+        let mut all: Vec<&Check> = self
+            .decision
+            .checks
+            .iter()
+            .filter(|check| matches!(check.metric, Metric::Time | Metric::Headroom))
+            .filter(|check| {
+                matches!(check.subject, Subject::Kernel { .. }) && check.change.is_some()
+            })
+            .collect();
+        let moved = |check: &Check| check.delta_s.or(check.change).unwrap_or(0.0).abs();
+        all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
+        let shown = all.len().min(KERNELS);
+        let title = format!("Kernels, by how much they moved{}", first_of(shown, all.len()));
+        let table = Block::Table(view::table(&all[..shown], style));
+        document.add(Section { room: 70, ..Section::new(title, vec![table]) });
+    }
+
+    /// What did not decide, a label and its lines each.
+    fn rest(&self, style: &Style) -> Vec<Fact> {
+        let told = |action| -> Vec<String> {
+            let checks = view::beside(self, action).into_iter();
+            let told =
+                |check: &Check| format!("{}: {}", check.verdict.label(), sentence(check, style));
+            checks.map(told).collect()
+        };
+        let lone = |verdict| -> Vec<String> {
+            let kernels = view::lone(self, verdict, style).into_iter();
+            kernels.map(|(name, what)| format!("{name}: {what}")).collect()
+        };
+        let improved = view::improved(self).into_iter().map(|check| {
+            let by = check.change.map_or_else(|| printable(&check.message), change);
+            format!("{}: {by}", view::name(check, style))
+        });
+        let waived = view::waived(self).into_iter().map(|(check, reason)| {
+            format!("{}: {} ({reason})", check.verdict.label(), sentence(check, style))
+        });
+        let method = view::method(self);
+        let method = if method.is_empty() { method } else { vec![method.join(" ")] };
+        let again = view::next(self).into_iter().map(|(_, command)| command).collect();
+        let all = [
+            ("Warnings", 78, told(Action::Warn)),
+            ("Notices", 82, told(Action::Notice)),
+            ("New", 86, lone(Verdict::New)),
+            ("Vanished", 90, lone(Verdict::Vanished)),
+            ("Perhaps", 92, view::guesses(self)),
+            ("Improved", 94, improved.collect()),
+            ("Waived", 96, waived.collect()),
+            ("Notes", 98, view::notes(self)),
+            ("Judged", 100, view::counts(self).into_iter().collect()),
+            ("Method", 100, method),
+            ("Again", 100, again),
+        ];
+        let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());
+        known.map(|(label, room, lines)| Fact::list(label, lines, LISTED).room(room)).collect()
+    }
+}
+
+/// What a check says, with the kernel it says it of.
+fn sentence(check: &Check, style: &Style) -> String {
+    let (name, message) = (view::name(check, style), printable(&check.message));
+    if message.contains(&name) { message } else { format!("{name}: {message}") }
+}
+
+/// A form of its own of a gate's decision: what CI systems read.
+pub type GateOutput = Format<fn(&GateReport<'_>, &Style) -> String>;
 
 macro_rules! outputs {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
-        /// Every output of a gate, in the order of the help text.
+        /// The formats of its own.
         pub const GATE_OUTPUTS: &[GateOutput] = &[$($module::OUTPUT),*];
     };
 }
 
 outputs! {
-    text,
-    markdown,
     json,
     junit,
     sarif,

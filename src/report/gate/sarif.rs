@@ -15,7 +15,6 @@ use crate::report::view::{Style, printable};
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "sarif",
     endings: &["sarif", "sarif.json"],
-    file: "gate.sarif",
     summary: "SARIF 2.1.0, for code scanning",
     render,
 };

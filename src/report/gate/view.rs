@@ -3,35 +3,9 @@
 use super::GateReport;
 use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side, percent as relative};
 use crate::gate::{Action, Check, Metric, Outcome, Subject, Value, Verdict};
-use crate::report::view::{
-    MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
-};
-use crate::units::Seconds;
-
-/// A relative change with its sign: `+12.3 %`.
-pub(super) fn change(relative: f64) -> String {
-    format!("{} %", signed(relative * 100.0))
-}
-
-/// The ends of an interval: `[+10.1, +14.0] %`.
-pub(super) fn interval([low, high]: [f64; 2]) -> String {
-    format!("[{}, {}] %", signed(low * 100.0), signed(high * 100.0))
-}
-
-/// Three digits and a sign, which nothing that is shown as zero has.
-fn signed(value: f64) -> String {
-    if !value.is_finite() {
-        return if value > 0.0 { "unbounded".to_owned() } else { MISSING.to_owned() };
-    }
-    let shown = digits(value.abs());
-    let is_zero = !shown.contains(|c: char| ('1'..='9').contains(&c));
-    let sign = match value {
-        _ if is_zero => "",
-        value if value < 0.0 => "-",
-        _ => "+",
-    };
-    if is_zero { "0.00".to_owned() } else { format!("{sign}{shown}") }
-}
+use crate::report::document::{Cell, Column, Fact, Form, Table, Tone};
+use crate::report::numbers::{change, change_interval, count_of};
+use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
 
 /// A limit as it is written in a policy: `+5 %`, not `+5.00 %`.
 fn limit(check: &Check) -> Option<String> {
@@ -44,7 +18,7 @@ fn limit(check: &Check) -> Option<String> {
             Verdict::Violation => "≤",
             _ => "",
         };
-        let bound = value(Value { value: limit, unit: known.unit }, None);
+        let bound = value(Value { value: limit, unit: known.unit });
         return Some(format!("{side}{bound}"));
     }
     let shown = change(limit);
@@ -57,15 +31,13 @@ fn limit(check: &Check) -> Option<String> {
     Some(format!("{number} %"))
 }
 
-/// A value with its unit; times in the unit of their column, if they have one.
-pub(super) fn value(value: Value, column: Option<TimeUnit>) -> String {
-    match (value.unit, column) {
-        ("s", Some(unit)) => unit.show(Seconds::new(value.value)),
-        ("s" | "B" | "FLOP", _) => si(value.value, value.unit),
-        ("ratio", _) => factor(value.value),
-        ("share", _) => percent(value.value),
-        _ if value.value.fract() == 0.0 => format!("{:.0}", value.value),
-        _ => digits(value.value),
+/// A value with its unit.
+pub(super) fn value(value: Value) -> String {
+    match value.unit {
+        "s" | "B" | "FLOP" => si(value.value, value.unit),
+        "ratio" => factor(value.value),
+        "share" => percent(value.value),
+        _ => count_of(value.value),
     }
 }
 
@@ -104,59 +76,60 @@ pub(super) fn device(check: &Check) -> String {
 
 /// The checks of one table, numbered; times have one unit.
 pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
-    let values = || checks.iter().flat_map(|check| [check.before, check.after]).flatten();
-    let times = values().filter(|value| value.unit == "s").map(|value| value.value);
-    let times = times.chain(checks.iter().filter_map(|check| check.delta_s));
-    let unit = TimeUnit::of(times.map(|time| Seconds::new(time.abs())));
     // One unit in the header, if nothing but times stands below it.
-    let only_times = values().all(|value| value.unit == "s");
-    let titled = |title: &str| {
-        if only_times { format!("{title} [{}]", unit.symbol) } else { title.to_owned() }
-    };
-    let mut table = Table::new(&[
-        ("#", true),
-        ("kernel", false),
-        ("grid / block", true),
-        (&titled("before"), true),
-        (&titled("now"), true),
-        ("change", true),
-        ("interval", true),
-        ("limit", true),
-        ("share", true),
-        (&format!("diff [{}]", unit.symbol), true),
-        ("result", false),
-    ]);
-    let shown = |one: Option<Value>| {
-        optional(one.map(|one| match one.unit {
-            "s" if !only_times => format!("{} {}", value(one, Some(unit)), unit.symbol),
-            _ => value(one, Some(unit)),
-        }))
-    };
-    let delta = |delta: f64| {
-        let size = unit.show(Seconds::new(delta.abs()));
-        match delta {
-            0.0 => size,
-            delta if delta < 0.0 => format!("-{size}"),
-            _ => format!("+{size}"),
-        }
-    };
+    let mut values = checks.iter().flat_map(|check| [check.before, check.after]).flatten();
+    let only_times = values.all(|value| value.unit == "s");
+    let form = if only_times { Form::Time } else { Form::Digits };
+    let mut table = Table::new(
+        "checks",
+        vec![
+            Column::number("position", "#", Form::Count),
+            Column::name("name", "kernel"),
+            Column::number("shape", "grid / block", Form::Count).spare(12),
+            Column::number("before", "before", form).spare(2),
+            Column::number("now", "now", form),
+            Column::number("change", "change", Form::Change),
+            Column::number("interval", "interval", Form::Change).spare(1),
+            Column::number("limit", "limit", Form::Change),
+            Column::number("share", "share", Form::Share).spare(11),
+            Column::number("difference_s", "diff", Form::TimeChange).spare(4),
+            Column::text("result", "result").spare(3),
+        ],
+    );
     for (position, check) in checks.iter().enumerate() {
-        let shape = shape(check);
-        table.rows.push(vec![
-            (position + 1).to_string(),
-            name(check, style),
-            if shape.is_empty() { MISSING.to_owned() } else { shape },
-            shown(check.before),
-            shown(check.after),
-            optional(check.change.map(change)),
-            optional(check.interval.map(interval)),
-            optional(limit(check)),
-            optional(check.share.map(percent)),
-            optional(check.delta_s.map(delta)),
-            check.verdict.label().to_owned(),
+        let known = |value: Option<Value>| match value {
+            None => Cell::Missing,
+            Some(value) if only_times => Cell::Number(value.value),
+            Some(value) => Cell::Other(value.value, form_of(value.unit)),
+        };
+        let shape = Some(shape(check)).filter(|shape| !shape.is_empty());
+        table.push([
+            Cell::count(position as u64 + 1),
+            Cell::text(name(check, style)),
+            Cell::maybe_text(shape),
+            known(check.before),
+            known(check.after),
+            Cell::maybe(check.change),
+            check.interval.map_or(Cell::Missing, |[low, high]| Cell::Ends(low, high)),
+            Cell::maybe_text(limit(check)),
+            Cell::maybe(check.share),
+            Cell::maybe(check.delta_s),
+            Cell::text(check.verdict.label()),
         ]);
     }
     table
+}
+
+/// How a value of this unit is shown.
+fn form_of(unit: &str) -> Form {
+    match unit {
+        "s" => Form::Si("s"),
+        "B" => Form::Si("B"),
+        "FLOP" => Form::Si("FLOP"),
+        "ratio" => Form::Factor,
+        "share" => Form::Share,
+        _ => Form::Count,
+    }
 }
 
 /// Why a check ended as it did: its rule and sentence first, then what else is known, a line each.
@@ -180,23 +153,33 @@ pub(super) fn why(check: &Check) -> Vec<String> {
 }
 
 /// The first lines of a report: the decision, the whole, what all kernels share, both sides.
-pub(super) fn head(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
+pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
     let decision = report.decision;
     let reason = printable(&decision.reason);
     let mut lines = Vec::new();
     if decision.decides {
         let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
-        lines.push(("Gate", format!("{}{warns}: {reason}", outcome(decision.outcome))));
+        let line = format!("{}{warns}: {reason}", outcome(decision.outcome));
+        lines.push(Fact::new("Gate", line).toned(tone(decision.outcome)));
     } else {
-        lines.push(("Comparison", reason));
+        lines.push(Fact::new("Comparison", reason));
     }
-    lines.extend(total(report).map(|line| ("Total", line)));
-    lines.extend(common(report).map(|line| ("Common shift", line)));
+    lines.extend(total(report).map(|line| Fact::new("Total", line)));
+    lines.extend(common(report).map(|line| Fact::new("Common shift", line)));
     if let Some(both) = &decision.comparison {
-        lines.push(("Baseline", side(&both.baseline)));
-        lines.push(("Current", side(&both.current)));
+        lines.push(Fact::new("Baseline", side(&both.baseline)));
+        lines.push(Fact::new("Current", side(&both.current)));
     }
     lines
+}
+
+/// Red, green or yellow, beside the word that says the same.
+const fn tone(outcome: Outcome) -> Tone {
+    match outcome {
+        Outcome::Passed => Tone::Good,
+        Outcome::Failed | Outcome::NothingMeasured | Outcome::DifferentDevices => Tone::Bad,
+        Outcome::Inconclusive => Tone::Doubtful,
+    }
 }
 
 /// What the table of decisive checks is called.
@@ -221,7 +204,7 @@ fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
 /// A shift with its interval, as relative changes.
 fn shift(evidence: &Evidence) -> String {
     let ends = evidence.low.zip(evidence.high);
-    let ends = ends.map(|(low, high)| format!(" {}", interval([relative(low), relative(high)])));
+    let ends = ends.map(|(low, high)| format!(" {}", change_interval(relative(low), relative(high))));
     format!("{}{}", change(relative(evidence.shift)), ends.unwrap_or_default())
 }
 
@@ -229,7 +212,7 @@ fn shift(evidence: &Evidence) -> String {
 fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
     let mut text = match (check.change, otherwise) {
         (Some(relative), _) => {
-            let ends = check.interval.map(|ends| format!(" {}", interval(ends)));
+            let ends = check.interval.map(|[low, high]| format!(" {}", change_interval(low, high)));
             format!("{}{}", change(relative), ends.unwrap_or_default())
         }
         (None, Some(evidence)) => shift(evidence),
@@ -244,7 +227,7 @@ fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
 fn total(report: &GateReport<'_>) -> Option<String> {
     let comparison = report.decision.comparison.as_ref();
     let check = of_run(report, Metric::Total);
-    let told = |value: Option<Value>| value.map(|one| self::value(one, None));
+    let told = |known: Option<Value>| known.map(value);
     let (before, after) = match (check, comparison) {
         (Some(check), _) => (told(check.before), told(check.after)),
         (None, Some(both)) => {
@@ -306,7 +289,7 @@ fn side(side: &Side) -> String {
         count(side.labels.len() as u64, "run", "runs"),
         labels.join(", "),
         si(side.time_s, "s"),
-        digits_or_whole(side.launches),
+        count_of(side.launches),
         count(side.kernels as u64, "kernel", "kernels"),
     );
     if let Some(spread) = side.spread {
@@ -318,10 +301,6 @@ fn side(side: &Side) -> String {
         text.push_str(&format!(", commit {}", commits.join(", ")));
     }
     text
-}
-
-fn digits_or_whole(number: f64) -> String {
-    if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
 }
 
 /// What neither decided nor is only on one side, but the policy wants told by this action.
@@ -396,13 +375,13 @@ pub(super) fn lone(
     lines
 }
 
-/// What may have become of kernels, a sentence each; names go through `shown`.
-pub(super) fn guesses(report: &GateReport<'_>, shown: fn(&str) -> String) -> Vec<String> {
+/// What may have become of kernels, a sentence each.
+pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
     use crate::compare::ProposalKind;
     let names = |names: &[String]| {
         const SHOWN: usize = 4;
         let mut text: Vec<String> =
-            names.iter().take(SHOWN).map(|name| shown(&printable(name))).collect();
+            names.iter().take(SHOWN).map(|name| printable(name)).collect();
         if names.len() > SHOWN {
             text.push(format!("{} more", names.len() - SHOWN));
         }
@@ -477,24 +456,4 @@ pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
         lines.push(("Again", printable(command)));
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_have_three_digits_and_a_sign() {
-        for (relative, shown) in [
-            (0.123_4, "+12.3 %"),
-            (-0.031, "-3.10 %"),
-            (0.0, "0.00 %"),
-            (-0.000_001, "0.00 %"),
-            (1.5, "+150 %"),
-            (f64::INFINITY, "unbounded %"),
-        ] {
-            assert_eq!(change(relative), shown);
-        }
-        assert_eq!(interval([0.101, 0.14]), "[+10.1, +14.0] %");
-    }
 }

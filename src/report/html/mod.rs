@@ -15,11 +15,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::view::{self, Style, Table};
-use super::{Canvas, Encoding, Output, Report, Subject, advice, groups, what_if};
-use crate::analysis::{Kernel, State};
+use super::document::{Block, Figure, Section};
+use super::formats::html;
+use super::view::{self, Style};
+use super::{Canvas, Encoding, Output, Report, Subject, run};
 use crate::catalog::Catalog;
-use crate::units::Seconds;
 
 pub use learn::{LearnError, learn};
 
@@ -52,40 +52,14 @@ const SCRIPT: &str = concat!(
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
 
+/// The level of the headings of sections.
+const LEVEL: usize = 2;
+
 /// Rows of both tables together without a script.
 const STILL_ROWS: usize = 50;
 
 /// A picture of very many kernels would be most of the page, and is not much to look at.
 const LARGEST_PICTURE: usize = 200_000;
-
-/// Kernels of one list without a script.
-struct Still {
-    title: String,
-    table: Table,
-}
-
-/// Kernels set apart for one state.
-struct Group {
-    key: &'static str,
-    label: &'static str,
-    extent: String,
-    reasons: Vec<String>,
-}
-
-/// Kernels by group, and what the figures leave out.
-struct Grouped {
-    title: &'static str,
-    table: Table,
-    notes: Vec<String>,
-}
-
-/// One change of `--what-if`.
-struct Changed {
-    title: String,
-    kernels: Table,
-    notes: Vec<String>,
-    kept: Vec<String>,
-}
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -98,22 +72,15 @@ struct Page {
     script_hash: String,
     data: String,
     bench: String,
-    verdict: Vec<(&'static str, String)>,
-    steps: Vec<String>,
+    verdict: String,
+    /// Empty where there are none.
+    steps: String,
     /// The roofline as SVG, for where no script runs.
     picture: Option<String>,
-    stills: Vec<Still>,
-    groups: Option<Grouped>,
-    run: Vec<String>,
-    own: Vec<String>,
-    apart: Vec<Group>,
-    changes: Option<(Table, String)>,
-    changed: Vec<Changed>,
-    ranks: Vec<String>,
-    ceilings: (&'static str, Vec<String>),
-    settings: Vec<(&'static str, String)>,
-    blind: Option<String>,
-    read: Vec<String>,
+    /// Tables for where no script runs.
+    stills: String,
+    /// All other sections.
+    rest: String,
 }
 
 fn render(report: &Report<'_>, style: &Style) -> String {
@@ -129,22 +96,14 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         data: data::json(report, style),
         // The built-in catalogue is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
-        verdict: super::verdict::verdict(report),
-        steps: advice::next_steps(report, style),
+        verdict: html::blocks(&[run::verdict(report)], LEVEL),
+        steps: match run::steps(report, style) {
+            Block::Steps(steps) if steps.is_empty() => String::new(),
+            steps => html::blocks(&[steps], LEVEL),
+        },
         picture: picture(report),
         stills: stills(report, style),
-        groups: grouped(report, style),
-        run: advice::run(report),
-        own: advice::own(report, style),
-        apart: apart(report),
-        changes: (!report.what_if.is_empty())
-            .then(|| (what_if::summary(report), what_if::meaning(report))),
-        changed: changed(report, style),
-        ranks: view::ranks(report),
-        ceilings: (analysis.ceilings.label(), view::ceilings(report)),
-        settings: settings(report),
-        blind: advice::blind(report),
-        read: view::provenance(report),
+        rest: rest(report, style),
     };
     // Writing to a string does not fail, and the template calls nothing that could.
     page.render().unwrap_or_default()
@@ -189,84 +148,42 @@ fn picture(report: &Report<'_>) -> Option<String> {
 }
 
 /// The tables for where no script runs: opportunities first, then as many others as there is room for.
-fn stills(report: &Report<'_>, style: &Style) -> Vec<Still> {
-    let analysis = report.analysis;
-    let total = analysis.totals.measured;
-    let still = |title: &str, (kernels, rows): (&[&Kernel], usize), draw: Draw| {
-        let (all, shown) = (kernels.len(), &kernels[..kernels.len().min(rows)]);
-        let of = if all > rows { format!(", the first {rows} of {all}") } else { String::new() };
-        (all > 0).then(|| Still { title: format!("{title}{of}"), table: draw(shown, total, style) })
-    };
+fn stills(report: &Report<'_>, style: &Style) -> String {
     let rows = report.top.max(STILL_ROWS);
-    let (ranked, others): (Vec<&Kernel>, Vec<&Kernel>) =
-        analysis.kernels.iter().partition(|kernel| kernel.state == State::Opportunity);
-    let left = rows.saturating_sub(ranked.len()).max(report.top);
-    let title = "Opportunities, by what a better implementation can win";
-    let ranked = still(title, (&ranked, rows), view::opportunities);
-    let others = still("Other kernels, by time", (&others, left), view::others);
-    ranked.into_iter().chain(others).collect()
+    let ranked = report.analysis.opportunities().count();
+    let left = rows.saturating_sub(ranked).max(report.top);
+    shown(run::kernels(report, rows, left, style))
 }
 
-/// Draws kernels as a table.
-type Draw = fn(&[&Kernel], Seconds, &Style) -> Table;
-
-fn grouped(report: &Report<'_>, style: &Style) -> Option<Grouped> {
-    let (table, notes) = groups::table(report, style)?;
-    let told = table.rows.iter().zip(&notes).filter(|(_, notes)| !notes.is_empty());
-    let notes = told.map(|(row, notes)| format!("{}: {}", row[0], notes.join("; "))).collect();
-    Some(Grouped { title: groups::title(report), table, notes })
+/// What the explorer does not show, and what the user decided or left to the program.
+fn rest(report: &Report<'_>, style: &Style) -> String {
+    let mut sections: Vec<Section> = run::findings(report, style).into();
+    sections.extend(run::rest(report, style));
+    let settings = Section::new("Settings", vec![Block::Figures(settings(report))]);
+    // Beside the roofs, which they choose.
+    sections.insert(sections.len().saturating_sub(1), settings);
+    shown(sections)
 }
 
-fn apart(report: &Report<'_>) -> Vec<Group> {
-    let total = report.analysis.totals.measured;
-    let groups = view::apart(report).into_iter().map(|group| {
-        let kernels = view::count(group.kernels as u64, "kernel", "kernels");
-        let time = view::si(group.time.get(), "s");
-        let extent = if total.get() > 0.0 {
-            format!("{kernels}, {time} ({})", view::percent(group.time / total))
-        } else {
-            kernels
-        };
-        let (key, label) = (group.state.key(), group.state.label());
-        Group { key, label, extent, reasons: group.reasons }
-    });
-    groups.collect()
-}
-
-fn changed(report: &Report<'_>, style: &Style) -> Vec<Changed> {
-    let changes = report.what_if.iter().map(|one| {
-        let (kernels, all) = what_if::kernels(report, one, style);
-        let shown = kernels.rows.len();
-        let of = if all > shown { format!(", the first {shown} of {all}") } else { String::new() };
-        Changed {
-            title: format!("What if: {}{of}", view::printable(&one.change)),
-            kernels,
-            notes: one.notes.iter().map(|note| view::printable(note)).collect(),
-            kept: what_if::kept(report, one, style),
-        }
-    });
-    changes.collect()
+/// Sections that say something, in the open.
+fn shown(sections: impl IntoIterator<Item = Section>) -> String {
+    let said = sections.into_iter().filter(|section| !section.is_empty());
+    let open = said.map(|section| Block::Section(Section { is_folded: false, ..section }));
+    html::blocks(&open.collect::<Vec<_>>(), LEVEL)
 }
 
 /// What the user decided, or left to the program.
-fn settings(report: &Report<'_>) -> Vec<(&'static str, String)> {
+fn settings(report: &Report<'_>) -> Vec<Figure> {
     let analysis = report.analysis;
-    let command = report.command.map(|command| ("command", view::printable(command)));
-    let settings = [
-        ("ceilings", format!("{}: {}", analysis.ceilings.label(), analysis.ceilings_reason)),
-        (
-            "an opportunity",
-            format!(
-                "takes at least {} its expected time, with {} or more to win",
-                view::factor(analysis.threshold),
-                view::si(analysis.smallest_win().get(), "s")
-            ),
-        ),
-        (
-            "a launch",
-            format!("costs at least {}, as measured", view::si(analysis.fixed_cost.get(), "s")),
-        ),
-    ];
+    let ceilings = format!("{}: {}", analysis.ceilings.label(), analysis.ceilings_reason);
+    let (threshold, win) =
+        (view::factor(analysis.threshold), view::si(analysis.smallest_win().get(), "s"));
+    let flagged = format!("takes at least {threshold} its expected time, with {win} or more to win");
+    let launch =
+        format!("costs at least {}, as measured", view::si(analysis.fixed_cost.get(), "s"));
+    let command = report.command.map(|command| Figure::new("command", view::printable(command), ""));
+    let settings = [("ceilings", ceilings), ("an opportunity", flagged), ("a launch", launch)];
+    let settings = settings.into_iter().map(|(label, value)| Figure::new(label, value, ""));
     command.into_iter().chain(settings).collect()
 }
 

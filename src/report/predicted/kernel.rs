@@ -1,175 +1,124 @@
 //! A kernel on devices, for a person: the counts, the arithmetic of each time, and where a sweep
 //! crosses the ridge point.
 
-use super::super::explained::Lines;
-use super::super::numbers::{TimeUnit, count};
-use super::super::text::{heading, table as draw};
-use super::super::view::{MISSING, Style, Table, digits, percent, printable, si};
-use super::wrap;
+use super::forms::derivation;
 use crate::model::Pipe;
 use crate::predict::{
-    Crossing, Form, PredictedLimiter, Prediction, SweepRow, SweepTable, Tiling, Traffic,
+    Crossing, Form as ClosedForm, PredictedLimiter, Prediction, SweepRow, SweepTable, Tiling,
+    Traffic,
 };
+use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
+use crate::report::numbers::whole;
+use crate::report::view::{count, digits, percent, printable, si};
 use crate::roofline::Limiter;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, FlopsPerByte, Seconds};
 
-pub(super) fn text(
-    form: &Form,
+pub(super) fn document(
+    form: &ClosedForm,
     call: &str,
     table: &SweepTable,
     crossings: &[Crossing],
-    style: &Style,
-) -> String {
-    let mut text = String::new();
-    text.push_str(&format!("{}\n", style.bold(&printable(call))));
-    wrap(&mut text, "  ", 2, form.summary, style);
-    derivation(&mut text, form, style);
+) -> Document {
+    let mut document = Document::titled(printable(call));
+    document.push(Block::Paragraph(form.summary.to_owned()));
+    document.push(derivation(form));
     if table.axes.is_empty() {
         if let Some(first) = table.rows.first() {
-            counts(&mut text, &first.prediction, style);
+            counts(&mut document, &first.prediction);
         }
         for row in &table.rows {
-            device(&mut text, &row.prediction, style);
+            let one = &row.prediction;
+            document.section(format!("On {}", printable(&one.device)), device(one));
         }
         if table.rows.len() > 1 {
-            heading(&mut text, style, "Compared");
-            draw(&mut text, &compared(table), &[], style, 0);
+            document.section("Compared", vec![Block::Table(compared(table))]);
         }
     } else {
         let keys: Vec<&str> = table.axes.iter().map(|axis| axis.key).collect();
-        heading(&mut text, style, &format!("Over {}", keys.join(" and ")));
-        let elastic = table.axes.len();
-        draw(&mut text, &compared(table), &[], style, elastic);
+        let mut over = vec![Block::Table(compared(table))];
         let remarked = table.rows.iter().filter(|row| !row.prediction.remarks.is_empty()).count();
         if remarked > 0 {
             let rows = count(table.rows.len() as u64, "row", "rows");
-            let note =
-                format!("{remarked} of {rows} carry remarks; predict one alone to read them.");
-            wrap(&mut text, "  ", 2, &note, style);
+            over.push(Block::Paragraph(format!(
+                "{remarked} of {rows} carry remarks; predict one alone to read them."
+            )));
         }
-        if !crossings.is_empty() {
-            heading(&mut text, style, "Where it crosses the ridge point");
-            for crossing in crossings {
-                wrap(&mut text, "  ", 4, &sentence(crossing), style);
-            }
-        }
+        document.section(format!("Over {}", keys.join(" and ")), over);
+        let crossings = crossings.iter().map(sentence).collect();
+        document.section("Where it crosses the ridge point", vec![Block::lines(crossings)]);
     }
-    text.push('\n');
-    wrap(
-        &mut text,
-        "",
-        0,
+    document.push(Block::Paragraph(
         "All figures are modelled: each input is read once, each output written once; peaks are \
-         dense, at the clock at which the vendor quotes them.",
-        style,
-    );
-    text
-}
-
-pub(super) fn page(form: &Form, style: &Style) -> String {
-    let mut text = String::new();
-    text.push_str(&format!("{}\n", style.bold(form.name)));
-    wrap(&mut text, "  ", 2, form.summary, style);
-    if !form.aliases.is_empty() {
-        wrap(&mut text, "  ", 2, &format!("also called {}", form.aliases.join(", ")), style);
-    }
-    wrap(&mut text, "  ", 2, &format!("an operation of kind {}", form.category.label()), style);
-    derivation(&mut text, form, style);
-    heading(&mut text, style, "Parameters");
-    let mut parameters =
-        Table::new(&[("key", false), ("when not given", false), ("meaning", false)]);
-    for one in form.parameters() {
-        parameters.rows.push(vec![
-            one.name.to_owned(),
-            one.shown_default(),
-            one.meaning.to_owned(),
-        ]);
-    }
-    draw(&mut text, &parameters, &[], style, 2);
-    heading(&mut text, style, "Example");
-    text.push_str(&format!(
-        "  rooflint predict {} {} --device 'H100 SXM5 80GB'\n",
-        form.name, form.example
+         dense, at the clock at which the vendor quotes them."
+            .to_owned(),
     ));
-    text
+    document
 }
 
-/// The text of the form's file, paragraph by paragraph.
-fn derivation(text: &mut String, form: &Form, style: &Style) {
-    heading(text, style, "How it is counted");
-    let mut entries: Vec<String> = Vec::new();
-    for line in form.derivation().lines().filter(|line| !line.is_empty()) {
-        let labelled = line.split_once(": ").is_some_and(|(label, _)| {
-            label.starts_with(char::is_uppercase) && !label.contains(' ')
-        });
-        match entries.last_mut() {
-            Some(entry) if !labelled => {
-                entry.push(' ');
-                entry.push_str(line);
-            }
-            _ => entries.push(line.to_owned()),
-        }
-    }
-    for entry in entries {
-        wrap(text, "  ", 4, &entry, style);
-    }
-}
-
-fn counts(text: &mut String, prediction: &Prediction, style: &Style) {
+fn counts(document: &mut Document, prediction: &Prediction) {
     let count = &prediction.count;
-    heading(text, style, "Operations");
-    if count.work.is_empty() {
-        text.push_str("  nothing is computed\n");
+    let operations = if count.work.is_empty() {
+        Block::Paragraph("nothing is computed".to_owned())
     } else {
-        let mut work = Table::new(&[("what", false), ("computed in", false), ("operations", true)]);
+        let columns = vec![
+            Column::text("what", "what"),
+            Column::text("data_type", "computed in"),
+            Column::number("operations", "operations", Form::Whole),
+        ];
+        let mut work = Table::new("operations", columns);
         for one in &count.work {
             let products = if one.is_product { ", products of matrices" } else { "" };
-            work.rows.push(vec![
-                one.what.to_owned(),
-                format!("{}{products}", one.data_type.name()),
-                whole(one.operations.get()),
+            work.push([
+                Cell::text(one.what),
+                Cell::text(format!("{}{products}", one.data_type.name())),
+                Cell::Number(one.operations.get()),
             ]);
         }
-        draw(text, &work, &[], style, 0);
+        Block::Table(work)
+    };
+    document.section("Operations", vec![operations]);
+    let columns = vec![
+        Column::name("operand", "operand"),
+        Column::number("elements", "elements", Form::Whole),
+        Column::text("data_type", "stored as"),
+        Column::number("element_bytes", "B each", Form::Count),
+        Column::number("reads", "× read", Form::Count),
+        Column::number("writes", "× written", Form::Count),
+        Column::number("bytes", "bytes", Form::Whole),
+    ];
+    let mut traffic = Table::new("traffic", columns);
+    for one in &count.traffic {
+        traffic.push(operand(one));
     }
-    heading(text, style, "Compulsory traffic");
-    let mut traffic = Table::new(&[
-        ("operand", false),
-        ("elements", true),
-        ("stored as", false),
-        ("B each", true),
-        ("read", true),
-        ("written", true),
-        ("bytes", true),
-    ]);
-    traffic.rows.extend(count.traffic.iter().map(operand));
-    let (blank, sum) = (String::new, whole(prediction.bytes.get()));
-    traffic.rows.push(vec!["sum".to_owned(), blank(), blank(), blank(), blank(), blank(), sum]);
-    draw(text, &traffic, &[], style, 0);
+    let [elements, stored, each, read, written] = [const { Cell::Empty }; 5];
+    let sum = Cell::Number(prediction.bytes.get());
+    traffic.push([Cell::text("sum"), elements, stored, each, read, written, sum]);
+    document.section("Compulsory traffic", vec![Block::Table(traffic)]);
 }
 
-fn operand(one: &Traffic) -> Vec<String> {
-    let times = |times: f64| if times == 0.0 { MISSING.to_owned() } else { format!("{times} ×") };
-    vec![
-        one.operand.to_owned(),
-        whole(one.elements),
-        one.data_type.name().to_owned(),
-        one.data_type.bytes().to_string(),
+fn operand(one: &Traffic) -> [Cell; 7] {
+    let times = |times: f64| Cell::maybe(Some(times).filter(|times| *times > 0.0));
+    [
+        Cell::text(one.operand),
+        Cell::Number(one.elements),
+        Cell::text(one.data_type.name()),
+        Cell::Number(one.data_type.bytes()),
         times(one.reads),
         times(one.writes),
-        whole(one.read_bytes().get() + one.written_bytes().get()),
+        Cell::Number(one.read_bytes().get() + one.written_bytes().get()),
     ]
 }
 
 /// The arithmetic on one device.
-fn device(text: &mut String, one: &Prediction, style: &Style) {
-    heading(text, style, &format!("On {}", printable(&one.device)));
+fn device(one: &Prediction) -> Vec<Block> {
     let time = |time: Seconds| si(time.get(), "s");
     let (bytes, bandwidth) = (si(one.bytes.get(), "B"), si(one.bandwidth.get(), "B/s"));
     let operation = one.pipes.first().map_or("FLOP", |main| main.pipe.operation());
     let (per_byte, per_second) = (format!("{operation}/B"), format!("{operation}/s"));
-    let mut lines = Lines::default();
-    let mut add = |label: &'static str, value: String, how: String| lines.add(label, value, how);
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut add = |label: &'static str, value: String, how: String| {
+        figures.push(Figure::new(label, value, how));
+    };
     add("B", bytes.clone(), "the sum above".to_owned());
     add("t_mem", time(one.t_mem), format!("B ÷ BW = {bytes} ÷ {bandwidth}"));
     for pipe in &one.pipes {
@@ -213,15 +162,14 @@ fn device(text: &mut String, one: &Prediction, style: &Style) {
     if let Some(tiling) = &one.tiling {
         tiles(&mut add, tiling, operation);
     }
-    text.push_str(&lines.draw(&Style { ascii: false, ..*style }));
+    let mut notes = Vec::new();
     if let Some(real) = &one.achievable {
         let peak = real.peak_source.as_ref().map_or_else(String::new, |peak| format!("; {peak}"));
         let sources = printable(&format!("{}{peak}", real.bandwidth_source));
-        wrap(text, "  ", 4, &format!("achievable rates: {sources}"), style);
+        notes.push(format!("achievable rates: {sources}"));
     }
-    for remark in &one.remarks {
-        wrap(text, "  ", 4, &format!("note: {remark}"), style);
-    }
+    notes.extend(one.remarks.iter().map(|remark| format!("note: {remark}")));
+    vec![Block::Figures(figures), Block::lines(notes)]
 }
 
 fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, operation: &str) {
@@ -273,44 +221,43 @@ fn why(one: &Prediction) -> &'static str {
 
 /// One row for each point and device.
 fn compared(table: &SweepTable) -> Table {
-    let times = |of: fn(&Prediction) -> Seconds| {
-        TimeUnit::of(table.rows.iter().map(move |row| of(&row.prediction)))
-    };
-    let (mem, math) = (times(|one| one.t_mem), times(|one| one.t_math));
-    let (expected, real) = (times(|one| one.expected), times(achievable));
-    let titles = [
-        format!("t_mem {}", mem.symbol),
-        format!("t_math {}", math.symbol),
-        format!("expected {}", expected.symbol),
-        format!("achievable {}", real.symbol),
-    ];
-    let mut columns: Vec<(&str, bool)> =
-        table.axes.iter().map(|axis| (axis.key, axis.whole)).collect();
-    columns.extend([("device", false), ("pipe", false), ("FLOP/B", true), ("ridge FLOP/B", true)]);
-    columns.extend(titles.iter().map(|title| (title.as_str(), true)));
-    columns.push(("limiter", false));
-    let mut drawn = Table::new(&columns);
+    let mut columns: Vec<Column> = table
+        .axes
+        .iter()
+        .map(|axis| {
+            let form = if axis.whole { Form::Count } else { Form::Text };
+            Column::number(axis.key, axis.key, form)
+        })
+        .collect();
+    columns.extend([
+        Column::name("device", "device"),
+        Column::text("pipe", "pipe").spare(20),
+        Column::number("intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
+        Column::number("ridge_point_flop_per_byte", "ridge FLOP/B", Form::Digits).spare(18),
+        Column::number("t_mem_s", "t_mem", Form::Time).scale(1),
+        Column::number("t_math_s", "t_math", Form::Time).scale(2),
+        Column::number("expected_s", "expected", Form::Time).scale(3).spare(6),
+        Column::number("achievable_expected_s", "achievable", Form::Time).scale(4).spare(19),
+        Column::text("limiter", "limiter").spare(13),
+    ]);
+    let mut rows = Table::new("predictions", columns);
     for SweepRow { at, prediction: one } in &table.rows {
-        let missing = || MISSING.to_owned();
-        let mut row: Vec<String> = at.iter().map(|value| printable(value)).collect();
+        let per_byte = |value: Option<FlopsPerByte>| Cell::maybe(value.map(FlopsPerByte::get));
+        let mut row: Vec<Cell> = at.iter().map(|value| Cell::text(printable(value))).collect();
         row.extend([
-            printable(&one.device),
-            one.pipes.first().map_or_else(missing, |main| main.pipe.label().to_owned()),
-            one.intensity.map_or_else(missing, |value| digits(value.get())),
-            one.ridge_point.map_or_else(missing, |value| digits(value.get())),
-            mem.show(one.t_mem),
-            math.show(one.t_math),
-            expected.show(one.expected),
-            one.achievable.as_ref().map_or_else(missing, |known| real.show(known.expected)),
-            one.limiter.label().to_owned(),
+            Cell::text(printable(&one.device)),
+            Cell::maybe_text(one.pipes.first().map(|main| main.pipe.label())),
+            per_byte(one.intensity),
+            per_byte(one.ridge_point),
+            Cell::time(one.t_mem),
+            Cell::time(one.t_math),
+            Cell::time(one.expected),
+            Cell::maybe(one.achievable.as_ref().map(|known| known.expected.get())),
+            Cell::text(one.limiter.label()),
         ]);
-        drawn.rows.push(row);
+        rows.push(row);
     }
-    drawn
-}
-
-fn achievable(one: &Prediction) -> Seconds {
-    one.achievable.as_ref().map_or(Seconds::ZERO, |known| known.expected)
+    rows
 }
 
 /// A crossing in words; where there is none, on which side it stays.
@@ -362,35 +309,4 @@ fn sentence(crossing: &Crossing) -> String {
         );
     }
     text
-}
-
-/// A count in full, with separators; with three digits where it is too large or not whole.
-pub(super) fn whole(value: f64) -> String {
-    if value.fract() != 0.0 || value >= 9e15 {
-        return si(value, "").trim_end().to_owned();
-    }
-    let digits = format!("{value:.0}");
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|group| std::str::from_utf8(group).ok())
-        .collect();
-    groups.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_shown_in_full() {
-        for (value, shown) in
-            [(0.0, "0"), (999.0, "999"), (1000.0, "1,000"), (137_438_953_472.0, "137,438,953,472")]
-        {
-            assert_eq!(whole(value), shown);
-        }
-        assert_eq!(whole(2.5), "2.50");
-        assert_eq!(whole(1e16), "10.0 P");
-    }
 }

@@ -1,5 +1,6 @@
-//! Predictions as text, CSV and JSON: a kernel at a point or along a sweep, or a whole step.
+//! Predictions: a kernel at a point or along a sweep, or a whole step; and what can be predicted.
 
+mod forms;
 mod kernel;
 #[cfg(feature = "plot")]
 mod picture;
@@ -10,11 +11,14 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 
-use super::text;
+use super::document::Document;
 use super::view::{Style, printable};
+use super::{Reported, pretty};
 use crate::predict::{
     Axis, COLUMNS, Cell, Crossing, Form, ModelPrediction, Prediction, SweepRow, SweepTable,
 };
+
+pub use forms::{FormList, FormPages};
 
 /// What is predicted.
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +75,7 @@ struct StepDocument<'a> {
 /// The JSON schema of predictions of one kernel, as pretty-printed JSON.
 #[must_use]
 pub fn prediction_schema() -> String {
-    // Schemas of derived types always serialize.
-    serde_json::to_string_pretty(&schema_for!(KernelDocument<'_>)).unwrap_or_default() + "\n"
+    pretty(&schema_for!(KernelDocument<'_>))
 }
 
 /// The JSON schema of predictions of a whole step, as pretty-printed JSON.
@@ -81,22 +84,28 @@ pub fn step_prediction_schema() -> String {
     serde_json::to_string_pretty(&schema_for!(StepDocument<'_>)).unwrap_or_default() + "\n"
 }
 
-impl Predicted<'_> {
-    /// For a person at a terminal, with the arithmetic.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let text = match self {
+impl Reported for Predicted<'_> {
+    fn document(&self, _: &Style) -> Document {
+        match self {
             Self::Kernel { form, call, table, crossings } => {
-                kernel::text(form, call, table, crossings, style)
+                kernel::document(form, call, table, crossings)
             }
-            Self::Step { sizes, steps } => step::text(sizes, steps, style),
-        };
-        style.adapted(spelled(text, style))
+            Self::Step { sizes, steps } => step::document(sizes, steps),
+        }
     }
 
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        match format {
+            "csv" => Some(self.csv()),
+            "json" => Some(self.json()),
+            _ => None,
+        }
+    }
+}
+
+impl Predicted<'_> {
     /// One row per point and device, or per kernel of a step and device; units in the headers.
-    #[must_use]
-    pub fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let columns = COLUMNS.iter().map(|column| column.key.to_owned());
         let rows: Vec<Vec<String>> = match self {
             Self::Kernel { table, .. } => {
@@ -132,28 +141,21 @@ impl Predicted<'_> {
     }
 
     /// Everything, with a version: `rooflint/prediction/1` or `rooflint/step-prediction/1`.
-    #[must_use]
-    pub fn json(&self) -> String {
-        let text = match self {
-            Self::Kernel { form, table, crossings, .. } => {
-                serde_json::to_string_pretty(&KernelDocument {
-                    schema: "rooflint/prediction/1",
-                    form: form.name,
-                    summary: form.summary,
-                    derivation: form.derivation(),
-                    axes: &table.axes,
-                    rows: &table.rows,
-                    crossings,
-                })
-            }
-            Self::Step { sizes, steps } => serde_json::to_string_pretty(&StepDocument {
-                schema: "rooflint/step-prediction/1",
-                sizes,
-                steps,
+    fn json(&self) -> String {
+        match self {
+            Self::Kernel { form, table, crossings, .. } => pretty(&KernelDocument {
+                schema: "rooflint/prediction/1",
+                form: form.name,
+                summary: form.summary,
+                derivation: form.derivation(),
+                axes: &table.axes,
+                rows: &table.rows,
+                crossings,
             }),
-        };
-        // These types have string keys only, so they always serialize.
-        text.unwrap_or_default() + "\n"
+            Self::Step { sizes, steps } => {
+                pretty(&StepDocument { schema: "rooflint/step-prediction/1", sizes, steps })
+            }
+        }
     }
 }
 
@@ -165,88 +167,17 @@ fn cells(prediction: &Prediction) -> impl Iterator<Item = String> {
     })
 }
 
-/// The documentation of a closed form: how to call it, its parameters, how it is counted.
-#[must_use]
-pub fn kernel_page(form: &Form, style: &Style) -> String {
-    page(kernel::page(form, style), style)
-}
-
-/// Every closed form with what it needs, in one line each where the terminal is wide enough.
-#[must_use]
-pub fn kernel_list(forms: &[&Form], style: &Style) -> String {
-    /// Summaries in fewer columns than this are hard to read beside the calls.
-    const NARROW: usize = 30;
-    let column = forms.iter().map(|form| form.usage().chars().count()).max().unwrap_or(0) + 2;
-    let is_beside = style.width.is_none_or(|width| width >= column + NARROW);
-    let mut text = String::new();
-    for form in forms {
-        let usage = form.usage();
-        if is_beside {
-            let lead = format!("{usage}{}", " ".repeat(column - usage.chars().count()));
-            wrap(&mut text, &lead, column, form.summary, style);
-        } else {
-            wrap(&mut text, "", 4, &usage, style);
-            wrap(&mut text, "    ", 4, form.summary, style);
-        }
-    }
-    text.push('\n');
-    let last = "`rooflint predict --list KERNEL` shows all parameters and the derivation.";
-    wrap(&mut text, "", 0, last, style);
-    style.adapted(spelled(text, style))
-}
-
-/// A page of text with formulas, in ASCII where only that may be used.
-#[must_use]
-pub fn page(text: String, style: &Style) -> String {
-    style.adapted(spelled(text, style))
-}
-
-/// Writes a sentence as wide as it is once its symbols are spelled out.
-fn wrap(text: &mut String, lead: &str, indent: usize, sentence: &str, style: &Style) {
-    let sentence = style.adapted(spelled(sentence.to_owned(), style));
-    text::wrap(text, lead, indent, &sentence, style);
-}
-
-/// Spells out the symbols of formulas where only ASCII may be used.
-fn spelled(text: String, style: &Style) -> String {
-    if !style.ascii {
-        return text;
-    }
-    let symbols = [
-        ("α", "alpha"),
-        ("β", "beta"),
-        ("η", "eta"),
-        ("λ", "lambda"),
-        ("′", "'"),
-        ("→", "->"),
-        ("ε", "epsilon"),
-        ("Σ", "sum "),
-        ("√", "sqrt "),
-        ("²", "^2"),
-        ("¹", "^1"),
-        ("⁻", "^-"),
-        ("₂", "2"),
-        ("ᵀ", "^T"),
-        ("≠", "!="),
-        ("é", "e"),
-        ("⌈", "ceil("),
-        ("⌉", ")"),
-        ("⌊", "floor("),
-        ("⌋", ")"),
-    ];
-    symbols.iter().fold(text, |text, (symbol, word)| text.replace(symbol, word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::predict::FORMS;
+    use crate::report::written;
 
     #[test]
     fn every_page_can_be_shown_in_ascii() {
         let style = Style { ascii: true, ..Style::default() };
         for form in FORMS {
-            let page = kernel_page(form, &style);
+            let page = written(&FormPages(&[form]), "text", &style).unwrap();
             assert!(page.is_ascii() && !page.contains('?'), "{}: {page}", form.name);
         }
     }

@@ -2,92 +2,81 @@
 
 use std::collections::BTreeMap;
 
-use super::super::explained::Lines;
-use super::super::numbers::{TimeUnit, count};
-use super::super::text::{heading, table as draw};
-use super::super::view::{MISSING, Style, Table, digits, percent, printable, si};
-use super::wrap;
 use crate::predict::ModelPrediction;
-use crate::units::Seconds;
+use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
+use crate::report::view::{count, digits, percent, printable, si};
+use crate::units::{FlopsPerByte, Seconds};
 
-pub(super) fn text(
-    sizes: &BTreeMap<String, u64>,
-    steps: &[ModelPrediction],
-    style: &Style,
-) -> String {
-    let mut text = String::new();
+pub(super) fn document(sizes: &BTreeMap<String, u64>, steps: &[ModelPrediction]) -> Document {
+    let name = steps.first().and_then(|step| step.name.as_deref()).unwrap_or("step");
+    let mut document = Document::titled(printable(name));
+    let mut what = Vec::new();
     if let Some(step) = steps.first() {
-        let name = step.name.as_deref().unwrap_or("step");
         let launches = count(step.totals.launches, "launch", "launches");
-        let kernels = format!("{launches}, one after the other");
-        text.push_str(&format!("{}\n", style.bold(&printable(name))));
-        wrap(&mut text, "  ", 2, &kernels, style);
+        what.push(format!("{launches}, one after the other"));
     }
     if !sizes.is_empty() {
         let sizes = sizes.iter().map(|(name, value)| format!("{}={value}", printable(name)));
-        let sizes = sizes.collect::<Vec<_>>().join(" ");
-        wrap(&mut text, "  ", 4, &format!("where {sizes}"), style);
+        what.push(format!("where {}", sizes.collect::<Vec<_>>().join(" ")));
     }
+    document.push(Block::lines(what));
     for step in steps {
-        heading(&mut text, style, &format!("On {}", printable(&step.device)));
-        draw(&mut text, &kernels(step), &[], style, 1);
-        text.push('\n');
-        text.push_str(&totals(step, style));
+        let blocks = vec![Block::Table(kernels(step)), Block::Figures(totals(step))];
+        document.section(format!("On {}", printable(&step.device)), blocks);
     }
-    text.push('\n');
-    wrap(
-        &mut text,
-        "",
-        0,
+    document.push(Block::Paragraph(
         "All figures are modelled: each input is read once, each output written once. \
-         `rooflint predict --list KERNEL` says how a kernel is counted.",
-        style,
-    );
-    text
+         `rooflint predict --list KERNEL` says how a kernel is counted."
+            .to_owned(),
+    ));
+    document
 }
 
 fn kernels(step: &ModelPrediction) -> Table {
-    let one = TimeUnit::of(step.rows.iter().map(|row| row.prediction.expected));
-    let all = TimeUnit::of(step.rows.iter().map(|row| row.total));
-    let (each, total) = (format!("each {}", one.symbol), format!("total {}", all.symbol));
-    let mut table = Table::new(&[
-        ("op", false),
-        ("kernel", false),
-        ("launches", true),
-        ("FLOP/B", true),
-        ("ridge FLOP/B", true),
-        (&each, true),
-        (&total, true),
-        ("share", true),
-        ("limiter", false),
-    ]);
+    let mut table = Table::new(
+        "kernels",
+        vec![
+            Column::text("op", "op"),
+            Column::name("kernel", "kernel"),
+            Column::number("launches", "launches", Form::Count).spare(14),
+            Column::number("intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
+            Column::number("ridge_point_flop_per_byte", "ridge FLOP/B", Form::Digits).spare(18),
+            Column::number("expected_s", "each", Form::Time).scale(1),
+            Column::number("total_s", "total", Form::Time).scale(2),
+            Column::number("share", "share", Form::Share).spare(11),
+            Column::text("limiter", "limiter").spare(13),
+        ],
+    );
     for row in &step.rows {
         let prediction = &row.prediction;
-        let number = |value: Option<f64>| value.map_or_else(|| MISSING.to_owned(), digits);
-        table.rows.push(vec![
-            printable(&row.name),
-            printable(&format!("{} {}", prediction.form, prediction.arguments)),
-            row.launches.to_string(),
-            number(prediction.intensity.map(crate::units::FlopsPerByte::get)),
-            number(prediction.ridge_point.map(crate::units::FlopsPerByte::get)),
-            one.show(prediction.expected),
-            all.show(row.total),
-            percent(row.share),
-            prediction.limiter.label().to_owned(),
+        let per_byte = |value: Option<FlopsPerByte>| Cell::maybe(value.map(FlopsPerByte::get));
+        table.push([
+            Cell::text(printable(&row.name)),
+            Cell::text(printable(&format!("{} {}", prediction.form, prediction.arguments))),
+            Cell::count(row.launches),
+            per_byte(prediction.intensity),
+            per_byte(prediction.ridge_point),
+            Cell::time(prediction.expected),
+            Cell::time(row.total),
+            Cell::Number(row.share),
+            Cell::text(prediction.limiter.label()),
         ]);
     }
     table
 }
 
-fn totals(step: &ModelPrediction, style: &Style) -> String {
+fn totals(step: &ModelPrediction) -> Vec<Figure> {
     let totals = &step.totals;
     let time = |time: Seconds| si(time.get(), "s");
-    let mut lines = Lines::default();
-    lines.add("F", si(totals.operations.get(), "FLOP"), "all operations".to_owned());
-    lines.add("B", si(totals.bytes.get(), "B"), "all compulsory traffic".to_owned());
+    let mut figures = Vec::new();
+    let mut add = |label: &'static str, value: String, how: &str| {
+        figures.push(Figure::new(label, value, how));
+    };
+    add("F", si(totals.operations.get(), "FLOP"), "all operations");
+    add("B", si(totals.bytes.get(), "B"), "all compulsory traffic");
     if let Some(intensity) = totals.intensity {
         let value = format!("{} FLOP/B", digits(intensity.get()));
-        lines.add("intensity", value, "F ÷ B, sums over sums".to_owned());
+        add("intensity", value, "F ÷ B, sums over sums");
     }
     let share = |part: Seconds| {
         if totals.expected > Seconds::ZERO { percent(part / totals.expected) } else { percent(0.0) }
@@ -97,14 +86,14 @@ fn totals(step: &ModelPrediction, style: &Style) -> String {
         share(totals.memory_limited),
         share(totals.math_limited)
     );
-    lines.add("expected", time(totals.expected), parts);
-    lines.add(
+    add("expected", time(totals.expected), &parts);
+    add(
         "with launches",
         time(totals.with_launch_cost),
-        "the same where no launch takes less than it costs".to_owned(),
+        "the same where no launch takes less than it costs",
     );
     if let Some(achievable) = totals.achievable {
-        lines.add("achievable", time(achievable), "with rates that are reached".to_owned());
+        add("achievable", time(achievable), "with rates that are reached");
     }
-    lines.draw(&Style { ascii: false, ..*style })
+    figures
 }

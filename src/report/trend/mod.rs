@@ -1,14 +1,12 @@
-//! A trend as text, CSV and JSON: a row per commit, and where it changed.
+//! A trend: a row per commit, and where it changed.
 
 #[cfg(feature = "plot")]
 mod picture;
 
-use unicode_width::UnicodeWidthStr;
-
-use super::text::{heading, table, wrap};
-use super::view::{
-    MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
-};
+use super::document::{Block, Cell, Column, Document, Form, MISSING, Table};
+use super::numbers::{TimeUnit, change};
+use super::view::{Style, count, digits, factor, percent, printable, si};
+use super::{Reported, pretty};
 use crate::history::{Drift, Line, Point, Trend, TrendChange, TrendMetric};
 use crate::units::Seconds;
 
@@ -21,31 +19,45 @@ const ROWS: usize = 40;
 /// Characters of the ruler on which values are dots, where there is room.
 const RULER: usize = 28;
 
-impl Trend {
-    /// The trend as text: tables of the run and of up to `top` kernels, if kernels were chosen, and
-    /// every change.
-    #[must_use]
-    pub fn text(&self, top: usize, style: &Style) -> String {
-        let mut text = String::new();
-        wrap(&mut text, "", 2, &self.title(), style);
-        if let Some(whole) = &self.whole {
-            self.rows(&mut text, whole, style);
+/// A trend as it is reported.
+#[derive(Debug, Clone, Copy)]
+pub struct TrendReport<'a> {
+    /// What was found.
+    pub trend: &'a Trend,
+    /// Changes, and tables of kernels, that are shown; the machine formats carry all.
+    pub top: usize,
+}
+
+impl Reported for TrendReport<'_> {
+    /// Tables of the run and of the first kernels, if kernels were chosen, and every change.
+    fn document(&self, style: &Style) -> Document {
+        let trend = self.trend;
+        let mut document = Document::titled(trend.title());
+        let chosen = if trend.chosen.is_some() { self.top } else { 0 };
+        for line in trend.whole.iter().chain(trend.kernels.iter().take(chosen)) {
+            let words = trend.metric.words(line.kernel.is_some());
+            let title = match line.kernel {
+                Some(_) => format!("{}, {words}", name(line, style)),
+                None => words.to_owned(),
+            };
+            document.section(title, trend.rows(line, style));
         }
-        if self.chosen.is_some() {
-            for line in self.kernels.iter().take(top) {
-                self.rows(&mut text, line, style);
-            }
-        }
-        self.changes(&mut text, top, style);
-        if !self.notes.is_empty() {
-            heading(&mut text, style, "Notes");
-            for note in &self.notes {
-                wrap(&mut text, "  ", 4, &printable(note), style);
-            }
-        }
-        style.adapted(text)
+        document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
+        let notes = trend.notes.iter().map(|note| printable(note)).collect();
+        document.section("Notes", vec![Block::lines(notes)]);
+        document
     }
 
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        match format {
+            "csv" => Some(self.trend.csv()),
+            "json" => Some(pretty(self.trend)),
+            _ => None,
+        }
+    }
+}
+
+impl Trend {
     fn title(&self) -> String {
         let runs: usize = self.points.iter().map(|point| point.entries.len()).sum();
         let ends = [self.points.first(), self.points.last()];
@@ -65,61 +77,52 @@ impl Trend {
     }
 
     /// A row per commit.
-    fn rows(&self, text: &mut String, line: &Line, style: &Style) {
-        let words = self.metric.words(line.kernel.is_some());
-        let title = match line.kernel {
-            Some(_) => format!("{}, {words}", name(line, style)),
-            None => words.to_owned(),
-        };
-        heading(text, style, &title);
-        let scale = Scale::of(self.metric, line);
-        let title = scale.title();
-        let ruler = Ruler::of(line, style);
-        let ends = ruler.title(&scale);
-        let mut rows = Table::new(&[
-            ("saved", false),
-            ("commit", false),
-            ("runs", true),
-            (&title, true),
-            ("spread", true),
-            (&ends, false),
-            ("change", true),
-        ]);
+    fn rows(&self, line: &Line, style: &Style) -> Vec<Block> {
         let hidden = self.points.len().saturating_sub(ROWS);
+        let scale = Scale::of(self.metric, line, hidden);
+        let ruler = Ruler::of(line, style);
+        let mut rows = Table::new(
+            "commits",
+            vec![
+                Column::text("saved", "saved"),
+                Column::name("commit", "commit"),
+                Column::number("runs", "runs", Form::Count),
+                scale.column(),
+                Column::number("spread", "spread", Form::Share),
+                Column::text("ruler", &ruler.title(&scale)),
+                Column::number("change", "change", Form::Change),
+            ],
+        );
         for (at, point) in self.points.iter().enumerate().skip(hidden) {
             let value = line.values.get(at).copied().flatten();
             let change = line.changes.iter().find(|change| change.point == at);
-            rows.rows.push(vec![
-                optional(point.saved.as_deref().map(minute)),
-                optional(point.commit.as_deref().map(short)),
-                value.map_or(0, |one| one.runs).to_string(),
-                optional(value.map(|one| scale.show(one.median))),
-                optional(
-                    value
-                        .filter(|one| one.runs > 1)
-                        .map(|one| percent((one.greatest - one.least) / one.median)),
-                ),
-                value.map(|one| ruler.dot(one.median)).unwrap_or_default(),
-                change.map(|change| signed(change.step.change)).unwrap_or_default(),
+            let several = value.filter(|one| one.runs > 1);
+            rows.push([
+                Cell::maybe_text(point.saved.as_deref().map(minute)),
+                Cell::maybe_text(point.commit.as_deref().map(short)),
+                Cell::count(value.map_or(0, |one| one.runs as u64)),
+                Cell::maybe(value.map(|one| one.median)),
+                Cell::maybe(several.map(|one| (one.greatest - one.least) / one.median)),
+                value.map_or(Cell::Empty, |one| Cell::Text(ruler.dot(one.median))),
+                change.map_or(Cell::Empty, |change| Cell::Number(change.step.change)),
             ]);
         }
-        table(text, &rows, &[], style, 1);
+        let mut blocks = vec![Block::Table(rows)];
         if hidden > 0 {
             let hidden = count(hidden as u64, "earlier commit", "earlier commits");
-            wrap(text, "  ", 4, &format!("and {hidden}: CSV and JSON hold all"), style);
+            blocks.push(Block::Paragraph(format!("and {hidden}: CSV and JSON hold all")));
         }
+        blocks
     }
 
-    /// Every change of the run and of its kernels.
-    fn changes(&self, text: &mut String, top: usize, style: &Style) {
+    /// Every change of the run and of its kernels, and what did not change.
+    fn changes(&self, top: usize, style: &Style) -> Vec<String> {
         let lines = || self.whole.iter().chain(&self.kernels);
-        let told: Vec<String> = lines().flat_map(|line| self.told(line, style)).collect();
-        heading(text, style, "Changes");
-        for sentence in told.iter().take(top) {
-            wrap(text, "  ", 4, sentence, style);
-        }
-        if told.len() > top {
-            wrap(text, "  ", 4, &format!("and {} more: --top shows them", told.len() - top), style);
+        let mut told: Vec<String> = lines().flat_map(|line| self.told(line, style)).collect();
+        let hidden = told.len().saturating_sub(top);
+        told.truncate(top);
+        if hidden > 0 {
+            told.push(format!("and {hidden} more: --top shows them"));
         }
         let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
         let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
@@ -130,12 +133,13 @@ impl Trend {
             calm.push(count(kernels as u64, "kernel", "kernels"));
         }
         if !calm.is_empty() {
-            wrap(text, "  ", 4, &format!("no change in {}", calm.join(" and ")), style);
+            told.push(format!("no change in {}", calm.join(" and ")));
         }
         if open > 0 {
             let open = count(open as u64, "kernel", "kernels");
-            wrap(text, "  ", 4, &format!("too few commits to judge {open}"), style);
+            told.push(format!("too few commits to judge {open}"));
         }
+        told
     }
 
     /// The changes of a line, a sentence each.
@@ -160,16 +164,16 @@ impl Trend {
         told
     }
 
-    fn step(&self, change: &TrendChange, line: &Line) -> String {
-        let step = &change.step;
-        let place = self.points.get(change.point).map_or_else(String::new, place);
+    fn step(&self, found: &TrendChange, line: &Line) -> String {
+        let step = &found.step;
+        let place = self.points.get(found.point).map_or_else(String::new, place);
         let impact = match line.kernel {
-            Some(_) => format!("; {} a run", signed_time(change.impact_s)),
+            Some(_) => format!("; {} a run", signed_time(found.impact_s)),
             None => String::new(),
         };
         format!(
             "{} at {place}, from {} to {}, {}, {} before / {} after{impact}",
-            signed(step.change),
+            change(step.change),
             shown(self.metric, step.before),
             shown(self.metric, step.after),
             probability(step.p),
@@ -182,7 +186,7 @@ impl Trend {
         let commits = line.values.iter().flatten().count();
         format!(
             "drifts by {} over {}, from {} to {}, {}, with no step that explains it better",
-            signed(drift.change),
+            change(drift.change),
             count(commits as u64, "commit", "commits"),
             shown(self.metric, drift.from),
             shown(self.metric, drift.to),
@@ -191,8 +195,7 @@ impl Trend {
     }
 
     /// The trend as CSV: a row per commit for the run, then for each kernel; values in SI units.
-    #[must_use]
-    pub fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
             "kernel", "operator", "saved", "commit", "branch", "runs", "median", "least",
@@ -226,13 +229,6 @@ impl Trend {
         }
         let bytes = writer.into_inner().unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
-    }
-
-    /// The trend as JSON, with everything that was found.
-    #[must_use]
-    pub fn json(&self) -> String {
-        // Keys are words and floats are finite, so it always serializes.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
 
@@ -277,11 +273,6 @@ fn shown(metric: TrendMetric, value: f64) -> String {
     }
 }
 
-/// A relative change with its sign.
-fn signed(change: f64) -> String {
-    format!("{:+.1} %", change * 100.0)
-}
-
 fn signed_time(seconds: f64) -> String {
     let sign = if seconds < 0.0 { '-' } else { '+' };
     format!("{sign}{}", si(seconds.abs(), "s"))
@@ -314,14 +305,16 @@ impl Ruler {
 
     fn title(&self, scale: &Scale) -> String {
         let (low, high) = (scale.show(self.low), scale.show(self.high));
-        let gap = self.width.saturating_sub(low.width() + high.width()).max(1);
+        let gap = self.width.saturating_sub(low.chars().count() + high.chars().count()).max(1);
         format!("{low}{}{high}", " ".repeat(gap))
     }
 
+    /// A dot at the end of a line of points, as formats may drop leading blanks.
     fn dot(&self, value: f64) -> String {
         let part = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         let at = (part * (self.width - 1) as f64).round() as usize;
-        format!("{}{}", " ".repeat(at), if self.ascii { 'o' } else { '●' })
+        let (point, dot) = if self.ascii { (".", 'o') } else { ("·", '●') };
+        format!("{}{dot}", point.repeat(at))
     }
 }
 
@@ -333,22 +326,23 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(metric: TrendMetric, line: &Line) -> Self {
+    /// That of the commits that are shown, all but the first `hidden`.
+    fn of(metric: TrendMetric, line: &Line, hidden: usize) -> Self {
         match metric {
             TrendMetric::Time | TrendMetric::Total => {
-                let times = line.values.iter().flatten().map(|one| Seconds::new(one.median));
-                Self::Time(TimeUnit::of(times))
+                let times = line.values.iter().skip(hidden).flatten();
+                Self::Time(TimeUnit::of(times.map(|one| Seconds::new(one.median))))
             }
             TrendMetric::Headroom => Self::Headroom,
             TrendMetric::Share => Self::Share,
         }
     }
 
-    fn title(&self) -> String {
+    fn column(&self) -> Column {
         match self {
-            Self::Time(unit) => format!("time [{}]", unit.symbol),
-            Self::Headroom => "headroom".to_owned(),
-            Self::Share => "share".to_owned(),
+            Self::Time(_) => Column::number("time_s", "time", Form::Time),
+            Self::Headroom => Column::number("headroom", "headroom", Form::Digits),
+            Self::Share => Column::number("share", "share", Form::Share),
         }
     }
 

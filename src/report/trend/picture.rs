@@ -1,11 +1,12 @@
 //! A trend as a picture: a panel for the run, and for the kernels that changed most.
 
-use super::{day, name, short, signed};
+use super::{day, name, short};
 use crate::compare::median;
 use crate::history::{Line, Trend, TrendMetric};
 use crate::report::figure::{
     Canvas, Encoding, Level, PictureError, Scatter, SeriesFigure, SeriesMark, SeriesPanel, encoded,
 };
+use crate::report::numbers::change;
 use crate::report::view::{Style, percent, printable};
 
 /// Panels of one picture.
@@ -59,10 +60,10 @@ fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     let points = line.values.iter().enumerate().filter_map(|(at, value)| {
         value.map(|one| Scatter { at, middle: one.median, ends: [one.least, one.greatest] })
     });
-    let marks = line.changes.iter().map(|change| SeriesMark {
-        at: change.point,
-        label: signed(change.step.change),
-        is_worse: change.step.change > 0.0,
+    let marks = line.changes.iter().map(|found| SeriesMark {
+        at: found.point,
+        label: change(found.step.change),
+        is_worse: found.step.change > 0.0,
     });
     SeriesPanel {
         title: match line.kernel {

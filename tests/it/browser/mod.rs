@@ -26,7 +26,7 @@ pub(crate) fn page_of(profile: &rooflint::model::Profile, device: Option<String>
     let Judged { analysis, findings, .. } = Session::default().on(device).judge(profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    (report::output("html").unwrap().render)(&report, &Style::default())
+    report::written(&report, "html", &Style::default()).unwrap()
 }
 
 /// The page of the sample profile.

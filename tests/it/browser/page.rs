@@ -6,6 +6,7 @@ use crate::golden::{fixtures, reading};
 use crate::profiles::{collection, read};
 use rooflint::analysis;
 use rooflint::ingest::{self, Input};
+use rooflint::report::Explained;
 use rooflint::session::Session;
 
 /// Place of a kernel's mark in the window, by its rank.
@@ -291,7 +292,9 @@ fn details_are_the_arithmetic_of_explain() {
     for kernel in &analysis.kernels {
         let explanation = analysis::explain(&profile, &analysis, kernel);
         let style = rooflint::report::Style::default();
-        let explained = rooflint::report::explained(&analysis, kernel, &explanation, &[], &style);
+        let (analysis, explanation, findings) = (&analysis, &explanation, [].as_slice());
+        let explained = Explained { analysis, kernel, explanation, findings };
+        let explained = rooflint::report::written(&explained, "text", &style).unwrap();
         browser.reopen(&format!("#kernel={}", kernel.rank));
         let rows = browser.evaluate(
             "[...document.querySelectorAll('#detail .sums tr')].map(r => [r.cells[0].textContent, r.cells[1].textContent])",

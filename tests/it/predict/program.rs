@@ -258,7 +258,7 @@ fn what_is_wrong_is_told_with_what_to_write() {
             "images",
         ),
         (vec!["--device", "L4"], "no kernel is named", "--list"),
-        (vec!["--list", "--format", "csv"], "no CSV", "json"),
+        (vec!["--list", "-o", "list.svg"], "no format of predictions", "csv"),
     ] {
         let run = program(&[&["predict"], &arguments[..]].concat());
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{arguments:?}");

@@ -8,11 +8,13 @@ pub(super) struct Sheet {
     whole: usize,
     /// Of the part that is being written.
     limit: usize,
+    /// Bytes that are kept for what closes the parts that are open.
+    kept: usize,
 }
 
 impl Sheet {
     pub(super) fn new(limit: usize) -> Self {
-        Self { text: String::new(), whole: limit, limit }
+        Self { text: String::new(), whole: limit, limit, kept: 0 }
     }
 
     /// Lets the next parts fill so many percent of the whole: what comes first must not crowd out what
@@ -25,7 +27,7 @@ impl Sheet {
     }
 
     fn fits(&self, length: usize) -> bool {
-        self.text.len().saturating_add(length) <= self.limit
+        self.text.len().saturating_add(length).saturating_add(self.kept) <= self.limit
     }
 
     /// Writes a block whole, or not at all.
@@ -35,6 +37,24 @@ impl Sheet {
             self.text.push_str(block);
         }
         fits
+    }
+
+    /// Writes what opens a part, the part, and what closes it; nothing where the part has no room.
+    pub(super) fn part(&mut self, before: &str, after: &str, write: impl FnOnce(&mut Self)) {
+        if !self.fits(before.len() + after.len()) {
+            return;
+        }
+        let start = self.text.len();
+        self.text.push_str(before);
+        let begun = self.text.len();
+        self.kept += after.len();
+        write(self);
+        self.kept -= after.len();
+        if self.text.len() == begun {
+            self.text.truncate(start);
+        } else {
+            self.text.push_str(after);
+        }
     }
 
     /// Writes what is before, as many lines as fit, how many do not, and what is after. Where that
@@ -48,6 +68,9 @@ impl Sheet {
         after: &str,
         more: impl Fn(usize) -> String,
     ) {
+        if lines.is_empty() {
+            return;
+        }
         let all: usize = lines.iter().map(String::len).sum();
         if self.fits(before.len() + all + after.len()) {
             self.text.push_str(before);

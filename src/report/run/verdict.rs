@@ -1,13 +1,14 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
-use super::numbers::{count, factor, percent, printable, si};
-use super::view::{interval, range};
-use super::{Report, groups};
+use super::groups;
+use crate::report::Report;
+use crate::report::document::Fact;
+use crate::report::view::{count, factor, interval, percent, printable, range, si};
 use crate::analysis::State;
 use crate::units::Seconds;
 
-/// The verdict, as label and sentence.
-pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
+/// The verdict, a label and a sentence each.
+pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
     let analysis = report.analysis;
     let mut lines = vec![("GPU time", gpu_time(report))];
     let sentences = [
@@ -32,7 +33,7 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<(&'static str, String)> {
     for note in analysis.devices.iter().flat_map(|device| &device.notes) {
         lines.push(("Check", printable(note)));
     }
-    lines
+    lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
 }
 
 fn time(time: Seconds) -> String {

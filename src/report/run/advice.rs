@@ -1,8 +1,8 @@
 //! What the rules advise, as all human-readable outputs show it.
 
-use super::Report;
-use super::view::{Style, count, name, printable, si};
 use crate::analysis::{GroupTotals, Kernel, State, Target};
+use crate::report::Report;
+use crate::report::view::{Style, count, name, printable, si};
 use crate::rules::{self, Finding, Severity};
 
 /// The most important next steps, a line each, at most five: those in groups that miss their target

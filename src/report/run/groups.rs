@@ -1,15 +1,10 @@
 //! Kernels by group as all human-readable outputs show them: time, efficiency reached, target.
 
-use super::Report;
-use super::view::{MISSING, Style, Table, TimeUnit, optional, percent, printable, range};
 use crate::analysis::{GroupTotals, Target};
+use crate::report::Report;
+use crate::report::document::{Cell, Column, Form, Table};
+use crate::report::view::{MISSING, percent, printable, range};
 use crate::units::Seconds;
-
-/// Columns of the terminal from which on the time to the target is shown.
-const ROOM_FOR_ABOVE: usize = 80;
-
-/// Columns of the terminal from which on what can be won stands beside targets.
-const ROOM_FOR_WIN: usize = 100;
 
 /// The title of the section.
 pub(super) fn title(report: &Report<'_>) -> &'static str {
@@ -17,61 +12,52 @@ pub(super) fn title(report: &Report<'_>) -> &'static str {
 }
 
 /// The groups with a note or two each; `None` where they say no more than the kernels do.
-pub(super) fn table(report: &Report<'_>, style: &Style) -> Option<(Table, Vec<Vec<String>>)> {
+pub(super) fn table(report: &Report<'_>) -> Option<Table> {
     let analysis = report.analysis;
     let groups = &analysis.groups;
     let timed = analysis.totals.measured.get() > 0.0;
     if !timed || !analysis.has_own_groups() && groups.len() < 2 {
         return None;
     }
-    let unit = TimeUnit::of(groups.iter().map(|group| group.measured));
     let has_targets = groups.iter().any(|group| group.target.is_some());
-    let measured = format!("measured [{}]", unit.symbol);
-    let (above, win) =
-        (format!("to target [{}]", unit.symbol), format!("to win [{}]", unit.symbol));
     let mut columns = vec![
-        ("group", false),
-        ("kernels", true),
-        (measured.as_str(), true),
-        ("share", true),
-        ("efficiency", true),
+        Column::name("group", "group"),
+        Column::number("kernels", "kernels", Form::Count).spare(22),
+        Column::number("measured_s", "measured", Form::Time),
+        Column::number("share", "share", Form::Share).spare(11),
+        Column::number("efficiency", "efficiency", Form::Share),
     ];
-    let room = |columns: usize| style.width.is_none_or(|width| width >= columns);
-    let (has_above, has_win) =
-        (has_targets && room(ROOM_FOR_ABOVE), !has_targets || room(ROOM_FOR_WIN));
     if has_targets {
-        columns.extend([("target", true), ("verdict", false)]);
+        columns.extend([
+            Column::number("target", "target", Form::Share),
+            Column::text("verdict", "verdict"),
+            Column::number("above_target_s", "to target", Form::Time).spare(24),
+        ]);
     }
-    if has_above {
-        columns.push((above.as_str(), true));
-    }
-    if has_win {
-        columns.push((win.as_str(), true));
-    }
-    let mut table = Table::new(&columns);
+    let win = Column::number("recoverable_s", "to win", Form::Time);
+    columns.push(if has_targets { win.spare(25) } else { win });
+    let mut table = Table::new("groups", columns);
     for group in groups {
+        let positive = |time: Seconds| Cell::maybe(Some(time.get()).filter(|time| *time > 0.0));
+        let reached = group.efficiency().zip(group.efficiency_high());
         let mut row = vec![
-            printable(&group.name),
-            group.kernels.to_string(),
-            unit.show(group.measured),
-            percent(group.share),
-            optional(efficiency(group)),
+            Cell::text(printable(&group.name)),
+            Cell::count(group.kernels as u64),
+            Cell::time(group.measured),
+            Cell::Number(group.share),
+            reached.map_or(Cell::Missing, |(low, high)| Cell::Between(low, high)),
         ];
         if has_targets {
             row.extend([
-                optional(group.target.map(wanted)),
-                optional(group.verdict().map(|verdict| verdict.label().to_owned())),
+                Cell::maybe(group.target),
+                Cell::maybe_text(group.verdict().map(Target::label)),
+                above_target(group),
             ]);
         }
-        if has_above {
-            row.push(optional(above_target(group, unit)));
-        }
-        if has_win {
-            row.push(positive(group.recoverable, unit));
-        }
-        table.rows.push(row);
+        row.push(positive(group.recoverable));
+        table.push_with(row, notes(group));
     }
-    Some((table, groups.iter().map(notes).collect()))
+    Some(table)
 }
 
 /// How the groups with a target stand, for the verdict on the run; `None` if no group has one.
@@ -91,12 +77,16 @@ pub(super) fn targets(report: &Report<'_>) -> Option<String> {
         format!(
             "; {} reaches {}, wanted {} ({} to win)",
             printable(&group.name),
-            optional(efficiency(group)),
-            optional(group.target.map(wanted)),
-            optional(group.above_target().map(|(low, high)| range(low, high)))
+            shown(efficiency(group)),
+            shown(group.target.map(wanted)),
+            shown(group.above_target().map(|(low, high)| range(low, high)))
         )
     });
     Some(counts.join(", ") + &missed.collect::<String>())
+}
+
+fn shown(text: Option<String>) -> String {
+    text.unwrap_or_else(|| MISSING.to_owned())
 }
 
 /// Expected over measured time; what was not counted makes it an interval.
@@ -115,17 +105,11 @@ fn wanted(target: f64) -> String {
 }
 
 /// What reaching the target would win; an interval where work was not counted.
-fn above_target(group: &GroupTotals, unit: TimeUnit) -> Option<String> {
-    let (low, high) = group.above_target().filter(|_| group.judged.get() > 0.0)?;
-    if high.get() <= 0.0 {
-        return None;
+fn above_target(group: &GroupTotals) -> Cell {
+    match group.above_target().filter(|_| group.judged.get() > 0.0) {
+        Some((low, high)) if high > Seconds::ZERO => Cell::Between(low.get(), high.get()),
+        _ => Cell::Missing,
     }
-    let (low, high) = (unit.show(low), unit.show(high));
-    Some(if low == high { high } else { format!("{low} to {high}") })
-}
-
-fn positive(time: Seconds, unit: TimeUnit) -> String {
-    if time.get() > 0.0 { unit.show(time) } else { MISSING.to_owned() }
 }
 
 /// What the figures of a group leave out, and who keeps it from its target.

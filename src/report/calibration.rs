@@ -1,0 +1,136 @@
+//! What repeated runs of the same code tell of the noise, as floors for a policy.
+
+use serde_json::json;
+
+use super::document::{Block, Cell, Column, Document, Form, Table};
+use super::view::{Style, count, printable};
+use super::{Reported, pretty};
+use crate::gate::Calibration;
+
+/// Measured noise, with the floors that it suggests.
+#[derive(Debug, Clone, Copy)]
+pub struct Calibrated<'a>(pub &'a Calibration);
+
+impl Reported for Calibrated<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::new("Noise between runs of the same code");
+        document.push(Block::lines(self.lines()));
+        document.section("Floors", vec![Block::Table(self.floors())]);
+        document.section("For rooflint.toml", vec![Block::Code(self.policy())]);
+        document
+    }
+
+    /// As text, it can be appended to a configuration: all but the floors is a comment.
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        match format {
+            "text" => {
+                let comment = format!("# {}\n", self.lines().join("\n# "));
+                Some(style.adapted(format!("{comment}\n{}", self.policy())))
+            }
+            "json" => Some(self.json()),
+            _ => None,
+        }
+    }
+}
+
+impl Calibrated<'_> {
+    fn lines(self) -> Vec<String> {
+        let found = self.0;
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let alarms = |share: f64| {
+            let all = 2 * found.pairs;
+            format!("{} of {all} ({})", (share * all as f64).round(), percent(share))
+        };
+        let mut lines = vec![
+            format!(
+                "{} of the same code, {} compared",
+                count(found.runs as u64, "run", "runs"),
+                count(found.pairs as u64, "pair", "pairs")
+            ),
+            format!(
+                "all kernels together: {} typically, {} at most",
+                percent(found.common.1),
+                percent(found.common.0)
+            ),
+        ];
+        let kernels = |shift: Option<f64>, compared: usize, what: &str| {
+            shift.map(|shift| {
+                format!(
+                    "kernels with {what}: 99 % of {compared} comparisons within {}",
+                    percent(shift)
+                )
+            })
+        };
+        lines.extend(kernels(found.kernel, found.compared.0, "5 launches or more"));
+        lines.extend(kernels(found.few_launches, found.compared.1, "fewer launches"));
+        lines.push(format!("false alarms under the policy as it is: {}", alarms(found.alarms)));
+        lines
+            .push(format!("false alarms with the floors below: {}", alarms(found.alarms_proposed)));
+        for (kernel, times) in found.noisy.iter().take(5) {
+            let times = count(*times as u64, "time", "times");
+            lines.push(format!("failed {times} under the policy as it is: {}", printable(kernel)));
+        }
+        if found.runs < 5 {
+            lines.push(
+                "so few runs tell little: five or more, on different days, tell more".to_owned(),
+            );
+        }
+        lines
+    }
+
+    /// What the shifts stay below, and the floors that follow.
+    fn floors(self) -> Table {
+        let found = self.0;
+        let columns = vec![
+            Column::text("floor", "floor"),
+            Column::number("comparisons", "comparisons", Form::Count),
+            Column::number("within", "within", Form::Share),
+            Column::number("proposed", "proposed", Form::Share),
+        ];
+        let mut table = Table::new("floors", columns);
+        for (floor, comparisons, within, proposed) in [
+            ("kernel", found.compared.0, found.kernel, found.proposed.kernel),
+            ("few-launches", found.compared.1, found.few_launches, found.proposed.few_launches),
+            ("common", found.pairs, Some(found.common.0), found.proposed.common),
+        ] {
+            table.push([
+                Cell::text(floor),
+                Cell::count(comparisons as u64),
+                Cell::maybe(within),
+                Cell::Number(proposed),
+            ]);
+        }
+        table
+    }
+
+    /// The floors as the configuration takes them.
+    fn policy(self) -> String {
+        let noise = self.0.proposed;
+        format!(
+            "[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
+            noise.kernel, noise.few_launches, noise.common
+        )
+    }
+
+    fn json(self) -> String {
+        let found = self.0;
+        pretty(&json!({
+            "schema": "rooflint/calibration/1",
+            "rooflint": env!("CARGO_PKG_VERSION"),
+            "runs": found.runs,
+            "pairs": found.pairs,
+            "common_largest": found.common.0,
+            "common_typical": found.common.1,
+            "kernel_99_percent": found.kernel,
+            "kernel_comparisons": found.compared.0,
+            "few_launches_99_percent": found.few_launches,
+            "few_launches_comparisons": found.compared.1,
+            "false_alarms": found.alarms,
+            "false_alarms_with_proposed": found.alarms_proposed,
+            "proposed": found.proposed,
+            "noisy": found.noisy.iter().map(|(kernel, failures)| {
+                json!({ "kernel": kernel, "failures": failures })
+            }).collect::<Vec<_>>(),
+        }))
+    }
+}

@@ -1,0 +1,216 @@
+//! The catalogue: all devices beside each other, or one with every figure, its source, and its
+//! ridge points.
+
+use super::document::{Block, Cell, Column, Document, Figure as Row, Form, Section, Table};
+use super::view::{Style, printable};
+use super::{Reported, pretty};
+use crate::catalog::{Confidence, Device, Figure};
+use crate::model::Pipe;
+
+/// Devices beside each other.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceList<'a>(pub &'a [Device]);
+
+/// One device in full.
+#[derive(Debug, Clone, Copy)]
+pub struct DevicePage<'a>(pub &'a Device);
+
+impl Reported for DeviceList<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::new("Devices");
+        document.push(Block::Table(list(self.0)));
+        document.push(Block::Paragraph(
+            "Peaks in TFLOP/s, dense, at the clock at which the vendor quotes them; t. = tensor. \
+             `rooflint devices NAME` shows one device with every figure and its source."
+                .to_owned(),
+        ));
+        document
+    }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        (format == "json").then(|| pretty(&self.0))
+    }
+}
+
+impl Reported for DevicePage<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::titled(printable(&self.0.name));
+        let page = one(self.0);
+        document.push(Block::Figures(page.rows));
+        for section in page.sections {
+            document.add(section);
+        }
+        document
+    }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        (format == "json").then(|| pretty(self.0))
+    }
+}
+
+fn list(devices: &[Device]) -> Table {
+    let mut table = Table::new(
+        "devices",
+        vec![
+            // Names are there to be copied: none is elided.
+            Column::text("name", "name"),
+            Column::text("target", "target").spare(2),
+            Column::number("sms", "SMs", Form::Count).spare(3),
+            Column::number("dram_gb_per_s", "DRAM GB/s", Form::Digits),
+            Column::number("fp64_tflop_per_s", "fp64", Form::Digits).spare(1),
+            Column::number("fp32_tflop_per_s", "fp32", Form::Digits),
+            Column::number("bf16_tensor_tflop_per_s", "bf16 t.", Form::Digits),
+            Column::number("fp8_tensor_tflop_per_s", "fp8 t.", Form::Digits),
+        ],
+    );
+    for device in devices {
+        let peak = |pipe| Cell::maybe(device.peak(pipe).map(|figure| figure.value.get() / 1e12));
+        let bandwidth = device.memory.bandwidth.as_ref();
+        table.push([
+            Cell::text(printable(&device.name)),
+            Cell::maybe_text(device.target()),
+            Cell::maybe(device.sms.map(f64::from)),
+            Cell::maybe(bandwidth.map(|figure| figure.value.get() / 1e9)),
+            peak(Pipe::Fp64Vector),
+            peak(Pipe::Fp32Vector),
+            peak(Pipe::Bf16Matrix),
+            peak(Pipe::Fp8Matrix),
+        ]);
+    }
+    table
+}
+
+/// Every figure of a device with its source.
+fn one(device: &Device) -> Page {
+    let mut page = Page::default();
+    page.row("driver name", device.driver_name.clone(), "");
+    page.row("also called", (!device.aliases.is_empty()).then(|| device.aliases.join(", ")), "");
+    let chip = [&device.vendor, &device.architecture, &device.chip]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>();
+    page.row("chip", (!chip.is_empty()).then(|| chip.join(" ")), "");
+    page.row("target", device.target().map(str::to_owned), "");
+    let cited =
+        |key: &str| device.citations.get(key).map_or("", |citation| citation.source.as_str());
+    page.row("multiprocessors", device.sms.map(|sms| sms.to_string()), cited("sms"));
+    page.figure("base clock", device.base_clock.as_ref(), |clock| {
+        format!("{:.0} MHz", clock.get() / 1e6)
+    });
+    page.figure("boost clock", device.boost_clock.as_ref(), |clock| {
+        format!("{:.0} MHz", clock.get() / 1e6)
+    });
+    page.figure("tensor clock", device.tensor_clock.as_ref(), |clock| {
+        format!("{:.0} MHz", clock.get() / 1e6)
+    });
+    page.row(
+        "documented by",
+        device.confidence.map(|confidence| match confidence {
+            Confidence::Vendor => "the vendor".to_owned(),
+            Confidence::Secondary => "secondary sources".to_owned(),
+            Confidence::ThirdParty => "third parties only".to_owned(),
+        }),
+        "",
+    );
+
+    page.title("Memory");
+    let memory = &device.memory;
+    page.row("kind", memory.kind.clone(), "");
+    page.row(
+        "size",
+        memory.bytes.map(|bytes| format!("{:.0} GB", bytes as f64 / 1e9)),
+        cited("memory.size_gb"),
+    );
+    page.row("bus", memory.bus_bits.map(|bits| format!("{bits} bit")), cited("memory.bus_bits"));
+    page.figure("bandwidth", memory.bandwidth.as_ref(), |rate| {
+        format!("{:.0} GB/s", rate.get() / 1e9)
+    });
+    page.figure("achievable", device.achievable_bandwidth().as_ref(), |rate| {
+        format!("{:.0} GB/s", rate.get() / 1e9)
+    });
+    page.row(
+        "L2",
+        device.l2_bytes.map(|bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))),
+        cited("cache.l2_mib"),
+    );
+    page.figure("L2 bandwidth", device.l2_bandwidth.as_ref(), |rate| {
+        format!("{:.0} GB/s", rate.get() / 1e9)
+    });
+    if let Some(l2) = &device.achievable.l2 {
+        page.figure("L2, measured", Some(&l2.figure()), |rate| {
+            format!("{:.0} GB/s", rate.get() / 1e9)
+        });
+    }
+
+    page.title("Peaks (dense unless stated), ridge point against DRAM");
+    for pipe in Pipe::ALL {
+        let Some(peak) = device.peak(*pipe) else { continue };
+        let ridge = device.ridge_point(*pipe).map_or_else(String::new, |ridge| {
+            format!(", ridge {:.1} {}/B", ridge.get(), pipe.operation())
+        });
+        let value = format!("{:.1} T{}/s{ridge}", peak.value.get() / 1e12, pipe.operation());
+        page.row(pipe.label(), Some(value), &source(peak));
+    }
+    page.title("Reached by published benchmarks");
+    for (pipe, achieved) in &device.achievable.peaks {
+        let value = format!("{:.1} T{}/s", achieved.value.get() / 1e12, pipe.operation());
+        page.row(pipe.label(), Some(value), &achieved.figure().source);
+    }
+    page.title("Notes");
+    for note in &device.notes {
+        page.note(note);
+    }
+    for exception in &device.exceptions {
+        page.note(&format!("{}: {}", exception.figures.join(", "), exception.reason));
+    }
+    page
+}
+
+/// Where a figure comes from; a derived one says so.
+fn source<T>(figure: &Figure<T>) -> String {
+    if figure.derived { format!("derived: {}", figure.source) } else { figure.source.clone() }
+}
+
+/// Rows with sources, in sections.
+#[derive(Default)]
+struct Page {
+    /// What stands before the first section.
+    rows: Vec<Row>,
+    sections: Vec<Section>,
+}
+
+impl Page {
+    fn title(&mut self, title: &str) {
+        self.sections.push(Section::new(title, Vec::new()));
+    }
+
+    fn row(&mut self, label: &str, value: Option<String>, source: &str) {
+        let Some(value) = value else { return };
+        let row = Row::new(label, printable(&value), printable(source));
+        let Some(section) = self.sections.last_mut() else { return self.rows.push(row) };
+        match section.blocks.last_mut() {
+            Some(Block::Figures(rows)) => rows.push(row),
+            _ => section.blocks.push(Block::Figures(vec![row])),
+        }
+    }
+
+    fn figure<T: Copy>(
+        &mut self,
+        label: &str,
+        figure: Option<&Figure<T>>,
+        show: impl Fn(T) -> String,
+    ) {
+        if let Some(figure) = figure {
+            self.row(label, Some(show(figure.value)), &source(figure));
+        }
+    }
+
+    fn note(&mut self, note: &str) {
+        let Some(section) = self.sections.last_mut() else { return };
+        match section.blocks.last_mut() {
+            Some(Block::List(notes)) => notes.push(printable(note).into()),
+            _ => section.blocks.push(Block::lines(vec![printable(note)])),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The main table of a document, for spreadsheets and scripts: SI units in the headers, an empty cell for
+//! what is not known.
+
+use super::Format;
+use crate::report::document::{Block, Cell, Document, Figure, Form, Table};
+use crate::report::view::Style;
+
+pub(super) const FORMAT: Format = Format {
+    name: "csv",
+    endings: &["csv"],
+    summary: "the main table, for spreadsheets and scripts",
+    render,
+};
+
+fn render(document: &Document, _: &Style) -> String {
+    let tables = document.tables();
+    let Some((_, first)) = tables.first() else { return figures(document) };
+    // The same columns for several devices or kernels are one table, with what tells them apart.
+    let keys = |table: &Table| -> Vec<String> {
+        table.columns.iter().map(|column| column.key.clone()).collect()
+    };
+    let alike: Vec<_> = tables.iter().filter(|(_, table)| keys(table) == keys(first)).collect();
+    let bounded: Vec<bool> = (0..first.columns.len())
+        .map(|at| {
+            let mut rows = alike.iter().flat_map(|(_, table)| &table.rows);
+            rows.any(|row| row.cells.get(at).is_some_and(Cell::is_interval))
+        })
+        .collect();
+    let mut header: Vec<String> = Vec::new();
+    if alike.len() > 1 {
+        header.push("section".to_owned());
+    }
+    for (column, bounded) in first.columns.iter().zip(&bounded) {
+        header.push(column.key.clone());
+        if *bounded {
+            header.extend(["low", "high"].map(|end| format!("{}_{end}", column.key)));
+        }
+    }
+    let rows = alike.iter().flat_map(|(title, table)| {
+        let bounded = &bounded;
+        let several = alike.len() > 1;
+        table.rows.iter().map(move |row| {
+            let mut cells: Vec<String> = Vec::new();
+            if several {
+                cells.push(title.clone());
+            }
+            for ((cell, column), bounded) in row.cells.iter().zip(&table.columns).zip(bounded) {
+                cells.push(value(cell, column.form));
+                if *bounded {
+                    let (low, high) = cell.ends();
+                    cells.extend([low, high].map(|end| end.map_or_else(String::new, number)));
+                }
+            }
+            cells
+        })
+    });
+    written(std::iter::once(header).chain(rows))
+}
+
+/// Labelled values, for documents without a table.
+fn figures(document: &Document) -> String {
+    fn collect(blocks: &[Block], section: &str, rows: &mut Vec<Vec<String>>) {
+        for block in blocks {
+            match block {
+                Block::Figures(figures) => {
+                    rows.extend(figures.iter().map(|Figure { label, value, remark }| {
+                        vec![section.to_owned(), label.clone(), value.clone(), remark.clone()]
+                    }));
+                }
+                Block::Section(section) => collect(&section.blocks, &section.title, rows),
+                _ => {}
+            }
+        }
+    }
+    let mut rows = vec![["section", "label", "value", "remark"].map(str::to_owned).to_vec()];
+    collect(&document.blocks, &document.title, &mut rows);
+    written(rows.into_iter())
+}
+
+fn written(rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        // Writing to memory cannot fail, and rows are as long as the header.
+        let _ = writer.write_record(row);
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn value(cell: &Cell, form: Form) -> String {
+    match cell {
+        Cell::Text(text) if form == Form::Name || form == Form::Text => guarded(text),
+        Cell::Text(text) => text.clone(),
+        cell => cell.value().map_or_else(String::new, number),
+    }
+}
+
+fn number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}
+
+/// Text that a spreadsheet does not take for a formula.
+pub(in crate::report) fn guarded(text: &str) -> String {
+    let text = crate::report::numbers::printable(text);
+    if text.starts_with(['=', '+', '-', '@']) && text.len() > 1 { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::document::Column;
+
+    #[test]
+    fn bounds_get_columns_and_formulas_are_defused() {
+        let columns = vec![
+            Column::name("kernel", "kernel"),
+            Column::number("expected_s", "expected", Form::Time),
+        ];
+        let mut table = Table::new("kernels", columns);
+        table.push([Cell::text("=1+1"), Cell::AtLeast(0.25)]);
+        table.push([Cell::text("copy"), Cell::Missing]);
+        let mut document = Document::new("run");
+        document.push(Block::Table(table));
+        let text = render(&document, &Style::default());
+        assert_eq!(
+            text,
+            "kernel,expected_s,expected_s_low,expected_s_high\n'=1+1,0.25,0.25,\ncopy,,,\n"
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! An export as `inspect` shows it: what it is, what is in it, and the command that would supply what
+//! is missing.
+
+use serde::Serialize;
+
+use super::document::{Block, Cell, Column, Document, Fact, Figure, Form, Table};
+use super::view::{Style, count, printable};
+use super::{Reported, pretty};
+use crate::analysis::{self, Need};
+use crate::catalog::{Catalog, Device};
+use crate::model::{Profile, Quantity, Skip, Source};
+
+/// What an export is, what is in it, and the command that would supply what is missing.
+#[derive(Debug, Serialize)]
+pub struct Inspection<'a> {
+    inputs: Vec<File<'a>>,
+    devices: Vec<Named>,
+    /// Launches after separate runs were joined.
+    launches: u64,
+    /// Launches with a duration, and its sum.
+    timed_launches: u64,
+    measured_s: f64,
+    quantities: Vec<Present>,
+    missing: Vec<Absent>,
+    /// The command that would supply everything that is missing.
+    command: Option<String>,
+    notes: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct File<'a> {
+    path: &'a str,
+    format: &'a str,
+    profiler: &'a str,
+    dialect: &'a str,
+    encoding: &'a str,
+    numerals: &'a str,
+    rows: u64,
+    launches: u64,
+    skipped: u64,
+    other_lines: u64,
+    clues: Vec<String>,
+    /// The first records and cells that were skipped.
+    first_skipped: &'a [Skip],
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    name: Option<String>,
+    how: String,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Present {
+    quantity: String,
+    unit: &'static str,
+    launches: u64,
+    /// How it came about, with the export's own columns.
+    from: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Absent {
+    what: &'static str,
+    /// What cannot be said without it.
+    consequence: &'static str,
+    launches: u64,
+}
+
+impl Reported for Inspection<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::new("What is in the export");
+        document.push(Block::Facts(self.facts()));
+        for file in &self.inputs {
+            document.section(printable(file.path), vec![Block::Figures(file.figures())]);
+        }
+        document.section("There", vec![Block::Table(self.there())]);
+        if self.missing.is_empty() {
+            document.push(Block::Paragraph("Nothing is missing.".to_owned()));
+        }
+        let missing = self.missing.iter().map(|absent| {
+            let launches = count(absent.launches, "launch", "launches");
+            format!("{}, in {launches}: {}", absent.what, absent.consequence)
+        });
+        document.section("Missing", vec![Block::lines(missing.collect())]);
+        document
+            .section("To collect it", self.command.clone().map(Block::Code).into_iter().collect());
+        document
+    }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        (format == "json").then(|| pretty(self))
+    }
+}
+
+impl<'a> Inspection<'a> {
+    /// Looks at a profile. `profiler` tells whose export a format is, where it is one.
+    #[must_use]
+    pub fn new(
+        profile: &'a Profile,
+        catalog: &Catalog,
+        profiler: impl Fn(&str) -> Option<&'static str>,
+    ) -> Self {
+        let launches: u64 = profile.iter().map(|launch| u64::from(launch.head.count)).sum();
+        let mut timed_launches = 0;
+        let mut sum = crate::units::ExactSum::default();
+        for launch in profile.iter() {
+            if let Some((time, _)) = launch.duration() {
+                timed_launches += u64::from(launch.head.count);
+                sum.add(time.get() * f64::from(launch.head.count));
+            }
+        }
+        let absent: Vec<(&Need, u64)> = analysis::NEEDS
+            .iter()
+            .map(|need| (need, profile.iter().filter(|launch| !need.is_met(launch)).count() as u64))
+            .filter(|(_, lacking)| *lacking > 0)
+            .collect();
+        Self {
+            inputs: profile.sources.iter().map(|source| file(source, &profiler)).collect(),
+            devices: devices(profile, catalog),
+            launches,
+            timed_launches,
+            measured_s: sum.get(),
+            quantities: profile
+                .launches
+                .quantities()
+                .map(|quantity| present(profile, quantity))
+                .collect(),
+            missing: absent
+                .iter()
+                .map(|(need, launches)| Absent {
+                    what: need.what,
+                    consequence: need.consequence,
+                    launches: *launches,
+                })
+                .collect(),
+            command: profile.sources.first().and_then(|source| {
+                let needs: Vec<&Need> = absent.iter().map(|(need, _)| *need).collect();
+                let mut hints = profile.devices.iter();
+                let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
+                analysis::command_for(source, &needs, capability)
+            }),
+            notes: &profile.notes,
+        }
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for device in &self.devices {
+            let name = device.name.as_deref().map_or_else(|| "not known".to_owned(), printable);
+            let mut lines = vec![format!("{name}: {}", printable(&device.how))];
+            lines.extend(device.notes.iter().map(|note| printable(note)));
+            facts.push(Fact::list("Device", lines, usize::MAX));
+        }
+        let mut lines = vec![format!(
+            "{}, {} with a duration ({:.0} ns in all)",
+            self.launches,
+            self.timed_launches,
+            self.measured_s * 1e9
+        )];
+        lines.extend(self.notes.iter().map(|note| printable(note)));
+        facts.push(Fact::list("Launches", lines, usize::MAX));
+        facts
+    }
+
+    /// What the export holds, and how it came about.
+    fn there(&self) -> Table {
+        let columns = vec![
+            Column::text("quantity", "quantity"),
+            Column::number("launches", "launches", Form::Count),
+            Column::text("from", "from"),
+        ];
+        let mut table = Table::new("quantities", columns);
+        for present in &self.quantities {
+            table.push([
+                Cell::text(present.quantity.clone()),
+                Cell::count(present.launches),
+                Cell::text(printable(&present.from.join("; "))),
+            ]);
+        }
+        table
+    }
+}
+
+impl File<'_> {
+    fn figures(&self) -> Vec<Figure> {
+        let line = |label: &str, text: String| Figure::new(label, text, "");
+        let (format, profiler) = (self.format, self.profiler);
+        let table = format!(
+            "{}, {}, {} skipped, {}",
+            count(self.rows, "row", "rows"),
+            count(self.launches, "launch", "launches"),
+            count(self.skipped, "record or cell", "records or cells"),
+            count(self.other_lines, "other line", "other lines")
+        );
+        let mut figures = vec![
+            line("format", format!("{format} ({profiler}), {}", printable(self.dialect))),
+            line("text", format!("{}; {}", self.encoding, self.numerals)),
+            line("table", table),
+        ];
+        for skip in self.first_skipped {
+            let column = skip.column.as_ref();
+            let column = column.map_or_else(String::new, |column| format!(" column {column:?}:"));
+            let (reason, text) = (printable(&skip.reason), printable(&skip.text));
+            let told = format!("line {}:{column} {reason} ({text:?})", skip.line);
+            figures.push(line("skipped", told));
+        }
+        figures.extend(self.clues.iter().map(|clue| line("clue", printable(clue))));
+        figures
+    }
+}
+
+fn file<'a>(source: &'a Source, profiler: &impl Fn(&str) -> Option<&'static str>) -> File<'a> {
+    File {
+        path: &source.path,
+        format: &source.format,
+        profiler: profiler(&source.format).unwrap_or("through a mapping"),
+        dialect: &source.dialect,
+        encoding: &source.encoding,
+        numerals: &source.numerals,
+        rows: source.rows,
+        launches: source.launches,
+        skipped: source.skips.count,
+        other_lines: source.other_lines,
+        clues: source.clues.iter().cloned().chain(mended(source)).collect(),
+        first_skipped: &source.skips.first,
+    }
+}
+
+/// What was not taken as a file prints it; in a report, the rules of validity tell.
+fn mended(source: &Source) -> Vec<String> {
+    let mended = &source.mended;
+    let launches = |launches: u64| count(launches, "launch", "launches");
+    let mut told = Vec::new();
+    if mended.repaired > 0 {
+        told.push(format!(
+            "bytes of {} are computed again: the profiler's formula is wrong",
+            launches(mended.repaired)
+        ));
+    }
+    if mended.unrepaired > 0 {
+        told.push(format!(
+            "bytes of {} follow a wrong formula, and no shapes tell the right ones",
+            launches(mended.unrepaired)
+        ));
+    }
+    if mended.zeros > 0 {
+        told.push(format!(
+            "zero operations and bytes of {} are taken as missing: the profiler does not model them",
+            launches(mended.zeros)
+        ));
+    }
+    told
+}
+
+fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
+    let mut devices: Vec<Named> = Vec::new();
+    for hint in &profile.devices {
+        let named = match catalog.identify(hint) {
+            Ok(found) => Named {
+                notes: found.device.disagreements(hint),
+                name: Some(found.device.name),
+                how: found.how,
+            },
+            Err(_) if Device::from_attributes(hint).is_some() => Named {
+                name: hint.name.clone(),
+                how: "not in the catalogue; the export's device attributes give its roofs"
+                    .to_owned(),
+                notes: Vec::new(),
+            },
+            Err(error) => {
+                Named { name: None, how: format!("{error}; {}", error.help()), notes: Vec::new() }
+            }
+        };
+        if !devices.iter().any(|known| known.name == named.name && known.how == named.how) {
+            devices.push(named);
+        }
+    }
+    devices
+}
+
+fn present(profile: &Profile, quantity: Quantity) -> Present {
+    let mut from: Vec<String> = Vec::new();
+    let mut launches = 0;
+    for launch in profile.iter() {
+        let Some((_, origin)) = launch.get(quantity) else { continue };
+        launches += u64::from(launch.head.count);
+        let words = format!("{}: {}", origin.kind.label(), origin.formula);
+        if !from.contains(&words) {
+            from.push(words);
+        }
+    }
+    Present { quantity: quantity.column(), unit: quantity.unit(), launches, from }
+}

@@ -1,0 +1,109 @@
+//! What can be predicted: every closed form in a line, or some of them in full.
+
+use serde::Serialize;
+
+use crate::predict::Form;
+use crate::report::document::{Block, Cell, Column, Document, Figure, Item, Section, Table};
+use crate::report::view::Style;
+use crate::report::{Reported, pretty};
+
+/// Every closed form with what it needs, in a line each.
+#[derive(Debug, Clone, Copy)]
+pub struct FormList<'a>(pub &'a [&'a Form]);
+
+/// The documentation of closed forms: how to call them, their parameters, how they are counted.
+#[derive(Debug, Clone, Copy)]
+pub struct FormPages<'a>(pub &'a [&'a Form]);
+
+/// Closed forms with their parameters and derivations, for programs.
+#[derive(Serialize)]
+struct Listing<'a> {
+    schema: &'static str,
+    forms: &'a [&'a Form],
+}
+
+impl Reported for FormList<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::new("Kernels that can be predicted");
+        let form = |form: &&Form| Figure::new(form.usage(), "", form.summary);
+        document.push(Block::Figures(self.0.iter().map(form).collect()));
+        document.push(Block::Paragraph(
+            "`rooflint predict --list KERNEL` shows all parameters and the derivation.".to_owned(),
+        ));
+        document
+    }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        own(self.0, format)
+    }
+}
+
+impl Reported for FormPages<'_> {
+    fn document(&self, _: &Style) -> Document {
+        if let [form] = self.0 {
+            return Document { blocks: page(form), ..Document::titled(form.name) };
+        }
+        let mut document = Document::new("Kernels that can be predicted");
+        for form in self.0 {
+            document.section(form.name, page(form));
+        }
+        document
+    }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        own(self.0, format)
+    }
+}
+
+fn own(forms: &[&Form], format: &str) -> Option<String> {
+    let listing = Listing { schema: "rooflint/predictable-kernels/1", forms };
+    (format == "json").then(|| pretty(&listing))
+}
+
+fn page(form: &Form) -> Vec<Block> {
+    let mut about = vec![form.summary.to_owned()];
+    if !form.aliases.is_empty() {
+        about.push(format!("also called {}", form.aliases.join(", ")));
+    }
+    about.push(format!("an operation of kind {}", form.category.label()));
+    let columns = vec![
+        Column::text("key", "key"),
+        Column::text("default", "when not given"),
+        Column::text("meaning", "meaning"),
+    ];
+    let mut parameters = Table::new("parameters", columns);
+    for one in form.parameters() {
+        parameters.push([
+            Cell::text(one.name),
+            Cell::text(one.shown_default()),
+            Cell::text(one.meaning),
+        ]);
+    }
+    let (name, example) = (form.name, form.example);
+    let call = format!("rooflint predict {name} {example} --device 'H100 SXM5 80GB'");
+    vec![
+        Block::lines(about),
+        derivation(form),
+        Block::Section(Section::new("Parameters", vec![Block::Table(parameters)])),
+        Block::Section(Section::new("Example", vec![Block::Code(call)])),
+    ]
+}
+
+/// The text of the form's file, paragraph by paragraph.
+pub(super) fn derivation(form: &Form) -> Block {
+    let mut entries: Vec<Item> = Vec::new();
+    for line in form.derivation().lines().filter(|line| !line.is_empty()) {
+        let labelled = line
+            .split_once(": ")
+            .filter(|(label, _)| label.starts_with(char::is_uppercase) && !label.contains(' '));
+        match (labelled, entries.last_mut()) {
+            (Some((label, text)), _) => entries.push(Item::labelled(label, text)),
+            (None, Some(entry)) => {
+                entry.text.push(' ');
+                entry.text.push_str(line);
+            }
+            (None, None) => entries.push(Item::from(line.to_owned())),
+        }
+    }
+    Block::Section(Section::new("How it is counted", vec![Block::List(entries)]))
+}

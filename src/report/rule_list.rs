@@ -1,0 +1,114 @@
+//! The rules: all in a line each, or the documentation of one.
+
+use super::Reported;
+use super::document::{Block, Cell, Column, Document, Section, Table};
+use super::numbers::{printable, printable_lines};
+use super::view::Style;
+use crate::rules::{Custom, RULES};
+
+/// Every rule with what it says, those of the user's own last.
+#[derive(Debug, Clone, Copy)]
+pub struct RuleList<'a>(pub &'a [Custom]);
+
+/// A page of documentation, in Markdown: headings, paragraphs, tables and code.
+#[derive(Debug, Clone, Copy)]
+pub struct RulePage<'a>(pub &'a str);
+
+impl Reported for RuleList<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let columns = vec![Column::text("rule", "rule"), Column::text("summary", "finds")];
+        let mut table = Table::new("rules", columns);
+        for rule in RULES {
+            table.push([Cell::text(rule.id), Cell::text(rule.summary)]);
+        }
+        for rule in self.0 {
+            table.push([Cell::text(printable(&rule.id)), Cell::text(printable(&rule.summary()))]);
+        }
+        let mut document = Document::new("Rules");
+        document.push(Block::Table(table));
+        document
+    }
+}
+
+impl Reported for RulePage<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let page = printable_lines(self.0);
+        let mut document = Document::titled("");
+        let mut section = Section::new("", Vec::new());
+        let mut lines = page.lines().peekable();
+        while let Some(line) = lines.next() {
+            if let Some(title) = line.strip_prefix("# ") {
+                title.clone_into(&mut document.title);
+            } else if let Some(title) = line.strip_prefix("## ") {
+                let before = std::mem::replace(&mut section, Section::new(title, Vec::new()));
+                add(&mut document, before);
+            } else if line.starts_with("```") {
+                let code: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+                section.blocks.push(Block::Code(code.join("\n")));
+            } else if line.starts_with('|') {
+                let rows = std::iter::from_fn(|| lines.next_if(|line| line.starts_with('|')));
+                section.blocks.push(Block::Table(table(line, rows.skip(1))));
+            } else if !line.is_empty() {
+                let mut text = line.to_owned();
+                while let Some(line) = lines.next_if(|line| !line.is_empty() && !begins(line)) {
+                    text.push(' ');
+                    text.push_str(line.trim_start());
+                }
+                section.blocks.push(Block::Paragraph(text));
+            }
+        }
+        add(&mut document, section);
+        document
+    }
+
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        let is_page = matches!(format, "text" | "markdown");
+        is_page.then(|| style.adapted(printable_lines(self.0) + "\n"))
+    }
+}
+
+/// Adds a section; what stands before the first heading has no title.
+fn add(document: &mut Document, section: Section) {
+    if section.title.is_empty() {
+        document.blocks.extend(section.blocks);
+    } else {
+        document.add(section);
+    }
+}
+
+/// Whether a line begins something else than a paragraph.
+fn begins(line: &str) -> bool {
+    line.starts_with(['#', '|']) || line.starts_with("```")
+}
+
+/// A table from its header and its rows.
+fn table<'a>(header: &str, rows: impl Iterator<Item = &'a str>) -> Table {
+    let titles = header.trim_matches('|').split(" | ").map(str::trim);
+    let columns: Vec<Column> = titles.map(|title| Column::text(title, title)).collect();
+    let most = columns.len();
+    let mut table = Table::new("table", columns);
+    for row in rows {
+        let cells = row.trim_matches('|').splitn(most, " | ").map(|cell| Cell::text(cell.trim()));
+        table.push(cells.chain(std::iter::repeat(Cell::Empty)).take(most));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::written;
+
+    #[test]
+    fn pages_become_documents() {
+        let page = "# some-rule\n\nIn a line.\n\n## What it finds\nTwo\nlines.\n\n```cel\na > 1\n```\n\
+                    \n## Thresholds\n\n| key | why |\n| --- | --- |\n| `a` | because |\n";
+        let document = RulePage(page).document(&Style::default());
+        assert_eq!((document.title.as_str(), document.blocks.len()), ("some-rule", 3));
+        let csv = written(&RulePage(page), "csv", &Style::default()).unwrap();
+        assert_eq!(csv, "key,why\n`a`,because\n");
+        assert_eq!(written(&RulePage(page), "text", &Style::default()).unwrap(), page);
+        let html = written(&RulePage(page), "html", &Style::default()).unwrap();
+        assert!(html.contains("<p>Two lines.</p>\n<pre><code>a &gt; 1</code></pre>"), "{html}");
+    }
+}

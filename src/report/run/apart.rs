@@ -1,0 +1,98 @@
+//! The kernels that are not ranked, by state, each with its reasons.
+
+use crate::analysis::{Kernel, State};
+use crate::report::Report;
+use crate::report::document::Item;
+use crate::report::view::{count, percent, printable, si};
+use crate::units::Seconds;
+
+/// Kernels that are set apart for one reason.
+struct Reason<'a> {
+    text: String,
+    kernels: usize,
+    time: Seconds,
+    /// The kernel with most time: it stands for the others.
+    example: &'a Kernel,
+}
+
+impl Reason<'_> {
+    fn sentence(self, several: bool) -> String {
+        let many = if several { format!("{} × ", self.kernels) } else { String::new() };
+        let example = &self.example.reason;
+        let figures = example.figures().filter(|_| example.general() == self.text);
+        let text = match figures {
+            Some(_) if self.kernels == 1 => printable(example.as_str()),
+            Some(figures) => format!(
+                "{} (the longest, {}: {})",
+                self.text,
+                printable(&self.example.name),
+                printable(figures)
+            ),
+            None => self.text,
+        };
+        format!("{many}{text}")
+    }
+}
+
+/// Reasons that are shown of each state.
+const REASONS: usize = 4;
+
+/// The states that are set apart, each with its kernels' reasons, most time first.
+pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
+    let analysis = report.analysis;
+    let mut apart = Vec::new();
+    for state in State::ALL.into_iter().filter(|state| state.is_set_apart()) {
+        let kernels: Vec<&Kernel> =
+            analysis.kernels.iter().filter(|kernel| kernel.state == state).collect();
+        if kernels.is_empty() {
+            continue;
+        }
+        let mut reasons: Vec<Reason> = Vec::new();
+        for kernel in &kernels {
+            // Numbers differ from kernel to kernel; the sentence around them is the reason.
+            let text = match state {
+                State::Unmodelled => kernel.reason.general().to_owned(),
+                State::Waived => kernel.reason.to_string(),
+                State::Minor => {
+                    let win = si(analysis.totals.recoverable_minor.get(), "s");
+                    format!(
+                        "far from the roof, but each with too little to win to matter; {win} all together"
+                    )
+                }
+                _ => kernel.meaning(),
+            };
+            match reasons.iter_mut().find(|known| known.text == text) {
+                Some(known) => {
+                    known.kernels += 1;
+                    known.time += kernel.measured;
+                    if kernel.measured > known.example.measured {
+                        known.example = kernel;
+                    }
+                }
+                None => {
+                    reasons.push(Reason {
+                        text,
+                        kernels: 1,
+                        time: kernel.measured,
+                        example: kernel,
+                    });
+                }
+            }
+        }
+        reasons.sort_by(|one, two| {
+            two.time.get().total_cmp(&one.time.get()).then_with(|| one.text.cmp(&two.text))
+        });
+        let several = reasons.len() > 1;
+        let time: Seconds = kernels.iter().map(|kernel| kernel.measured).sum();
+        let total = analysis.totals.measured;
+        let share = if total > Seconds::ZERO {
+            format!(", {} ({})", si(time.get(), "s"), percent(time / total))
+        } else {
+            String::new()
+        };
+        let extent = format!("{}{share}", count(kernels.len() as u64, "kernel", "kernels"));
+        let reasons = reasons.into_iter().take(REASONS).map(|reason| reason.sentence(several));
+        apart.push(Item::labelled(state.label(), extent).with(reasons.collect()));
+    }
+    apart
+}

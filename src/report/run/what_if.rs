@@ -1,0 +1,188 @@
+//! Projections to other devices and of other implementations, as all human-readable outputs show them.
+
+use crate::analysis::{CeilingSet, Kernel, Outcome, Projection, WhatIf};
+use crate::model::elide;
+use crate::report::Report;
+use crate::report::document::{Block, Cell, Column, Form, Item, Section, Table, first_of};
+use crate::report::view::{Style, count, name, percent, printable, shape, si};
+use crate::units::Seconds;
+
+/// The changes beside each other, then the kernels of each; nothing where none was asked about.
+pub(super) fn sections(report: &Report<'_>, style: &Style) -> Vec<Section> {
+    if report.what_if.is_empty() {
+        return Vec::new();
+    }
+    let whole = vec![Block::Table(summary(report)), Block::Paragraph(meaning(report))];
+    let mut sections = vec![Section::new("What if", whole)];
+    let mut before = Vec::new();
+    for one in report.what_if {
+        let (kernels, all) = kernels(report, one, style);
+        let of = first_of(kernels.rows.len(), all);
+        let mut blocks = vec![Block::Table(kernels)];
+        blocks.retain(|block| !matches!(block, Block::Table(table) if table.rows.is_empty()));
+        let kept = kept(report, one, style);
+        if !kept.is_empty() && kept == before {
+            blocks.push(Block::List(vec![Item::labelled("kept", "as above")]));
+        } else if !kept.is_empty() {
+            blocks.push(Block::List(vec![Item::labelled("kept", "").with(kept.clone())]));
+        }
+        before = kept;
+        let title = format!("What if: {}{of}", printable(&one.change));
+        sections.push(Section { is_folded: true, ..Section::new(title, blocks) });
+    }
+    sections
+}
+
+/// Columns for the name of a fused neighbor on a terminal of this width.
+fn short(width: usize) -> usize {
+    (width / 6).clamp(10, 28)
+}
+
+/// What the columns mean, for below the tables.
+fn meaning(report: &Report<'_>) -> String {
+    let roofs = match report.analysis.ceilings {
+        CeilingSet::Achievable => "achievable roofs",
+        CeilingSet::Spec | CeilingSet::MeasuredClock => "roofs at the rated clock",
+    };
+    let (mut there, mut unless) = (String::new(), "");
+    if report.what_if.iter().any(|one| one.is_elsewhere) {
+        there = format!(", held against another device's {roofs}");
+        unless = ", unless that is more than a tenth on another device";
+    }
+    format!(
+        "Bytes and operations are those counted here{there}. ideal: expected time of the same counts. \
+         projected: every kernel keeps its measured distance from the roof, and its launch cost. \
+         run: the whole run, with what is kept as measured{unless}. A projection is no measurement."
+    )
+}
+
+/// The changes beside each other: times of the kernels that are projected, and of the whole run.
+fn summary(report: &Report<'_>) -> Table {
+    let total = report.analysis.totals.measured;
+    let mut table = Table::new(
+        "changes",
+        vec![
+            Column::name("change", "change"),
+            Column::number("kernels", "kernels", Form::Count).spare(22),
+            Column::number("measured_s", "measured", Form::Time),
+            Column::number("ideal_s", "ideal", Form::Time).spare(10),
+            Column::number("projected_s", "projected", Form::Time),
+            Column::number("speedup", "faster", Form::Factor).spare(7),
+            Column::number("kept_s", "kept", Form::Time).spare(21),
+            Column::number("run_s", "run", Form::Time).spare(8),
+            Column::number("run_speedup", "run faster", Form::Factor).spare(9),
+        ],
+    );
+    for one in report.what_if {
+        let totals = &one.totals;
+        let is_any = totals.projected_kernels > 0;
+        let time = |time: Seconds| Cell::maybe(is_any.then_some(time.get()));
+        // What was not counted makes every projected time longer.
+        let least = |cell: Cell| if totals.is_lower_bound { cell.at_least() } else { cell };
+        let most = |cell: Cell| if totals.is_lower_bound { cell.at_most() } else { cell };
+        let kept = Some(totals.kept.get()).filter(|kept| *kept > 0.0);
+        let cells = [
+            Cell::text(one.change.clone()),
+            Cell::text(format!(
+                "{} of {}",
+                totals.projected_kernels,
+                totals.projected_kernels + totals.kept_kernels
+            )),
+            time(totals.measured),
+            least(time(totals.ideal)),
+            least(time(totals.projected)),
+            most(Cell::maybe(totals.speedup())),
+            Cell::maybe(kept),
+            least(Cell::maybe(totals.run.map(Seconds::get))),
+            most(Cell::maybe(totals.run.map(|run| total / run))),
+        ];
+        table.push_with(cells, one.notes.clone());
+    }
+    table
+}
+
+/// The kernels of one change that are projected, most measured time first, and how many there are.
+fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Table, usize) {
+    let mut projected: Vec<(&Kernel, &Projection)> = report
+        .analysis
+        .kernels
+        .iter()
+        .zip(&one.kernels)
+        .filter_map(|(kernel, outcome)| Some((kernel, outcome.projection()?)))
+        .collect();
+    let all = projected.len();
+    projected.sort_by(|one, two| two.1.measured.get().total_cmp(&one.1.measured.get()));
+    projected.truncate(report.top);
+    let mut columns = vec![
+        Column::name("name", "kernel"),
+        Column::text("fused_with", "fused with"),
+        Column::number("shape", "grid / block", Form::Count).spare(12),
+        Column::number("measured_s", "measured", Form::Time),
+        Column::number("ideal_s", "ideal", Form::Time).spare(10),
+        Column::number("projected_s", "projected", Form::Time),
+        Column::number("speedup", "faster", Form::Factor).spare(7),
+        Column::text("limiter", "limiter").spare(13),
+    ];
+    let is_fused = projected.iter().any(|(_, projection)| projection.with.is_some());
+    columns.retain(|column| is_fused || column.key != "fused_with");
+    let mut table = Table::new("projected", columns);
+    for (kernel, projection) in projected {
+        let is_bound = projection.is_lower_bound;
+        let least = |time: Seconds| {
+            if is_bound { Cell::time(time).at_least() } else { Cell::time(time) }
+        };
+        let speedup = Cell::Number(projection.speedup());
+        let mut row = vec![Cell::text(name(kernel, style))];
+        if is_fused {
+            let other = projection.with.as_ref().map(|with| printable(&with.name));
+            let fitted = |name: String| match style.width {
+                Some(columns) => elide(&name, short(columns)),
+                None => name,
+            };
+            row.push(other.map_or(Cell::Empty, |name| Cell::Text(fitted(name))));
+        }
+        row.extend([
+            Cell::text(shape(kernel)),
+            Cell::time(projection.measured),
+            least(projection.ideal),
+            least(projection.projected),
+            if is_bound { speedup.at_most() } else { speedup },
+            Cell::text(projection.limiter.label()),
+        ]);
+        table.push(row);
+    }
+    (table, all)
+}
+
+/// Why kernels are not projected, the reason with most time first.
+fn kept(report: &Report<'_>, one: &WhatIf, style: &Style) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&Kernel>, Seconds)> = Vec::new();
+    for (kernel, outcome) in report.analysis.kernels.iter().zip(&one.kernels) {
+        let Outcome::Kept(reason) = outcome else { continue };
+        match reasons.iter_mut().find(|known| known.0 == reason) {
+            Some(known) => {
+                known.1.push(kernel);
+                known.2 += kernel.measured;
+            }
+            None => reasons.push((reason, vec![kernel], kernel.measured)),
+        }
+    }
+    reasons.sort_by(|one, two| two.2.get().total_cmp(&one.2.get()).then(one.0.cmp(two.0)));
+    let total = report.analysis.totals.measured;
+    let lines = reasons.into_iter().map(|(reason, mut kernels, time)| {
+        kernels.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
+        let names: Vec<String> = kernels.iter().take(3).map(|kernel| name(kernel, style)).collect();
+        let more = if kernels.len() > 3 { ", …" } else { "" };
+        format!(
+            "{reason} ({}{}): {}{more}",
+            count(kernels.len() as u64, "kernel", "kernels"),
+            if total > Seconds::ZERO {
+                format!(", {}, {}", si(time.get(), "s"), percent(time / total))
+            } else {
+                String::new()
+            },
+            names.join(", "),
+        )
+    });
+    lines.collect()
+}
