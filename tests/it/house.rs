@@ -163,6 +163,20 @@ fn imports_point_one_way() {
 }
 
 #[test]
+fn the_law_is_what_the_program_runs() {
+    let is_law = |path: &Path| stage(path) == "roofline";
+    let (law, rest): (Vec<_>, Vec<_>) = program().into_iter().partition(|path| is_law(path));
+    let rest: String = rest.iter().map(|path| code(path)).collect();
+    let text = code(&law[0]);
+    let names = text.split("\npub fn ").skip(1).chain(text.split("\npub const fn ").skip(1));
+    let names: Vec<&str> = names.filter_map(|after| after.split('(').next()).collect();
+    assert!(names.len() > 30, "{names:?}");
+    let is_called = |name: &&&str| rest.contains(&format!("roofline::{name}("));
+    let unused: Vec<_> = names.iter().filter(|name| !is_called(name)).collect();
+    assert!(unused.is_empty(), "only tests call {unused:?}");
+}
+
+#[test]
 fn only_one_module_knows_polars_and_only_one_folder_knows_clap() {
     for path in program() {
         let text = code(&path);

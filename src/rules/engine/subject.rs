@@ -232,15 +232,11 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when the unit's utilisation was not measured.
     pub fn next_bottleneck(&self, unit: Unit, factor: f64) -> Result<Stake, Missing> {
-        self.utilisation(unit)?;
-        let used = |one: Unit| self.get(one.quantity());
-        let before = Unit::ALL.iter().filter_map(|one| used(*one)).fold(0.0, f64::max);
-        let after = Unit::ALL.iter().filter_map(|one| {
-            Some(used(*one)? * if *one == unit { factor.clamp(0.0, 1.0) } else { 1.0 })
-        });
-        let after = after.fold(0.0, f64::max);
-        let share = if before > 0.0 { 1.0 - after / before } else { 0.0 };
-        Ok(self.share(share, "next-bottleneck"))
+        let used = self.utilisation(unit)?;
+        let others = Unit::ALL.iter().filter(|other| **other != unit);
+        let next = others.filter_map(|other| self.get(other.quantity())).fold(0.0, f64::max);
+        let saved = roofline::next_bottleneck(self.time(), used, factor.clamp(0.0, 1.0), next);
+        Ok(Stake::of(saved, "next-bottleneck"))
     }
 
     /// `stall`: the share of time warps wait for one reason, at most the share without an issue.

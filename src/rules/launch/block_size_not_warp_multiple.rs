@@ -1,6 +1,7 @@
 //! Flags blocks whose last warp is only partly filled.
 
 use super::latency;
+use crate::roofline;
 use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject};
 use crate::units::Seconds;
 
@@ -39,7 +40,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let threads = subject.threads()?;
     let width = width(subject)?;
     let warps = threads.div_ceil(width);
-    let idle = 1.0 - threads as f64 / (warps * width) as f64;
+    let idle = roofline::excess_fraction((warps * width) as f64, threads as f64);
     if idle <= 0.0 {
         return Ok(None);
     }

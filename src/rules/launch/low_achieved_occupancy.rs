@@ -2,6 +2,7 @@
 
 use super::latency;
 use crate::model::Quantity;
+use crate::roofline;
 use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
@@ -54,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     {
         return Ok(None);
     }
-    let missing = (1.0 - achieved / theoretical).min(latency::idle(busy));
+    let missing = roofline::excess_fraction(theoretical, achieved).min(latency::idle(busy));
     let high = subject.time() * missing;
     let low = subject.tail().map_or(Seconds::ZERO, |tail| tail.low.min(high));
     let message = format!(

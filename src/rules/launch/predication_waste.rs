@@ -1,6 +1,7 @@
 //! Flags kernels whose warps are whole but in which predicates switch many threads off.
 
 use crate::model::Quantity;
+use crate::roofline;
 use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
@@ -54,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if on >= subject.threshold(&THREADS) || active < subject.threshold(&WHOLE) {
         return Ok(None);
     }
-    let off = (1.0 - on / active).max(0.0);
+    let off = roofline::excess_fraction(active, on).max(0.0);
     let high = subject.time() * (off / 2.0);
     let message = format!("predicates leave {on:.1} of {active:.1} active threads switched on");
     let finding = subject

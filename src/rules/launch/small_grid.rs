@@ -40,7 +40,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if blocks >= u64::from(sms) || is_saturated {
         return Ok(None);
     }
-    let idle = 1.0 - blocks as f64 / f64::from(sms);
+    let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
         "{blocks} block{} on {sms} multiprocessors: {:.0} % of the device has no work",
         if blocks == 1 { "" } else { "s" },

@@ -2,6 +2,7 @@
 
 use super::latency;
 use crate::model::Quantity;
+use crate::roofline;
 use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
@@ -56,7 +57,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if active >= limit || active >= limit / WARP as f64 * full {
         return Ok(None);
     }
-    let idle = 1.0 - active / full;
+    let idle = roofline::excess_fraction(full, active);
     let cost = if latency::issues(subject) == Some(true) { idle } else { idle / 2.0 };
     let message = format!("{active:.1} of 32 threads are active in a warp instruction");
     let finding = subject

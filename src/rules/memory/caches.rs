@@ -27,7 +27,9 @@ pub(super) fn spared(
 ) -> Result<Finding, Missing> {
     let (low, high) = (subject.traffic(least)?.low, subject.traffic(most)?);
     let kernel = subject.kernel;
-    let left = kernel.bytes.map_or(1.0, |all| (1.0 - most / all).clamp(0.0, 1.0));
+    let left = kernel
+        .bytes
+        .map_or(1.0, |all| roofline::excess_fraction(all.get(), most.get()).clamp(0.0, 1.0));
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO) * left;
     let math = kernel.math_time.unwrap_or(Seconds::ZERO);
     let expected = roofline::expected_time(memory, math);

@@ -2,6 +2,7 @@
 
 use super::caches::memory_stall;
 use crate::model::Quantity;
+use crate::roofline;
 use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -92,9 +93,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
     // Half of the instructions with 8 bytes per thread, a quarter with 16.
     let stake = if let Some(pipe) = pipe_binds {
         let others = subject.utilisation(Unit::L2).unwrap_or(0.0).max(dram);
-        let left = |factor: f64| (pipe * factor).max(others) / pipe;
-        let high = subject.share(1.0 - left(0.25), "next-bottleneck");
-        Stake { low: subject.share(1.0 - left(0.5), "next-bottleneck").low, ..high }
+        let saved = |factor: f64| roofline::next_bottleneck(subject.time(), pipe, factor, others);
+        Stake { low: saved(0.5), high: saved(0.25), estimator: "next-bottleneck" }
     } else if let Some(stall) = stall_binds {
         let stake = subject.stall(stall);
         Stake { low: stake.low * 0.5, high: stake.high * 0.75, ..stake }

@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     }
     let kernel = subject.kernel;
     let moved = kernel.bytes.unwrap_or(Bytes::ZERO);
-    let stake = subject.traffic(moved * (1.0 - 1.0 / factor))?;
+    let stake = subject.traffic(moved * roofline::excess_fraction(factor, 1.0))?;
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
     let is_bound = memory >= kernel.modelled * roofline::BUSY;
     let stake = if is_bound { stake } else { Stake { low: Seconds::ZERO, ..stake } };

@@ -19,7 +19,10 @@ impl Deriver<'_, '_, '_> {
         let raw = self.raw;
         raw.get(Raw::SmspCycles)
             .or_else(|| raw.get(Raw::SmCycles))
-            .or_else(|| Some(raw.get(Raw::SmspCyclesSum)? / (4.0 * raw.get(Raw::SmCount)?)))
+            .or_else(|| {
+                let (sum, sms) = (raw.get(Raw::SmspCyclesSum)?, raw.get(Raw::SmCount)?);
+                Some(roofline::elapsed_cycles(sum, sms))
+            })
             .or_else(|| raw.get(Raw::CyclesDetails))
             .or_else(|| Some(self.sm_clock()? * self.duration()?))
     }
