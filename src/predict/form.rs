@@ -28,8 +28,8 @@ pub struct Form {
     pub tiled: bool,
     /// Counts it; called through [`Arguments::count`].
     pub(super) count: fn(&Arguments) -> Result<Count, PredictError>,
-    /// Text of its file, where the derivation stands.
-    pub(super) text: &'static str,
+    /// How its counts are derived, and from which source: labeled paragraphs.
+    pub derivation: &'static str,
 }
 
 /// Kinds of operations, by what usually limits them.
@@ -71,13 +71,6 @@ impl Form {
         self.parameters.iter().chain(tiling)
     }
 
-    /// How its counts are derived, and from which source: the text at the head of its file.
-    #[must_use]
-    pub fn derivation(&self) -> String {
-        let lines = self.text.lines().map_while(|line| line.strip_prefix("//!"));
-        lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
-    }
-
     /// How to call it: its name with every parameter that must be given.
     #[must_use]
     pub fn usage(&self) -> String {
@@ -97,7 +90,7 @@ impl Serialize for Form {
         fields.serialize_field("category", &self.category)?;
         fields.serialize_field("parameters", &self.parameters().collect::<Vec<_>>())?;
         fields.serialize_field("example", self.example)?;
-        fields.serialize_field("derivation", &self.derivation())?;
+        fields.serialize_field("derivation", self.derivation)?;
         fields.end()
     }
 }
@@ -131,7 +124,7 @@ mod tests {
             let count = arguments.count().unwrap();
             assert!(count.bytes().get() > 0.0, "{}", form.name);
             assert_eq!(count.product.is_some(), form.tiled, "{}", form.name);
-            let text = form.derivation();
+            let text = form.derivation;
             assert!(text.starts_with(&format!("`{}`: ", form.name)), "{}", form.name);
             for part in ["FLOPs: ", "Bytes: ", "Source: "] {
                 assert!(text.contains(&format!("\n{part}")), "{}: {part}", form.name);

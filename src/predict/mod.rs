@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To add a kernel: one file in `forms/` with a `FORM` constant, one line in the list there.
+//! To add a kernel: one entry in the table of its family in `forms/`.
 
 mod arguments;
 mod count;

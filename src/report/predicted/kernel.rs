@@ -98,7 +98,7 @@ pub(super) fn page(form: &Form, style: &Style) -> String {
 fn derivation(text: &mut String, form: &Form, style: &Style) {
     heading(text, style, "How it is counted");
     let mut entries: Vec<String> = Vec::new();
-    for line in form.derivation().lines().filter(|line| !line.is_empty()) {
+    for line in form.derivation.lines().filter(|line| !line.is_empty()) {
         let labelled = line.split_once(": ").is_some_and(|(label, _)| {
             label.starts_with(char::is_uppercase) && !label.contains(' ')
         });
