@@ -15,12 +15,12 @@ mod runs;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-pub use detect::{Detection, Sample, Sniff};
+pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
-pub use reading::Reading;
+pub use reading::{Reading, Sample};
 
 use crate::model::{Profile, Profiler};
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::arguments::Arguments;
 use super::count::{Count, Product};
-use super::prediction::PipeTime;
+use super::pipes::PipeTime;
 use crate::catalog::{Device, Limits};
 use crate::model::Precision;
 use crate::roofline;

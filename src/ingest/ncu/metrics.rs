@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::form::{Form, form};
 use super::tensor::TensorMetric;
 use super::units::Dimension;
 
@@ -223,19 +224,6 @@ pub(super) const SASS: [&str; 12] = [
     "dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "fadd2", "fmul2",
     "ffma2",
 ];
-
-/// In which form a count is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Form {
-    /// The count itself.
-    Sum,
-    /// Per elapsed cycle.
-    PerCycle,
-    /// Per second.
-    PerSecond,
-    /// The most the hardware can do per cycle.
-    Peak,
-}
 
 const FORMS: usize = 4;
 const SASS_BASE: Slot = DIMENSIONS.len();
@@ -467,17 +455,6 @@ fn sass(name: &str) -> Option<(usize, Form)> {
     let (operation, rest) = rest.split_once("_pred_on.sum")?;
     let operation = SASS.iter().position(|known| *known == operation)?;
     Some((operation, form(rest)?))
-}
-
-/// The sub-metric after `.sum`.
-pub(super) fn form(suffix: &str) -> Option<Form> {
-    Some(match suffix {
-        "" => Form::Sum,
-        ".per_cycle_elapsed" => Form::PerCycle,
-        ".per_second" => Form::PerSecond,
-        ".peak_sustained" => Form::Peak,
-        _ => return None,
-    })
 }
 
 /// A row of the roofline chart section (`--print-details all`).

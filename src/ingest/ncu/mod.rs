@@ -1,6 +1,7 @@
 //! What the Nsight Compute dialects share: metrics, units, derivations, identity, messages.
 
 mod derive;
+mod form;
 mod identity;
 mod messages;
 mod metrics;

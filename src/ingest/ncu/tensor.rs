@@ -3,7 +3,7 @@
 //! Counters form a tree. A parent `src_bf16_dst_fp32` counts what its children
 //! `op_hmma_src_bf16…` and `op_hgmma_src_bf16…` count, so only one level may be summed.
 
-use super::metrics::{Form, form};
+use super::form::{Form, form};
 use crate::model::Pipe;
 
 /// Operand formats as counters spell them, with the pipe whose roof applies.

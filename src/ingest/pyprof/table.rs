@@ -15,13 +15,10 @@ use super::kernel::{Kernel, TensorCores, lane_pipe};
 use super::label::label;
 use super::operator::Operator;
 use super::params::Params;
-use super::tally::Tally;
+use super::tally::{NANOSECONDS, Tally};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
-
-/// Nanoseconds in a second; dividing by it rounds once.
-pub(super) const NANOSECONDS: f64 = 1e9;
 
 /// A table being turned into launches.
 pub(in crate::ingest) struct Table {

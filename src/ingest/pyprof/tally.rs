@@ -4,9 +4,11 @@ use super::columns::{Column, Columns};
 use super::counts::Printed;
 use super::forms::{Count, Work};
 use super::operator::Operator;
-use super::table::NANOSECONDS;
 use crate::model::Mended;
 use crate::units::{Bytes, Seconds};
+
+/// Nanoseconds in a second; dividing by it rounds once.
+pub(super) const NANOSECONDS: f64 = 1e9;
 
 /// Counts taken while a file is read.
 #[derive(Debug, Default)]

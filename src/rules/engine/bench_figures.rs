@@ -40,8 +40,12 @@ pub(in crate::rules) fn analysis(figures: &[(Quantity, f64)]) -> Analysis {
 pub(in crate::rules) fn judge(rule: &'static Rule, figures: &[(Quantity, f64)]) -> Judgement {
     let analysis = analysis(figures);
     let settings = Settings::default();
-    let subject =
-        Subject { rule, kernel: &analysis.kernels[0], analysis: &analysis, settings: &settings };
+    let subject = Subject {
+        rule: rule.id,
+        kernel: &analysis.kernels[0],
+        analysis: &analysis,
+        settings: &settings,
+    };
     match rule.check {
         Check::Kernel(check) | Check::KernelAlso(_, check) => check(&subject),
         Check::Run(_) => panic!("{} judges the whole run", rule.id),

@@ -116,7 +116,7 @@ impl Bench {
     ) -> T {
         let (analysis, settings) = (self.analysis(), Settings::default());
         let kernel = &analysis.kernels[0];
-        look(&Subject { rule, kernel, analysis: &analysis, settings: &settings })
+        look(&Subject { rule: rule.id, kernel, analysis: &analysis, settings: &settings })
     }
 
     /// What the rule says of it.

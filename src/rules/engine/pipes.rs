@@ -235,7 +235,7 @@ impl Subject<'_> {
         expected: Seconds,
     ) -> Finding {
         let most = roofline::recoverable(self.time(), expected);
-        let mut finding = Finding::info(self.rule.id, message).confidence(Confidence::Medium);
+        let mut finding = Finding::info(self.rule, message).confidence(Confidence::Medium);
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();
         finding.estimator = stake.estimator;

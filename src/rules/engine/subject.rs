@@ -1,8 +1,8 @@
 //! A kernel under examination: its figures, its device, and the estimators of what a cure would bring.
 
-use super::finding::Finding;
-use super::rule::{Missing, Rule, Threshold};
+use super::finding::{Finding, Stake};
 use super::settings::Settings;
+use super::threshold::{Missing, Threshold};
 use crate::analysis::{Algorithmic, Analysis, DeviceUse, Kernel};
 use crate::catalog::Device;
 use crate::model::{Pipe, Quantity};
@@ -47,30 +47,11 @@ impl Unit {
     }
 }
 
-/// What a cure would bring: at least and at most, and how that was estimated.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stake {
-    /// The cautious end.
-    pub low: Seconds,
-    /// The hopeful end.
-    pub high: Seconds,
-    /// How it was estimated.
-    pub estimator: &'static str,
-}
-
-impl Stake {
-    /// One figure for both ends.
-    #[must_use]
-    pub const fn of(time: Seconds, estimator: &'static str) -> Self {
-        Self { low: time, high: time, estimator }
-    }
-}
-
 /// A kernel under examination by one rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// The rule that asks.
-    pub rule: &'static Rule,
+    /// Name of the rule that asks.
+    pub rule: &'static str,
     /// The kernel.
     pub kernel: &'a Kernel,
     /// The whole analysis.
@@ -98,7 +79,7 @@ impl<'a> Subject<'a> {
     /// A threshold of the rule, as the user set it or by default.
     #[must_use]
     pub fn threshold(&self, threshold: &Threshold) -> f64 {
-        self.settings.threshold(self.rule.id, threshold)
+        self.settings.threshold(self.rule, threshold)
     }
 
     /// What the kernel's name tells.
@@ -310,13 +291,13 @@ impl<'a> Subject<'a> {
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.
     #[must_use]
     pub fn finding(&self, message: String, stake: Stake) -> Finding {
-        Finding::of(self.rule.id, message, stake, self.kernel)
+        Finding::of(self.rule, message, stake, self.kernel)
     }
 
     /// A finding without anything to win: something to know.
     #[must_use]
     pub fn info(&self, message: String) -> Finding {
-        Finding::info(self.rule.id, message)
+        Finding::info(self.rule, message)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Whether latency, and not the throughput of a unit, limits a kernel; and what that leaves to win.
 
 use crate::roofline::BUSY;
-use crate::rules::engine::rule::Missing;
 use crate::rules::engine::subject::{Subject, Unit};
+use crate::rules::engine::threshold::Missing;
 
 /// Utilisation of the busiest unit where it is too low for throughput to be the limit; none where a
 /// unit or a roof is busy.

@@ -2,9 +2,9 @@
 
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::engine::finding::{Confidence, Finding};
-use crate::rules::engine::rule::{Missing, Threshold};
-use crate::rules::engine::subject::{Stake, Subject, Unit};
+use crate::rules::engine::finding::{Confidence, Finding, Stake};
+use crate::rules::engine::subject::{Subject, Unit};
+use crate::rules::engine::threshold::{Missing, Threshold};
 use crate::units::{Bytes, Seconds};
 
 /// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where

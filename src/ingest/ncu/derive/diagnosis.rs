@@ -3,7 +3,8 @@
 //! Names and meanings: *Nsight Compute Profiling Guide*, "Metrics Reference" and "Memory Tables".
 
 use super::Deriver;
-use crate::ingest::ncu::metrics::{Catalogue, Form, Raw};
+use crate::ingest::ncu::form::Form;
+use crate::ingest::ncu::metrics::{Catalogue, Raw};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
 

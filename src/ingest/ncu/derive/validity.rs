@@ -4,7 +4,8 @@
 
 use super::Deriver;
 use super::diagnosis::sum;
-use crate::ingest::ncu::metrics::{Catalogue, Form, Raw, sass_slot};
+use crate::ingest::ncu::form::Form;
+use crate::ingest::ncu::metrics::{Catalogue, Raw, sass_slot};
 use crate::ingest::ncu::tensor;
 use crate::model::{Engine, OriginKind, Pipe, Quantity};
 use crate::roofline;

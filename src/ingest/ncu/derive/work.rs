@@ -1,7 +1,8 @@
 //! Operations and peaks of CUDA cores and tensor cores from their counters.
 
 use super::{Context, Deriver};
-use crate::ingest::ncu::metrics::{Catalogue, Form, Raw, sass_slot};
+use crate::ingest::ncu::form::Form;
+use crate::ingest::ncu::metrics::{Catalogue, Raw, sass_slot};
 use crate::ingest::ncu::tensor::{self, TensorMetric};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
