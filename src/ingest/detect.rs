@@ -80,7 +80,7 @@ const OWN: [&str; 3] = ["GPU time     ", "## Roofline report", "rank,name,full_n
 fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
     let sample = &reading.sample;
     let text = sample.text();
-    if let Some(error) = super::ncu::no_table(reading) {
+    if let Some(error) = super::nsight::no_table(reading) {
         return Some(error);
     }
     let (what, help) = if text.starts_with("NVR\0") || reading.source.path.ends_with(".ncu-rep") {

@@ -4,7 +4,7 @@
 
 use super::Deriver;
 use super::diagnosis::{share, sum};
-use crate::ingest::ncu::metrics::Raw;
+use crate::ingest::nsight::metrics::Raw;
 use crate::model::Quantity;
 use crate::roofline;
 
@@ -87,7 +87,7 @@ impl Deriver<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::ncu::derive::bench::check;
+    use crate::ingest::nsight::derive::bench::check;
     use crate::model::Quantity;
 
     #[test]

@@ -2,16 +2,16 @@
 
 use super::nvtx::Nvtx;
 use crate::ingest::Reading;
-use crate::ingest::ncu::{Gathered, Raw};
+use crate::ingest::nsight::{Gathered, Raw};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
 use crate::units::Hertz;
 
 /// Where the identity columns are; all but the kernel name can be absent.
 #[derive(Debug, Default, Clone)]
-pub(in crate::ingest) struct Identity {
+pub(super) struct Identity {
     id: Option<usize>,
     process: Option<usize>,
-    pub(in crate::ingest) kernel: usize,
+    pub(super) kernel: usize,
     stream: Option<usize>,
     block: Option<usize>,
     grid: Option<usize>,
@@ -27,7 +27,7 @@ type LastDevice = (Vec<u8>, HintId);
 
 impl Identity {
     /// Finds the columns in a header.
-    pub(in crate::ingest) fn new(header: &[String]) -> Self {
+    pub(super) fn new(header: &[String]) -> Self {
         let find = |name: &str| header.iter().position(|field| field == name);
         Self {
             id: find("ID"),
@@ -45,18 +45,18 @@ impl Identity {
     }
 
     /// Whether the header is of 2023 or later (it has grid, device and compute capability).
-    pub(in crate::ingest) fn is_new(&self) -> bool {
+    pub(super) fn is_new(&self) -> bool {
         self.compute_capability.is_some()
     }
 
     /// The cells that number a launch: equal cells are the same launch, without reading numbers.
-    pub(in crate::ingest) fn number_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+    pub(super) fn number_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
         [self.process, self.id]
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
 
     /// Launch number and process of a record; `None` where the launch number is no number.
-    pub(in crate::ingest) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
+    pub(super) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
         let number = |column: Option<usize>| match column {
             None => Some(0),
             Some(column) => integer(record.get(column)?),
@@ -65,12 +65,12 @@ impl Identity {
     }
 
     /// Whether a record has no launch number, as the units row of a raw page.
-    pub(in crate::ingest) fn is_blank(&self, record: &csv::ByteRecord) -> bool {
+    pub(super) fn is_blank(&self, record: &csv::ByteRecord) -> bool {
         self.id.and_then(|id| record.get(id)).is_some_and(|id| id.trim_ascii().is_empty())
     }
 
     /// The identity of a launch, with its kernel's own name; the grid may come later, from its metrics.
-    pub(in crate::ingest) fn head<'r>(
+    pub(super) fn head<'r>(
         &self,
         reading: &mut Reading<'_>,
         record: &'r csv::ByteRecord,
@@ -91,7 +91,7 @@ impl Identity {
     }
 
     /// The device cells of a record: ordinal and compute capability.
-    pub(in crate::ingest) fn device_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+    pub(super) fn device_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
         [self.device, self.compute_capability]
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
@@ -100,7 +100,7 @@ impl Identity {
     ///
     /// `attributes` holds the other cells that describe the device, however joined; `complete` adds what
     /// they and the rest of the export tell, when the device is met first.
-    pub(in crate::ingest) fn device(
+    pub(super) fn device(
         &mut self,
         reading: &mut Reading<'_>,
         [ordinal, capability]: [&[u8]; 2],
@@ -134,7 +134,7 @@ impl Identity {
 }
 
 /// Completes a shape from launch metrics, where the identity columns lack it.
-pub(in crate::ingest) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
+pub(super) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
     let whole = |raw: Option<f64>| raw.filter(|value| *value >= 0.0 && value.fract() == 0.0);
     let dim = |x, y, z| {
         let extent = |of| {
@@ -163,7 +163,7 @@ pub(in crate::ingest) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
 
 /// The `device__attribute_*` columns of a raw page.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Attributes(Vec<(usize, Attribute)>);
+pub(super) struct Attributes(Vec<(usize, Attribute)>);
 
 #[derive(Debug, Clone, Copy)]
 enum Attribute {
@@ -179,7 +179,7 @@ enum Attribute {
 
 impl Attributes {
     /// Finds the columns in a header.
-    pub(in crate::ingest) fn new(header: &[String]) -> Self {
+    pub(super) fn new(header: &[String]) -> Self {
         Self(
             header
                 .iter()
@@ -203,7 +203,7 @@ impl Attributes {
     }
 
     /// The cells of a record one after the other, to see whether they changed.
-    pub(in crate::ingest) fn cells(&self, record: &csv::ByteRecord, into: &mut Vec<u8>) {
+    pub(super) fn cells(&self, record: &csv::ByteRecord, into: &mut Vec<u8>) {
         into.clear();
         for (column, _) in &self.0 {
             into.extend_from_slice(record.get(*column).unwrap_or_default());
@@ -212,7 +212,7 @@ impl Attributes {
     }
 
     /// Fills a hint from a record; clocks are in kHz, and 0 stands for "not stated" (integrated parts).
-    pub(in crate::ingest) fn complete(
+    pub(super) fn complete(
         &self,
         hint: &mut DeviceHint,
         record: &csv::ByteRecord,

@@ -1,14 +1,15 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
-use super::ncu::{
-    Attributes, BEST, Catalogue, Context, Deriver, Dimension, Gathered, Identity, OriginCache,
-    Preamble, Raw, complete_shape, kind, unit,
+use super::row::Row;
+use super::{
+    Attributes, BEST, Catalogue, Dimension, Gathered, Identity, Preamble, complete_shape, kind,
+    unit,
 };
-use super::reading::fields;
-use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
-use crate::model::{Profiler, Values};
+use crate::ingest::reading::fields;
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Profiler;
 
-pub(super) const FORMAT: Format = Format {
+pub(in crate::ingest) const FORMAT: Format = Format {
     name: "ncu-wide",
     profiler: Profiler::NsightCompute,
     summary: "raw page: one row per launch, one column per metric, a row of units",
@@ -88,7 +89,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
         {
             scale(&mut columns, &record);
-            state.style(&columns, &record);
+            state.units = style(&columns, &record);
         } else if record.len() != header.len() {
             reading.source.rows += 1;
             reading.misfit(line, &record, header.len())?;
@@ -100,7 +101,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             reading.source.rows += 1;
             state.raw.clear();
             state.raw.saw_as(&kinds);
-            state.cells(reading, &mut columns, &record, line)?;
+            cells(&mut state, reading, &mut columns, &record, line)?;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(&record);
             attributes.cells(&record, &mut described);
@@ -173,144 +174,59 @@ fn unitless(dimension: Dimension) -> bool {
     matches!(dimension, Dimension::BytesPerCycle | Dimension::CountPerSecond)
 }
 
-/// The row being read.
-pub(super) struct Row {
-    pub(super) raw: Gathered,
-    values: Values,
-    origins: OriginCache,
-    pub(super) numerals: Numerals,
-    pub(super) units: &'static str,
-    memory_clock: f64,
-    /// Launches whose bytes and byte rate tell of different executions.
-    inconsistent: u64,
+/// Whether units are base or scaled, for the dialect.
+fn style(columns: &[Column], record: &csv::ByteRecord) -> &'static str {
+    let scaled = columns.iter().any(|column| {
+        matches!(column.scale, Scale::Factor(factor) if factor > 1.0 || column.dimension == Dimension::Time && factor > 1e-9)
+    });
+    let long = columns
+        .iter()
+        .filter_map(|column| record.get(column.field))
+        .any(|word| word.ends_with(b"second"));
+    match (scaled, long) {
+        (true, true) => "scaled (long words: before 2025.3)",
+        (true, false) => "scaled (short words: 2025.3 or later)",
+        (false, true) => "base (long words: before 2025.3)",
+        (false, false) => "base",
+    }
 }
 
-/// Two routes to one quantity may differ by this share before their passes count as inconsistent.
-const PASSES_AGREE: f64 = 0.03;
-
-impl Row {
-    pub(super) fn new(numerals: Numerals) -> Self {
-        Self {
-            raw: Gathered::default(),
-            values: Values::default(),
-            origins: OriginCache::default(),
-            numerals,
-            units: "base",
-            memory_clock: 0.0,
-            inconsistent: 0,
-        }
-    }
-
-    /// Derives the canonical values and appends the launch.
-    pub(super) fn push(
-        &mut self,
-        reading: &mut Reading<'_>,
-        catalogue: &Catalogue,
-        head: crate::model::Head,
-        kernel: &[u8],
-    ) -> usize {
-        self.derive(reading, catalogue, head.device, kernel);
-        reading.push(head, &self.values)
-    }
-
-    /// The values derived last.
-    pub(super) fn values(&self) -> &Values {
-        &self.values
-    }
-
-    /// Derives the canonical values of the launch gathered.
-    pub(super) fn derive(
-        &mut self,
-        reading: &mut Reading<'_>,
-        catalogue: &Catalogue,
-        device: crate::model::HintId,
-        kernel: &[u8],
-    ) {
-        self.values.clear();
-        let capability = reading.device(device).compute_capability.clone();
-        let kernel = String::from_utf8_lossy(kernel);
-        let context = Context { kernel: &kernel, compute_capability: capability.as_deref() };
-        Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
-            .derive(catalogue, context);
-        let raw = &self.raw;
-        if let (Some(bytes), Some(rate), Some(time)) =
-            (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))
-            && (bytes - rate * time).abs() > PASSES_AGREE * bytes.max(rate * time)
-        {
-            self.inconsistent += 1;
-        }
-        if let Some(clock) = self.values.get(crate::model::Quantity::DramClock) {
-            self.memory_clock = self.memory_clock.max(clock);
-        }
-    }
-
-    /// Passes on what was seen over the whole file.
-    pub(super) fn finish(&self, reading: &mut Reading<'_>) {
-        if self.memory_clock > 0.0 {
-            reading.observed_memory_clock(crate::units::Hertz::new(self.memory_clock));
-        }
-        if self.inconsistent > 0 {
-            let clue = format!(
-                "{} launches: bytes and bytes per second × time differ by more than 3 %: their passes saw different executions",
-                self.inconsistent
-            );
-            reading.source.clues.push(clue);
-        }
-    }
-
-    /// Whether units are base or scaled, for the dialect.
-    fn style(&mut self, columns: &[Column], record: &csv::ByteRecord) {
-        let scaled = columns.iter().any(|column| {
-            matches!(column.scale, Scale::Factor(factor) if factor > 1.0 || column.dimension == Dimension::Time && factor > 1e-9)
-        });
-        let long = columns
-            .iter()
-            .filter_map(|column| record.get(column.field))
-            .any(|word| word.ends_with(b"second"));
-        self.units = match (scaled, long) {
-            (true, true) => "scaled (long words: before 2025.3)",
-            (true, false) => "scaled (short words: 2025.3 or later)",
-            (false, true) => "base (long words: before 2025.3)",
-            (false, false) => "base",
-        };
-    }
-
-    fn cells(
-        &mut self,
-        reading: &mut Reading<'_>,
-        columns: &mut [Column],
-        record: &csv::ByteRecord,
-        line: u64,
-    ) -> Result<(), IngestError> {
-        for column in columns {
-            let cell = record.get(column.field).unwrap_or_default();
-            match self.numerals.parse(cell) {
-                Ok(None) => {}
-                Ok(Some(value)) if value < 0.0 && !column.dimension.can_be_negative() => {
-                    let reason = format!("{} cannot be negative", column.dimension.noun());
+/// Gathers the cells of a launch.
+fn cells(
+    row: &mut Row,
+    reading: &mut Reading<'_>,
+    columns: &mut [Column],
+    record: &csv::ByteRecord,
+    line: u64,
+) -> Result<(), IngestError> {
+    for column in columns {
+        let cell = record.get(column.field).unwrap_or_default();
+        match row.numerals.parse(cell) {
+            Ok(None) => {}
+            Ok(Some(value)) if value < 0.0 && !column.dimension.can_be_negative() => {
+                let reason = format!("{} cannot be negative", column.dimension.noun());
+                let text = String::from_utf8_lossy(cell).into_owned();
+                reading.skip(line, Some(&column.name), &text, reason)?;
+            }
+            Ok(Some(value)) => match &column.scale {
+                Scale::Factor(factor) => {
+                    column.launches += 1;
+                    row.raw.set(column.slot, value * factor);
+                }
+                Scale::Unusable(reason) => {
+                    let reason = format!("{reason}, column left out");
+                    column.scale = Scale::Reported;
                     let text = String::from_utf8_lossy(cell).into_owned();
                     reading.skip(line, Some(&column.name), &text, reason)?;
                 }
-                Ok(Some(value)) => match &column.scale {
-                    Scale::Factor(factor) => {
-                        column.launches += 1;
-                        self.raw.set(column.slot, value * factor);
-                    }
-                    Scale::Unusable(reason) => {
-                        let reason = format!("{reason}, column left out");
-                        column.scale = Scale::Reported;
-                        let text = String::from_utf8_lossy(cell).into_owned();
-                        reading.skip(line, Some(&column.name), &text, reason)?;
-                    }
-                    Scale::Reported => {}
-                },
-                Err(_) => {
-                    let reason = format!("cannot read as {}", column.dimension.noun());
-                    let text = String::from_utf8_lossy(cell).into_owned();
-                    reading.skip(line, Some(&column.name), &text, reason)?;
-                }
+                Scale::Reported => {}
+            },
+            Err(_) => {
+                let reason = format!("cannot read as {}", column.dimension.noun());
+                let text = String::from_utf8_lossy(cell).into_owned();
+                reading.skip(line, Some(&column.name), &text, reason)?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -4,9 +4,9 @@
 
 use super::Deriver;
 use super::diagnosis::sum;
-use crate::ingest::ncu::form::Form;
-use crate::ingest::ncu::metrics::{Catalogue, Raw, sass_slot};
-use crate::ingest::ncu::tensor;
+use crate::ingest::nsight::form::Form;
+use crate::ingest::nsight::metrics::{Catalogue, Raw, sass_slot};
+use crate::ingest::nsight::tensor;
 use crate::model::{Engine, OriginKind, Pipe, Quantity};
 use crate::roofline;
 
@@ -120,7 +120,7 @@ impl Deriver<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::ncu::derive::bench::check;
+    use crate::ingest::nsight::derive::bench::check;
     use crate::model::Quantity;
 
     const QUANTITY: Quantity = Quantity::PassDisagreement;

@@ -1,17 +1,18 @@
-//! `PyProf`'s fixed-width text: the table of [`super::pyprof`] as `-w N` prints it for the eye.
+//! `PyProf`'s fixed-width text: the table of [`super::csv`] as `-w N` prints it for the eye.
 //!
 //! The header's words stand where their columns begin and are cut to them. Text is cut to its column;
 //! numbers are set to the right and push the rest of the line aside where they are too wide. A kernel
 //! name or parameters that fill their column may have lost their end: such a name is kept, such
 //! parameters are not computed with.
 
-use super::pyprof::columns::{Columns, Width, fixed_width};
-use super::pyprof::table::Table;
-use super::rows::Row;
-use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use super::columns::{Columns, Width, fixed_width};
+use super::csv::names_time;
+use super::table::Table;
+use crate::ingest::rows::Row;
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
-pub(super) const FORMAT: Format = Format {
+pub(in crate::ingest) const FORMAT: Format = Format {
     name: "pyprof-text",
     profiler: Profiler::PyProf,
     summary: "PyProf `prof -w N`: the same table as fixed-width text, long names cut",
@@ -21,7 +22,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.lines().filter(|line| super::pyprof::names_time(line)).find_map(fixed_width) {
+    match sample.lines().filter(|line| names_time(line)).find_map(fixed_width) {
         Some((columns, widths)) => Sniff::Yes(format!(
             "a header of fixed width has {:?} among {} columns",
             columns

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::ncu::{
+use super::row::Row;
+use super::{
     BEST, Catalogue, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
     kind, unit,
 };
-use super::ncu_wide::Row;
-use super::reading::fields;
-use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::reading::fields;
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 
-pub(super) const FORMAT: Format = Format {
+pub(in crate::ingest) const FORMAT: Format = Format {
     name: "ncu-long",
     profiler: Profiler::NsightCompute,
     summary: "details page or --metrics list: one row per launch and metric, rules between",

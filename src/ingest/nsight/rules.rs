@@ -6,7 +6,7 @@ use crate::model::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 
 /// Where a table keeps the results of rules; exports until 2023 have no estimates.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ingest) struct RuleColumns {
+pub(super) struct RuleColumns {
     rule: usize,
     kind: Option<usize>,
     text: Option<usize>,
@@ -18,7 +18,7 @@ const SPEEDUP: &str = "Estimated Speedup";
 
 impl RuleColumns {
     /// The columns of a header, if it has rules.
-    pub(in crate::ingest) fn new(header: &[String]) -> Option<Self> {
+    pub(super) fn new(header: &[String]) -> Option<Self> {
         let find = |name: &str| header.iter().position(|field| field == name);
         Some(Self {
             rule: find("Rule Name")?,
@@ -33,7 +33,7 @@ impl RuleColumns {
     ///
     /// # Errors
     /// When reading is strict and the estimate is no share.
-    pub(in crate::ingest) fn read(
+    pub(super) fn read(
         self,
         reading: &mut Reading<'_>,
         record: &csv::ByteRecord,

@@ -1,7 +1,7 @@
 //! Bytes and bandwidths of DRAM, L2 and L1 from their counters.
 
 use super::Deriver;
-use crate::ingest::ncu::metrics::Raw;
+use crate::ingest::nsight::metrics::Raw;
 use crate::model::{OriginKind, Quantity};
 use crate::roofline;
 use crate::units::Hertz;

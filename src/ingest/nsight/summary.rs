@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::ncu::{Catalogue, Identity, Preamble, Wanted, complete_shape, kind, unit};
-use super::ncu_wide::Row;
-use super::reading::fields;
-use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use super::row::Row;
+use super::{Catalogue, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use crate::ingest::reading::fields;
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
-pub(super) const FORMAT: Format = Format {
+pub(in crate::ingest) const FORMAT: Format = Format {
     name: "ncu-summary",
     profiler: Profiler::NsightCompute,
     summary: "per-kernel summary: averages over the invocations of each kernel",

@@ -11,13 +11,13 @@ use super::tensor::TensorMetric;
 use super::units::Dimension;
 
 /// Index of a gathered value of one launch.
-pub(in crate::ingest) type Slot = usize;
+pub(super) type Slot = usize;
 
 macro_rules! raws {
     ($($variant:ident, $dimension:ident, [$($name:literal),*];)*) => {
         /// A metric with a slot of its own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(in crate::ingest) enum Raw { $($variant),* }
+        pub(super) enum Raw { $($variant),* }
 
         const DIMENSIONS: &[Dimension] = &[$(Dimension::$dimension),*];
 
@@ -236,7 +236,7 @@ pub(super) const fn sass_slot(operation: usize, form: Form) -> Slot {
 
 /// The gathered values of one launch, in base units; NaN where there is none.
 #[derive(Debug, Clone, Default)]
-pub(in crate::ingest) struct Gathered {
+pub(super) struct Gathered {
     values: Vec<f64>,
     /// Whether instrumenting counters (SASS patching) were collected.
     pub(super) saw_sass: bool,
@@ -246,14 +246,14 @@ pub(in crate::ingest) struct Gathered {
 
 impl Gathered {
     /// Forgets the launch.
-    pub(in crate::ingest) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.values.iter_mut().for_each(|value| *value = f64::NAN);
         self.saw_sass = false;
         self.saw_hardware = false;
     }
 
     /// Keeps a value; the first one of a slot stays.
-    pub(in crate::ingest) fn set(&mut self, slot: Slot, value: f64) {
+    pub(super) fn set(&mut self, slot: Slot, value: f64) {
         if self.values.len() <= slot {
             self.values.resize(slot + 1, f64::NAN);
         }
@@ -263,7 +263,7 @@ impl Gathered {
     }
 
     /// The value of a metric.
-    pub(in crate::ingest) fn get(&self, raw: Raw) -> Option<f64> {
+    pub(super) fn get(&self, raw: Raw) -> Option<f64> {
         self.slot(raw as Slot)
     }
 
@@ -273,13 +273,13 @@ impl Gathered {
     }
 
     /// Takes over which kinds of counter a whole file has.
-    pub(in crate::ingest) fn saw_as(&mut self, other: &Self) {
+    pub(super) fn saw_as(&mut self, other: &Self) {
         self.saw_sass = other.saw_sass;
         self.saw_hardware = other.saw_hardware;
     }
 
     /// Notes which kind of counter a metric is, for recognising instrumented time.
-    pub(in crate::ingest) fn saw(&mut self, kind: Kind) {
+    pub(super) fn saw(&mut self, kind: Kind) {
         match kind {
             Kind::Sass => self.saw_sass = true,
             Kind::Hardware => self.saw_hardware = true,
@@ -290,7 +290,7 @@ impl Gathered {
 
 /// How a metric is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Kind {
+pub(super) enum Kind {
     /// By patching the kernel's code, which slows it down.
     Sass,
     /// By a hardware counter in a pass of its own.
@@ -300,7 +300,7 @@ pub(in crate::ingest) enum Kind {
 }
 
 /// How a metric is collected, from its name.
-pub(in crate::ingest) fn kind(name: &str) -> Kind {
+pub(super) fn kind(name: &str) -> Kind {
     if name.contains("__sass_") || name.contains("_pred_on") {
         Kind::Sass
     } else if name.contains("cycles_elapsed")
@@ -317,16 +317,16 @@ pub(in crate::ingest) fn kind(name: &str) -> Kind {
 
 /// A metric that was recognised: where it goes and what unit it must have.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::ingest) struct Wanted {
-    pub(in crate::ingest) slot: Slot,
-    pub(in crate::ingest) dimension: Dimension,
+pub(super) struct Wanted {
+    pub(super) slot: Slot,
+    pub(super) dimension: Dimension,
     /// Factor beside the unit's, for chart rows that print twice the instruction count.
-    pub(in crate::ingest) factor: f64,
+    pub(super) factor: f64,
 }
 
 /// Which metrics of a file are wanted; tensor metrics get slots as they are met.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Catalogue {
+pub(super) struct Catalogue {
     pub(super) tensor: Vec<TensorMetric>,
     /// Tensor metrics whose name could not be understood.
     unknown: Vec<String>,
@@ -334,7 +334,7 @@ pub(in crate::ingest) struct Catalogue {
 
 impl Catalogue {
     /// Recognises a metric of a raw page or a `--metrics` list by its name.
-    pub(in crate::ingest) fn metric(&mut self, name: &str) -> Option<Wanted> {
+    pub(super) fn metric(&mut self, name: &str) -> Option<Wanted> {
         if let Some(raw) = BY_NAME.get(name) {
             return Some(wanted(*raw));
         }
@@ -372,12 +372,7 @@ impl Catalogue {
     ///
     /// The same name means different things in different sections (`Memory Throughput` is a
     /// percentage in one and a rate in another), so all three decide.
-    pub(in crate::ingest) fn row(
-        &mut self,
-        section: &str,
-        name: &str,
-        is_percent: bool,
-    ) -> Option<Wanted> {
+    pub(super) fn row(&mut self, section: &str, name: &str, is_percent: bool) -> Option<Wanted> {
         if section == "Command line profiler metrics" || name.contains("__") {
             return self.metric(name);
         }
@@ -432,7 +427,7 @@ impl Catalogue {
     }
 
     /// What a reader must know of the metrics met.
-    pub(in crate::ingest) fn clues(&self) -> impl Iterator<Item = String> {
+    pub(super) fn clues(&self) -> impl Iterator<Item = String> {
         self.unknown
             .iter()
             .map(|name| format!("tensor counter of an unknown kind, not counted: {name}"))

@@ -2,7 +2,7 @@
 
 /// In which form a count is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Form {
+pub(super) enum Form {
     /// The count itself.
     Sum,
     /// Per elapsed cycle.

@@ -5,7 +5,7 @@
 
 /// What kind of quantity a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Dimension {
+pub(super) enum Dimension {
     /// Seconds.
     Time,
     /// Bytes.
@@ -28,12 +28,12 @@ pub(in crate::ingest) enum Dimension {
 
 impl Dimension {
     /// Whether values of this dimension can be negative: differences of counts can, amounts cannot.
-    pub(in crate::ingest) const fn can_be_negative(self) -> bool {
+    pub(super) const fn can_be_negative(self) -> bool {
         matches!(self, Self::Count | Self::CountPerSecond | Self::Percent)
     }
 
     /// What a cell of this dimension should be, for error messages.
-    pub(in crate::ingest) const fn noun(self) -> &'static str {
+    pub(super) const fn noun(self) -> &'static str {
         match self {
             Self::Time => "a time",
             Self::Bytes => "bytes",
@@ -50,9 +50,9 @@ impl Dimension {
 
 /// A unit word understood: its dimension and the factor to the SI base unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::ingest) struct Unit {
-    pub(in crate::ingest) dimension: Dimension,
-    pub(in crate::ingest) factor: f64,
+pub(super) struct Unit {
+    pub(super) dimension: Dimension,
+    pub(super) factor: f64,
 }
 
 /// Things that are counted.
@@ -80,7 +80,7 @@ const COUNTED: [&str; 20] = [
 ];
 
 /// Reads a unit cell; `None` when the word is not one of Nsight Compute's.
-pub(in crate::ingest) fn unit(word: &str) -> Option<Unit> {
+pub(super) fn unit(word: &str) -> Option<Unit> {
     use Dimension::{
         Bandwidth, Bytes, BytesPerBlock, BytesPerCycle, Count, CountPerSecond, Frequency, Percent,
         Time,

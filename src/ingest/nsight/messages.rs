@@ -5,7 +5,7 @@ use crate::model::{DeviceHint, Source};
 
 /// What the lines before and within the table tell.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Preamble {
+pub(super) struct Preamble {
     clues: Vec<String>,
     keeps_caches: bool,
     device: Option<String>,
@@ -15,7 +15,7 @@ pub(in crate::ingest) struct Preamble {
 impl Preamble {
     /// Takes a record inside the table that is none of its rows: a message of the profiler, or the
     /// header, here told by one of its fields, printed again.
-    pub(in crate::ingest) fn takes(
+    pub(super) fn takes(
         &mut self,
         reading: &mut Reading<'_>,
         record: &csv::ByteRecord,
@@ -32,7 +32,7 @@ impl Preamble {
     }
 
     /// Takes one line.
-    pub(in crate::ingest) fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         if let Some(message) = line.strip_prefix("==WARNING== ") {
             let clue = if message.contains("unmodified GPU clocks") {
                 "GPU clocks were not locked (--clock-control none)".to_owned()
@@ -61,13 +61,13 @@ impl Preamble {
     }
 
     /// Moves what was learnt of the profiler to the source.
-    pub(in crate::ingest) fn tell(&mut self, source: &mut Source) {
+    pub(super) fn tell(&mut self, source: &mut Source) {
         source.clues.append(&mut self.clues);
         source.keeps_caches |= self.keeps_caches;
     }
 
     /// Names the device from the program's own output, if it named exactly one.
-    pub(in crate::ingest) fn complete(&self, hint: &mut DeviceHint) {
+    pub(super) fn complete(&self, hint: &mut DeviceHint) {
         if hint.name.is_none() && self.devices == 1 {
             hint.name.clone_from(&self.device);
             hint.name_from = Some("the program's output before the table".to_owned());

@@ -1,9 +1,9 @@
 //! Operations and peaks of CUDA cores and tensor cores from their counters.
 
 use super::{Context, Deriver};
-use crate::ingest::ncu::form::Form;
-use crate::ingest::ncu::metrics::{Catalogue, Raw, sass_slot};
-use crate::ingest::ncu::tensor::{self, TensorMetric};
+use crate::ingest::nsight::form::Form;
+use crate::ingest::nsight::metrics::{Catalogue, Raw, sass_slot};
+use crate::ingest::nsight::tensor::{self, TensorMetric};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::Hertz;

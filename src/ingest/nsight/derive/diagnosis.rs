@@ -3,8 +3,8 @@
 //! Names and meanings: *Nsight Compute Profiling Guide*, "Metrics Reference" and "Memory Tables".
 
 use super::Deriver;
-use crate::ingest::ncu::form::Form;
-use crate::ingest::ncu::metrics::{Catalogue, Raw};
+use crate::ingest::nsight::form::Form;
+use crate::ingest::nsight::metrics::{Catalogue, Raw};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
 
@@ -443,7 +443,7 @@ const STALLS: &[(Quantity, Raw, Raw)] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::ncu::derive::bench::check;
+    use crate::ingest::nsight::derive::bench::check;
     use crate::model::Quantity;
 
     #[test]

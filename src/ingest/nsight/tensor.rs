@@ -39,7 +39,7 @@ pub(super) enum Sparsity {
 
 /// One tensor counter, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) struct TensorMetric {
+pub(super) struct TensorMetric {
     /// Whether it counts one kind of instruction only (`op_hmma_…`).
     pub(super) is_child: bool,
     /// Whether that kind belongs to a warp group (`op_hgmma_…`) rather than to one warp.
@@ -47,7 +47,7 @@ pub(in crate::ingest) struct TensorMetric {
     /// The dense pipe of its operands.
     pub(super) pipe: Pipe,
     pub(super) sparsity: Sparsity,
-    pub(in crate::ingest) form: Form,
+    pub(super) form: Form,
     /// Distinguishes counters of the same pipe, such as two kinds of instruction.
     name: u64,
 }

@@ -19,16 +19,16 @@ use crate::units::Hertz;
 
 /// What is known of the launch beside its metrics.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ingest) struct Context<'a> {
+pub(super) struct Context<'a> {
     /// Kernel name as printed; its tokens tell tile and instruction shapes.
-    pub(in crate::ingest) kernel: &'a str,
+    pub(super) kernel: &'a str,
     /// Compute capability, where the export has one.
-    pub(in crate::ingest) compute_capability: Option<&'a str>,
+    pub(super) compute_capability: Option<&'a str>,
 }
 
 /// Origins by formula, so that a million launches do not compare strings.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct OriginCache(Vec<(&'static str, OriginKind, OriginId)>);
+pub(super) struct OriginCache(Vec<(&'static str, OriginKind, OriginId)>);
 
 impl OriginCache {
     fn id(
@@ -59,16 +59,16 @@ impl OriginCache {
 }
 
 /// Turns the metrics of one launch into canonical values.
-pub(in crate::ingest) struct Deriver<'r, 'p, 'g> {
-    pub(in crate::ingest) reading: &'r mut Reading<'p>,
-    pub(in crate::ingest) origins: &'r mut OriginCache,
-    pub(in crate::ingest) raw: &'g Gathered,
-    pub(in crate::ingest) values: &'r mut Values,
+pub(super) struct Deriver<'r, 'p, 'g> {
+    pub(super) reading: &'r mut Reading<'p>,
+    pub(super) origins: &'r mut OriginCache,
+    pub(super) raw: &'g Gathered,
+    pub(super) values: &'r mut Values,
 }
 
 impl Deriver<'_, '_, '_> {
     /// Derives everything the metrics allow.
-    pub(in crate::ingest) fn derive(mut self, catalogue: &Catalogue, context: Context<'_>) {
+    pub(super) fn derive(mut self, catalogue: &Catalogue, context: Context<'_>) {
         self.clocks();
         self.time();
         self.clock_from_cycles();
