@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -29,7 +29,7 @@ fn stage(path: &Path) -> String {
 }
 
 /// The code of a file without what is only there for tests, wherever it stands: tests may look around.
-fn code(path: &Path) -> String {
+pub(crate) fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let mut kept = String::new();
     let mut lines = text.lines();
@@ -80,7 +80,7 @@ fn only_tests() -> Vec<PathBuf> {
 }
 
 /// The sources of the program: every file that is not only there for tests.
-fn program() -> Vec<PathBuf> {
+pub(crate) fn program() -> Vec<PathBuf> {
     let only_tests = only_tests();
     let mut files = sources(&root().join("src"));
     files.retain(|path| !only_tests.contains(path));
