@@ -197,7 +197,7 @@ pub const BUSY: f64 = 0.60;
 
 /// Limiter by the assessment of the *GPU Performance Background* guide: parallelism first, then intensity.
 ///
-/// `utilisation` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
+/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
 #[must_use]
 pub fn limiter(
     memory: Seconds,
@@ -205,11 +205,12 @@ pub fn limiter(
     blocks: Option<u64>,
     threads_per_block: Option<u64>,
     sms: Option<u32>,
-    utilisation: f64,
+    utilization: f64,
 ) -> Limiter {
-    let few_blocks = matches!((blocks, sms), (Some(blocks), Some(sms)) if blocks < BLOCKS_PER_SM * u64::from(sms));
+    let enough = sms.map(|sms| BLOCKS_PER_SM * u64::from(sms));
+    let few_blocks = blocks.zip(enough).is_some_and(|(blocks, enough)| blocks < enough);
     let small_blocks = threads_per_block.is_some_and(|threads| threads < THREADS_PER_BLOCK);
-    if (few_blocks || small_blocks) && utilisation < BUSY {
+    if (few_blocks || small_blocks) && utilization < BUSY {
         Limiter::Latency
     } else if math > memory {
         Limiter::Math

@@ -35,16 +35,29 @@ fn by_limiter(kernel: &Kernel) -> String {
                 };
                 let threads = kernel.shape.threads_per_block.unwrap_or_default();
                 if threads < roofline::THREADS_PER_BLOCK {
-                    format!("too little parallelism to hide latency: {blocks} of only {}; larger blocks, or more work in each", if threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") })
+                    let threads = match threads {
+                        1 => "one thread".to_owned(),
+                        threads => format!("{threads} threads"),
+                    };
+                    format!(
+                        "too little parallelism to hide latency: {blocks} of only {threads}; larger \
+                         blocks, or more work in each"
+                    )
                 } else {
-                    format!("too little parallelism to hide latency: only {blocks} of {threads} threads; split the work into more blocks, or merge launches")
+                    format!(
+                        "too little parallelism to hide latency: only {blocks} of {threads} threads; \
+                         split the work into more blocks, or merge launches"
+                    )
                 }
             }
             Limiter::Memory => {
                 let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
                 let occupancy = percent(Quantity::AchievedOccupancy)
                     .map_or_else(String::new, |value| format!("; achieved occupancy {value} %"));
-                format!("memory-limited by its intensity, yet it moves data at {reached:.0} % of the memory roof{occupancy}")
+                format!(
+                    "memory-limited by its intensity, yet it moves data at {reached:.0} % of the \
+                     memory roof{occupancy}"
+                )
             }
             Limiter::Math => {
                 let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
@@ -53,25 +66,39 @@ fn by_limiter(kernel: &Kernel) -> String {
                     .iter()
                     .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                     .map_or("math", |work| work.pipe.label());
-                format!("math-limited by its intensity, yet it computes at {reached:.0} % of the {pipe} roof")
+                format!(
+                    "math-limited by its intensity, yet it computes at {reached:.0} % of the {pipe} \
+                     roof"
+                )
             }
             Limiter::Unknown => match kernel.headroom_low {
                 Some(low) if low > 1.0 / roofline::BUSY => format!(
-                    "no unit is busier than {:.0} %: it waits, for memory or for its own instructions",
+                    "no unit is busier than {:.0} %: it waits, for memory or for its own \
+                     instructions",
                     100.0 / low
                 ),
                 _ => "which roof limits it cannot be told: one side was not counted".to_owned(),
             },
         },
         State::NearRoof => match kernel.limiter {
-            Limiter::Memory => "at the memory roof: only moving fewer bytes makes it faster (fusion, smaller types)".to_owned(),
-            Limiter::Math => "at the compute roof: only less work or a faster pipe makes it faster (tensor cores, lower precision)".to_owned(),
+            Limiter::Memory => "at the memory roof: only moving fewer bytes makes it faster (fusion, smaller \
+                 types)"
+                    .to_owned(),
+            Limiter::Math => "at the compute roof: only less work or a faster pipe makes it faster (tensor cores, \
+                 lower precision)"
+                    .to_owned(),
             _ => "at its roof".to_owned(),
         },
-        State::LaunchFloored => "a faster kernel gains nothing; fewer launches do (fusion, CUDA graphs, larger batches)".to_owned(),
+        State::LaunchFloored => "a faster kernel gains nothing; fewer launches do (fusion, CUDA graphs, larger \
+             batches)"
+                .to_owned(),
         State::CacheResident => "compare it with the L2 roof; DRAM bandwidth says nothing about it".to_owned(),
-        State::FasterThanRoof => "impossible under the model, so not ranked; check device, clocks and metrics first".to_owned(),
-        State::Unmodelled => "no judgement; see `rooflint inspect` for the command that collects what is missing".to_owned(),
+        State::FasterThanRoof => "impossible under the model, so not ranked; check device, clocks and metrics \
+             first"
+                .to_owned(),
+        State::Unmodelled => "no judgement; see `rooflint inspect` for the command that collects what is \
+             missing"
+                .to_owned(),
         State::NotRoofline => "judged by link bandwidth and overlap, not by this roofline".to_owned(),
     }
 }

@@ -27,7 +27,7 @@ use crate::model::Profile;
 pub use engine::custom::{Custom, Expression, Fault, Over, Template, columns_page};
 pub use engine::finding::{Confidence, Evidence, Finding, Severity, Stake};
 pub use engine::findings::{Findings, Tally};
-pub use engine::rule::{Check, Judgement, Rule};
+pub use engine::rule::{Check, Judgment, Rule};
 pub use engine::run::Run;
 pub use engine::settings::Settings;
 pub use engine::subject::{Subject, Unit};

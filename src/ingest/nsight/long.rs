@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::row::Row;
 use super::{
-    BEST, Catalogue, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
+    BEST, Catalog, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
     kind, unit,
 };
 use crate::ingest::reading::fields;
@@ -96,7 +96,7 @@ struct Metrics {
     by_key: HashMap<Vec<u8>, usize>,
     order: Vec<usize>,
     next: usize,
-    catalogue: Catalogue,
+    catalog: Catalog,
     key: Vec<u8>,
 }
 
@@ -136,7 +136,7 @@ impl Metrics {
     fn understand(&mut self, section: &[u8], name: &[u8], unit_word: &[u8]) -> Metric {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let (section_text, name_text, unit_text) = (text(section), text(name), text(unit_word));
-        let wanted = self.catalogue.row(&section_text, &name_text, unit_text == "%");
+        let wanted = self.catalog.row(&section_text, &name_text, unit_text == "%");
         let meaning = wanted.map_or(Meaning::Ignored, |wanted| meaning(wanted, &unit_text));
         Metric {
             section: section.to_vec(),
@@ -372,10 +372,10 @@ impl Table {
             preamble.complete(hint);
         });
         complete_shape(&mut current.head.shape, &self.row.raw);
-        let catalogue = &self.metrics.catalogue;
+        let catalog = &self.metrics.catalog;
         // Rows of a launch are contiguous. One that comes again was printed in parts, unless it has
         // another value for what is known: then a new run began to count anew.
-        self.row.derive(reading, catalogue, current.head.device, &current.name);
+        self.row.derive(reading, catalog, current.head.device, &current.name);
         let known = self.rows_by_key.get(&current.key).copied();
         let known = known.filter(|row| reading.head(*row).name == current.head.name);
         let row = match known.filter(|row| !reading.contradicts(*row, self.row.values())) {
@@ -427,7 +427,7 @@ impl Table {
                 format!("{} results of rules were left out: no launch has that many", self.crowded);
             reading.source.clues.push(clue);
         }
-        reading.source.clues.extend(self.metrics.catalogue.clues());
+        reading.source.clues.extend(self.metrics.catalog.clues());
         for metric in known.iter().filter(|metric| metric.launches > 0) {
             let name = String::from_utf8_lossy(&metric.name).into_owned();
             *reading.source.columns.entry(name).or_default() += metric.launches;

@@ -326,13 +326,13 @@ pub(super) struct Wanted {
 
 /// Which metrics of a file are wanted; tensor metrics get slots as they are met.
 #[derive(Debug, Default)]
-pub(super) struct Catalogue {
+pub(super) struct Catalog {
     pub(super) tensor: Vec<TensorMetric>,
     /// Tensor metrics whose name could not be understood.
     unknown: Vec<String>,
 }
 
-impl Catalogue {
+impl Catalog {
     /// Recognises a metric of a raw page or a `--metrics` list by its name.
     pub(super) fn metric(&mut self, name: &str) -> Option<Wanted> {
         if let Some(raw) = BY_NAME.get(name) {
@@ -483,37 +483,34 @@ mod tests {
 
     #[test]
     fn both_counter_families_share_a_slot() {
-        let mut catalogue = Catalogue::default();
-        let sm = catalogue.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.sum").unwrap();
-        let smsp = catalogue.metric("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum").unwrap();
+        let mut catalog = Catalog::default();
+        let sm = catalog.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.sum").unwrap();
+        let smsp = catalog.metric("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum").unwrap();
         assert_eq!(sm.slot, smsp.slot);
-        assert_eq!(catalogue.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.avg"), None);
-        assert_eq!(
-            catalogue.metric("smsp__sass_thread_inst_executed_op_control_pred_on.sum"),
-            None
-        );
+        assert_eq!(catalog.metric("sm__sass_thread_inst_executed_op_ffma_pred_on.avg"), None);
+        assert_eq!(catalog.metric("smsp__sass_thread_inst_executed_op_control_pred_on.sum"), None);
     }
 
     #[test]
     fn the_same_label_means_different_things_in_different_units() {
-        let mut catalogue = Catalogue::default();
+        let mut catalog = Catalog::default();
         let percent =
-            catalogue.row("GPU Speed Of Light Throughput", "Memory Throughput", true).unwrap();
-        let rate = catalogue.row("Memory Workload Analysis", "Memory Throughput", false).unwrap();
+            catalog.row("GPU Speed Of Light Throughput", "Memory Throughput", true).unwrap();
+        let rate = catalog.row("Memory Workload Analysis", "Memory Throughput", false).unwrap();
         assert_eq!(percent.slot, Raw::MemoryPct as usize);
         assert_eq!(rate.slot, Raw::DramRateDetails as usize);
     }
 
     #[test]
     fn chart_rows_give_counts_and_peaks() {
-        let mut catalogue = Catalogue::default();
+        let mut catalog = Catalog::default();
         let section = "GPU Speed Of Light Roofline Chart";
-        let peak = catalogue
+        let peak = catalog
             .row(section, "Theoretical Predicated-On FFMA Thread Instructions Executed", false)
             .unwrap();
         assert_eq!(peak.slot, sass_slot(5, Form::Peak));
         let doubled =
-            catalogue.row(section, "Predicated-On FFMA Operations Per Cycle", false).unwrap();
+            catalog.row(section, "Predicated-On FFMA Operations Per Cycle", false).unwrap();
         assert_eq!((doubled.slot, doubled.factor), (sass_slot(5, Form::PerCycle), 0.5));
     }
 

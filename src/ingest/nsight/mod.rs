@@ -19,7 +19,7 @@ use derive::{Context, Deriver, OriginCache};
 use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
-use metrics::{Catalogue, Gathered, Kind, Raw, Wanted, kind};
+use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
 use rules::RuleColumns;
 use units::{Dimension, unit};
 

@@ -1,6 +1,6 @@
 //! A launch while its metrics are gathered, and what a whole file of them shows.
 
-use super::{Catalogue, Context, Deriver, Gathered, OriginCache, Raw};
+use super::{Catalog, Context, Deriver, Gathered, OriginCache, Raw};
 use crate::ingest::{Numerals, Reading};
 use crate::model::{Head, HintId, Quantity, Values};
 use crate::units::Hertz;
@@ -37,11 +37,11 @@ impl Row {
     pub(super) fn push(
         &mut self,
         reading: &mut Reading<'_>,
-        catalogue: &Catalogue,
+        catalog: &Catalog,
         head: Head,
         kernel: &[u8],
     ) -> usize {
-        self.derive(reading, catalogue, head.device, kernel);
+        self.derive(reading, catalog, head.device, kernel);
         reading.push(head, &self.values)
     }
 
@@ -54,7 +54,7 @@ impl Row {
     pub(super) fn derive(
         &mut self,
         reading: &mut Reading<'_>,
-        catalogue: &Catalogue,
+        catalog: &Catalog,
         device: HintId,
         kernel: &[u8],
     ) {
@@ -63,7 +63,7 @@ impl Row {
         let kernel = String::from_utf8_lossy(kernel);
         let context = Context { kernel: &kernel, compute_capability: capability.as_deref() };
         Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
-            .derive(catalogue, context);
+            .derive(catalog, context);
         let raw = &self.raw;
         if let (Some(bytes), Some(rate), Some(time)) =
             (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::row::Row;
-use super::{Catalogue, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
 use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -50,7 +50,7 @@ struct Current {
 struct Table {
     columns: Columns,
     identity: Identity,
-    catalogue: Catalogue,
+    catalog: Catalog,
     row: Row,
     current: Option<Current>,
     /// Kernels read, by the cells that identify them.
@@ -83,7 +83,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             width: header.len(),
         },
         identity: Identity::new(&header),
-        catalogue: Catalogue::default(),
+        catalog: Catalog::default(),
         row: Row::new(numerals),
         current: None,
         rows_by_key: HashMap::new(),
@@ -99,7 +99,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
     table.preamble.tell(&mut reading.source);
-    reading.source.clues.extend(table.catalogue.clues());
+    reading.source.clues.extend(table.catalog.clues());
     table.row.finish(reading);
     Ok(())
 }
@@ -169,7 +169,7 @@ impl Table {
         let (metric, word) = (text(cell(Some(columns.name))), text(cell(columns.unit)));
         self.row.raw.saw(kind(&metric));
         let section = text(cell(columns.section));
-        let Some(wanted) = self.catalogue.row(&section, &metric, word == "%") else {
+        let Some(wanted) = self.catalog.row(&section, &metric, word == "%") else {
             return Ok(());
         };
         let average = cell(Some(columns.average));
@@ -194,7 +194,7 @@ impl Table {
         let Some(mut current) = self.current.take() else { return };
         complete_shape(&mut current.head.shape, &self.row.raw);
         let head = current.head;
-        self.row.derive(reading, &self.catalogue, head.device, &current.kernel);
+        self.row.derive(reading, &self.catalog, head.device, &current.kernel);
         // A kernel's rows may come in parts, one section after the other.
         match self.rows_by_key.get(&current.key) {
             Some(row) if !reading.contradicts(*row, self.row.values()) => {

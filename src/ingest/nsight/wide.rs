@@ -2,8 +2,7 @@
 
 use super::row::Row;
 use super::{
-    Attributes, BEST, Catalogue, Dimension, Gathered, Identity, Preamble, complete_shape, kind,
-    unit,
+    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, kind, unit,
 };
 use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -58,12 +57,12 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     )?;
     let mut identity = Identity::new(&header);
     let attributes = Attributes::new(&header);
-    let mut catalogue = Catalogue::default();
+    let mut catalog = Catalog::default();
     let mut columns: Vec<Column> = Vec::new();
     let mut kinds = Gathered::default();
     for (field, name) in header.iter().enumerate() {
         kinds.saw(kind(name));
-        if let Some(wanted) = catalogue.metric(name) {
+        if let Some(wanted) = catalog.metric(name) {
             columns.push(Column {
                 field,
                 slot: wanted.slot,
@@ -112,10 +111,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             let (mut head, kernel) = identity.head(reading, &record);
             head.device = device;
             complete_shape(&mut head.shape, &state.raw);
-            state.push(reading, &catalogue, head, kernel);
+            state.push(reading, &catalog, head, kernel);
         }
     }
-    finish(reading, &identity, &columns, &state, &mut preamble, &catalogue, header.len());
+    finish(reading, &identity, &columns, &state, &mut preamble, &catalog, header.len());
     Ok(())
 }
 
@@ -125,13 +124,13 @@ fn finish(
     columns: &[Column],
     state: &Row,
     preamble: &mut Preamble,
-    catalogue: &Catalogue,
+    catalog: &Catalog,
     width: usize,
 ) {
     let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
     reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
     preamble.tell(&mut reading.source);
-    reading.source.clues.extend(catalogue.clues());
+    reading.source.clues.extend(catalog.clues());
     for column in columns.iter().filter(|column| column.launches > 0) {
         reading.source.columns.insert(column.name.clone(), column.launches);
     }
@@ -177,7 +176,8 @@ fn unitless(dimension: Dimension) -> bool {
 /// Whether units are base or scaled, for the dialect.
 fn style(columns: &[Column], record: &csv::ByteRecord) -> &'static str {
     let scaled = columns.iter().any(|column| {
-        matches!(column.scale, Scale::Factor(factor) if factor > 1.0 || column.dimension == Dimension::Time && factor > 1e-9)
+        let base = if column.dimension == Dimension::Time { 1e-9 } else { 1.0 };
+        matches!(column.scale, Scale::Factor(factor) if factor > base)
     });
     let long = columns
         .iter()

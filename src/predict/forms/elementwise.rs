@@ -173,7 +173,7 @@ Source: NVIDIA, *Memory-Limited Layers User's Guide*.",
             Parameter::data_type("to", "format of the result").or("int8"),
         ],
         example: "rows=8192 columns=4096",
-        count: quantise,
+        count: quantize,
         derivation: "\
 `quantise`: R rows of C elements to int8 or fp8, each row scaled by its largest magnitude.
 
@@ -215,7 +215,7 @@ fn cast(given: &Arguments) -> Result<Count, PredictError> {
     Ok(Count::new().read("x", n, e).write("y", n, given.data_type("to")).work_items(n))
 }
 
-fn quantise(given: &Arguments) -> Result<Count, PredictError> {
+fn quantize(given: &Arguments) -> Result<Count, PredictError> {
     let (rows, columns) = (given.number("rows"), given.number("columns"));
     let (n, e) = (rows * columns, given.data_type("dtype"));
     Ok(Count::new()

@@ -27,16 +27,16 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// On one kernel that the roofline judges, or could with more metrics.
-    Kernel(fn(&Subject<'_>) -> Judgement),
+    Kernel(fn(&Subject<'_>) -> Judgment),
     /// On such a kernel, and on those in a state that other rules do not look at: only launch cost, or faster
     /// than the roof.
-    KernelAlso(State, fn(&Subject<'_>) -> Judgement),
+    KernelAlso(State, fn(&Subject<'_>) -> Judgment),
     /// On the whole run.
     Run(fn(&Run<'_>) -> Result<Vec<Finding>, Missing>),
 }
 
 /// What a rule says of a kernel: it cannot judge, is content, or speaks.
-pub type Judgement = Result<Option<Finding>, Missing>;
+pub type Judgment = Result<Option<Finding>, Missing>;
 
 impl Check {
     /// Whether it decides on a kernel in this state; never on the run.

@@ -157,7 +157,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// [`Missing`] when the export does not have it.
-    pub fn utilisation(&self, unit: Unit) -> Result<f64, Missing> {
+    pub fn utilization(&self, unit: Unit) -> Result<f64, Missing> {
         self.need(unit.quantity(), unit.metric())
     }
 
@@ -213,7 +213,7 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when the unit's utilisation was not measured.
     pub fn next_bottleneck(&self, unit: Unit, factor: f64) -> Result<Stake, Missing> {
-        let used = self.utilisation(unit)?;
+        let used = self.utilization(unit)?;
         let others = Unit::ALL.iter().filter(|other| **other != unit);
         let next = others.filter_map(|other| self.get(other.quantity())).fold(0.0, f64::max);
         let saved = roofline::next_bottleneck(self.time(), used, factor.clamp(0.0, 1.0), next);

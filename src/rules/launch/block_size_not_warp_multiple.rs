@@ -2,7 +2,7 @@
 
 use super::latency;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -36,7 +36,7 @@ Compute; *HIP Performance Guidelines*.
     check: Check::Kernel(check),
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let threads = subject.threads()?;
     let width = width(subject)?;
     let warps = threads.div_ceil(width);

@@ -26,6 +26,6 @@ pub(super) fn idle(busy: f64) -> f64 {
 /// where the export does not tell.
 pub(super) fn issues(subject: &Subject<'_>) -> Option<bool> {
     let issue = subject.get(crate::model::Quantity::IssueActive);
-    let sm = subject.utilisation(Unit::Sm).ok();
+    let sm = subject.utilization(Unit::Sm).ok();
     issue.into_iter().chain(sm).reduce(f64::max).map(|used| used >= BUSY)
 }

@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -47,7 +47,7 @@ const THREADS: Threshold = Threshold::new(
 const WHOLE: Threshold =
     Threshold::new("whole", 28.0, "1", "below, warps diverge and another rule speaks");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
     let on = subject.need(Quantity::PredicatedThreadsPerInstruction, metric)?;
     let metric = "smsp__thread_inst_executed_per_inst_executed.ratio";

@@ -3,7 +3,7 @@
 use super::latency;
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-divergence",
@@ -46,7 +46,7 @@ const THREADS: Threshold = Threshold::new(
 /// Threads of a warp: the metric is NVIDIA's.
 const WARP: u64 = 32;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__thread_inst_executed_per_inst_executed.ratio";
     let active = subject.need(Quantity::ThreadsPerInstruction, metric)?;
     // A block of 48 threads has 24 in each of its warps on average, without any branch.

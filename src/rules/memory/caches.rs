@@ -86,6 +86,6 @@ pub(super) fn bank_conflicts(
         .evidence("conflicts over wavefronts, as counted", counted, "1")
         .evidence("wavefronts for each that is needed", 1.0 / (1.0 - excess).max(0.01), "1")
         .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
-        .evidence_if("L1 and shared memory busy", subject.utilisation(Unit::L1).ok(), "1");
+        .evidence_if("L1 and shared memory busy", subject.utilization(Unit::L1).ok(), "1");
     Ok(Some(finding))
 }

@@ -3,7 +3,7 @@
 use super::caches::spared;
 use crate::model::{MemoryLevel, Quantity};
 use crate::roofline::{self, BUSY};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
 use crate::units::Bytes;
 
@@ -101,10 +101,10 @@ fn reuse(subject: &Subject<'_>) -> Result<Option<Reuse>, Missing> {
     Ok((blocks >= subject.threshold(&BLOCKS)).then_some(Reuse::Grid { blocks }))
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(reuse) = reuse(subject)? else { return Ok(None) };
     let hit = subject.need(Quantity::L2HitRate, "lts__t_sector_hit_rate.pct")?;
-    let busy = subject.utilisation(Unit::Dram)?;
+    let busy = subject.utilization(Unit::Dram)?;
     if hit >= subject.threshold(&HIT) || busy < BUSY {
         return Ok(None);
     }

@@ -4,7 +4,7 @@
 
 use super::Deriver;
 use crate::ingest::nsight::form::Form;
-use crate::ingest::nsight::metrics::{Catalogue, Raw};
+use crate::ingest::nsight::metrics::{Catalog, Raw};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
 
@@ -26,12 +26,12 @@ pub(super) fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
 
 impl Deriver<'_, '_, '_> {
     /// Everything that tells why a kernel is slow rather than how slow it is.
-    pub(super) fn diagnosis(&mut self, catalogue: &Catalogue) {
+    pub(super) fn diagnosis(&mut self, catalog: &Catalog) {
         self.global_accesses();
         self.local_and_shared();
         self.l2_traffic();
         self.scheduling();
-        self.instruction_mix(catalogue);
+        self.instruction_mix(catalog);
         self.residency();
         self.pipes();
         self.stalls();
@@ -233,7 +233,7 @@ impl Deriver<'_, '_, '_> {
         }
     }
 
-    fn instruction_mix(&mut self, catalogue: &Catalogue) {
+    fn instruction_mix(&mut self, catalog: &Catalog) {
         let raw = self.raw;
         let integer = raw.get(Raw::IntegerInstructions);
         for (all, formula) in [
@@ -265,15 +265,15 @@ impl Deriver<'_, '_, '_> {
             let pairs = add.zip(mul).map(|(add, mul)| add.min(mul));
             self.derived(quantity, share(pairs, sum(sum(add, mul), fma)), formula);
         }
-        self.warp_mma(catalogue);
+        self.warp_mma(catalog);
     }
 
     /// How much of the tensor work is done by single warps, where warp groups could do it.
-    fn warp_mma(&mut self, catalogue: &Catalogue) {
+    fn warp_mma(&mut self, catalog: &Catalog) {
         // Each form is a multiple of the others, so one of them is enough.
         for form in [Form::Sum, Form::PerCycle, Form::PerSecond] {
             let (mut by_warp, mut by_group, mut has_groups) = (0.0, 0.0, false);
-            for (metric, slot) in catalogue.tensor_slots() {
+            for (metric, slot) in catalog.tensor_slots() {
                 // FP64 has no instruction for warp groups.
                 if metric.form != form || !metric.is_child || metric.pipe == Pipe::Fp64Matrix {
                     continue;

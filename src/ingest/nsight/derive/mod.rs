@@ -11,7 +11,7 @@ mod traffic;
 mod validity;
 mod work;
 
-use super::metrics::{Catalogue, Gathered, Raw};
+use super::metrics::{Catalog, Gathered, Raw};
 use crate::ingest::Reading;
 use crate::model::{Origin, OriginId, OriginKind, Quantity, Values};
 use crate::roofline;
@@ -68,19 +68,19 @@ pub(super) struct Deriver<'r, 'p, 'g> {
 
 impl Deriver<'_, '_, '_> {
     /// Derives everything the metrics allow.
-    pub(super) fn derive(mut self, catalogue: &Catalogue, context: Context<'_>) {
+    pub(super) fn derive(mut self, catalog: &Catalog, context: Context<'_>) {
         self.clocks();
         self.time();
         self.clock_from_cycles();
         self.dram();
         self.caches();
         self.vector_work();
-        self.tensor_work(catalogue, context);
+        self.tensor_work(catalog, context);
         self.launch();
         self.speed_of_light();
-        self.diagnosis(catalogue);
+        self.diagnosis(catalog);
         self.traffic();
-        self.validity(catalogue);
+        self.validity(catalog);
     }
 
     fn set(&mut self, quantity: Quantity, value: f64, kind: OriginKind, formula: &'static str) {

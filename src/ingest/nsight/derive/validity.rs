@@ -5,7 +5,7 @@
 use super::Deriver;
 use super::diagnosis::sum;
 use crate::ingest::nsight::form::Form;
-use crate::ingest::nsight::metrics::{Catalogue, Raw, sass_slot};
+use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
 use crate::ingest::nsight::tensor;
 use crate::model::{Engine, OriginKind, Pipe, Quantity};
 use crate::roofline;
@@ -31,14 +31,14 @@ fn apart(one: Option<f64>, two: Option<f64>, whole: Option<f64>) -> Option<f64> 
 }
 
 impl Deriver<'_, '_, '_> {
-    pub(super) fn validity(&mut self, catalogue: &Catalogue) {
-        self.parent_peak(catalogue);
+    pub(super) fn validity(&mut self, catalog: &Catalog) {
+        self.parent_peak(catalog);
         self.disagreement();
     }
 
     /// Of the format that did most of the work: what its undivided counter calls the peak.
-    fn parent_peak(&mut self, catalogue: &Catalogue) {
-        let slots = catalogue.tensor_slots().filter(|(metric, _)| metric.form == Form::Peak);
+    fn parent_peak(&mut self, catalog: &Catalog) {
+        let slots = catalog.tensor_slots().filter(|(metric, _)| metric.form == Form::Peak);
         let found: Vec<_> =
             slots.filter_map(|(metric, slot)| Some((*metric, self.raw.slot(slot)?))).collect();
         let work = |format: Pipe| -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{Context, Deriver};
 use crate::ingest::nsight::form::Form;
-use crate::ingest::nsight::metrics::{Catalogue, Raw, sass_slot};
+use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
 use crate::ingest::nsight::tensor::{self, TensorMetric};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
@@ -133,11 +133,11 @@ impl Deriver<'_, '_, '_> {
         self.set(quantity, flops, OriginKind::Derived, formula);
     }
 
-    pub(super) fn tensor_work(&mut self, catalogue: &Catalogue, context: Context<'_>) {
+    pub(super) fn tensor_work(&mut self, catalog: &Catalog, context: Context<'_>) {
         let (cycles, time, clock) = (self.cycles(), self.duration(), self.sm_clock());
         let mut counts = Vec::new();
         let mut peaks = Vec::new();
-        for (metric, slot) in catalogue.tensor_slots() {
+        for (metric, slot) in catalog.tensor_slots() {
             let Some(value) = self.raw.slot(slot) else { continue };
             let factor = match metric.form {
                 Form::Sum => Some(1.0),
