@@ -35,16 +35,6 @@ pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerB
     peak / bandwidth
 }
 
-/// Highest rate a kernel of this intensity can reach.
-#[must_use]
-pub fn attainable(
-    intensity: FlopsPerByte,
-    peak: FlopsPerSecond,
-    bandwidth: BytesPerSecond,
-) -> FlopsPerSecond {
-    peak.min(intensity * bandwidth)
-}
-
 /// Headroom: measured over expected time, 1 at the roof.
 #[must_use]
 pub fn headroom(measured: Seconds, expected: Seconds) -> f64 {
@@ -82,24 +72,13 @@ pub fn above_target(measured: Seconds, expected: Seconds, target: f64) -> Second
     recoverable(measured, expected / target)
 }
 
-/// Speed-up of the whole when a part with this share of the time becomes `speedup` times faster.
+/// Speed-up of the whole when `saved` of `total` goes away; 1 where nothing of the whole would be left,
+/// since a time nobody knows has no gain.
 ///
-/// Source: G. Amdahl, AFIPS 1967.
-#[must_use]
-pub fn amdahl(share: f64, speedup: f64) -> f64 {
-    1.0 / (1.0 - share + share / speedup)
-}
-
-/// Speed-up of the whole when `saved` of `total` goes away (Amdahl with the part's headroom).
-#[must_use]
-pub fn program_gain(total: Seconds, saved: Seconds) -> f64 {
-    total / (total - saved)
-}
-
-/// The same, and 1 where nothing of the whole would be left: a time nobody knows has no gain.
+/// Source: G. Amdahl, AFIPS 1967, with the part's headroom for its speed-up.
 #[must_use]
 pub fn gain(total: Seconds, saved: Seconds) -> f64 {
-    if saved < total { program_gain(total, saved) } else { 1.0 }
+    if saved < total { total / (total - saved) } else { 1.0 }
 }
 
 /// Peak rate of a pipe from the datasheet's parts: each multiply-add is two operations.
@@ -142,28 +121,16 @@ pub fn half_operations(add: f64, mul: f64, fma: f64, lanes: f64) -> Flops {
     operations(add, mul, fma) * lanes
 }
 
-/// Lanes per packed half instruction, from the catalogue's rate and the profiler's `.peak_sustained`.
+/// Cycles that elapsed, from their sum over the four sub-partitions of each SM.
 #[must_use]
-pub fn half_lanes(flops_per_clock_per_sm: f64, hfma_per_clock_per_sm: f64) -> f64 {
-    flops_per_clock_per_sm / (2.0 * hfma_per_clock_per_sm)
-}
-
-/// Operations from a rate per elapsed cycle; `cycles` sums over the four sub-partitions of each SM.
-#[must_use]
-pub fn operations_from_rate(per_cycle: f64, weight: f64, cycles: f64, sms: u32) -> Flops {
-    Flops::new(per_cycle * weight * cycles / (4.0 * f64::from(sms)))
+pub fn elapsed_cycles(sum: f64, sms: f64) -> f64 {
+    sum / (4.0 * sms)
 }
 
 /// Operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
 #[must_use]
 pub fn mma_operations(m: u32, n: u32, k: u32) -> Flops {
     Flops::new(2.0 * f64::from(m) * f64::from(n) * f64::from(k))
-}
-
-/// Tensor operations from the share of time the pipe was active: exact for a uniform stream.
-#[must_use]
-pub fn operations_from_activity(active: f64, peak: FlopsPerSecond, time: Seconds) -> Flops {
-    peak * time * active
 }
 
 /// Bytes of 32-byte sectors.
@@ -230,7 +197,7 @@ pub const BUSY: f64 = 0.60;
 
 /// Limiter by the assessment of the *GPU Performance Background* guide: parallelism first, then intensity.
 ///
-/// `utilisation` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
+/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
 #[must_use]
 pub fn limiter(
     memory: Seconds,
@@ -238,11 +205,12 @@ pub fn limiter(
     blocks: Option<u64>,
     threads_per_block: Option<u64>,
     sms: Option<u32>,
-    utilisation: f64,
+    utilization: f64,
 ) -> Limiter {
-    let few_blocks = matches!((blocks, sms), (Some(blocks), Some(sms)) if blocks < BLOCKS_PER_SM * u64::from(sms));
+    let enough = sms.map(|sms| BLOCKS_PER_SM * u64::from(sms));
+    let few_blocks = blocks.zip(enough).is_some_and(|(blocks, enough)| blocks < enough);
     let small_blocks = threads_per_block.is_some_and(|threads| threads < THREADS_PER_BLOCK);
-    if (few_blocks || small_blocks) && utilisation < BUSY {
+    if (few_blocks || small_blocks) && utilization < BUSY {
         Limiter::Latency
     } else if math > memory {
         Limiter::Math
@@ -252,8 +220,7 @@ pub fn limiter(
 }
 
 /// Tolerance within which a launch may be faster than its roof: 3 %, or two ticks of the 32 ns GPU timer.
-#[must_use]
-pub fn tolerance(measured: Seconds) -> f64 {
+fn tolerance(measured: Seconds) -> f64 {
     const SHARE: f64 = 0.03;
     const TWO_TICKS: Seconds = Seconds::new(64e-9);
     SHARE.max(TWO_TICKS / measured)
@@ -325,45 +292,10 @@ pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
     }
 }
 
-/// Resident warps over the most an SM can hold.
-#[must_use]
-pub fn occupancy(blocks: u32, threads: u32, warp_slots: u32) -> f64 {
-    f64::from(blocks * threads.div_ceil(32)) / f64::from(warp_slots)
-}
-
-/// What a partly filled last wave can cost at most, as Nsight Compute hints: one of full + 1 waves.
-///
-/// Source: `LaunchConfiguration.py` of Nsight Compute.
-#[must_use]
-pub fn tail_hint(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
-    1.0 / (1.0 + waves(blocks, sms, resident_per_sm).floor())
-}
-
-/// Bytes that must be on their way at once to keep a memory busy (Little's law).
-#[must_use]
-pub fn bytes_in_flight(bandwidth: BytesPerSecond, latency: Seconds) -> Bytes {
-    bandwidth * latency
-}
-
-/// L2 hit rate above which L2 rather than DRAM binds a kernel that streams through both.
-#[must_use]
-pub fn l2_binds_from(dram: BytesPerSecond, l2: BytesPerSecond) -> f64 {
-    1.0 - dram / l2
-}
-
-/// Share of the sectors that are not needed.
+/// Share of what is touched that is not needed: of sectors, lanes, warps, bytes.
 #[must_use]
 pub fn excess_fraction(touched: f64, needed: f64) -> f64 {
     1.0 - needed / touched
-}
-
-/// Share of the peak that a mix of instructions reaches of which this share are fused multiply-adds:
-/// the others use the slot for one operation instead of two.
-///
-/// Source: *8 Steps to 3.7 TFLOP/s on NVIDIA V100 GPU*, arXiv 2008.11326.
-#[must_use]
-pub fn fma_mix_derate(fma_share: f64) -> f64 {
-    f64::midpoint(1.0, fma_share)
 }
 
 /// Time saved if the busiest unit had only `factor` of its work: then the next one binds. Nothing
@@ -460,12 +392,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_max_form_and_the_attainable_form_agree() {
+    fn the_time_and_the_rate_of_the_roof_agree() {
         let (flops, bytes) = (Flops::new(3e12), Bytes::new(7e9));
         for (peak, bandwidth) in [(1e12, 1e12), (3e14, 2e12), (1e13, 1e9)] {
             let (peak, bandwidth) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bandwidth));
             let expected = expected_time(memory_time(bytes, bandwidth), math_time(flops, peak));
-            let by_rate = flops / attainable(flops / bytes, peak, bandwidth);
+            let by_rate = flops / peak.min((flops / bytes) * bandwidth);
             assert!((expected / by_rate - 1.0).abs() < 1e-12);
         }
     }

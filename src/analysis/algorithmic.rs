@@ -5,9 +5,9 @@
 
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 
-use super::{DeviceUse, Kernel};
+use super::{Algorithmic, DeviceUse, Kernel};
 use crate::model::{Dim3, Engine, OriginKind};
-use crate::predict::{Arguments, Options, PredictError, Product, form, predict};
+use crate::predict::{Arguments, Options, PredictError, form, predict};
 use crate::units::{Bytes, Flops, Seconds};
 
 /// A closed form that the user says describes kernels, such as
@@ -176,37 +176,6 @@ impl ClosedForm {
 fn parse(call: &str) -> Result<Arguments, PredictError> {
     let mut words = call.split_whitespace();
     Arguments::parse(form(words.next().unwrap_or_default())?, words)
-}
-
-/// What the algorithm of a kernel needs, by a closed form, beside what was counted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Algorithmic {
-    /// The closed form with its sizes: `gemm m=4096 n=4096 k=1024`.
-    pub call: String,
-    /// Where the form was found: a line of the configuration, or the operator.
-    pub from: String,
-    /// Operations of one launch.
-    pub operations: Flops,
-    /// Compulsory bytes of one launch: every input read once, every output written once.
-    pub bytes: Bytes,
-    /// The shape as a matrix product, where it is one.
-    pub product: Option<Product>,
-    /// Time that the compulsory bytes of the judged launches need at least, on their memory roof.
-    pub memory_time: Option<Seconds>,
-    /// Time that the operations of the judged launches need at least, on the pipe for their format.
-    pub math_time: Option<Seconds>,
-    /// Bytes counted over compulsory ones; none where they come from shapes themselves.
-    pub traffic_factor: Option<f64>,
-    /// Operations counted over needed ones; none where none were counted, or from shapes.
-    pub work_factor: Option<f64>,
-}
-
-impl Algorithmic {
-    /// The longer of the two times: what the algorithm allows.
-    #[must_use]
-    pub fn expected(&self) -> Option<Seconds> {
-        Some(self.memory_time?.max(self.math_time?))
-    }
 }
 
 /// Finds the closed forms of kernels, and remembers which fit none and which cannot be read.

@@ -261,12 +261,6 @@ impl Kernel {
         self.provenance.map_or("none", OriginKind::label)
     }
 
-    /// What its state means for the user, in a sentence.
-    #[must_use]
-    pub fn meaning(&self) -> String {
-        super::verdict::meaning(self)
-    }
-
     /// Whether its short or full name is this one, or fits it as a pattern with `*`.
     #[must_use]
     pub fn is_named(&self, pattern: &str) -> bool {

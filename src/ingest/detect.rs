@@ -1,7 +1,6 @@
 //! Which format a file is: each one is asked, and answers yes, no or unsure with its reason.
 
-use super::reading::fields;
-use super::{FORMATS, Format, IngestError, Reading};
+use super::{FORMATS, Format, IngestError, Reading, Sample};
 
 /// A format's answer about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,72 +28,6 @@ impl Sniff {
 pub struct Detection {
     /// Each format's name and answer.
     pub answers: Vec<(&'static str, Sniff)>,
-}
-
-/// The decoded beginning of a file.
-#[derive(Debug, Clone, Default)]
-pub struct Sample {
-    text: String,
-    binary: bool,
-    truncated: bool,
-}
-
-impl Sample {
-    /// A sample of these bytes; they may end in the middle of a line.
-    #[must_use]
-    pub fn new(bytes: &[u8]) -> Self {
-        Self {
-            binary: bytes.iter().take(4096).any(|byte| *byte == 0),
-            truncated: !bytes.ends_with(b"\n"),
-            text: String::from_utf8_lossy(bytes).into_owned(),
-        }
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The lines without their ends.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.lines()
-    }
-
-    /// The fields of the first line that `accepts` them, and the text after it.
-    ///
-    /// Only lines that may be the header are taken apart: that costs more than looking for a word.
-    pub fn header(
-        &self,
-        may_be: impl Fn(&str) -> bool,
-        accepts: impl Fn(&[String]) -> bool,
-    ) -> Option<(Vec<String>, &str)> {
-        let mut start = 0;
-        for line in self.text.split_inclusive('\n') {
-            start += line.len();
-            let line = line.trim_end_matches(['\r', '\n']);
-            if !may_be(line) {
-                continue;
-            }
-            let fields = fields(line);
-            if accepts(&fields) {
-                return Some((fields, &self.text[start..]));
-            }
-        }
-        None
-    }
-
-    /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
-    #[must_use]
-    pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
-        let end =
-            if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(&rest.as_bytes()[..end]);
-        reader.records().map_while(Result::ok).take(limit).collect()
-    }
 }
 
 /// Asks every format.
@@ -147,7 +80,7 @@ const OWN: [&str; 3] = ["GPU time     ", "## Roofline report", "rank,name,full_n
 fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
     let sample = &reading.sample;
     let text = sample.text();
-    if let Some(error) = super::ncu::no_table(reading) {
+    if let Some(error) = super::nsight::no_table(reading) {
         return Some(error);
     }
     let (what, help) = if text.starts_with("NVR\0") || reading.source.path.ends_with(".ncu-rep") {

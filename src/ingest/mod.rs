@@ -1,13 +1,15 @@
 //! Profiler exports → [`Profile`]: the formats, how one is recognised, and how a file is opened.
 //!
-//! To add a format: one file with a `FORMAT` constant, one line in the list below.
+//! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in [`FORMATS`].
 
 mod detect;
 mod error;
 mod input;
+mod launch_table;
 mod mapped;
-mod ncu;
+mod nsight;
 mod numerals;
+mod pyprof;
 mod reading;
 mod rows;
 mod runs;
@@ -15,12 +17,12 @@ mod runs;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-pub use detect::{Detection, Sample, Sniff};
+pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
-pub use reading::Reading;
+pub use reading::{Reading, Sample};
 
 use crate::model::{Profile, Profiler};
 
@@ -44,22 +46,15 @@ pub struct Format {
     pub read: fn(&mut Reading<'_>) -> Result<(), IngestError>,
 }
 
-macro_rules! formats {
-    ($($module:ident),* $(,)?) => {
-        $(mod $module;)*
-        /// Every format that can be read, in the order in which they are listed.
-        pub const FORMATS: &[Format] = &[$($module::FORMAT),*];
-    };
-}
-
-formats! {
-    ncu_wide,
-    ncu_long,
-    ncu_summary,
-    pyprof,
-    pyprof_text,
-    launch_table,
-}
+/// Every format that can be read, in the order in which they are listed.
+pub const FORMATS: &[Format] = &[
+    nsight::wide::FORMAT,
+    nsight::long::FORMAT,
+    nsight::summary::FORMAT,
+    pyprof::csv::FORMAT,
+    pyprof::text::FORMAT,
+    launch_table::FORMAT,
+];
 
 /// The format with this name.
 #[must_use]

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::detect::Sample;
 use super::{IngestError, Input, Options, input};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
@@ -20,6 +19,72 @@ const LONGEST_LINE: u64 = 4 * 1024 * 1024;
 
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
+
+/// The decoded beginning of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Sample {
+    text: String,
+    pub(super) binary: bool,
+    truncated: bool,
+}
+
+impl Sample {
+    /// A sample of these bytes; they may end in the middle of a line.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Self {
+        Self {
+            binary: bytes.iter().take(4096).any(|byte| *byte == 0),
+            truncated: !bytes.ends_with(b"\n"),
+            text: String::from_utf8_lossy(bytes).into_owned(),
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The lines without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines()
+    }
+
+    /// The fields of the first line that `accepts` them, and the text after it.
+    ///
+    /// Only lines that may be the header are taken apart: that costs more than looking for a word.
+    pub fn header(
+        &self,
+        may_be: impl Fn(&str) -> bool,
+        accepts: impl Fn(&[String]) -> bool,
+    ) -> Option<(Vec<String>, &str)> {
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            start += line.len();
+            let line = line.trim_end_matches(['\r', '\n']);
+            if !may_be(line) {
+                continue;
+            }
+            let fields = fields(line);
+            if accepts(&fields) {
+                return Some((fields, &self.text[start..]));
+            }
+        }
+        None
+    }
+
+    /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
+    #[must_use]
+    pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
+        let end =
+            if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(&rest.as_bytes()[..end]);
+        reader.records().map_while(Result::ok).take(limit).collect()
+    }
+}
 
 /// A file being read into a profile.
 pub struct Reading<'a> {

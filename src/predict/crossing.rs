@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PredictError;
+use super::judge::predict;
 use super::number;
 use super::options::Options;
-use super::prediction::{Prediction, predict};
+use super::prediction::Prediction;
 use super::sweep::Sweep;
 use crate::catalog::Device;
 use crate::model::Pipe;

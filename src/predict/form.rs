@@ -5,8 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::arguments::Arguments;
 use super::count::Count;
-use super::error::{PredictError, nearest};
-use super::forms::FORMS;
+use super::error::PredictError;
 use super::parameter::{Parameter, TILING};
 
 /// One kernel whose operations and compulsory bytes are known in closed form.
@@ -28,8 +27,8 @@ pub struct Form {
     pub tiled: bool,
     /// Counts it; called through [`Arguments::count`].
     pub(super) count: fn(&Arguments) -> Result<Count, PredictError>,
-    /// Text of its file, where the derivation stands.
-    pub(super) text: &'static str,
+    /// How its counts are derived, and from which source: labeled paragraphs.
+    pub derivation: &'static str,
 }
 
 /// Kinds of operations, by what usually limits them.
@@ -71,13 +70,6 @@ impl Form {
         self.parameters.iter().chain(tiling)
     }
 
-    /// How its counts are derived, and from which source: the text at the head of its file.
-    #[must_use]
-    pub fn derivation(&self) -> String {
-        let lines = self.text.lines().map_while(|line| line.strip_prefix("//!"));
-        lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
-    }
-
     /// How to call it: its name with every parameter that must be given.
     #[must_use]
     pub fn usage(&self) -> String {
@@ -97,88 +89,7 @@ impl Serialize for Form {
         fields.serialize_field("category", &self.category)?;
         fields.serialize_field("parameters", &self.parameters().collect::<Vec<_>>())?;
         fields.serialize_field("example", self.example)?;
-        fields.serialize_field("derivation", &self.derivation())?;
+        fields.serialize_field("derivation", self.derivation)?;
         fields.end()
-    }
-}
-
-/// The closed form of this name or alias; `_` and capitals are accepted.
-///
-/// # Errors
-/// [`PredictError::UnknownForm`] with similar names.
-pub fn form(name: &str) -> Result<&'static Form, PredictError> {
-    let wanted = name.trim().to_ascii_lowercase().replace('_', "-");
-    let names =
-        |form: &'static Form| std::iter::once(form.name).chain(form.aliases.iter().copied());
-    let found = FORMS.iter().find(|form| names(form).any(|name| name == wanted));
-    found.ok_or_else(|| {
-        let nearest = nearest(&wanted, FORMS.iter().flat_map(names));
-        PredictError::UnknownForm { name: name.to_owned(), nearest }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::super::Fallback;
-    use super::*;
-
-    #[test]
-    fn every_form_counts_its_example_and_tells_its_derivation() {
-        for form in FORMS {
-            let arguments = Arguments::parse(form, form.example.split(' ')).unwrap();
-            let count = arguments.count().unwrap();
-            assert!(count.bytes().get() > 0.0, "{}", form.name);
-            assert_eq!(count.product.is_some(), form.tiled, "{}", form.name);
-            let text = form.derivation();
-            assert!(text.starts_with(&format!("`{}`: ", form.name)), "{}", form.name);
-            for part in ["FLOPs: ", "Bytes: ", "Source: "] {
-                assert!(text.contains(&format!("\n{part}")), "{}: {part}", form.name);
-            }
-        }
-    }
-
-    #[test]
-    fn names_aliases_and_parameters_are_unique_and_defaults_readable() {
-        let mut names = BTreeSet::new();
-        for form in FORMS {
-            for name in std::iter::once(&form.name).chain(form.aliases) {
-                assert!(names.insert(*name), "{name}");
-            }
-            let mut before = BTreeSet::new();
-            for parameter in form.parameters() {
-                if let Fallback::SameAs(other) = parameter.default {
-                    assert!(before.contains(other), "{} {}", form.name, parameter.name);
-                }
-                assert!(before.insert(parameter.name), "{} {}", form.name, parameter.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_listing_has_all_parameters() {
-        let json = serde_json::to_value(form("gemm").unwrap()).unwrap();
-        let names = json["parameters"].as_array().unwrap().iter().map(|one| &one["name"]);
-        let names: Vec<_> = names.collect();
-        assert_eq!(names.len(), form("gemm").unwrap().parameters().count());
-        assert!(names.contains(&&"tile_m".into()) && names.contains(&&"beta".into()));
-        assert!(json["derivation"].as_str().unwrap().contains("2MNK"));
-    }
-
-    #[test]
-    fn every_operand_is_named_once() {
-        for form in FORMS {
-            let count = Arguments::parse(form, form.example.split(' ')).unwrap().count().unwrap();
-            let names: BTreeSet<_> = count.traffic.iter().map(|one| one.operand).collect();
-            assert_eq!(names.len(), count.traffic.len(), "{}", form.name);
-        }
-    }
-
-    #[test]
-    fn a_wrong_name_is_answered_with_similar_ones() {
-        assert!(form("Batch_Norm").unwrap_err().to_string().contains("\"batchnorm\""));
-        assert_eq!(form("SAXPY").unwrap().name, "axpy");
-        assert_eq!(form("layernorm_backward").unwrap().name, "layernorm-backward");
     }
 }

@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To add a kernel: one file in `forms/` with a `FORM` constant, one line in the list there.
+//! To add a kernel: one entry in the table of its family in `forms/`.
 
 mod arguments;
 mod count;
@@ -23,6 +23,7 @@ mod error;
 mod form;
 mod forms;
 mod heads;
+mod judge;
 mod links;
 mod model_file;
 mod number;
@@ -43,13 +44,15 @@ pub use arguments::Arguments;
 pub use count::{Count, Link, Product, Traffic, Transfer, Work};
 pub use crossing::{Crossing, Turn};
 pub use error::PredictError;
-pub use form::{Category, Form, form};
-pub use forms::FORMS;
+pub use form::{Category, Form};
+pub use forms::{FORMS, form};
+pub use judge::predict;
 pub use links::LinkTime;
 pub use model_file::{ModelFile, Op};
 pub use options::{Grid, Options};
 pub use parameter::{Fallback, Kind, Parameter};
-pub use prediction::{Achievable, PipeTime, PredictedLimiter, Prediction, predict};
+pub use pipes::PipeTime;
+pub use prediction::{Achievable, PredictedLimiter, Prediction};
 pub use step::{ModelPrediction, OpRow, Totals};
 pub use sweep::{Axis, Sweep, SweepRow, SweepTable};
 pub use table::{COLUMNS, Cell, Column};

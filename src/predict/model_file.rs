@@ -10,7 +10,7 @@ use toml::{Spanned, Value};
 
 use super::arguments::{self, Arguments};
 use super::error::PredictError;
-use super::form::form;
+use super::forms::form;
 use super::number;
 use crate::model::Pipe;
 

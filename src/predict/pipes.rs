@@ -1,10 +1,57 @@
 //! Which units of a device execute a kernel's operations: matrix or vector, by format, unless told.
 
-use super::count::Work;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::count::{Count, Work};
 use super::error::PredictError;
 use super::options::Options;
 use crate::catalog::Device;
 use crate::model::{DataType, Engine, Pipe, Precision};
+use crate::roofline;
+use crate::units::{Flops, FlopsPerSecond, Seconds};
+
+/// The operations of one pipe and their time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct PipeTime {
+    /// The pipe.
+    pub pipe: Pipe,
+    /// Its operations.
+    #[serde(rename = "flop")]
+    pub operations: Flops,
+    /// Its peak.
+    #[serde(rename = "peak_flop_per_s")]
+    pub peak: FlopsPerSecond,
+    /// Operations over peak.
+    #[serde(rename = "time_s")]
+    pub time: Seconds,
+}
+
+/// Work by pipe with its time, and remarks on the choice of pipes.
+pub(super) fn times(
+    count: &Count,
+    device: &Device,
+    options: &Options,
+) -> Result<(Vec<PipeTime>, Vec<String>), PredictError> {
+    let (mut times, mut remarks): (Vec<PipeTime>, Vec<String>) = (Vec::new(), Vec::new());
+    for (position, work) in count.work.iter().enumerate() {
+        let (pipe, remark) = match options.pipe.filter(|_| position == 0) {
+            Some(pipe) => (pipe, None),
+            None => choose(work, device, options)?,
+        };
+        remarks.extend(remark);
+        let peak = device.need_peak(pipe)?;
+        let operations = work.operations;
+        if let Some(same) = times.iter_mut().find(|known| known.pipe == pipe) {
+            same.operations += operations;
+            same.time = roofline::math_time(same.operations, peak);
+        } else {
+            let time = roofline::math_time(operations, peak);
+            times.push(PipeTime { pipe, operations, peak, time });
+        }
+    }
+    Ok((times, remarks))
+}
 
 /// The pipe on which `work` runs, with a sentence where it is not the obvious one.
 ///

@@ -3,7 +3,9 @@
 use super::error::PredictError;
 use super::number;
 use super::parameter::Parameter;
-use super::sweep::MOST_POINTS;
+
+/// Points of a sweep at most.
+pub(super) const MOST_POINTS: usize = 10_000;
 
 /// Points of a logarithmic range that does not say how many.
 const LOG_POINTS: usize = 25;

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PredictError;
+use super::judge::predict;
 use super::model_file::ModelFile;
 use super::options::Options;
-use super::prediction::{PredictedLimiter, Prediction, predict};
+use super::prediction::{PredictedLimiter, Prediction};
 use crate::catalog::Device;
 use crate::roofline::LAUNCH_COST_TIMELINE;
 use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};

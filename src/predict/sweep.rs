@@ -6,14 +6,12 @@ use serde::Serialize;
 use super::arguments::{self, Arguments};
 use super::error::PredictError;
 use super::form::Form;
+use super::judge::predict;
 use super::number;
 use super::options::Options;
-use super::prediction::{Prediction, predict};
-use super::range;
+use super::prediction::Prediction;
+use super::range::{self, MOST_POINTS};
 use crate::catalog::Device;
-
-/// Points of a sweep at most.
-pub(super) const MOST_POINTS: usize = 10_000;
 
 /// A closed form with arguments of which up to two take several values.
 ///

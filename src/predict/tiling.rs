@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::arguments::Arguments;
 use super::count::{Count, Product};
-use super::prediction::PipeTime;
+use super::pipes::PipeTime;
 use crate::catalog::{Device, Limits};
 use crate::model::Precision;
 use crate::roofline;
@@ -134,7 +134,7 @@ impl Tiling {
             wave_efficiency,
             sm_efficiency,
             executed,
-            waste: 1.0 - pipe.operations / executed,
+            waste: roofline::excess_fraction(executed.get(), pipe.operations.get()),
             workspace_bytes,
             l2_bytes,
             l2_intensity: pipe.operations / l2_bytes,

@@ -24,13 +24,14 @@ mod validity;
 use crate::analysis::Analysis;
 use crate::model::Profile;
 
-pub use engine::check::{Findings, Tally};
 pub use engine::custom::{Custom, Expression, Fault, Over, Template, columns_page};
-pub use engine::finding::{Confidence, Evidence, Finding, Severity};
-pub use engine::rule::{Check, Judgement, Missing, Rule, Threshold};
+pub use engine::finding::{Confidence, Evidence, Finding, Severity, Stake};
+pub use engine::findings::{Findings, Tally};
+pub use engine::rule::{Check, Judgment, Rule};
 pub use engine::run::Run;
 pub use engine::settings::Settings;
-pub use engine::subject::{Stake, Subject, Unit};
+pub use engine::subject::{Subject, Unit};
+pub use engine::threshold::{Missing, Threshold};
 
 pub(crate) use engine::custom::{NOT_ESTIMATED, nearest};
 

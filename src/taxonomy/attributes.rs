@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::class::{Architecture, Category, Class, Direction};
+use super::class::{Architecture, Class};
 use super::fused::Fused;
-use super::table::Table;
+use super::words::{Category, Direction};
 use crate::model::DataType;
 
 macro_rules! fields {
@@ -151,17 +151,23 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Completes a class whose rule, category, kind and library are known.
-    pub(super) fn fill(&self, class: &mut Class, table: &Table) {
+    /// Completes a class whose rule, category, kind and library are known; with how names write data types,
+    /// and the operators whose names contain `_`.
+    pub(super) fn fill(
+        &self,
+        class: &mut Class,
+        data_types: &BTreeMap<String, DataType>,
+        operators: &[String],
+    ) {
         class.library = class.library.take().or_else(|| self.owned(Field::Library));
         class.direction = self.get(Field::Direction).and_then(Direction::from_key);
         class.built_for = self.get(Field::BuiltFor).and_then(architecture);
         class.alignment = self.number(Field::Align);
-        self.formats(class, &table.data_types);
+        self.formats(class, data_types);
         class.fused = self.get(Field::Fused).map(|list| {
             // XLA numbers its fusions outside the list.
             let numbered = class.library.as_deref() != Some("xla");
-            Fused::read(list, numbered, &table.operators)
+            Fused::read(list, numbered, operators)
         });
         if class.category == Category::DotProduct {
             class.tensor = self.answer(Field::Tensor);

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::class::Category;
+use super::words::Category;
 
 macro_rules! kinds {
     ($($variant:ident, $key:literal, $category:ident, $product:literal;)*) => {

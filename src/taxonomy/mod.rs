@@ -20,16 +20,18 @@ mod kind;
 mod matcher;
 mod operator;
 mod table;
+mod words;
 
 use std::sync::LazyLock;
 
 use attributes::{Field, Texts};
-pub use class::{Architecture, Category, Class, Direction, Formats};
+pub use class::{Architecture, Class, Formats};
 pub use error::{Fault, TaxonomyError};
 pub use fused::Fused;
 pub use kind::Kind;
 use matcher::Matcher;
 use table::Table;
+pub use words::{Category, Direction};
 
 use crate::model::KernelName;
 
@@ -91,7 +93,7 @@ impl Taxonomy {
             class.category = rule.kind.category();
             class.library.clone_from(&rule.library);
         }
-        self.texts(&head).fill(&mut class, &self.table);
+        self.texts(&head).fill(&mut class, &self.table.data_types, &self.table.operators);
         if let Some(tensor) = rule.and_then(|rule| rule.tensor) {
             class.tensor = tensor.known();
         } else if rule.is_some() && class.category != Category::DotProduct {

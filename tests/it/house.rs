@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -29,7 +29,7 @@ fn stage(path: &Path) -> String {
 }
 
 /// The code of a file without what is only there for tests, wherever it stands: tests may look around.
-fn code(path: &Path) -> String {
+pub(crate) fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let mut kept = String::new();
     let mut lines = text.lines();
@@ -80,7 +80,7 @@ fn only_tests() -> Vec<PathBuf> {
 }
 
 /// The sources of the program: every file that is not only there for tests.
-fn program() -> Vec<PathBuf> {
+pub(crate) fn program() -> Vec<PathBuf> {
     let only_tests = only_tests();
     let mut files = sources(&root().join("src"));
     files.retain(|path| !only_tests.contains(path));
@@ -163,6 +163,20 @@ fn imports_point_one_way() {
 }
 
 #[test]
+fn the_law_is_what_the_program_runs() {
+    let is_law = |path: &Path| stage(path) == "roofline";
+    let (law, rest): (Vec<_>, Vec<_>) = program().into_iter().partition(|path| is_law(path));
+    let rest: String = rest.iter().map(|path| code(path)).collect();
+    let text = code(&law[0]);
+    let names = text.split("\npub fn ").skip(1).chain(text.split("\npub const fn ").skip(1));
+    let names: Vec<&str> = names.filter_map(|after| after.split('(').next()).collect();
+    assert!(names.len() > 30, "{names:?}");
+    let is_called = |name: &&&str| rest.contains(&format!("roofline::{name}("));
+    let unused: Vec<_> = names.iter().filter(|name| !is_called(name)).collect();
+    assert!(unused.is_empty(), "only tests call {unused:?}");
+}
+
+#[test]
 fn only_one_module_knows_polars_and_only_one_folder_knows_clap() {
     for path in program() {
         let text = code(&path);
@@ -213,12 +227,19 @@ fn every_rule_and_output_file_is_listed_behind_its_door() {
 }
 
 #[test]
-fn formats_are_called_like_their_files() {
+fn every_format_file_is_listed_behind_its_door() {
+    let mut found = Vec::new();
+    for path in sources(&root().join("src/ingest")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let Some((_, entry)) = text.split_once("const FORMAT: Format = Format {") else { continue };
+        let name = entry.split("name: \"").nth(1).unwrap().split('"').next().unwrap();
+        found.push(name.to_owned());
+    }
+    let mut listed: Vec<&str> = rooflint::ingest::FORMATS.iter().map(|one| one.name).collect();
+    found.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(found, listed);
     for format in rooflint::ingest::FORMATS {
-        let name = format.name.replace('-', "_");
-        let file = root().join("src/ingest").join(format!("{name}.rs"));
-        let folder = root().join("src/ingest").join(&name).join("mod.rs");
-        assert!(file.exists() || folder.exists(), "{}", file.display());
         assert!(!format.summary.is_empty() && !format.command.is_empty());
     }
 }

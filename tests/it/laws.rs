@@ -15,16 +15,6 @@ fn rates() -> impl Strategy<Value = (f64, f64, f64, f64)> {
 
 proptest! {
     #[test]
-    fn attainable_stays_under_both_roofs((flops, bytes, peak, bw) in rates()) {
-        let (flops, bytes) = (Flops::new(flops), Bytes::new(bytes));
-        let (peak, bw) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bw));
-        let intensity = flops / bytes;
-        let attainable = law::attainable(intensity, peak, bw);
-        prop_assert!(attainable <= peak);
-        prop_assert!(attainable.get() <= (intensity * bw).get());
-    }
-
-    #[test]
     fn expected_time_is_the_longer_side_and_scales_with_the_work((flops, bytes, peak, bw) in rates(), factor in 1.0..1e3_f64) {
         let (peak, bw) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bw));
         let time = |scale: f64| {

@@ -9,6 +9,7 @@ mod bad;
 #[cfg(feature = "page")]
 mod browser;
 mod cases;
+mod circles;
 mod cli;
 mod custom_rules;
 mod gate;

@@ -12,7 +12,7 @@
     reason = "tests: what is wrong here shows at once"
 )]
 
-mod cases;
+pub(crate) mod cases;
 mod document;
 mod laws;
 mod loops;

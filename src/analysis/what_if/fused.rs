@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Neighbour, Outcome, Projection, grouped, refusal};
+use super::sums::{Sums, Times};
+use super::{Neighbour, Outcome, Projection, Sides, grouped, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
 use crate::roofline::{self, Limiter};
-use crate::units::{Bytes, ExactSum, Seconds};
+use crate::units::{Bytes, Seconds};
 
 /// A kernel has a neighbour if this share of its launches is followed by the same one,
 const FAITHFUL: f64 = 0.9;
@@ -37,12 +38,7 @@ struct Member {
 #[derive(Debug, Default)]
 struct Pair {
     count: u64,
-    measured: ExactSum,
-    expected: ExactSum,
-    ideal: ExactSum,
-    projected: ExactSum,
-    memory: ExactSum,
-    math: ExactSum,
+    times: Sums,
     /// Launches of which reads and writes are not counted apart.
     unsplit: u64,
 }
@@ -176,19 +172,15 @@ impl Pair {
         let memory = if bytes > Bytes::ZERO { all * ((bytes - saved) / bytes) } else { all };
         let memory = memory.max(Seconds::ZERO);
         let math = grouped(first.work.iter().chain(&second.work).copied());
-        let ideal = roofline::expected_time(memory, math);
+        let sides = Sides { memory, math };
         let expected = first.expected + second.expected;
         let cost = first.cost.max(second.cost);
-        let ratio = if expected > Seconds::ZERO { ideal / expected } else { 1.0 };
+        let ratio = if expected > Seconds::ZERO { sides.ideal() / expected } else { 1.0 };
         let beyond =
             |one: &Member| (one.time - one.cost) * if one.scales { ratio.min(1.0) } else { 1.0 };
         let projected = cost + beyond(first) + beyond(second);
-        self.measured.add((first.time + second.time).get());
-        self.expected.add(expected.get());
-        self.ideal.add(ideal.get());
-        self.projected.add(projected.max(ideal).get());
-        self.memory.add(memory.get());
-        self.math.add(math.get());
+        let measured = first.time + second.time;
+        self.times.add(&Times { measured, expected, projected, sides }, 1.0);
     }
 
     /// The pair as one kernel; none where the two do not belong together or nothing is saved.
@@ -210,17 +202,9 @@ impl Pair {
         if self.unsplit > 0 {
             return Err("reads and writes of memory are not counted apart");
         }
-        let time = |sum: &ExactSum| Seconds::new(sum.get());
-        let (memory, math) = (time(&self.memory), time(&self.math));
-        let projection = Projection {
-            measured: time(&self.measured),
-            expected: time(&self.expected),
-            ideal: time(&self.ideal),
-            projected: time(&self.projected),
-            limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
-            is_lower_bound: first.is_lower_bound() || second.is_lower_bound(),
-            with: Some(Neighbour { rank: second.rank, name: Arc::clone(&second.name) }),
-        };
+        let is_lower_bound = first.is_lower_bound() || second.is_lower_bound();
+        let with = Neighbour { rank: second.rank, name: Arc::clone(&second.name) };
+        let projection = self.times.projection(is_lower_bound, Some(with));
         Ok((projection.projected < projection.measured).then_some(projection))
     }
 }

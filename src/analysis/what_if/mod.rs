@@ -3,11 +3,14 @@
 
 mod device;
 mod fused;
+mod sums;
 mod written;
 
 pub use written::Compulsory;
 
 use std::sync::Arc;
+
+use sums::{Sums, Times};
 
 use super::law::{self, Judged};
 use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
@@ -144,6 +147,12 @@ struct Sides {
     math: Seconds,
 }
 
+impl Sides {
+    fn ideal(self) -> Seconds {
+        roofline::expected_time(self.memory, self.math)
+    }
+}
+
 /// One launch as it ran.
 struct Scene<'a> {
     kernel: &'a Kernel,
@@ -162,12 +171,7 @@ trait Law {
 /// Sums over the launches of one kernel under one change.
 #[derive(Debug, Default)]
 struct Sum {
-    measured: ExactSum,
-    expected: ExactSum,
-    ideal: ExactSum,
-    projected: ExactSum,
-    memory: ExactSum,
-    math: ExactSum,
+    times: Sums,
     refused: Option<String>,
 }
 
@@ -308,15 +312,9 @@ impl Sum {
         if expected <= Seconds::ZERO {
             return;
         }
-        let ideal = roofline::expected_time(sides.memory, sides.math);
         let cost = cost.min(time);
-        let projected = cost + (time - cost) * (ideal / expected);
-        self.measured.add(time.get() * count);
-        self.expected.add(expected.get() * count);
-        self.ideal.add(ideal.get() * count);
-        self.projected.add(projected.max(ideal).get() * count);
-        self.memory.add(sides.memory.get() * count);
-        self.math.add(sides.math.get() * count);
+        let projected = cost + (time - cost) * (sides.ideal() / expected);
+        self.times.add(&Times { measured: time, expected, projected, sides }, count);
     }
 }
 
@@ -334,17 +332,7 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
     if let Some(reason) = sum.refused {
         return Outcome::Kept(reason);
     }
-    let time = |sum: ExactSum| Seconds::new(sum.get());
-    let (memory, math) = (time(sum.memory), time(sum.math));
-    let projection = Projection {
-        measured: time(sum.measured),
-        expected: time(sum.expected),
-        ideal: time(sum.ideal),
-        projected: time(sum.projected),
-        limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
-        is_lower_bound: kernel.is_lower_bound(),
-        with: None,
-    };
+    let projection = sum.times.projection(kernel.is_lower_bound(), None);
     if projection.ideal.get() <= 0.0 {
         return Outcome::Kept("what was counted takes no time after the change".to_owned());
     }

@@ -2,7 +2,7 @@
 
 /// A column this tool uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Column {
+pub(super) enum Column {
     /// Number of the launch, from 1.
     Idx,
     /// `fprop` or `bprop`.
@@ -113,7 +113,7 @@ const KNOWN: [Known; 24] = [
 
 /// The columns of one file.
 #[derive(Debug, Clone)]
-pub(in crate::ingest) struct Columns {
+pub(super) struct Columns {
     at: [Option<usize>; COUNT],
     headers: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl Columns {
     /// The columns of a header row; `None` if it is not one of `PyProf`.
     ///
     /// A time is needed; `Sil(ns)` is nobody else's, the bare `sil` needs company.
-    pub(in crate::ingest) fn of(headers: &[String]) -> Option<Self> {
+    pub(super) fn of(headers: &[String]) -> Option<Self> {
         let mut at = [None; COUNT];
         let mut count = 0;
         for (position, header) in headers.iter().enumerate() {
@@ -144,40 +144,40 @@ impl Columns {
     }
 
     /// Where a column is.
-    pub(in crate::ingest) fn at(&self, column: Column) -> Option<usize> {
+    pub(super) fn at(&self, column: Column) -> Option<usize> {
         self.at[column as usize]
     }
 
     /// The header of a column as the file writes it.
-    pub(in crate::ingest) fn header(&self, column: Column) -> Option<&str> {
+    pub(super) fn header(&self, column: Column) -> Option<&str> {
         self.at(column).map(|position| self.headers[position].as_str())
     }
 
     /// All headers.
-    pub(in crate::ingest) fn headers(&self) -> &[String] {
+    pub(super) fn headers(&self) -> &[String] {
         &self.headers
     }
 
     /// Whether the headers are the option names, as a fork prints them.
-    pub(in crate::ingest) fn lower_case(&self) -> bool {
+    pub(super) fn lower_case(&self) -> bool {
         self.header(Column::Time).is_some_and(|header| header == "sil")
     }
 }
 
 /// A column of fixed-width text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) struct Width {
+pub(super) struct Width {
     /// Characters it takes; the last column takes what is there.
-    pub(in crate::ingest) characters: usize,
+    pub(super) characters: usize,
     /// Whether it is a number, set to the right and never cut.
-    pub(in crate::ingest) number: bool,
+    pub(super) number: bool,
 }
 
 /// The columns of a fixed-width header line, whose words are cut to the width of their column.
 ///
 /// `None` if a word is not a column's, or stands where `-w` would not put it: `PyProf` separates
 /// columns by one blank, and all but the kernel and its parameters have a fixed width.
-pub(in crate::ingest) fn fixed_width(line: &str) -> Option<(Columns, Vec<Width>)> {
+pub(super) fn fixed_width(line: &str) -> Option<(Columns, Vec<Width>)> {
     let mut headers = Vec::new();
     let mut widths = Vec::new();
     let mut rest = line;

@@ -67,8 +67,8 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
 
 #[cfg(test)]
 mod tests {
-    use super::super::params::Params;
     use super::*;
+    use crate::ingest::pyprof::params::Params;
 
     struct Case {
         operator: &'static str,

@@ -6,8 +6,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::super::rows::Row;
-use super::super::{IngestError, Numerals, Reading};
 use super::columns::{Column, Columns};
 use super::counts::{Printed, judge};
 use super::forms::{Basis, Count};
@@ -15,16 +13,15 @@ use super::kernel::{Kernel, TensorCores, lane_pipe};
 use super::label::label;
 use super::operator::Operator;
 use super::params::Params;
-use super::tally::Tally;
+use super::tally::{NANOSECONDS, Tally};
+use crate::ingest::rows::Row;
+use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
 
-/// Nanoseconds in a second; dividing by it rounds once.
-pub(super) const NANOSECONDS: f64 = 1e9;
-
 /// A table being turned into launches.
-pub(in crate::ingest) struct Table {
+pub(super) struct Table {
     columns: Columns,
     numerals: Numerals,
     kernels: Known<(NameId, Kernel)>,
@@ -50,7 +47,7 @@ struct Named {
 
 impl Table {
     /// A table with these columns.
-    pub(in crate::ingest) fn new(
+    pub(super) fn new(
         reading: &mut Reading<'_>,
         columns: Columns,
         numerals: Numerals,
@@ -78,7 +75,7 @@ impl Table {
     ///
     /// # Errors
     /// When something in it cannot be read and reading is strict.
-    pub(in crate::ingest) fn launch(
+    pub(super) fn launch(
         &mut self,
         reading: &mut Reading<'_>,
         row: &Row,
@@ -155,7 +152,7 @@ impl Table {
     ///
     /// # Errors
     /// When reading is strict and it looks like a row.
-    pub(in crate::ingest) fn misfit(
+    pub(super) fn misfit(
         &mut self,
         reading: &mut Reading<'_>,
         row: &Row,
@@ -186,7 +183,7 @@ impl Table {
     ///
     /// # Errors
     /// When the table has no row, or none that can be used.
-    pub(in crate::ingest) fn finish(self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    pub(super) fn finish(self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
         if reading.source.rows == 0 {
             return Err(reading.error("the table has a header and no rows").help(
                 "prof stops at an operator it does not know, maybe at the first one: read the messages of python -m pyprof.prof",
@@ -213,7 +210,7 @@ impl Table {
     }
 
     /// Whether the row repeats the header, as concatenated files do.
-    pub(in crate::ingest) fn is_header(&self, row: &Row) -> bool {
+    pub(super) fn is_header(&self, row: &Row) -> bool {
         self.columns
             .header(Column::Time)
             .is_some_and(|header| self.cell(row, Column::Time) == header.as_bytes())

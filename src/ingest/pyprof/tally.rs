@@ -4,13 +4,15 @@ use super::columns::{Column, Columns};
 use super::counts::Printed;
 use super::forms::{Count, Work};
 use super::operator::Operator;
-use super::table::NANOSECONDS;
 use crate::model::Mended;
 use crate::units::{Bytes, Seconds};
 
+/// Nanoseconds in a second; dividing by it rounds once.
+pub(super) const NANOSECONDS: f64 = 1e9;
+
 /// Counts taken while a file is read.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Tally {
+pub(super) struct Tally {
     /// Kernel names that fill their column of fixed-width text.
     pub(super) cut_kernels: u64,
     /// Parameters that fill their column of fixed-width text.
@@ -34,7 +36,7 @@ pub(in crate::ingest) struct Tally {
     last: Option<u32>,
     jumps: u64,
     /// Line of a Python traceback among the rows.
-    pub(in crate::ingest) traceback: Option<u64>,
+    pub(super) traceback: Option<u64>,
 }
 
 impl Tally {

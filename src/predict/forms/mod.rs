@@ -1,6 +1,5 @@
-//! Every closed form: one file each, one line each in the list below.
+//! Every closed form: one file a family, with a table of its forms.
 #![expect(
-    clippy::doc_markdown,
     clippy::many_single_char_names,
     clippy::unnecessary_wraps,
     reason = "formulas and their letters; one signature for all"
@@ -8,14 +7,59 @@
 
 use super::arguments::Arguments;
 use super::count::{Count, Link, Product};
-use super::error::PredictError;
+use super::error::{PredictError, nearest};
 use super::form::{Category, Form};
 use super::heads::Heads;
 use super::parameter::{DTYPE, EXACT, INDEX, Kind, Parameter};
 use super::window::{Convolution, Window};
 use crate::model::DataType;
 
-/// What most forms have: no other names, no tiles. The list adds the text.
+mod attention;
+mod elementwise;
+mod layers;
+mod matrices;
+mod movement;
+mod norms;
+mod optimizers;
+mod others;
+mod rows;
+mod streams;
+mod sums;
+
+/// The families, in the order in which they are listed.
+const FAMILIES: &[&[Form]] = &[
+    streams::FORMS,
+    sums::FORMS,
+    matrices::FORMS,
+    layers::FORMS,
+    attention::FORMS,
+    elementwise::FORMS,
+    norms::FORMS,
+    optimizers::FORMS,
+    rows::FORMS,
+    movement::FORMS,
+    others::FORMS,
+];
+
+/// Every closed form, in the order in which they are listed.
+pub const FORMS: &[Form] = &joined();
+
+/// The closed form of this name or alias; `_` and capitals are accepted.
+///
+/// # Errors
+/// [`PredictError::UnknownForm`] with similar names.
+pub fn form(name: &str) -> Result<&'static Form, PredictError> {
+    let wanted = name.trim().to_ascii_lowercase().replace('_', "-");
+    let names =
+        |form: &'static Form| std::iter::once(form.name).chain(form.aliases.iter().copied());
+    let found = FORMS.iter().find(|form| names(form).any(|name| name == wanted));
+    found.ok_or_else(|| {
+        let nearest = nearest(&wanted, FORMS.iter().flat_map(names));
+        PredictError::UnknownForm { name: name.to_owned(), nearest }
+    })
+}
+
+/// What most forms have: no other names, no tiles.
 const PLAIN: Form = Form {
     name: "",
     aliases: &[],
@@ -25,97 +69,123 @@ const PLAIN: Form = Form {
     example: "",
     tiled: false,
     count: |_| Ok(Count::new()),
-    text: "",
+    derivation: "",
 };
 
-macro_rules! forms {
-    ($($module:ident),* $(,)?) => {
-        $(mod $module;)*
-        /// Every closed form, in the order in which they are listed.
-        pub const FORMS: &[Form] = &[$(Form {
-            text: include_str!(concat!(stringify!($module), ".rs")),
-            ..$module::FORM
-        }),*];
-    };
+const fn how_many() -> usize {
+    let (mut sum, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        sum += FAMILIES[family].len();
+        family += 1;
+    }
+    sum
 }
 
-forms! {
-    // vectors
-    copy,
-    scal,
-    add,
-    axpy,
-    dot,
-    nrm2,
-    asum,
-    sum,
-    // matrices
-    gemv,
-    ger,
-    spmv_csr,
-    spmv_ell,
-    gemm,
-    syrk,
-    trsm,
-    // dense layers and convolutions
-    linear,
-    linear_dgrad,
-    linear_wgrad,
-    conv2d,
-    conv2d_dgrad,
-    conv2d_wgrad,
-    conv2d_depthwise,
-    conv2d_transposed,
-    moe,
-    lstm_cell,
-    // attention
-    attention,
-    attention_backward,
-    attention_unfused,
-    attention_unfused_backward,
-    attention_decode,
-    // elementwise
-    elementwise,
-    relu,
-    relu_backward,
-    gelu,
-    silu,
-    sigmoid,
-    dropout,
-    cast,
-    quantise,
-    // reductions and norms
-    reduction,
-    pool,
-    softmax,
-    softmax_backward,
-    log_softmax_nll,
-    layernorm,
-    layernorm_backward,
-    rmsnorm,
-    batchnorm,
-    batchnorm_backward,
-    batchnorm_inference,
-    // optimisers
-    sgd,
-    momentum,
-    adam,
-    // tables and movement
-    embedding,
-    embedding_bag,
-    embedding_backward,
-    gather,
-    scatter,
-    scatter_add,
-    transpose,
-    memset,
-    memcpy_device,
-    memcpy_host,
-    all_reduce,
-    // transforms and the rest
-    fft,
-    rfft,
-    scan,
-    radix_sort,
-    given,
+const fn joined() -> [Form; how_many()] {
+    let mut all = [PLAIN; how_many()];
+    let (mut at, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut one = 0;
+        while one < FAMILIES[family].len() {
+            all[at] = FAMILIES[family][one];
+            at += 1;
+            one += 1;
+        }
+        family += 1;
+    }
+    all
+}
+
+/// So many numbers of one format.
+const fn elements(format: &'static str) -> [Parameter; 2] {
+    [Parameter::size("n", "elements"), DTYPE.or(format)]
+}
+
+/// An operand of as many elements as the kernel has.
+enum Operand {
+    Read(&'static str),
+    Write(&'static str),
+    Update(&'static str),
+}
+
+/// So many operations for each of n elements of one format, and these operands.
+fn each(
+    given: &Arguments,
+    what: &'static str,
+    operations: f64,
+    operands: &[Operand],
+) -> Result<Count, PredictError> {
+    let (n, e) = (given.number("n"), given.data_type("dtype"));
+    let count = Count::new().vector(what, operations * n, e).work_items(n);
+    Ok(operands.iter().fold(count, |count, operand| match operand {
+        Operand::Read(name) => count.read(name, n, e),
+        Operand::Write(name) => count.write(name, n, e),
+        Operand::Update(name) => count.update(name, n, e),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::predict::Fallback;
+
+    #[test]
+    fn every_form_counts_its_example_and_tells_its_derivation() {
+        for form in FORMS {
+            let arguments = Arguments::parse(form, form.example.split(' ')).unwrap();
+            let count = arguments.count().unwrap();
+            assert!(count.bytes().get() > 0.0, "{}", form.name);
+            assert_eq!(count.product.is_some(), form.tiled, "{}", form.name);
+            let text = form.derivation;
+            assert!(text.starts_with(&format!("`{}`: ", form.name)), "{}", form.name);
+            for part in ["FLOPs: ", "Bytes: ", "Source: "] {
+                assert!(text.contains(&format!("\n{part}")), "{}: {part}", form.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_aliases_and_parameters_are_unique_and_defaults_readable() {
+        let mut names = BTreeSet::new();
+        for form in FORMS {
+            for name in std::iter::once(&form.name).chain(form.aliases) {
+                assert!(names.insert(*name), "{name}");
+            }
+            let mut before = BTreeSet::new();
+            for parameter in form.parameters() {
+                if let Fallback::SameAs(other) = parameter.default {
+                    assert!(before.contains(other), "{} {}", form.name, parameter.name);
+                }
+                assert!(before.insert(parameter.name), "{} {}", form.name, parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_listing_has_all_parameters() {
+        let json = serde_json::to_value(form("gemm").unwrap()).unwrap();
+        let names = json["parameters"].as_array().unwrap().iter().map(|one| &one["name"]);
+        let names: Vec<_> = names.collect();
+        assert_eq!(names.len(), form("gemm").unwrap().parameters().count());
+        assert!(names.contains(&&"tile_m".into()) && names.contains(&&"beta".into()));
+        assert!(json["derivation"].as_str().unwrap().contains("2MNK"));
+    }
+
+    #[test]
+    fn every_operand_is_named_once() {
+        for form in FORMS {
+            let count = Arguments::parse(form, form.example.split(' ')).unwrap().count().unwrap();
+            let names: BTreeSet<_> = count.traffic.iter().map(|one| one.operand).collect();
+            assert_eq!(names.len(), count.traffic.len(), "{}", form.name);
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_similar_ones() {
+        assert!(form("Batch_Norm").unwrap_err().to_string().contains("\"batchnorm\""));
+        assert_eq!(form("SAXPY").unwrap().name, "axpy");
+        assert_eq!(form("layernorm_backward").unwrap().name, "layernorm-backward");
+    }
 }

@@ -92,7 +92,7 @@ fn page(form: &Form) -> Vec<Block> {
 /// The text of the form's file, paragraph by paragraph.
 pub(super) fn derivation(form: &Form) -> Block {
     let mut entries: Vec<Item> = Vec::new();
-    for line in form.derivation().lines().filter(|line| !line.is_empty()) {
+    for line in form.derivation.lines().filter(|line| !line.is_empty()) {
         let labelled = line
             .split_once(": ")
             .filter(|(label, _)| label.starts_with(char::is_uppercase) && !label.contains(' '));

@@ -52,7 +52,7 @@ struct KernelDocument<'a> {
     form: &'static str,
     summary: &'static str,
     /// How it is counted, with sources.
-    derivation: String,
+    derivation: &'static str,
     /// The swept keys; empty for a single point.
     axes: &'a [Axis],
     /// Point by point, and within a point device by device.
@@ -147,7 +147,7 @@ impl Predicted<'_> {
                 schema: "rooflint/prediction/1",
                 form: form.name,
                 summary: form.summary,
-                derivation: form.derivation(),
+                derivation: form.derivation,
                 axes: &table.axes,
                 rows: &table.rows,
                 crossings,

@@ -2,7 +2,7 @@
 
 use crate::model::{Pipe, Precision, Quantity};
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -46,7 +46,7 @@ const BUSY: Threshold = Threshold::new(
     "the share of the FP64 roof from which Nsight Compute speaks",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     const METRIC: &str = "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum and …dadd…, …dmul…";
     let kernel = subject.kernel;
     if !kernel.work.iter().any(|work| work.pipe == Pipe::Fp64Vector) {

@@ -1,7 +1,7 @@
 //! Notes FP64 kernels on devices that have few FP64 units.
 
 use crate::model::{Pipe, Precision, Quantity};
-use crate::rules::{Check, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "fp64-on-consumer-gpu",
@@ -44,7 +44,7 @@ const RATIO: Threshold = Threshold::new(
 
 const USED: Threshold = Threshold::new("busy", 0.50, "1", "below, something else takes the time");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     if !subject.kernel.work.iter().any(|work| work.pipe == Pipe::Fp64Vector) {
         return Err(Missing(
             "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum and …dadd…, …dmul…",

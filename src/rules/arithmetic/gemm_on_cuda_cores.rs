@@ -1,7 +1,7 @@
 //! Flags FP32 matrix products that run on CUDA cores although the device has tensor cores for TF32.
 
 use crate::model::{Pipe, Precision};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -36,7 +36,12 @@ NVIDIA, *Matrix Multiplication Background*, \"Tensor Cores\"; NVIDIA blog \"Acce
 NVIDIA TF32 Tensor Cores\"; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
 ",
     thresholds: &[SHARE, REACHED],
-    silences: &["pipe-saturated", "old-architecture-kernel", "unfused-multiply-add", "integer-address-overhead"],
+    silences: &[
+        "pipe-saturated",
+        "old-architecture-kernel",
+        "unfused-multiply-add",
+        "integer-address-overhead",
+    ],
     check: Check::Kernel(check),
 };
 
@@ -56,7 +61,7 @@ const AMPERE: (u32, u32) = (8, 0);
 /// Below, 16-bit products have a rule of their own.
 const HALF: f64 = 0.5;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     if !subject.class().is_product() || subject.capability()?.is_none_or(|known| known < AMPERE) {
         return Ok(None);
     }

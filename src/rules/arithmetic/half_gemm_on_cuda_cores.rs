@@ -1,6 +1,6 @@
 //! Flags 16-bit matrix products that run on CUDA cores although the device has tensor cores.
 
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -32,7 +32,12 @@ NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; NVIDIA
 Layers*; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
 ",
     thresholds: &[SHARE, REACHED],
-    silences: &["pipe-saturated", "old-architecture-kernel", "unfused-multiply-add", "integer-address-overhead"],
+    silences: &[
+        "pipe-saturated",
+        "old-architecture-kernel",
+        "unfused-multiply-add",
+        "integer-address-overhead",
+    ],
     check: Check::Kernel(check),
 };
 
@@ -49,7 +54,7 @@ const REACHED: Threshold = Threshold::new(
 /// The first architecture with tensor cores.
 const VOLTA: (u32, u32) = (7, 0);
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     if !subject.class().is_product() || subject.capability()?.is_none_or(|known| known < VOLTA) {
         return Ok(None);
     }

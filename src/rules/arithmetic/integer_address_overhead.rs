@@ -1,7 +1,7 @@
 //! Flags kernels whose integer arithmetic, usually addresses, fills the pipes.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -50,7 +50,7 @@ const MATH: Threshold =
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__sass_thread_inst_executed_op_integer_pred_on.sum";
     let integers = subject.need(Quantity::IntegerInstructionShare, metric)?;
     let alu = subject.pipe_used(Quantity::PipeAlu)?;
@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let (pipe, name, used) =
         if fma > alu { (Quantity::PipeFma, "FMA", fma) } else { (Quantity::PipeAlu, "ALU", alu) };
     let memory =
-        [Unit::L1, Unit::L2, Unit::Dram].map(|unit| subject.utilisation(unit).unwrap_or(0.0));
+        [Unit::L1, Unit::L2, Unit::Dram].map(|unit| subject.utilization(unit).unwrap_or(0.0));
     let others = memory.into_iter().fold(0.0, f64::max);
     let pipes = subject.busiest_pipe().map_or(0.0, |(_, used)| used);
     let kernel = subject.kernel;

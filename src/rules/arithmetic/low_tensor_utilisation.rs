@@ -2,7 +2,7 @@
 
 use crate::model::{Engine, Quantity};
 use crate::roofline::{BUSY, achievable};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -41,7 +41,7 @@ NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"
 const ACTIVE: Threshold =
     Threshold::new("active", BUSY, "1", "from there, NVIDIA's rules count a unit as well used");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let measured = subject.get(Quantity::TensorActive);
     match subject.uses_tensor_cores() {
@@ -53,7 +53,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let tensor: Seconds = tensor.map(|work| work.time).sum();
     let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
     let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
-    let is_saturated = subject.utilisation(Unit::Dram).is_ok_and(|used| used >= BUSY);
+    let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= BUSY);
     let roof = (tensor > Seconds::ZERO && kernel.modelled > Seconds::ZERO)
         .then(|| tensor / kernel.modelled);
     let active = measured.or(roof).ok_or(Missing(crate::rules::engine::pipes::PIPES[0].metric))?;

@@ -3,7 +3,7 @@
 use crate::analysis::Work;
 use crate::model::Engine;
 use crate::roofline::{self, achievable};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
 use crate::units::{Flops, Seconds};
 
@@ -62,7 +62,7 @@ const SATURATED: Threshold = Threshold::new(
     "from there Nsight Compute calls a unit highly utilised: only fewer bytes help",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let (kernel, class) = (subject.kernel, subject.class());
     if !class.is_product() && class.kind != Some(Kind::Gemv) {
         return Ok(None);
@@ -84,7 +84,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     }
     let factor = ridge / intensity;
     let roof = if kernel.modelled > Seconds::ZERO { memory / kernel.modelled } else { 0.0 };
-    let dram = subject.utilisation(Unit::Dram).map_or(roof, |used| used.max(roof));
+    let dram = subject.utilization(Unit::Dram).map_or(roof, |used| used.max(roof));
     if dram < subject.threshold(&LEAST) {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Flags products whose kernel was built for an older generation than the device.
 
 use crate::roofline::{BUSY, achievable};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Unit};
 use crate::taxonomy::Category;
 
 pub(super) const RULE: Rule = Rule {
@@ -36,7 +36,7 @@ pairs are left alone.
     check: Check::Kernel(check),
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let class = subject.class();
     if class.category != Category::DotProduct {
         return Ok(None);

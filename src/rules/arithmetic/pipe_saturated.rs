@@ -1,7 +1,7 @@
 //! Notes kernels that fill a pipe of the multiprocessors, and says which.
 
 use crate::rules::engine::pipes::PIPES;
-use crate::rules::{Check, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "pipe-saturated",
@@ -36,7 +36,7 @@ to know, and no time is promised.
 const USED: Threshold =
     Threshold::new("busy", 0.80, "1", "from there Nsight Compute calls a pipe highly utilised");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some((pipe, used)) = subject.busiest_pipe() else {
         return Err(Missing("sm__inst_executed_pipe_*.avg.pct_of_peak_sustained_active"));
     };

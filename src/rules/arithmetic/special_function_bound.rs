@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline::BUSY;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "special-function-bound",
@@ -42,7 +42,7 @@ const USED: Threshold =
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let used = subject.pipe_used(Quantity::PipeXu)?;
     if used < subject.threshold(&USED) {
         return Ok(None);

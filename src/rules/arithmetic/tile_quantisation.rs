@@ -1,6 +1,6 @@
 //! Flags matrix products that compute much padding beside their result.
 
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -43,7 +43,7 @@ const USEFUL: Threshold = Threshold::new(
     "sizes that are not multiples of the tile lose a tenth now and then",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(needed) = subject.product_form()? else { return Ok(None) };
     let Some(product) = needed.product else { return Ok(None) };
     let executed = needed.work_factor.ok_or(Missing("FLOP counters"))?;

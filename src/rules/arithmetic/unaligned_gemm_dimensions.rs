@@ -1,7 +1,7 @@
 //! Flags tensor-core products whose sizes are no multiple of what tensor cores load at once.
 
 use crate::model::Engine;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -41,7 +41,7 @@ const BYTES: Threshold =
 /// Share of the gap that alignment is taken to explain.
 const EXPLAINED: f64 = 0.5;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(needed) = subject.product_form()? else { return Ok(None) };
     let Some(product) = needed.product else { return Ok(None) };
     let element = product.a.bytes();

@@ -1,7 +1,7 @@
 //! Flags tensor-core products whose kernel was chosen for operands that are hardly aligned.
 
 use crate::model::Precision;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -46,7 +46,7 @@ const WIDEST: f64 = 16.0;
 /// Share of the gap that alignment is taken to explain.
 const EXPLAINED: f64 = 0.5;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let class = subject.class();
     let is_fp64 = class.precision() == Some(Precision::Fp64);
     let Some(elements) = class.alignment.map(f64::from).filter(|_| class.is_product()) else {

@@ -1,7 +1,7 @@
 //! Flags kernels on a busy pipe that multiply and add in two instructions where one would do.
 
 use crate::model::{Pipe, Quantity};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-multiply-add",
@@ -46,7 +46,7 @@ const FORMATS: [(&str, Quantity, Quantity, Pipe); 2] = [
     ("FP64", Quantity::UnfusedShareFp64, Quantity::PipeFp64, Pipe::Fp64Vector),
 ];
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let mut known = false;
     let mut best: Option<crate::rules::Finding> = None;
     for (format, share, pipe, work) in FORMATS {

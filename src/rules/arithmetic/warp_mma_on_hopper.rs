@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline::achievable;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-mma-on-hopper",
@@ -42,7 +42,7 @@ const SHARE: Threshold = Threshold::new(
     "a fused kernel may use some of them for its small products",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     if subject.capability()?.is_none_or(|(major, _)| major != 9) {
         return Ok(None);

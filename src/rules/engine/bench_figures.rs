@@ -4,7 +4,7 @@ use crate::analysis::{self, Analysis};
 use crate::catalog::Catalog;
 use crate::ingest::{self, Mapping};
 use crate::model::Quantity;
-use crate::rules::{Check, Judgement, Rule, Settings, Subject};
+use crate::rules::{Check, Judgment, Rule, Settings, Subject};
 
 /// One launch on an H100: 1 ms, 1 GB and 1 GFLOP of FP32 unless `figures` say otherwise.
 pub(in crate::rules) fn analysis(figures: &[(Quantity, f64)]) -> Analysis {
@@ -37,11 +37,15 @@ pub(in crate::rules) fn analysis(figures: &[(Quantity, f64)]) -> Analysis {
 }
 
 /// What a rule says of a kernel with these figures.
-pub(in crate::rules) fn judge(rule: &'static Rule, figures: &[(Quantity, f64)]) -> Judgement {
+pub(in crate::rules) fn judge(rule: &'static Rule, figures: &[(Quantity, f64)]) -> Judgment {
     let analysis = analysis(figures);
     let settings = Settings::default();
-    let subject =
-        Subject { rule, kernel: &analysis.kernels[0], analysis: &analysis, settings: &settings };
+    let subject = Subject {
+        rule: rule.id,
+        kernel: &analysis.kernels[0],
+        analysis: &analysis,
+        settings: &settings,
+    };
     match rule.check {
         Check::Kernel(check) | Check::KernelAlso(_, check) => check(&subject),
         Check::Run(_) => panic!("{} judges the whole run", rule.id),

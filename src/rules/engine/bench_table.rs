@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Options, analyse};
 use crate::catalog::Catalog;
 use crate::ingest::{self, Mapping};
 use crate::model::{Pipe, Quantity};
-use crate::rules::{Finding, Judgement, Rule, Settings, Subject};
+use crate::rules::{Finding, Judgment, Rule, Settings, Subject};
 
 /// A profile of one kernel.
 pub(in crate::rules) struct Bench {
@@ -116,11 +116,11 @@ impl Bench {
     ) -> T {
         let (analysis, settings) = (self.analysis(), Settings::default());
         let kernel = &analysis.kernels[0];
-        look(&Subject { rule, kernel, analysis: &analysis, settings: &settings })
+        look(&Subject { rule: rule.id, kernel, analysis: &analysis, settings: &settings })
     }
 
     /// What the rule says of it.
-    pub(in crate::rules) fn judged(&self, rule: &'static Rule) -> Judgement {
+    pub(in crate::rules) fn judged(&self, rule: &'static Rule) -> Judgment {
         let (crate::rules::Check::Kernel(check) | crate::rules::Check::KernelAlso(_, check)) =
             rule.check
         else {

@@ -1,53 +1,15 @@
 //! Runs the rules: on which kernels, which findings count, and which silence others.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::custom;
-use super::finding::{Finding, Severity};
-use super::rule::{Check, Missing, Rule};
+use super::finding::Finding;
+use super::findings::{Findings, SHOWN_SHARE, Tally, sort, weighed};
+use super::rule::{Check, Rule};
 use super::run::Run;
 use super::settings::Settings;
 use super::subject::Subject;
 use crate::analysis::{Analysis, Kernel, State};
 use crate::model::Profile;
 use crate::units::Seconds;
-
-/// The findings of an analysis, and what each rule could say.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// For each kernel of the analysis, in its order; the gravest first.
-    pub by_kernel: Vec<Vec<Finding>>,
-    /// About the whole run; the gravest first.
-    pub run: Vec<Finding>,
-    /// What each rule that ran could say.
-    pub tally: Vec<Tally>,
-}
-
-/// What a rule could say of the kernels it looked at; of the run as of one kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// The rule.
-    pub rule: Cow<'static, str>,
-    /// It found something.
-    pub found: usize,
-    /// It found something with too little time at stake to show.
-    pub minor: usize,
-    /// It found something that another finding explains.
-    pub silenced: usize,
-    /// It was content.
-    pub content: usize,
-    /// It could not judge, for want of a metric.
-    pub cannot_judge: usize,
-    /// The metrics it lacked, and for how many kernels.
-    pub missing: BTreeMap<&'static str, usize>,
-}
-
-/// Findings with less at stake than this share of the run and this time are counted, not shown.
-const SHOWN_SHARE: f64 = 0.005;
-const SHOWN_TIME: Seconds = Seconds::new(20e-6);
 
 /// Runs those of the rules that the settings do not leave out, then the custom ones.
 pub(in crate::rules) fn check(
@@ -66,7 +28,7 @@ pub(in crate::rules) fn check(
                     if !is_examined(rule, kernel) {
                         continue;
                     }
-                    let subject = Subject { rule, kernel, analysis, settings };
+                    let subject = Subject { rule: rule.id, kernel, analysis, settings };
                     match check(&subject) {
                         Ok(Some(finding)) if finding.is_fixed && kernel.share < SHOWN_SHARE => {
                             tally.minor += 1;
@@ -85,7 +47,7 @@ pub(in crate::rules) fn check(
                     }
                 }
             }
-            Check::Run(check) => match check(&Run { rule, analysis, settings }) {
+            Check::Run(check) => match check(&Run { rule: rule.id, analysis, settings }) {
                 Ok(found) if found.is_empty() => tally.content += 1,
                 Ok(found) => {
                     for finding in found {
@@ -108,51 +70,9 @@ pub(in crate::rules) fn check(
     findings
 }
 
-impl Tally {
-    pub(in crate::rules) fn new(rule: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            rule: rule.into(),
-            found: 0,
-            minor: 0,
-            silenced: 0,
-            content: 0,
-            cannot_judge: 0,
-            missing: BTreeMap::new(),
-        }
-    }
-
-    pub(in crate::rules) fn lacks(&mut self, Missing(metric): Missing) {
-        self.cannot_judge += 1;
-        *self.missing.entry(metric).or_default() += 1;
-    }
-}
-
 /// Whether a rule looks at a kernel at all.
 fn is_examined(rule: &Rule, kernel: &Kernel) -> bool {
     kernel.measured > Seconds::ZERO && rule.check.looks_at(kernel.state)
-}
-
-/// A finding with its severity, or nothing where it is too small to show.
-pub(in crate::rules) fn weighed(
-    mut finding: Finding,
-    analysis: &Analysis,
-    is_shown: bool,
-    tally: &mut Tally,
-) -> Option<Finding> {
-    let total = analysis.totals.measured;
-    if !finding.is_fixed {
-        let floor = (total * SHOWN_SHARE).max(SHOWN_TIME);
-        // A run shorter than the floor itself would show nothing.
-        let floor = floor.min(total * 0.05);
-        let is_shown = is_shown && finding.at_stake_s > 0.0;
-        if finding.at_stake_s < floor.get() && !is_shown {
-            tally.minor += 1;
-            return None;
-        }
-        finding.severity = Severity::of_share(finding.at_stake_s / total.get());
-    }
-    tally.found += 1;
-    Some(finding)
 }
 
 /// Leaves out findings that another one explains, which is about the same kernels or more.
@@ -181,12 +101,5 @@ fn silence(rules: &[&Rule], found: &mut Vec<Finding>, tally: &mut [Tally]) {
             tally.silenced += 1;
         }
         !is_silenced
-    });
-}
-
-/// The gravest first, then by time at stake; else in the order of the rules.
-pub(in crate::rules) fn sort(found: &mut [Finding]) {
-    found.sort_by(|one, two| {
-        two.severity.cmp(&one.severity).then(two.at_stake_s.total_cmp(&one.at_stake_s))
     });
 }

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::subject::Stake;
 use crate::analysis::Kernel;
 use crate::units::Seconds;
 
@@ -48,6 +47,25 @@ impl Severity {
             Self::Medium => "medium",
             Self::High => "high",
         }
+    }
+}
+
+/// What a cure would bring: at least and at most, and how that was estimated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stake {
+    /// The cautious end.
+    pub low: Seconds,
+    /// The hopeful end.
+    pub high: Seconds,
+    /// How it was estimated.
+    pub estimator: &'static str,
+}
+
+impl Stake {
+    /// One figure for both ends.
+    #[must_use]
+    pub const fn of(time: Seconds, estimator: &'static str) -> Self {
+        Self { low: time, high: time, estimator }
     }
 }
 

@@ -213,10 +213,8 @@ impl Subject<'_> {
         let sm = self.get(Quantity::SmThroughput).filter(|sm| *sm > used + OTHER_PIPE);
         let next = others.chain(sm).reduce(f64::max).ok_or(Missing(Unit::Dram.metric()))?;
         let issue = self.get(Quantity::IssueActive).unwrap_or(0.0);
-        let won = |next: f64| {
-            let left = next.max(used * factor.clamp(0.0, 1.0));
-            if used > left { self.time() * (1.0 - left / used) } else { Seconds::ZERO }
-        };
+        let factor = factor.clamp(0.0, 1.0);
+        let won = |next: f64| roofline::next_bottleneck(self.time(), used, factor, next);
         Ok(Stake { low: won(next.max(issue)), high: won(next), estimator: "next-bottleneck" })
     }
 
@@ -237,7 +235,7 @@ impl Subject<'_> {
         expected: Seconds,
     ) -> Finding {
         let most = roofline::recoverable(self.time(), expected);
-        let mut finding = Finding::info(self.rule.id, message).confidence(Confidence::Medium);
+        let mut finding = Finding::info(self.rule, message).confidence(Confidence::Medium);
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();
         finding.estimator = stake.estimator;

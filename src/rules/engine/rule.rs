@@ -1,10 +1,9 @@
 //! What a rule is: its name, its documentation, its thresholds and how it decides.
 
-use serde::Serialize;
-
 use super::finding::Finding;
 use super::run::Run;
 use super::subject::Subject;
+use super::threshold::{Missing, Threshold};
 use crate::analysis::State;
 
 /// One diagnosis.
@@ -28,34 +27,16 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// On one kernel that the roofline judges, or could with more metrics.
-    Kernel(fn(&Subject<'_>) -> Judgement),
+    Kernel(fn(&Subject<'_>) -> Judgment),
     /// On such a kernel, and on those in a state that other rules do not look at: only launch cost, or faster
     /// than the roof.
-    KernelAlso(State, fn(&Subject<'_>) -> Judgement),
+    KernelAlso(State, fn(&Subject<'_>) -> Judgment),
     /// On the whole run.
     Run(fn(&Run<'_>) -> Result<Vec<Finding>, Missing>),
 }
 
 /// What a rule says of a kernel: it cannot judge, is content, or speaks.
-pub type Judgement = Result<Option<Finding>, Missing>;
-
-/// A metric without which a rule cannot judge, as the profiler calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct Missing(pub &'static str);
-
-/// A number that a rule decides by.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Threshold {
-    /// Its name in a configuration.
-    pub key: &'static str,
-    /// Its value unless set otherwise.
-    pub default: f64,
-    /// Its unit; `1` for shares and counts.
-    pub unit: &'static str,
-    /// Why this value, with its source.
-    pub reason: &'static str,
-}
+pub type Judgment = Result<Option<Finding>, Missing>;
 
 impl Check {
     /// Whether it decides on a kernel in this state; never on the run.
@@ -66,17 +47,6 @@ impl Check {
             Self::KernelAlso(also, _) if state == *also => true,
             Self::Kernel(_) | Self::KernelAlso(..) => !is_apart && state != State::NotRoofline,
         }
-    }
-}
-
-impl Threshold {
-    pub(in crate::rules) const fn new(
-        key: &'static str,
-        default: f64,
-        unit: &'static str,
-        reason: &'static str,
-    ) -> Self {
-        Self { key, default, unit, reason }
     }
 }
 

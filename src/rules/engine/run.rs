@@ -1,16 +1,16 @@
 //! The whole run under examination by one rule.
 
 use super::finding::Finding;
-use super::rule::{Rule, Threshold};
 use super::settings::Settings;
+use super::threshold::Threshold;
 use crate::analysis::{Analysis, Kernel};
 use crate::units::Seconds;
 
 /// The whole run under examination.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// The rule that asks.
-    pub rule: &'static Rule,
+    /// Name of the rule that asks.
+    pub rule: &'static str,
     /// The whole analysis.
     pub analysis: &'a Analysis,
     /// What the user set.
@@ -21,7 +21,7 @@ impl<'a> Run<'a> {
     /// A threshold of the rule, as the user set it or by default.
     #[must_use]
     pub fn threshold(&self, threshold: &Threshold) -> f64 {
-        self.settings.threshold(self.rule.id, threshold)
+        self.settings.threshold(self.rule, threshold)
     }
 
     /// Measured time of the run.
@@ -48,6 +48,6 @@ impl<'a> Run<'a> {
     /// A finding about the run without time at stake yet.
     #[must_use]
     pub fn finding(&self, message: String) -> Finding {
-        Finding::info(self.rule.id, message)
+        Finding::info(self.rule, message)
     }
 }

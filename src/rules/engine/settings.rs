@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::custom::{Custom, Over};
-use super::rule::Threshold;
+use super::threshold::Threshold;
 
 /// What a user sets about rules.
 #[derive(Debug, Clone, Default, PartialEq)]

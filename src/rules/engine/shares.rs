@@ -1,8 +1,8 @@
 //! Kernels of some kinds added up: their launches, their time and their share of the run.
 
 use super::finding::{Confidence, Finding};
-use super::rule::{Missing, Threshold};
 use super::run::Run;
+use super::threshold::{Missing, Threshold};
 use crate::analysis::Kernel;
 use crate::taxonomy::Kind;
 use crate::units::Seconds;

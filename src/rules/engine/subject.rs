@@ -1,8 +1,8 @@
 //! A kernel under examination: its figures, its device, and the estimators of what a cure would bring.
 
-use super::finding::Finding;
-use super::rule::{Missing, Rule, Threshold};
+use super::finding::{Finding, Stake};
 use super::settings::Settings;
+use super::threshold::{Missing, Threshold};
 use crate::analysis::{Algorithmic, Analysis, DeviceUse, Kernel};
 use crate::catalog::Device;
 use crate::model::{Pipe, Quantity};
@@ -47,30 +47,11 @@ impl Unit {
     }
 }
 
-/// What a cure would bring: at least and at most, and how that was estimated.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stake {
-    /// The cautious end.
-    pub low: Seconds,
-    /// The hopeful end.
-    pub high: Seconds,
-    /// How it was estimated.
-    pub estimator: &'static str,
-}
-
-impl Stake {
-    /// One figure for both ends.
-    #[must_use]
-    pub const fn of(time: Seconds, estimator: &'static str) -> Self {
-        Self { low: time, high: time, estimator }
-    }
-}
-
 /// A kernel under examination by one rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// The rule that asks.
-    pub rule: &'static Rule,
+    /// Name of the rule that asks.
+    pub rule: &'static str,
     /// The kernel.
     pub kernel: &'a Kernel,
     /// The whole analysis.
@@ -98,7 +79,7 @@ impl<'a> Subject<'a> {
     /// A threshold of the rule, as the user set it or by default.
     #[must_use]
     pub fn threshold(&self, threshold: &Threshold) -> f64 {
-        self.settings.threshold(self.rule.id, threshold)
+        self.settings.threshold(self.rule, threshold)
     }
 
     /// What the kernel's name tells.
@@ -176,7 +157,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// [`Missing`] when the export does not have it.
-    pub fn utilisation(&self, unit: Unit) -> Result<f64, Missing> {
+    pub fn utilization(&self, unit: Unit) -> Result<f64, Missing> {
         self.need(unit.quantity(), unit.metric())
     }
 
@@ -232,15 +213,11 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when the unit's utilisation was not measured.
     pub fn next_bottleneck(&self, unit: Unit, factor: f64) -> Result<Stake, Missing> {
-        self.utilisation(unit)?;
-        let used = |one: Unit| self.get(one.quantity());
-        let before = Unit::ALL.iter().filter_map(|one| used(*one)).fold(0.0, f64::max);
-        let after = Unit::ALL.iter().filter_map(|one| {
-            Some(used(*one)? * if *one == unit { factor.clamp(0.0, 1.0) } else { 1.0 })
-        });
-        let after = after.fold(0.0, f64::max);
-        let share = if before > 0.0 { 1.0 - after / before } else { 0.0 };
-        Ok(self.share(share, "next-bottleneck"))
+        let used = self.utilization(unit)?;
+        let others = Unit::ALL.iter().filter(|other| **other != unit);
+        let next = others.filter_map(|other| self.get(other.quantity())).fold(0.0, f64::max);
+        let saved = roofline::next_bottleneck(self.time(), used, factor.clamp(0.0, 1.0), next);
+        Ok(Stake::of(saved, "next-bottleneck"))
     }
 
     /// `stall`: the share of time warps wait for one reason, at most the share without an issue.
@@ -314,13 +291,13 @@ impl<'a> Subject<'a> {
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.
     #[must_use]
     pub fn finding(&self, message: String, stake: Stake) -> Finding {
-        Finding::of(self.rule.id, message, stake, self.kernel)
+        Finding::of(self.rule, message, stake, self.kernel)
     }
 
     /// A finding without anything to win: something to know.
     #[must_use]
     pub fn info(&self, message: String) -> Finding {
-        Finding::info(self.rule.id, message)
+        Finding::info(self.rule, message)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Flags blocks whose last warp is only partly filled.
 
 use super::latency;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject};
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -35,11 +36,11 @@ Compute; *HIP Performance Guidelines*.
     check: Check::Kernel(check),
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let threads = subject.threads()?;
     let width = width(subject)?;
     let warps = threads.div_ceil(width);
-    let idle = 1.0 - threads as f64 / (warps * width) as f64;
+    let idle = roofline::excess_fraction((warps * width) as f64, threads as f64);
     if idle <= 0.0 {
         return Ok(None);
     }

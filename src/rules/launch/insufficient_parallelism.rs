@@ -3,7 +3,7 @@
 use super::latency;
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,7 +39,12 @@ multiprocessors, a few hundred threads a block); *CUDA C++ Best Practices Guide*
 Configuration\"; `LaunchConfiguration.py` of Nsight Compute hints below two blocks.
 ",
     thresholds: &[BLOCKS, THREADS, FILLED],
-    silences: &["low-achieved-occupancy", "low-issue-utilisation", "warp-stalls", "memory-latency-bound"],
+    silences: &[
+        "low-achieved-occupancy",
+        "low-issue-utilisation",
+        "warp-stalls",
+        "memory-latency-bound",
+    ],
     check: Check::Kernel(check),
 };
 
@@ -64,7 +69,7 @@ const FILLED: Threshold = Threshold::new(
     "few but large blocks that fill half of a multiprocessor are parallelism enough",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, threads, sms) = (subject.blocks()?, subject.threads()?, subject.sms()?);
     let per_sm = blocks as f64 / f64::from(sms);
     let is_few = per_sm < subject.threshold(&BLOCKS);

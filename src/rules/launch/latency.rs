@@ -1,8 +1,8 @@
 //! Whether latency, and not the throughput of a unit, limits a kernel; and what that leaves to win.
 
 use crate::roofline::BUSY;
-use crate::rules::engine::rule::Missing;
 use crate::rules::engine::subject::{Subject, Unit};
+use crate::rules::engine::threshold::Missing;
 
 /// Utilisation of the busiest unit where it is too low for throughput to be the limit; none where a
 /// unit or a roof is busy.
@@ -26,6 +26,6 @@ pub(super) fn idle(busy: f64) -> f64 {
 /// where the export does not tell.
 pub(super) fn issues(subject: &Subject<'_>) -> Option<bool> {
     let issue = subject.get(crate::model::Quantity::IssueActive);
-    let sm = subject.utilisation(Unit::Sm).ok();
+    let sm = subject.utilization(Unit::Sm).ok();
     issue.into_iter().chain(sm).reduce(f64::max).map(|used| used >= BUSY)
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::State;
 use crate::rules::engine::shares::shown;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject};
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound",
@@ -41,7 +41,7 @@ C++ Best Practices Guide*, \"Concurrent Kernel Execution\"; HIP documentation, \
     check: Check::KernelAlso(State::LaunchFloored, check),
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     if kernel.state != State::LaunchFloored {
         return Ok(None);

@@ -2,7 +2,8 @@
 
 use super::latency;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -40,7 +41,7 @@ on purpose (bounds checks, warp specialisation) lower the figure without harm.
 
 const LOST: Threshold = Threshold::new("lost", 0.10, "1", "AchievedOccupancy.py of Nsight Compute");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "sm__warps_active.avg.pct_of_peak_sustained_active";
     let achieved = subject.need(Quantity::AchievedOccupancy, metric)?;
     let metric = "sm__maximum_warps_per_active_cycle_pct";
@@ -54,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     {
         return Ok(None);
     }
-    let missing = (1.0 - achieved / theoretical).min(latency::idle(busy));
+    let missing = roofline::excess_fraction(theoretical, achieved).min(latency::idle(busy));
     let high = subject.time() * missing;
     let low = subject.tail().map_or(Seconds::ZERO, |tail| tail.low.min(high));
     let message = format!(

@@ -2,7 +2,7 @@
 
 use super::latency;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -45,7 +45,7 @@ const ELIGIBLE: Threshold = Threshold::new(
     "a scheduler with one ready warp in every cycle can issue in every cycle",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__issue_active.avg.pct_of_peak_sustained_active";
     let issue = subject.need(Quantity::IssueActive, metric)?;
     let metric = "smsp__warps_eligible.avg.per_cycle_active";

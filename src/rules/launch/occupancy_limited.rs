@@ -4,7 +4,7 @@ use super::latency;
 use crate::catalog::Limits;
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -99,7 +99,7 @@ impl Resource {
     }
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "sm__maximum_warps_per_active_cycle_pct";
     let theoretical = subject.need(Quantity::TheoreticalOccupancy, metric)?;
     if theoretical >= subject.threshold(&THEORETICAL) {

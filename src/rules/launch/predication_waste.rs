@@ -1,7 +1,8 @@
 //! Flags kernels whose warps are whole but in which predicates switch many threads off.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -46,7 +47,7 @@ const THREADS: Threshold = Threshold::new(
 const WHOLE: Threshold =
     Threshold::new("whole", 28.0, "1", "below, warps diverge and another rule speaks");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
     let on = subject.need(Quantity::PredicatedThreadsPerInstruction, metric)?;
     let metric = "smsp__thread_inst_executed_per_inst_executed.ratio";
@@ -54,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if on >= subject.threshold(&THREADS) || active < subject.threshold(&WHOLE) {
         return Ok(None);
     }
-    let off = (1.0 - on / active).max(0.0);
+    let off = roofline::excess_fraction(active, on).max(0.0);
     let high = subject.time() * (off / 2.0);
     let message = format!("predicates leave {on:.1} of {active:.1} active threads switched on");
     let finding = subject

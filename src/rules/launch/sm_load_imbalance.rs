@@ -1,7 +1,7 @@
 //! Flags kernels in which some multiprocessors work much longer than others.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "sm-load-imbalance",
@@ -36,7 +36,7 @@ is partly filled looks the same; see the tail effect.
 const IMBALANCE: Threshold =
     Threshold::new("imbalance", 0.05, "1", "WorkloadImbalance.py of Nsight Compute");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let imbalance = subject.need(Quantity::SmImbalance, "sm__cycles_active.max and .avg")?;
     if imbalance < subject.threshold(&IMBALANCE) {
         return Ok(None);

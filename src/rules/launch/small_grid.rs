@@ -1,7 +1,7 @@
 //! Flags kernels that launch too few blocks to occupy every multiprocessor.
 
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -30,17 +30,25 @@ NVIDIA, *GPU Performance Background*, \"GPU Execution Model\"; `LaunchConfigurat
 Compute; *Nsight Compute Profiling Guide*, \"Launch Statistics\".
 ",
     thresholds: &[],
-    silences: &["occupancy-limited", "low-issue-utilisation", "warp-stalls", "low-tensor-utilisation", "old-architecture-kernel", "memory-bound-matmul", "memory-latency-bound"],
+    silences: &[
+        "occupancy-limited",
+        "low-issue-utilisation",
+        "warp-stalls",
+        "low-tensor-utilisation",
+        "old-architecture-kernel",
+        "memory-bound-matmul",
+        "memory-latency-bound",
+    ],
     check: Check::Kernel(check),
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms) = (subject.blocks()?, subject.sms()?);
-    let is_saturated = subject.utilisation(Unit::Dram).is_ok_and(|used| used >= roofline::BUSY);
+    let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= roofline::BUSY);
     if blocks >= u64::from(sms) || is_saturated {
         return Ok(None);
     }
-    let idle = 1.0 - blocks as f64 / f64::from(sms);
+    let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
         "{blocks} block{} on {sms} multiprocessors: {:.0} % of the device has no work",
         if blocks == 1 { "" } else { "s" },

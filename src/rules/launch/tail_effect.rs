@@ -1,7 +1,7 @@
 //! Flags kernels whose last wave of blocks leaves much of the device idle.
 
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "tail-effect",
@@ -39,7 +39,7 @@ const WAVES: Threshold =
 
 const LOST: Threshold = Threshold::new("lost", 0.10, "1", "less is not worth a change");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
     let waves = roofline::waves(blocks, sms, resident);
     let lost = 1.0 - roofline::sm_efficiency(blocks, sms, resident);

@@ -2,7 +2,8 @@
 
 use super::latency;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-divergence",
@@ -45,7 +46,7 @@ const THREADS: Threshold = Threshold::new(
 /// Threads of a warp: the metric is NVIDIA's.
 const WARP: u64 = 32;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__thread_inst_executed_per_inst_executed.ratio";
     let active = subject.need(Quantity::ThreadsPerInstruction, metric)?;
     // A block of 48 threads has 24 in each of its warps on average, without any branch.
@@ -56,7 +57,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if active >= limit || active >= limit / WARP as f64 * full {
         return Ok(None);
     }
-    let idle = 1.0 - active / full;
+    let idle = roofline::excess_fraction(full, active);
     let cost = if latency::issues(subject) == Some(true) { idle } else { idle / 2.0 };
     let message = format!("{active:.1} of 32 threads are active in a warp instruction");
     let finding = subject

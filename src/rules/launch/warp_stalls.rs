@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline::BUSY;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -102,7 +102,7 @@ stalls! {
         "deepen the pipeline, or let two consumer groups take turns";
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__issue_active.avg.pct_of_peak_sustained_active";
     let issue = subject.need(Quantity::IssueActive, metric)?;
     let mut waits: Vec<(&Stall, f64)> =
@@ -113,7 +113,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     if issue >= subject.threshold(&ISSUE) {
         return Ok(None);
     }
-    let is_busy = subject.utilisation(Unit::Sm).is_ok_and(|used| used >= BUSY);
+    let is_busy = subject.utilization(Unit::Sm).is_ok_and(|used| used >= BUSY);
     let share = subject.threshold(&SHARE);
     waits.retain(|(stall, wait)| {
         *wait > share && !(is_busy && stall.quantity == Quantity::StallMathThrottle)

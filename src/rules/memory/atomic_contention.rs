@@ -2,7 +2,7 @@
 
 use super::caches::memory_stall;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "atomic-contention",
@@ -54,7 +54,7 @@ const STALL: Threshold = Threshold::new(
     "the share from which `CPIStall.py` of Nsight Compute speaks",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_srcunit_tex_op_red.sum and …op_atom.sum";
     let atomics = subject.need(Quantity::L2AtomicShare, metric)?;
     let active = subject.get(Quantity::L2AtomicActive);
@@ -66,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
         return Ok(None);
     }
     let stake = if let Some(active) = active.filter(|one| *one >= subject.threshold(&ACTIVE)) {
-        let others = [Unit::Dram, Unit::L1, Unit::Sm].map(|unit| subject.utilisation(unit));
+        let others = [Unit::Dram, Unit::L1, Unit::Sm].map(|unit| subject.utilization(unit));
         let others = others.into_iter().flatten().fold(0.0, f64::max);
         let left = (active * 0.5).max(others) / active;
         subject.share(1.0 - left, "next-bottleneck")

@@ -2,9 +2,9 @@
 
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::engine::finding::{Confidence, Finding};
-use crate::rules::engine::rule::{Missing, Threshold};
-use crate::rules::engine::subject::{Stake, Subject, Unit};
+use crate::rules::engine::finding::{Confidence, Finding, Stake};
+use crate::rules::engine::subject::{Subject, Unit};
+use crate::rules::engine::threshold::{Missing, Threshold};
 use crate::units::{Bytes, Seconds};
 
 /// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where
@@ -27,7 +27,9 @@ pub(super) fn spared(
 ) -> Result<Finding, Missing> {
     let (low, high) = (subject.traffic(least)?.low, subject.traffic(most)?);
     let kernel = subject.kernel;
-    let left = kernel.bytes.map_or(1.0, |all| (1.0 - most / all).clamp(0.0, 1.0));
+    let left = kernel
+        .bytes
+        .map_or(1.0, |all| roofline::excess_fraction(all.get(), most.get()).clamp(0.0, 1.0));
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO) * left;
     let math = kernel.math_time.unwrap_or(Seconds::ZERO);
     let expected = roofline::expected_time(memory, math);
@@ -84,6 +86,6 @@ pub(super) fn bank_conflicts(
         .evidence("conflicts over wavefronts, as counted", counted, "1")
         .evidence("wavefronts for each that is needed", 1.0 / (1.0 - excess).max(0.01), "1")
         .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
-        .evidence_if("L1 and shared memory busy", subject.utilisation(Unit::L1).ok(), "1");
+        .evidence_if("L1 and shared memory busy", subject.utilization(Unit::L1).ok(), "1");
     Ok(Some(finding))
 }

@@ -1,7 +1,7 @@
 //! Notes kernels that write compressible memory of which L2 can compress little.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "compression-ineffective",
@@ -44,7 +44,7 @@ const INPUT: Threshold =
 const SUCCESS: Threshold =
     Threshold::new("success", 0.20, "1", "below it, Nsight Compute's own rule speaks");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     // No device before A100 compresses what compute kernels write.
     if subject.compute_capability().is_some_and(|(major, _)| major < 8) {
         return Ok(None);

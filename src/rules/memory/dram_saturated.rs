@@ -1,7 +1,7 @@
 //! Notes kernels that use device memory as well as any kernel can.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -45,7 +45,7 @@ const SATURATED: Threshold = Threshold::new(
 
 const SHARE: Threshold = Threshold::new("share", 0.01, "1", "of smaller kernels it is no news");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let modelled = kernel.modelled;
     let reached =

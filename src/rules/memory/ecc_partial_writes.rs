@@ -3,7 +3,7 @@
 use super::caches::spared;
 use crate::model::Quantity;
 use crate::roofline::BUSY;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "ecc-partial-writes",
@@ -54,7 +54,7 @@ const READS: Threshold = Threshold::new(
 /// Share of atomics in the L2 traffic from which their own reads may be the excess.
 const ATOMICS: f64 = 0.1;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let is_on = subject.get(Quantity::EccEnabled).map(|is_on| is_on > 0.0);
     let filled = subject.get(Quantity::StoreSectorEfficiency);
     // Either settles it alone.
@@ -67,7 +67,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let metric = "lts__t_sectors_op_read_lookup_miss.sum";
     let excess = subject.need(Quantity::DramExcessReads, metric)?;
     let read = subject.need(Quantity::DramReadShare, "dram__bytes_read.sum and …write.sum")?;
-    let busy = subject.utilisation(Unit::Dram)?;
+    let busy = subject.utilization(Unit::Dram)?;
     let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_write.sum"))?;
     let (written, asked) = (1.0 - read, read - excess);
     let atomics = subject.get(Quantity::L2AtomicShare).unwrap_or(0.0);

@@ -1,7 +1,7 @@
 //! Flags kernels that L1 and shared memory limit.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "l1-bandwidth-bound",
@@ -43,8 +43,8 @@ const BUSY: Threshold = Threshold::new(
     "from there, Nsight Compute's own rule regards a unit as the bottleneck",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
-    let l1 = subject.utilisation(Unit::L1)?;
+fn check(subject: &Subject<'_>) -> Judgment {
+    let l1 = subject.utilization(Unit::L1)?;
     if l1 < subject.threshold(&BUSY) {
         return Ok(None);
     }
@@ -54,8 +54,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .finding(message, stake)
         .confidence(Confidence::Low)
         .evidence("L1 busy", l1, "1")
-        .evidence_if("L2 busy", subject.utilisation(Unit::L2).ok(), "1")
-        .evidence_if("device memory busy", subject.utilisation(Unit::Dram).ok(), "1")
+        .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
+        .evidence_if("device memory busy", subject.utilization(Unit::Dram).ok(), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
         .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1");
     Ok(Some(

@@ -1,7 +1,7 @@
 //! Flags kernels that the bandwidth of L2 limits before device memory does.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-bandwidth-bound",
@@ -43,9 +43,9 @@ const BUSY: Threshold = Threshold::new(
     "from there, Nsight Compute's own rule regards a unit as well used",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
-    let l2 = subject.utilisation(Unit::L2)?;
-    let dram = subject.utilisation(Unit::Dram)?;
+fn check(subject: &Subject<'_>) -> Judgment {
+    let l2 = subject.utilization(Unit::L2)?;
+    let dram = subject.utilization(Unit::Dram)?;
     if l2 < subject.threshold(&BUSY) || l2 <= dram {
         return Ok(None);
     }

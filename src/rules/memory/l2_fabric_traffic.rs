@@ -1,7 +1,7 @@
 //! Notes kernels of whose L2 traffic much crosses between the two halves of L2.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Judgement, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-fabric-traffic",
@@ -43,10 +43,10 @@ const FABRIC: Threshold =
 const BUSY: Threshold =
     Threshold::new("busy", 0.60, "1", "below, L2 has room for the traffic between its halves");
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_srcunit_ltcfabric.sum";
     let fabric = subject.need(Quantity::L2FabricShare, metric)?;
-    let busy = subject.utilisation(Unit::L2)?;
+    let busy = subject.utilization(Unit::L2)?;
     if fabric < subject.threshold(&FABRIC) || busy < subject.threshold(&BUSY) {
         return Ok(None);
     }

@@ -2,8 +2,8 @@
 
 use super::caches::spared;
 use crate::model::{MemoryLevel, Quantity};
-use crate::roofline::BUSY;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::roofline::{self, BUSY};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
 use crate::units::Bytes;
 
@@ -101,10 +101,10 @@ fn reuse(subject: &Subject<'_>) -> Result<Option<Reuse>, Missing> {
     Ok((blocks >= subject.threshold(&BLOCKS)).then_some(Reuse::Grid { blocks }))
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(reuse) = reuse(subject)? else { return Ok(None) };
     let hit = subject.need(Quantity::L2HitRate, "lts__t_sector_hit_rate.pct")?;
-    let busy = subject.utilisation(Unit::Dram)?;
+    let busy = subject.utilization(Unit::Dram)?;
     if hit >= subject.threshold(&HIT) || busy < BUSY {
         return Ok(None);
     }
@@ -112,7 +112,9 @@ fn check(subject: &Subject<'_>) -> Judgement {
     let misses = format!("yet {:.0} % of the accesses miss L2", (1.0 - hit) * 100.0);
     let (message, spare) = match reuse {
         Reuse::Form { times, needed } => {
-            let beyond = |needed: Bytes| bytes * (1.0 - needed / bytes).max(0.0);
+            let beyond = |needed: Bytes| {
+                bytes * roofline::excess_fraction(bytes.get(), needed.get()).max(0.0)
+            };
             let half = needed * (times * 0.5).max(1.0);
             let message = format!("it asks for each byte {times:.1} times, {misses}");
             (message, (beyond(half), beyond(needed)))
@@ -121,7 +123,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
             let metric = "dram__bytes_read.sum and …write.sum";
             let read = bytes * subject.need(Quantity::DramReadShare, metric)?;
             // What needs to miss, over what does: that part of the reads stays.
-            let beyond = |needed: f64| read * (1.0 - needed / (1.0 - hit)).max(0.0);
+            let beyond = |needed: f64| read * roofline::excess_fraction(1.0 - hit, needed).max(0.0);
             let message = format!("at least {blocks:.0} blocks share each operand, {misses}");
             (message, (beyond(0.5), beyond(1.0 / blocks)))
         }

@@ -2,7 +2,7 @@
 
 use super::caches::excess;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "local-arrays",
@@ -48,7 +48,7 @@ const REGISTERS: Threshold = Threshold::new(
     "with more, the compiler likely ran out of the 255 that a thread can have",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
     let local = subject.need(Quantity::LocalSectorShare, metric)?;
     let spills = subject.get(Quantity::SpillShare);

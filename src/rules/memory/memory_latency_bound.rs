@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline::{BUSY, Limiter};
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-latency-bound",
@@ -47,12 +47,12 @@ const STALL: Threshold = Threshold::new(
     "the share from which `CPIStall.py` of Nsight Compute speaks",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
-    let dram = subject.utilisation(Unit::Dram)?;
-    let l2 = subject.utilisation(Unit::L2)?;
+fn check(subject: &Subject<'_>) -> Judgment {
+    let dram = subject.utilization(Unit::Dram)?;
+    let l2 = subject.utilization(Unit::L2)?;
     let metric = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
     let wait = subject.need(Quantity::StallLongScoreboard, metric)?;
-    let l1 = subject.utilisation(Unit::L1).ok();
+    let l1 = subject.utilization(Unit::L1).ok();
     let is_busy = dram.max(l2).max(l1.unwrap_or(0.0)) >= BUSY;
     let is_math = subject.kernel.limiter == Limiter::Math;
     if is_busy || is_math || wait < subject.threshold(&STALL) {

@@ -2,7 +2,7 @@
 
 use super::caches::excess;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "misaligned-access",
@@ -51,7 +51,7 @@ const IDEAL: [f64; 3] = [4.0, 8.0, 16.0];
 /// How far the measured share of each sector that is used may lie from the expected one.
 const AGREES: f64 = 0.04;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let side = |word, sectors, used| Some((word, subject.get(sectors)?, subject.get(used)));
     let sides = [
         side("loads", Quantity::LoadSectorsPerRequest, Quantity::LoadSectorEfficiency),

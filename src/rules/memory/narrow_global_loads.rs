@@ -2,7 +2,8 @@
 
 use super::caches::memory_stall;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::roofline;
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "narrow-global-loads",
@@ -63,7 +64,7 @@ const SECTORS: std::ops::RangeInclusive<f64> = 0.9..=4.4;
 /// Share of its peak from which device memory limits, however it is asked.
 const SATURATED: f64 = 0.80;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let sectors = subject.get(Quantity::LoadSectorsPerRequest);
     let narrow = subject.get(Quantity::NarrowLoadShare);
     let is_narrow = match (narrow, sectors) {
@@ -85,16 +86,15 @@ fn check(subject: &Subject<'_>) -> Judgement {
     }
     let pipe_binds = pipe.filter(|pipe| *pipe >= subject.threshold(&PIPE));
     let stall_binds = stall.filter(|stall| *stall >= subject.threshold(&STALL));
-    let dram = subject.utilisation(Unit::Dram).unwrap_or(0.0);
+    let dram = subject.utilization(Unit::Dram).unwrap_or(0.0);
     if !is_narrow || used < subject.threshold(&CONTIGUOUS) || dram >= SATURATED {
         return Ok(None);
     }
     // Half of the instructions with 8 bytes per thread, a quarter with 16.
     let stake = if let Some(pipe) = pipe_binds {
-        let others = subject.utilisation(Unit::L2).unwrap_or(0.0).max(dram);
-        let left = |factor: f64| (pipe * factor).max(others) / pipe;
-        let high = subject.share(1.0 - left(0.25), "next-bottleneck");
-        Stake { low: subject.share(1.0 - left(0.5), "next-bottleneck").low, ..high }
+        let others = subject.utilization(Unit::L2).unwrap_or(0.0).max(dram);
+        let saved = |factor: f64| roofline::next_bottleneck(subject.time(), pipe, factor, others);
+        Stake { low: saved(0.5), high: saved(0.25), estimator: "next-bottleneck" }
     } else if let Some(stall) = stall_binds {
         let stake = subject.stall(stall);
         Stake { low: stake.low * 0.5, high: stake.high * 0.75, ..stake }

@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::roofline::BUSY;
-use crate::rules::{Check, Confidence, Judgement, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "partial-dram-bursts",
@@ -44,10 +44,10 @@ const EXCESS: Threshold = Threshold::new(
     "for a kernel that only reads, a quarter more than was asked for",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_op_read_lookup_miss.sum";
     let excess = subject.need(Quantity::DramExcessReads, metric)?;
-    let busy = subject.utilisation(Unit::Dram)?;
+    let busy = subject.utilization(Unit::Dram)?;
     let bytes = subject.kernel.bytes.ok_or(crate::rules::Missing("dram__bytes_read.sum"))?;
     if excess < subject.threshold(&EXCESS) || busy < BUSY {
         return Ok(None);

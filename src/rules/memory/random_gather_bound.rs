@@ -3,7 +3,7 @@
 use super::caches::spared;
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
 use crate::units::Bytes;
 
@@ -60,11 +60,11 @@ const EXCESS: Threshold = Threshold::new(
 
 const KINDS: [Kind; 3] = [Kind::Embedding, Kind::Gather, Kind::Scatter];
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(kind) = subject.class().kind.filter(|kind| KINDS.contains(kind)) else {
         return Ok(None);
     };
-    let busy = subject.utilisation(Unit::Dram)?;
+    let busy = subject.utilization(Unit::Dram)?;
     if busy < subject.threshold(&BUSY) {
         return Ok(None);
     }

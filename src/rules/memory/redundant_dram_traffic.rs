@@ -3,7 +3,7 @@
 use crate::model::Quantity;
 use crate::roofline;
 use crate::rules::engine::subject::CLOSED_FORM;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold};
 use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -48,7 +48,7 @@ const FACTOR: Threshold = Threshold::new(
 );
 
 /// What the profile lacks where the shape of a kernel is not known.
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let needed = subject.kernel.algorithmic.as_deref().ok_or(CLOSED_FORM)?;
     let factor = needed.traffic_factor.ok_or(Missing("dram__bytes.sum"))?;
     if factor < subject.threshold(&FACTOR) {
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgement {
     }
     let kernel = subject.kernel;
     let moved = kernel.bytes.unwrap_or(Bytes::ZERO);
-    let stake = subject.traffic(moved * (1.0 - 1.0 / factor))?;
+    let stake = subject.traffic(moved * roofline::excess_fraction(factor, 1.0))?;
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
     let is_bound = memory >= kernel.modelled * roofline::BUSY;
     let stake = if is_bound { stake } else { Stake { low: Seconds::ZERO, ..stake } };

@@ -2,7 +2,7 @@
 
 use super::caches::excess;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "register-spills",
@@ -36,7 +36,13 @@ loops cost nothing, and more registers can cost more occupancy than the spills d
 Guide*, \"Memory Tables\"; P. Micikevicius, *Local Memory and Register Spilling*, NVIDIA 2011.
 ",
     thresholds: &[SECTORS, INSTRUCTIONS, REGISTERS],
-    silences: &["local-arrays", "l1-bandwidth-bound", "l2-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    silences: &[
+        "local-arrays",
+        "l1-bandwidth-bound",
+        "l2-bandwidth-bound",
+        "warp-stalls",
+        "low-issue-utilisation",
+    ],
     check: Check::Kernel(check),
 };
 
@@ -53,7 +59,7 @@ const REGISTERS: Threshold = Threshold::new(
     "with fewer, arrays indexed at run time are the likelier cause of local memory",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let spills = subject.get(Quantity::SpillShare);
     let local = subject.get(Quantity::LocalSectorShare);
     let registers = subject.get(Quantity::RegistersPerThread);

@@ -1,7 +1,7 @@
 //! Flags kernels that the bandwidth of shared memory limits though its banks do not collide.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -56,11 +56,11 @@ const CONFLICTS: Threshold = Threshold::new(
     "from there, the rules on bank conflicts speak, as Nsight Compute's does",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed";
     let limit = subject.threshold(&BUSY);
     // Shared memory is a part of L1: while L1 has room, so has it.
-    if subject.utilisation(Unit::L1).is_ok_and(|busy| busy < limit) {
+    if subject.utilization(Unit::L1).is_ok_and(|busy| busy < limit) {
         return Ok(None);
     }
     let busy = subject.need(Quantity::SharedThroughput, metric)?;
@@ -87,8 +87,8 @@ fn check(subject: &Subject<'_>) -> Judgement {
         .confidence(Confidence::Low)
         .evidence("wavefronts of shared memory, of the most", busy, "1")
         .evidence("wavefronts that conflicts add, of all", conflicts, "1")
-        .evidence("L1 and shared memory busy", subject.utilisation(Unit::L1)?, "1")
-        .evidence_if("L2 busy", subject.utilisation(Unit::L2).ok(), "1")
+        .evidence("L1 and shared memory busy", subject.utilization(Unit::L1)?, "1")
+        .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
         .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1")
         .evidence_if("waiting for its queue", subject.get(Quantity::StallMioThrottle), "1");
     Ok(Some(

@@ -2,7 +2,7 @@
 
 use super::caches::{SharedAccess, bank_conflicts};
 use crate::model::Quantity;
-use crate::rules::{Check, Judgement, Rule, Subject, Threshold};
+use crate::rules::{Check, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "shared-load-bank-conflicts",
@@ -46,7 +46,7 @@ const ACCESS: SharedAccess = SharedAccess {
     word: "loads",
 };
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let finding = bank_conflicts(subject, &ACCESS, &CONFLICTS)?;
     let next = "pad each row of the tile by one word, and compare the wavefronts";
     Ok(finding.map(|finding| finding.next(next)))

@@ -1,7 +1,7 @@
 //! Flags kernels that fetch much of their data over the link to the host.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "sysmem-traffic",
@@ -45,7 +45,7 @@ const SECTORS: Threshold = Threshold::new(
     "over a link twenty times slower, as long as all the rest",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_aperture_sysmem_lookup_miss.sum";
     let share = subject.need(Quantity::L2SystemShare, metric)?;
     if share < subject.threshold(&SECTORS) {

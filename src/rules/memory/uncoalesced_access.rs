@@ -1,7 +1,7 @@
 //! Flags kernels whose warps fetch more cache sectors per request than their data needs.
 
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject, Threshold, Unit};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "uncoalesced-access",
@@ -33,7 +33,16 @@ nothing to coalesce; caching or sorting helps instead.
 Compute, which speaks on any excess; *Nsight Compute Profiling Guide*, \"Memory Tables\".
 ",
     thresholds: &[EFFICIENCY],
-    silences: &["misaligned-access", "narrow-global-loads", "memory-latency-bound", "l1-bandwidth-bound", "l2-bandwidth-bound", "integer-address-overhead", "warp-stalls", "low-issue-utilisation"],
+    silences: &[
+        "misaligned-access",
+        "narrow-global-loads",
+        "memory-latency-bound",
+        "l1-bandwidth-bound",
+        "l2-bandwidth-bound",
+        "integer-address-overhead",
+        "warp-stalls",
+        "low-issue-utilisation",
+    ],
     check: Check::Kernel(check),
 };
 
@@ -43,7 +52,7 @@ const EFFICIENCY: Threshold =
 /// A warp of 32 threads reading 16 bytes each, side by side, fills 16 sectors.
 const WIDEST_COALESCED: f64 = 16.0;
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let limit = subject.threshold(&EFFICIENCY);
     let side = |name, quantity| Some((name, subject.get(quantity)?));
     let sectors = [

@@ -1,8 +1,8 @@
 //! The SM clocks at which the kernels of a run ran.
 
 use crate::model::Quantity;
-use crate::rules::engine::rule::Missing;
 use crate::rules::engine::run::Run;
+use crate::rules::engine::threshold::Missing;
 use crate::units::Seconds;
 
 /// SM clocks of the kernels on one device, in hertz.

@@ -2,7 +2,7 @@
 
 use crate::analysis::State;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "inconsistent-passes",
@@ -61,7 +61,7 @@ fn above_highest(subject: &Subject<'_>) -> Option<f64> {
     Some(subject.get(Quantity::SmClock)? / highest.get() - 1.0)
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let apart = subject.get(Quantity::PassDisagreement);
     let above = above_highest(subject);
     let worst = apart.into_iter().chain(above).reduce(f64::max);

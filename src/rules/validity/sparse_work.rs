@@ -2,7 +2,7 @@
 
 use crate::analysis::{State, Work};
 use crate::model::{Engine, OriginKind, Pipe};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Subject};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -47,7 +47,7 @@ fn hides(subject: &Subject<'_>, work: &Work) -> bool {
     is_dense && work.operations > Flops::ZERO && has_twin && !is_counted
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let sparse = subject.operations(Pipe::is_sparse);
     if sparse <= Flops::ZERO {

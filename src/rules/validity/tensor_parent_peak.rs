@@ -2,7 +2,7 @@
 
 use crate::analysis::{CeilingSet, State, Work};
 use crate::model::{Engine, OriginKind, Quantity};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -70,7 +70,7 @@ fn over_catalogue(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
     Ok(known.map(|known| peak / known))
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let work = subject.operations(|pipe| pipe.engine() == Engine::Matrix);
     if work <= Flops::ZERO || subject.kernel.provenance == Some(OriginKind::Algorithmic) {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use crate::analysis::{CeilingSet, State, Work};
 use crate::model::{Engine, Origin, OriginKind, Pipe, Quantity};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -61,7 +61,7 @@ fn modelled(work: &Work) -> Option<&Origin> {
     (origin.kind == OriginKind::Modelled && origin.high.is_infinite()).then_some(origin)
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let is_matrix = |pipe: Pipe| pipe.engine() == Engine::Matrix;
     let mut matrix = kernel.work.iter().filter(|work| is_matrix(work.pipe)).peekable();

@@ -1,6 +1,6 @@
 //! Notes matrix products of whose operations the counters saw only a part.
 
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -42,7 +42,7 @@ const SHARE: Threshold = Threshold::new(
     "edges that are not computed and additions that are counted otherwise explain a few percent",
 );
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let Some(needed) = subject.product_form()? else { return Ok(None) };
     // What one operation of an elementwise function is, is a convention; of a product it is not.
     if needed.product.is_none() {

@@ -2,7 +2,7 @@
 
 use crate::analysis::{State, Work};
 use crate::model::{Engine, Origin, OriginKind};
-use crate::rules::{Check, Confidence, Judgement, Missing, Rule, Severity, Subject};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject};
 use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -48,7 +48,7 @@ fn unweighted(work: &Work) -> Option<&Origin> {
     (is_vector && is_interval && origin.kind == OriginKind::Derived).then_some(origin)
 }
 
-fn check(subject: &Subject<'_>) -> Judgement {
+fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let known = kernel.work.iter().filter_map(|work| Some((work, unweighted(work)?)));
     let known: Vec<(&Work, &Origin)> = known.collect();

@@ -191,7 +191,7 @@ impl Setting {
         same("expected", expected.get());
         same("ridge", roofline::ridge_point(peak, bandwidth).get());
         same("intensity", (operations / moved).get());
-        same("attainable", roofline::attainable(operations / moved, peak, bandwidth).get());
+        same("attainable", peak.min((operations / moved) * bandwidth).get());
         same("waves", roofline::waves(blocks, sms, resident));
         same("waveEfficiency", roofline::wave_efficiency(blocks, sms, resident));
         let efficiency = roofline::sm_efficiency(blocks, sms, resident);

@@ -151,7 +151,8 @@ impl<'a> Said<'a> {
         if is_set_apart || kernel.measured.get() <= 0.0 {
             return Ours::NotExamined;
         }
-        let subject = Subject { rule, kernel, analysis: self.analysis, settings: &self.settings };
+        let subject =
+            Subject { rule: rule.id, kernel, analysis: self.analysis, settings: &self.settings };
         match check(&subject) {
             Err(missing) => Ours::CannotJudge(missing.0),
             Ok(None) => Ours::Content,
@@ -243,7 +244,8 @@ fn compare(said: &Said<'_>, at: usize, advice: &KernelAdvice, topic: &Topic) -> 
 fn content(said: &Said<'_>, at: usize, advice: &KernelAdvice, closest: &str) -> Verdict {
     let rule = rules::rule(closest).unwrap();
     let kernel = &said.analysis.kernels[at];
-    let subject = Subject { rule, kernel, analysis: said.analysis, settings: &said.settings };
+    let subject =
+        Subject { rule: rule.id, kernel, analysis: said.analysis, settings: &said.settings };
     if closest == "tail-effect" {
         Verdict::OtherFormula
     } else if subject.busiest() >= roofline::BUSY {

@@ -4,9 +4,11 @@ use cel::IdedExpr;
 use cel::common::ast::{CallExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::common::types::CelDouble;
 
-use super::expression::DIVIDE;
 use super::{Fault, Over, nearest};
 use crate::analysis::{Column, Form};
+
+/// How an operation that CEL does not know is called in a tree; no expression can write it.
+pub(super) const DIVIDE: &str = "@divide";
 
 /// What a part of an expression is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use cel::context::VariableResolver;
 use cel::parser::{ParseErrors, Parser};
 use cel::{Context, Env, ExecutionError, IdedExpr, Value};
 
-use super::checker::{Checker, Kind};
+use super::checker::{Checker, DIVIDE, Kind};
 use super::{Fault, Over};
 use crate::analysis::{Cell, Column, Columns, Row};
 use crate::rules::Missing;
@@ -31,8 +31,6 @@ const LONGEST: usize = 2000;
 /// The parser and the drop of its tree recurse: a chain of [`LONGEST`] characters fits this stack, which
 /// is mapped but not touched until it is needed.
 const STACK: usize = 64 << 20;
-/// How an operation that CEL does not know is called in a tree; no expression can write it.
-pub(super) const DIVIDE: &str = "@divide";
 
 impl Expression {
     /// Reads a condition: true or false for every kernel or launch.

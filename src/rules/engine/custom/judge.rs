@@ -3,11 +3,10 @@
 use super::{Custom, Expression, Over};
 use crate::analysis::{Analysis, Cell, Kernel, Row, State};
 use crate::model::{Launch, Profile, Quantity};
-use crate::rules::engine::check::{Findings, Tally, sort, weighed};
-use crate::rules::engine::finding::{Confidence, Finding, Severity};
-use crate::rules::engine::rule::Missing;
+use crate::rules::engine::finding::{Confidence, Finding, Severity, Stake};
+use crate::rules::engine::findings::{Findings, Tally, sort, weighed};
 use crate::rules::engine::settings::Settings;
-use crate::rules::engine::subject::Stake;
+use crate::rules::engine::threshold::Missing;
 use crate::units::Seconds;
 
 /// How the time at stake of custom rules is named.

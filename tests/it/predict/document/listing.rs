@@ -20,7 +20,7 @@ pub(super) fn forms() -> String {
     let rows: Vec<Vec<String>> = FORMS
         .iter()
         .map(|form| {
-            let text = form.derivation();
+            let text = form.derivation;
             let names = std::iter::once(form.name).chain(form.aliases.iter().copied());
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             let needed = form.usage();
@@ -29,8 +29,8 @@ pub(super) fn forms() -> String {
                 names.join(", "),
                 form.category.label().to_owned(),
                 needed.trim().to_owned(),
-                part(&text, "FLOPs: "),
-                part(&text, "Bytes: "),
+                part(text, "FLOPs: "),
+                part(text, "Bytes: "),
             ]
         })
         .collect();

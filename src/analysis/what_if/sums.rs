@@ -1,0 +1,53 @@
+//! Times of projected launches, added up to the projection of a kernel.
+
+use super::{Neighbour, Projection, Sides};
+use crate::roofline::Limiter;
+use crate::units::{ExactSum, Seconds};
+
+/// Times of one launch before and after a change, or of two that become one.
+pub(super) struct Times {
+    pub(super) measured: Seconds,
+    pub(super) expected: Seconds,
+    /// With its measured distance from the roof; never below the roof.
+    pub(super) projected: Seconds,
+    pub(super) sides: Sides,
+}
+
+/// Sums over launches.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    measured: ExactSum,
+    expected: ExactSum,
+    ideal: ExactSum,
+    projected: ExactSum,
+    memory: ExactSum,
+    math: ExactSum,
+}
+
+impl Sums {
+    /// Adds so many launches.
+    pub(super) fn add(&mut self, times: &Times, count: f64) {
+        let ideal = times.sides.ideal();
+        self.measured.add(times.measured.get() * count);
+        self.expected.add(times.expected.get() * count);
+        self.ideal.add(ideal.get() * count);
+        self.projected.add(times.projected.max(ideal).get() * count);
+        self.memory.add(times.sides.memory.get() * count);
+        self.math.add(times.sides.math.get() * count);
+    }
+
+    /// The kernel they make.
+    pub(super) fn projection(&self, is_lower_bound: bool, with: Option<Neighbour>) -> Projection {
+        let time = |sum: &ExactSum| Seconds::new(sum.get());
+        let (memory, math) = (time(&self.memory), time(&self.math));
+        Projection {
+            measured: time(&self.measured),
+            expected: time(&self.expected),
+            ideal: time(&self.ideal),
+            projected: time(&self.projected),
+            limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
+            is_lower_bound,
+            with,
+        }
+    }
+}

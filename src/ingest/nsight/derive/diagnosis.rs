@@ -1,0 +1,552 @@
+//! Shares that rules judge by: sectors, conflicts, spills, instruction mix, pipes and stalls.
+//!
+//! Names and meanings: *Nsight Compute Profiling Guide*, "Metrics Reference" and "Memory Tables".
+
+use super::Deriver;
+use crate::ingest::nsight::form::Form;
+use crate::ingest::nsight::metrics::{Catalog, Raw};
+use crate::model::{OriginKind, Pipe, Quantity};
+use crate::roofline;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// Positions of the additions among the SASS operations; multiplication and multiply-add follow.
+const DADD: usize = 0;
+const FADD: usize = 3;
+
+/// A part over a whole that is not zero, held within 0–1: differences of counters can stray.
+pub(super) fn share(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+    Some((part? / whole.filter(|whole| *whole > 0.0)?).clamp(0.0, 1.0))
+}
+
+pub(super) fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
+    Some(one? + two?)
+}
+
+impl Deriver<'_, '_, '_> {
+    /// Everything that tells why a kernel is slow rather than how slow it is.
+    pub(super) fn diagnosis(&mut self, catalog: &Catalog) {
+        self.global_accesses();
+        self.local_and_shared();
+        self.l2_traffic();
+        self.scheduling();
+        self.instruction_mix(catalog);
+        self.residency();
+        self.pipes();
+        self.stalls();
+    }
+
+    fn global_accesses(&mut self) {
+        let raw = self.raw;
+        self.derived(
+            Quantity::CoalescingEfficiency,
+            share(raw.get(Raw::TheoryIdeal), raw.get(Raw::TheorySectors)),
+            "memory_l2_theoretical_sectors_global_ideal ÷ memory_l2_theoretical_sectors_global",
+        );
+        for (quantity, bytes, percent, formula, percent_formula) in [
+            (
+                Quantity::LoadSectorEfficiency,
+                Raw::LoadBytesPerSector,
+                Raw::LoadBytesPerSectorPct,
+                "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio ÷ 32",
+                "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+            ),
+            (
+                Quantity::StoreSectorEfficiency,
+                Raw::StoreBytesPerSector,
+                Raw::StoreBytesPerSectorPct,
+                "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio ÷ 32",
+                "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
+            ),
+        ] {
+            // Zero bytes per sector means no such access, not a wasteful one.
+            let used = raw.get(bytes).filter(|bytes| *bytes > 0.0);
+            self.derived(quantity, share(used, Some(SECTOR)), formula);
+            let used = raw.get(percent).filter(|percent| *percent > 0.0);
+            self.derived(quantity, used.map(|used| used.min(1.0)), percent_formula);
+        }
+        let narrow = [Raw::Memory8, Raw::Memory16, Raw::Memory32];
+        let wide = [Raw::Memory64, Raw::Memory128];
+        let total = |metrics: &[Raw]| -> Option<f64> {
+            metrics.iter().map(|metric| raw.get(*metric)).sum()
+        };
+        let narrow = total(&narrow);
+        let all = sum(narrow, total(&wide));
+        self.derived(
+            Quantity::NarrowLoadShare,
+            share(narrow, all),
+            "smsp__sass_inst_executed_op_memory_{8,16,32}b.sum ÷ those of all widths",
+        );
+    }
+
+    fn local_and_shared(&mut self) {
+        let raw = self.raw;
+        let local = sum(raw.get(Raw::LocalLoadSectors), raw.get(Raw::LocalStoreSectors));
+        let quantity = Quantity::LocalSectorShare;
+        self.derived(
+            quantity,
+            share(local, raw.get(Raw::L1Sectors)),
+            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ l1tex__t_sectors.sum",
+        );
+        let global = sum(raw.get(Raw::LoadSectors), raw.get(Raw::StoreSectors));
+        self.derived(
+            quantity,
+            share(local, sum(local, global)),
+            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ those of global and local memory",
+        );
+        let local = raw.get(Raw::TheoryLocal);
+        self.derived(
+            quantity,
+            share(local, sum(local, raw.get(Raw::TheorySectors))),
+            "memory_l2_theoretical_sectors_local ÷ those of global and local memory",
+        );
+        self.measured(Quantity::SpillShare, Raw::SpillPct, "derived__local_spilling_requests_pct");
+        // No spill is no share of whatever there is.
+        let spills = raw.get(Raw::SpillRequests);
+        let none = spills.filter(|requests| *requests == 0.0);
+        self.derived(Quantity::SpillShare, none, "derived__local_spilling_requests");
+        self.derived(
+            Quantity::SpillInstructionShare,
+            share(spills, raw.get(Raw::InstructionsExecuted)),
+            "derived__local_spilling_requests ÷ smsp__inst_executed.sum",
+        );
+        for (quantity, part, whole, formula) in [
+            (
+                Quantity::SharedLoadConflicts,
+                Raw::SharedLoadConflicts,
+                Raw::SharedLoadWavefronts,
+                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum ÷ l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+            ),
+            (
+                Quantity::SharedStoreConflicts,
+                Raw::SharedStoreConflicts,
+                Raw::SharedStoreWavefronts,
+                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum ÷ l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+            ),
+            (
+                Quantity::SharedEfficiency,
+                Raw::SharedIdeal,
+                Raw::SharedWavefronts,
+                "memory_l1_wavefronts_shared_ideal ÷ memory_l1_wavefronts_shared",
+            ),
+        ] {
+            self.derived(quantity, share(raw.get(part), raw.get(whole)), formula);
+        }
+    }
+
+    fn l2_traffic(&mut self) {
+        let raw = self.raw;
+        // Without the total, reads and writes are nearly all there is.
+        let all = raw
+            .get(Raw::LtsSectors)
+            .or_else(|| sum(raw.get(Raw::LtsReadSectors), raw.get(Raw::LtsWriteSectors)));
+        let system = sum(raw.get(Raw::LtsSystemRead), raw.get(Raw::LtsSystemWrite));
+        for (quantity, part, formula) in [
+            (
+                Quantity::L2FabricShare,
+                raw.get(Raw::LtsFabric),
+                "lts__t_sectors_srcunit_ltcfabric.sum ÷ lts__t_sectors.sum",
+            ),
+            (
+                Quantity::L2SystemShare,
+                raw.get(Raw::LtsSystemMiss),
+                "lts__t_sectors_aperture_sysmem_lookup_miss.sum ÷ lts__t_sectors.sum",
+            ),
+            (
+                Quantity::L2SystemShare,
+                system,
+                "lts__t_sectors_aperture_sysmem_op_{read,write}.sum ÷ lts__t_sectors.sum",
+            ),
+            (
+                Quantity::L2PeerShare,
+                raw.get(Raw::LtsPeerMiss),
+                "lts__t_sectors_aperture_peer_lookup_miss.sum ÷ lts__t_sectors.sum",
+            ),
+        ] {
+            self.derived(quantity, share(part, all), formula);
+        }
+        let atomics = sum(raw.get(Raw::LtsTexAtomics), raw.get(Raw::LtsTexReductions));
+        self.derived(
+            Quantity::L2AtomicShare,
+            share(atomics, raw.get(Raw::LtsTexSectors)),
+            "lts__t_sectors_srcunit_tex_op_{atom,red}.sum ÷ lts__t_sectors_srcunit_tex.sum",
+        );
+        let atomics = sum(raw.get(Raw::LtsAtomics), raw.get(Raw::LtsReductions));
+        self.derived(
+            Quantity::L2AtomicShare,
+            share(atomics, all),
+            "lts__t_sectors_op_{atom,red}.sum ÷ lts__t_sectors.sum",
+        );
+        self.measured(
+            Quantity::L2AtomicActive,
+            Raw::AtomicPct,
+            "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
+        // Without the reads of all clients: those of the multiprocessors, and of their instructions
+        // and constants.
+        let by_client = sum(raw.get(Raw::LtsTexReadMiss), raw.get(Raw::LtsGccMiss));
+        for (missed, formula) in [
+            (
+                raw.get(Raw::LtsReadMiss),
+                "(dram__bytes_read.sum − 32 × lts__t_sectors_op_read_lookup_miss.sum) ÷ dram__bytes.sum",
+            ),
+            (
+                by_client,
+                "(dram__bytes_read.sum − 32 × (lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum + lts__t_sectors_srcunit_gcc_lookup_miss.sum)) ÷ dram__bytes.sum",
+            ),
+        ] {
+            let missed = missed.map(|missed| roofline::sector_bytes(missed).get());
+            let read = self.values.get(Quantity::DramReadBytes);
+            let excess = read.zip(missed).map(|(read, missed)| read - missed);
+            let all = self.values.get(Quantity::DramBytes);
+            self.derived(Quantity::DramExcessReads, share(excess, all), formula);
+        }
+    }
+
+    fn scheduling(&mut self) {
+        for (quantity, raw, formula) in [
+            (
+                Quantity::IssueActive,
+                Raw::IssuePct,
+                "smsp__issue_active.avg.pct_of_peak_sustained_active",
+            ),
+            // A scheduler issues at most one instruction per cycle.
+            (Quantity::IssueActive, Raw::IssueRate, "smsp__issue_active.avg.per_cycle_active"),
+            (
+                Quantity::EligibleWarps,
+                Raw::EligibleWarps,
+                "smsp__warps_eligible.avg.per_cycle_active",
+            ),
+            (
+                Quantity::ThreadsPerInstruction,
+                Raw::ThreadsPerInstruction,
+                "smsp__thread_inst_executed_per_inst_executed.ratio",
+            ),
+            (
+                Quantity::PredicatedThreadsPerInstruction,
+                Raw::PredicatedPerInstruction,
+                "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+            ),
+        ] {
+            self.measured(quantity, raw, formula);
+        }
+    }
+
+    fn instruction_mix(&mut self, catalog: &Catalog) {
+        let raw = self.raw;
+        let integer = raw.get(Raw::IntegerInstructions);
+        for (all, formula) in [
+            (
+                Raw::PredicatedInstructions,
+                "…op_integer_pred_on.sum ÷ thread instructions that a predicate left on",
+            ),
+            (
+                Raw::ThreadInstructions,
+                "…op_integer_pred_on.sum ÷ thread instructions, predicated off ones included",
+            ),
+        ] {
+            self.derived(Quantity::IntegerInstructionShare, share(integer, raw.get(all)), formula);
+        }
+        for (quantity, first, formula) in [
+            (
+                Quantity::UnfusedShareFp32,
+                FADD,
+                "the lesser of fadd and fmul ÷ (fadd + fmul + ffma) (…_pred_on.sum)",
+            ),
+            (
+                Quantity::UnfusedShareFp64,
+                DADD,
+                "the lesser of dadd and dmul ÷ (dadd + dmul + dfma) (…_pred_on.sum)",
+            ),
+        ] {
+            let count = |operation| self.count(operation).map(|(count, _)| count);
+            let (add, mul, fma) = (count(first), count(first + 1), count(first + 2));
+            let pairs = add.zip(mul).map(|(add, mul)| add.min(mul));
+            self.derived(quantity, share(pairs, sum(sum(add, mul), fma)), formula);
+        }
+        self.warp_mma(catalog);
+    }
+
+    /// How much of the tensor work is done by single warps, where warp groups could do it.
+    fn warp_mma(&mut self, catalog: &Catalog) {
+        // Each form is a multiple of the others, so one of them is enough.
+        for form in [Form::Sum, Form::PerCycle, Form::PerSecond] {
+            let (mut by_warp, mut by_group, mut has_groups) = (0.0, 0.0, false);
+            for (metric, slot) in catalog.tensor_slots() {
+                // FP64 has no instruction for warp groups.
+                if metric.form != form || !metric.is_child || metric.pipe == Pipe::Fp64Matrix {
+                    continue;
+                }
+                let Some(count) = self.raw.slot(slot) else { continue };
+                if metric.is_warp_group {
+                    has_groups = true;
+                    by_group += count;
+                } else {
+                    by_warp += count;
+                }
+            }
+            if has_groups {
+                let formula = "sm__ops_path_tensor_op_{h,i}mma_* ÷ those and sm__ops_path_tensor_op_{h,i}gmma_*";
+                self.derived(
+                    Quantity::WarpMmaShare,
+                    share(Some(by_warp), Some(by_warp + by_group)),
+                    formula,
+                );
+                return;
+            }
+        }
+    }
+
+    fn residency(&mut self) {
+        let raw = self.raw;
+        for (quantity, raw, formula) in [
+            (Quantity::BlocksByRegisters, Raw::LimitRegisters, "launch__occupancy_limit_registers"),
+            (
+                Quantity::BlocksBySharedMemory,
+                Raw::LimitShared,
+                "launch__occupancy_limit_shared_mem",
+            ),
+            (Quantity::BlocksBySlots, Raw::LimitBlocks, "launch__occupancy_limit_blocks"),
+            (Quantity::BlocksByWarps, Raw::LimitWarps, "launch__occupancy_limit_warps"),
+        ] {
+            self.measured(quantity, raw, formula);
+        }
+        let longer =
+            raw.get(Raw::SmActiveMax).zip(raw.get(Raw::SmActiveAvg)).map(|(max, avg)| max - avg);
+        for (elapsed, formula) in [
+            (
+                Raw::SmCyclesMax,
+                "(sm__cycles_active.max − sm__cycles_active.avg) ÷ sm__cycles_elapsed.max",
+            ),
+            (
+                Raw::SmCycles,
+                "(sm__cycles_active.max − sm__cycles_active.avg) ÷ sm__cycles_elapsed.avg",
+            ),
+        ] {
+            self.derived(Quantity::SmImbalance, share(longer, raw.get(elapsed)), formula);
+        }
+    }
+
+    /// Utilisation of the pipes: cycles in which a pipe worked, else instructions over the most.
+    fn pipes(&mut self) {
+        use Quantity::{PipeAlu, PipeFma, PipeFp16, PipeFp64, PipeLsu, PipeXu};
+        for (quantity, raw, formula) in [
+            (
+                PipeFma,
+                Raw::PipeFmaCycles,
+                "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeFma,
+                Raw::PipeFmaInst,
+                "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeFma,
+                Raw::PipeFmaElapsed,
+                "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                PipeAlu,
+                Raw::PipeAluCycles,
+                "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeAlu,
+                Raw::PipeAluInst,
+                "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeAlu,
+                Raw::PipeAluElapsed,
+                "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                PipeFp64,
+                Raw::PipeFp64Cycles,
+                "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeFp64,
+                Raw::PipeFp64Inst,
+                "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeFp64,
+                Raw::PipeFp64Elapsed,
+                "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                PipeFp16,
+                Raw::PipeFp16Inst,
+                "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active",
+            ),
+            (PipeXu, Raw::PipeXuInst, "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"),
+            (
+                PipeXu,
+                Raw::PipeXuElapsed,
+                "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                PipeLsu,
+                Raw::PipeLsuInst,
+                "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                PipeLsu,
+                Raw::PipeLsuElapsed,
+                "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
+            ),
+        ] {
+            self.measured(quantity, raw, formula);
+        }
+    }
+
+    /// Shares of a warp's time between two instructions; a share in percent is the same quotient.
+    fn stalls(&mut self) {
+        let raw = self.raw;
+        let latency = raw.get(Raw::WarpLatency);
+        for (quantity, waiting, percent) in STALLS {
+            self.derived(
+                *quantity,
+                share(raw.get(*waiting), latency),
+                "smsp__average_warps_issue_stalled_*_per_issue_active.ratio ÷ smsp__average_warp_latency_per_inst_issued.ratio",
+            );
+            if let Some(share) = raw.get(*percent) {
+                let formula = "smsp__warp_issue_stalled_*_per_warp_active.pct";
+                self.set(*quantity, share.clamp(0.0, 1.0), OriginKind::Measured, formula);
+            }
+        }
+    }
+}
+
+/// Each reason to wait: warps waiting per issue, and the share where it is given as such.
+const STALLS: &[(Quantity, Raw, Raw)] = &[
+    (Quantity::StallLongScoreboard, Raw::StallLongScoreboard, Raw::StallLongScoreboardPct),
+    (Quantity::StallLgThrottle, Raw::StallLgThrottle, Raw::StallLgThrottlePct),
+    (Quantity::StallShortScoreboard, Raw::StallShortScoreboard, Raw::StallShortScoreboardPct),
+    (Quantity::StallMioThrottle, Raw::StallMioThrottle, Raw::StallMioThrottlePct),
+    (Quantity::StallTexThrottle, Raw::StallTexThrottle, Raw::StallTexThrottlePct),
+    (Quantity::StallBarrier, Raw::StallBarrier, Raw::StallBarrierPct),
+    (Quantity::StallMembar, Raw::StallMembar, Raw::StallMembarPct),
+    (Quantity::StallMathThrottle, Raw::StallMathThrottle, Raw::StallMathThrottlePct),
+    (Quantity::StallWait, Raw::StallWait, Raw::StallWaitPct),
+    (Quantity::StallDrain, Raw::StallDrain, Raw::StallDrainPct),
+    (Quantity::StallBranch, Raw::StallBranch, Raw::StallBranchPct),
+    (Quantity::StallNoInstruction, Raw::StallNoInstruction, Raw::StallNoInstructionPct),
+    (Quantity::StallConstant, Raw::StallConstant, Raw::StallConstantPct),
+    (Quantity::StallDispatch, Raw::StallDispatch, Raw::StallDispatchPct),
+    (Quantity::StallSleeping, Raw::StallSleeping, Raw::StallSleepingPct),
+    (Quantity::StallGmma, Raw::StallGmma, Raw::StallGmmaPct),
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::nsight::derive::bench::check;
+    use crate::model::Quantity;
+
+    #[test]
+    fn sectors_and_wavefronts_become_shares() {
+        check(
+            &[
+                ("memory_l2_theoretical_sectors_global", "sectors", "24"),
+                ("memory_l2_theoretical_sectors_global_ideal", "sectors", "8"),
+                (
+                    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+                    "byte/sector",
+                    "8",
+                ),
+                (
+                    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+                    "byte/sector",
+                    "0",
+                ),
+                ("l1tex__t_sectors.sum", "sector", "100"),
+                ("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "6"),
+                ("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "4"),
+                ("derived__local_spilling_requests", "", "0"),
+                ("smsp__inst_executed.sum", "inst", "500"),
+                ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", "75"),
+                ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", "100"),
+                ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", "-3"),
+                ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", "100"),
+                ("memory_l1_wavefronts_shared", "sectors", "0"),
+                ("memory_l1_wavefronts_shared_ideal", "sectors", "0"),
+                ("dram__bytes_read.sum", "byte", "6400"),
+                ("dram__bytes_write.sum", "byte", "1600"),
+                ("lts__t_sectors_op_read_lookup_miss.sum", "sector", "100"),
+                ("lts__t_sectors.sum", "sector", "1000"),
+                ("lts__t_sectors_srcunit_ltcfabric.sum", "sector", "250"),
+                ("lts__t_sectors_aperture_sysmem_lookup_miss.sum", "sector", "50"),
+                ("lts__t_sectors_aperture_peer_lookup_miss.sum", "sector", "0"),
+                ("lts__t_sectors_srcunit_tex.sum", "sector", "500"),
+                ("lts__t_sectors_srcunit_tex_op_atom.sum", "sector", "100"),
+                ("lts__t_sectors_srcunit_tex_op_red.sum", "sector", "25"),
+            ],
+            &[
+                (Quantity::CoalescingEfficiency, Some(1.0 / 3.0)),
+                (Quantity::LoadSectorEfficiency, Some(0.25)),
+                (Quantity::StoreSectorEfficiency, None),
+                (Quantity::LocalSectorShare, Some(0.1)),
+                (Quantity::SpillShare, Some(0.0)),
+                (Quantity::SpillInstructionShare, Some(0.0)),
+                (Quantity::SharedLoadConflicts, Some(0.75)),
+                (Quantity::SharedStoreConflicts, Some(0.0)),
+                (Quantity::SharedEfficiency, None),
+                (Quantity::DramExcessReads, Some(0.4)),
+                (Quantity::L2FabricShare, Some(0.25)),
+                (Quantity::L2SystemShare, Some(0.05)),
+                (Quantity::L2PeerShare, Some(0.0)),
+                (Quantity::L2AtomicShare, Some(0.25)),
+                (Quantity::NarrowLoadShare, None),
+            ],
+        );
+    }
+
+    #[test]
+    fn scheduling_and_pipes_become_shares() {
+        let pipe = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active";
+        let instructions = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active";
+        let stall = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+        check(
+            &[
+                (instructions, "%", "30"),
+                (pipe, "%", "40"),
+                ("smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "25"),
+                ("smsp__warps_eligible.avg.per_cycle_active", "warp", "0.5"),
+                ("smsp__thread_inst_executed_per_inst_executed.ratio", "", "24"),
+                ("smsp__average_warp_latency_per_inst_issued.ratio", "cycle", "20"),
+                (stall, "inst", "15"),
+                ("smsp__warp_issue_stalled_barrier_per_warp_active.pct", "%", "12"),
+                ("sm__cycles_active.avg", "cycle", "600"),
+                ("sm__cycles_active.max", "cycle", "900"),
+                ("sm__cycles_elapsed.max", "cycle", "1000"),
+                ("launch__occupancy_limit_registers", "block", "3"),
+                ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "inst", "30"),
+                ("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "inst", "20"),
+                ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "50"),
+                ("sm__sass_thread_inst_executed_op_integer_pred_on.sum", "inst", "60"),
+                ("thread_inst_executed", "inst", "240"),
+                ("sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32_sparsity_off.sum", "", "25"),
+                ("sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum", "", "75"),
+            ],
+            &[
+                (Quantity::PipeFma, Some(0.4)),
+                (Quantity::PipeAlu, None),
+                (Quantity::IssueActive, Some(0.25)),
+                (Quantity::EligibleWarps, Some(0.5)),
+                (Quantity::ThreadsPerInstruction, Some(24.0)),
+                (Quantity::StallLongScoreboard, Some(0.75)),
+                (Quantity::StallBarrier, Some(0.12)),
+                (Quantity::StallDrain, None),
+                (Quantity::SmImbalance, Some(0.3)),
+                (Quantity::BlocksByRegisters, Some(3.0)),
+                (Quantity::UnfusedShareFp32, Some(0.2)),
+                (Quantity::UnfusedShareFp64, None),
+                (Quantity::IntegerInstructionShare, Some(0.25)),
+                (Quantity::WarpMmaShare, Some(0.25)),
+            ],
+        );
+    }
+}

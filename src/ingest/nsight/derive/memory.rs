@@ -1,0 +1,215 @@
+//! Bytes and bandwidths of DRAM, L2 and L1 from their counters.
+
+use super::Deriver;
+use crate::ingest::nsight::metrics::Raw;
+use crate::model::{OriginKind, Quantity};
+use crate::roofline;
+use crate::units::Hertz;
+
+/// Bytes of one L1 writeback or shared-memory wavefront: 32 banks of 4 bytes.
+const WAVEFRONT_BYTES: f64 = 128.0;
+
+/// Bytes of so many cache sectors.
+fn sectors(count: f64) -> f64 {
+    roofline::sector_bytes(count).get()
+}
+
+impl Deriver<'_, '_, '_> {
+    /// Reads and writes apart.
+    fn dram_sides(&mut self) {
+        use Quantity::{DramReadBytes, DramWriteBytes};
+        self.measured(DramReadBytes, Raw::DramRead, "dram__bytes_read.sum");
+        self.measured(DramWriteBytes, Raw::DramWrite, "dram__bytes_write.sum");
+        let (raw, time) = (self.raw, self.duration());
+        let of_sectors = |raw_sectors| raw.get(raw_sectors).map(sectors);
+        let over_time = |rate| Some(raw.get(rate)? * time?);
+        self.derived(
+            DramReadBytes,
+            of_sectors(Raw::DramSectorsRead),
+            "32 × dram__sectors_read.sum",
+        );
+        self.derived(
+            DramWriteBytes,
+            of_sectors(Raw::DramSectorsWrite),
+            "32 × dram__sectors_write.sum",
+        );
+        self.derived(
+            DramReadBytes,
+            over_time(Raw::DramReadRate),
+            "dram__bytes_read.sum.per_second × time",
+        );
+        self.derived(
+            DramWriteBytes,
+            over_time(Raw::DramWriteRate),
+            "dram__bytes_write.sum.per_second × time",
+        );
+    }
+
+    pub(super) fn dram(&mut self) {
+        self.dram_sides();
+        let raw = self.raw;
+        let bytes = Quantity::DramBytes;
+        self.measured(bytes, Raw::DramBytes, "dram__bytes.sum");
+        let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
+        self.derived(
+            bytes,
+            both(Raw::DramRead, Raw::DramWrite),
+            "dram__bytes_read.sum + dram__bytes_write.sum",
+        );
+        self.derived(bytes, raw.get(Raw::DramSectors).map(sectors), "32 × dram__sectors.sum");
+        self.derived(
+            bytes,
+            both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(sectors),
+            "32 × (dram__sectors_read.sum + dram__sectors_write.sum)",
+        );
+        let time = self.duration();
+        let over_time = |rate: Option<f64>| Some(rate? * time?);
+        self.derived(bytes, over_time(raw.get(Raw::DramRate)), "dram__bytes.sum.per_second × time");
+        self.derived(
+            bytes,
+            over_time(both(Raw::DramReadRate, Raw::DramWriteRate)),
+            "(dram__bytes_read.sum.per_second + dram__bytes_write.sum.per_second) × time",
+        );
+        self.derived(
+            bytes,
+            over_time(raw.get(Raw::DramRateDetails)),
+            "Memory Throughput (byte/s) × Duration",
+        );
+        for (one, formula) in [
+            (Raw::DramRead, "dram__bytes_read.sum; the write side was not collected"),
+            (Raw::DramWrite, "dram__bytes_write.sum; the read side was not collected"),
+        ] {
+            if let Some(value) = raw.get(one) {
+                let origin = self.origins.with(
+                    self.reading,
+                    OriginKind::Measured,
+                    formula,
+                    1.0,
+                    f64::INFINITY,
+                );
+                self.values.set(bytes, value, origin);
+            }
+        }
+        if let Some(missed) = raw.get(Raw::LtsMissSectors) {
+            let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
+            self.set(bytes, sectors(missed), OriginKind::Modelled, formula);
+        }
+        self.measured(
+            Quantity::DramActive,
+            Raw::DramActivePct,
+            "dram__cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
+        let share = raw
+            .get(Raw::DramCyclesActive)
+            .zip(raw.get(Raw::DramCycles))
+            .map(|(active, all)| active / all);
+        self.derived(
+            Quantity::DramActive,
+            share,
+            "dram__cycles_active.avg ÷ dram__cycles_elapsed.avg",
+        );
+        self.measured(
+            Quantity::DramBandwidth,
+            Raw::DramPeakRate,
+            "dram__bytes.sum.peak_sustained_elapsed.per_second",
+        );
+        let clock = self.values.get(Quantity::DramClock);
+        let peak = raw.get(Raw::DramPeak).zip(clock);
+        self.derived(
+            Quantity::DramBandwidth,
+            peak.map(|(peak, clock)| roofline::bandwidth_at_clock(peak, Hertz::new(clock)).get()),
+            "dram__bytes.sum.peak_sustained × dram__cycles_elapsed.avg.per_second",
+        );
+    }
+
+    /// Shared memory, and what leaves L2 for other memories than the device's own.
+    fn beside_l1(&mut self) {
+        let raw = self.raw;
+        let wavefronts = |count: Option<f64>| Some(WAVEFRONT_BYTES * count?);
+        let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
+        for (count, formula) in [
+            (
+                raw.get(Raw::SharedDataWavefronts),
+                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+            ),
+            (
+                both(Raw::SharedLoadWavefronts, Raw::SharedStoreWavefronts),
+                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum",
+            ),
+        ] {
+            self.derived(Quantity::SharedBytes, wavefronts(count), formula);
+        }
+        for (quantity, count, formula) in [
+            (
+                Quantity::SystemBytes,
+                raw.get(Raw::LtsSystemMiss),
+                "32 × lts__t_sectors_aperture_sysmem_lookup_miss.sum",
+            ),
+            (
+                Quantity::SystemBytes,
+                both(Raw::LtsSystemRead, Raw::LtsSystemWrite),
+                "32 × lts__t_sectors_aperture_sysmem_op_{read,write}.sum",
+            ),
+            (
+                Quantity::PeerBytes,
+                raw.get(Raw::LtsPeerMiss),
+                "32 × lts__t_sectors_aperture_peer_lookup_miss.sum",
+            ),
+        ] {
+            self.derived(quantity, count.map(sectors), formula);
+        }
+    }
+
+    pub(super) fn caches(&mut self) {
+        self.beside_l1();
+        let raw = self.raw;
+        let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
+        // One definition for bytes and peak: mixing them would give a wrong utilisation.
+        if let Some(requested) = raw.get(Raw::LtsTexSectors) {
+            self.set(
+                Quantity::L2Bytes,
+                sectors(requested),
+                OriginKind::Derived,
+                "32 × lts__t_sectors_srcunit_tex.sum",
+            );
+        } else if let Some(bytes) = raw.get(Raw::LtsBytes) {
+            self.set(Quantity::L2Bytes, bytes, OriginKind::Measured, "lts__t_bytes.sum");
+            let peak = per_cycle(raw.get(Raw::LtsBytesPeak), Raw::LtsClock);
+            self.derived(
+                Quantity::L2Bandwidth,
+                peak,
+                "lts__t_bytes.sum.peak_sustained × lts__cycles_elapsed.avg.per_second",
+            );
+        } else if let Some(cycles) = raw.get(Raw::LtsXbar) {
+            self.set(
+                Quantity::L2Bytes,
+                sectors(cycles),
+                OriginKind::Derived,
+                "32 × lts__lts2xbar_cycles_active.sum",
+            );
+            let peak = per_cycle(raw.get(Raw::LtsXbarPeak).map(sectors), Raw::LtsClock);
+            self.derived(Quantity::L2Bandwidth, peak, "32 × lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
+        }
+        if let Some(bytes) = raw.get(Raw::L1Bytes) {
+            self.set(Quantity::L1Bytes, bytes, OriginKind::Measured, "l1tex__t_bytes.sum");
+            let peak = per_cycle(raw.get(Raw::L1BytesPeak), Raw::L1Clock);
+            self.derived(
+                Quantity::L1Bandwidth,
+                peak,
+                "l1tex__t_bytes.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second",
+            );
+        } else if let Some(cycles) = raw.get(Raw::L1Writeback) {
+            self.set(
+                Quantity::L1Bytes,
+                WAVEFRONT_BYTES * cycles,
+                OriginKind::Derived,
+                "128 × l1tex__lsu_writeback_active.sum",
+            );
+            let peak = per_cycle(
+                raw.get(Raw::L1WritebackPeak).map(|peak| WAVEFRONT_BYTES * peak),
+                Raw::L1Clock,
+            );
+            self.derived(Quantity::L1Bandwidth, peak, "128 × l1tex__lsu_writeback_active.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
+        }
+    }
+}

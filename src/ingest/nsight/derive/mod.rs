@@ -1,0 +1,290 @@
+//! Gathered metrics of one launch → canonical quantities, by the best source there is.
+//!
+//! Each quantity has a ladder of sources, most direct first; the rung taken is kept as the value's
+//! [`Origin`]. Formulas: *Nsight Compute Profiling Guide* and the section files shipped with it.
+
+#[cfg(test)]
+mod bench;
+mod diagnosis;
+mod memory;
+mod traffic;
+mod validity;
+mod work;
+
+use super::metrics::{Catalog, Gathered, Raw};
+use crate::ingest::Reading;
+use crate::model::{Origin, OriginId, OriginKind, Quantity, Values};
+use crate::roofline;
+use crate::units::Hertz;
+
+/// What is known of the launch beside its metrics.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// Kernel name as printed; its tokens tell tile and instruction shapes.
+    pub(super) kernel: &'a str,
+    /// Compute capability, where the export has one.
+    pub(super) compute_capability: Option<&'a str>,
+}
+
+/// Origins by formula, so that a million launches do not compare strings.
+#[derive(Debug, Default)]
+pub(super) struct OriginCache(Vec<(&'static str, OriginKind, OriginId)>);
+
+impl OriginCache {
+    fn id(
+        &mut self,
+        reading: &mut Reading<'_>,
+        kind: OriginKind,
+        formula: &'static str,
+    ) -> OriginId {
+        self.with(reading, kind, formula, 1.0, 1.0)
+    }
+
+    fn with(
+        &mut self,
+        reading: &mut Reading<'_>,
+        kind: OriginKind,
+        formula: &'static str,
+        low: f64,
+        high: f64,
+    ) -> OriginId {
+        let known = self.0.iter().find(|entry| std::ptr::eq(entry.0, formula) && entry.1 == kind);
+        if let Some((_, _, id)) = known {
+            return *id;
+        }
+        let id = reading.origin(&Origin::new(kind, formula).within(low, high));
+        self.0.push((formula, kind, id));
+        id
+    }
+}
+
+/// Turns the metrics of one launch into canonical values.
+pub(super) struct Deriver<'r, 'p, 'g> {
+    pub(super) reading: &'r mut Reading<'p>,
+    pub(super) origins: &'r mut OriginCache,
+    pub(super) raw: &'g Gathered,
+    pub(super) values: &'r mut Values,
+}
+
+impl Deriver<'_, '_, '_> {
+    /// Derives everything the metrics allow.
+    pub(super) fn derive(mut self, catalog: &Catalog, context: Context<'_>) {
+        self.clocks();
+        self.time();
+        self.clock_from_cycles();
+        self.dram();
+        self.caches();
+        self.vector_work();
+        self.tensor_work(catalog, context);
+        self.launch();
+        self.speed_of_light();
+        self.diagnosis(catalog);
+        self.traffic();
+        self.validity(catalog);
+    }
+
+    fn set(&mut self, quantity: Quantity, value: f64, kind: OriginKind, formula: &'static str) {
+        // A clock or roof of zero was not measured.
+        let positive = matches!(
+            quantity,
+            Quantity::SmClock
+                | Quantity::DramClock
+                | Quantity::DramBandwidth
+                | Quantity::L2Bandwidth
+                | Quantity::L1Bandwidth
+                | Quantity::Peak(_)
+        );
+        if positive && value <= 0.0 {
+            return;
+        }
+        let origin = self.origins.id(self.reading, kind, formula);
+        self.values.set(quantity, value, origin);
+    }
+
+    fn measured(&mut self, quantity: Quantity, raw: Raw, formula: &'static str) {
+        if let Some(value) = self.raw.get(raw) {
+            self.set(quantity, value, OriginKind::Measured, formula);
+        }
+    }
+
+    fn derived(&mut self, quantity: Quantity, value: Option<f64>, formula: &'static str) {
+        if let Some(value) = value {
+            self.set(quantity, value, OriginKind::Derived, formula);
+        }
+    }
+
+    fn clocks(&mut self) {
+        use Quantity::{DramClock, SmClock};
+        self.measured(SmClock, Raw::SmClock, "sm__cycles_elapsed.avg.per_second");
+        self.measured(SmClock, Raw::SmspClock, "smsp__cycles_elapsed.avg.per_second");
+        self.measured(SmClock, Raw::GpcClock, "gpc__cycles_elapsed.avg.per_second");
+        self.measured(SmClock, Raw::SmClockDetails, "SM Frequency (two decimals)");
+        self.measured(DramClock, Raw::DramClock, "dram__cycles_elapsed.avg.per_second");
+        self.measured(DramClock, Raw::DramClockDetails, "DRAM Frequency (two decimals)");
+    }
+
+    /// A clock that no column states follows from cycles and time.
+    fn clock_from_cycles(&mut self) {
+        let (raw, time) = (self.raw, self.duration());
+        let quotient = |cycles| Some(raw.get(cycles)? / time?);
+        self.derived(Quantity::SmClock, quotient(Raw::SmCycles), "sm__cycles_elapsed.avg ÷ time");
+        self.derived(
+            Quantity::SmClock,
+            quotient(Raw::SmspCycles),
+            "smsp__cycles_elapsed.avg ÷ time",
+        );
+        self.derived(Quantity::SmClock, quotient(Raw::CyclesDetails), "Elapsed Cycles ÷ Duration");
+    }
+
+    fn time(&mut self) {
+        let raw = self.raw;
+        self.positive_time(raw.get(Raw::TimeSum), OriginKind::Measured, "gpu__time_duration.sum");
+        self.positive_time(raw.get(Raw::TimeDetails), OriginKind::Measured, "Duration");
+        self.positive_time(raw.get(Raw::TimeAvg), OriginKind::Measured, "gpu__time_duration.avg");
+        self.positive_time(raw.get(Raw::TimeMax), OriginKind::Measured, "gpu__time_duration.max");
+        self.positive_time(raw.get(Raw::TimeActive), OriginKind::Measured, "gpu__time_active");
+        // SASS counters run the patched kernel; if nothing else was collected, so did the cycles.
+        let patched = raw.saw_sass && !raw.saw_hardware;
+        let kind = if patched { OriginKind::Instrumented } else { OriginKind::Derived };
+        let quotient = |cycles, clock| {
+            let (cycles, clock) = (raw.get(cycles)?, raw.get(clock)?);
+            Some(roofline::duration_from_cycles(cycles, Hertz::new(clock)).get())
+        };
+        for (cycles, clock, formula) in [
+            (
+                Raw::SmCycles,
+                Raw::SmClock,
+                "sm__cycles_elapsed.avg ÷ sm__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::SmCyclesMax,
+                Raw::SmClock,
+                "sm__cycles_elapsed.max ÷ sm__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::SmspCycles,
+                Raw::SmspClock,
+                "smsp__cycles_elapsed.avg ÷ smsp__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::GpcCycles,
+                Raw::GpcClock,
+                "gpc__cycles_elapsed.max ÷ gpc__cycles_elapsed.avg.per_second",
+            ),
+            (
+                Raw::CyclesDetails,
+                Raw::SmClockDetails,
+                "Elapsed Cycles ÷ SM Frequency (within 0.5 %)",
+            ),
+        ] {
+            self.positive_time(quotient(cycles, clock), kind, formula);
+        }
+    }
+
+    /// A time of zero is a failed measurement, not an instant kernel.
+    fn positive_time(&mut self, time: Option<f64>, kind: OriginKind, formula: &'static str) {
+        if let Some(time) = time.filter(|time| *time > 0.0) {
+            self.set(Quantity::Duration, time, kind, formula);
+        }
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.values.get(Quantity::Duration)
+    }
+
+    fn sm_clock(&self) -> Option<f64> {
+        self.values.get(Quantity::SmClock)
+    }
+
+    fn launch(&mut self) {
+        let raw = self.raw;
+        self.measured(Quantity::RegistersPerThread, Raw::Registers, "launch__registers_per_thread");
+        self.measured(
+            Quantity::SharedMemoryPerBlock,
+            Raw::SharedAllocated,
+            "launch__shared_mem_per_block_allocated",
+        );
+        let parts = [Raw::SharedDynamic, Raw::SharedStatic].map(|part| raw.get(part));
+        if let [Some(dynamic), Some(fixed)] = parts {
+            let driver = raw.get(Raw::SharedDriver).unwrap_or(0.0);
+            self.derived(
+                Quantity::SharedMemoryPerBlock,
+                Some(dynamic + fixed + driver),
+                "dynamic + static + driver shared memory per block",
+            );
+        }
+        self.measured(Quantity::Waves, Raw::Waves, "launch__waves_per_multiprocessor");
+        self.measured(Quantity::SmCount, Raw::SmCount, "launch__sm_count");
+        let limits = [Raw::LimitRegisters, Raw::LimitShared, Raw::LimitBlocks, Raw::LimitWarps];
+        let limits: Option<Vec<f64>> = limits.into_iter().map(|limit| raw.get(limit)).collect();
+        if let Some(limits) = limits {
+            let barriers =
+                raw.get(Raw::LimitBarriers).filter(|limit| *limit > 0.0).unwrap_or(f64::INFINITY);
+            let least = limits.into_iter().fold(barriers, f64::min);
+            self.derived(
+                Quantity::ResidentBlocksPerSm,
+                Some(least),
+                "smallest of the launch__occupancy_limit_*",
+            );
+        }
+        self.measured(
+            Quantity::AchievedOccupancy,
+            Raw::AchievedPct,
+            "sm__warps_active.avg.pct_of_peak_sustained_active",
+        );
+        self.measured(
+            Quantity::TheoreticalOccupancy,
+            Raw::TheoreticalPct,
+            "sm__maximum_warps_per_active_cycle_pct",
+        );
+        self.measured(Quantity::ReplayPasses, Raw::Passes, "profiler__replayer_passes");
+        let quotient =
+            |sectors, requests| Some(raw.get(sectors)? / raw.get(requests).filter(|r| *r > 0.0)?);
+        self.derived(
+            Quantity::LoadSectorsPerRequest,
+            quotient(Raw::LoadSectors, Raw::LoadRequests),
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum ÷ …requests…",
+        );
+        self.derived(
+            Quantity::StoreSectorsPerRequest,
+            quotient(Raw::StoreSectors, Raw::StoreRequests),
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum ÷ …requests…",
+        );
+    }
+
+    fn speed_of_light(&mut self) {
+        for (quantity, raw, formula) in [
+            (
+                Quantity::SmThroughput,
+                Raw::SmPct,
+                "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            // Of active cycles, so at least the share of elapsed ones: still an upper bound.
+            (
+                Quantity::SmThroughput,
+                Raw::SmInstructionPct,
+                "sm__instruction_throughput.avg.pct_of_peak_sustained_active",
+            ),
+            (
+                Quantity::MemoryThroughput,
+                Raw::MemoryPct,
+                "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                Quantity::DramThroughput,
+                Raw::DramPct,
+                "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (
+                Quantity::L2Throughput,
+                Raw::L2Pct,
+                "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            ),
+            (Quantity::L1Throughput, Raw::L1Pct, "l1tex__throughput.avg.pct_of_peak_sustained"),
+            (Quantity::L2HitRate, Raw::L2Hit, "lts__t_sector_hit_rate.pct"),
+            (Quantity::L1HitRate, Raw::L1Hit, "l1tex__t_sector_hit_rate.pct"),
+        ] {
+            self.measured(quantity, raw, formula);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Operations and peaks of CUDA cores and tensor cores from their counters.
+
+use super::{Context, Deriver};
+use crate::ingest::nsight::form::Form;
+use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
+use crate::ingest::nsight::tensor::{self, TensorMetric};
+use crate::model::{OriginKind, Pipe, Quantity};
+use crate::roofline;
+use crate::units::Hertz;
+
+/// Halves per packed-half instruction; NVIDIA's present sections weight them 2, 2, 4.
+const HALF_LANES: f64 = 2.0;
+
+/// Position of `hfma` among the SASS operations.
+const HFMA: usize = 8;
+
+impl Deriver<'_, '_, '_> {
+    /// Elapsed cycles of an SM, to turn rates per cycle into counts.
+    pub(super) fn cycles(&self) -> Option<f64> {
+        let raw = self.raw;
+        raw.get(Raw::SmspCycles)
+            .or_else(|| raw.get(Raw::SmCycles))
+            .or_else(|| {
+                let (sum, sms) = (raw.get(Raw::SmspCyclesSum)?, raw.get(Raw::SmCount)?);
+                Some(roofline::elapsed_cycles(sum, sms))
+            })
+            .or_else(|| raw.get(Raw::CyclesDetails))
+            .or_else(|| Some(self.sm_clock()? * self.duration()?))
+    }
+
+    /// Executed thread instructions of one SASS operation.
+    pub(super) fn count(&self, operation: usize) -> Option<(f64, Form)> {
+        let raw = self.raw;
+        if let Some(count) = raw.slot(sass_slot(operation, Form::Sum)) {
+            return Some((count, Form::Sum));
+        }
+        if let Some(rate) = raw.slot(sass_slot(operation, Form::PerCycle)) {
+            // Zero per cycle is zero, whether or not the cycles are known.
+            let cycles = if rate == 0.0 { 0.0 } else { self.cycles()? };
+            return Some((rate * cycles, Form::PerCycle));
+        }
+        let rate = raw.slot(sass_slot(operation, Form::PerSecond))?;
+        let time = if rate == 0.0 { 0.0 } else { self.duration()? };
+        Some((rate * time, Form::PerSecond))
+    }
+
+    pub(super) fn vector_work(&mut self) {
+        for (pipe, first, lanes) in [
+            (Pipe::Fp64Vector, 0, 1.0),
+            (Pipe::Fp32Vector, 3, 1.0),
+            (Pipe::Fp16Vector, 6, HALF_LANES),
+        ] {
+            let counts = [first, first + 1, first + 2].map(|operation| self.count(operation));
+            self.vector_pipe(pipe, counts, lanes);
+            let peak = self.raw.slot(sass_slot(first + 2, Form::Peak)).zip(self.sm_clock());
+            let formula = match pipe {
+                Pipe::Fp64Vector => "2 × …op_dfma_pred_on.sum.peak_sustained × SM clock",
+                Pipe::Fp32Vector => "2 × …op_ffma_pred_on.sum.peak_sustained × SM clock",
+                _ => "2 × 2 lanes × …op_hfma_pred_on.sum.peak_sustained × SM clock",
+            };
+            self.derived(
+                Quantity::Peak(pipe),
+                peak.map(|(peak, clock)| {
+                    roofline::peak_at_clock(peak, 2.0 * lanes, Hertz::new(clock)).get()
+                }),
+                formula,
+            );
+        }
+        for (pipe, raw, lanes, formula) in [
+            (
+                Pipe::Fp64Vector,
+                Raw::UnweightedFp64,
+                1.0,
+                "…ops_dadd_dmul_dfma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+            ),
+            (
+                Pipe::Fp32Vector,
+                Raw::UnweightedFp32,
+                1.0,
+                "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+            ),
+            (
+                Pipe::Fp16Vector,
+                Raw::UnweightedFp16,
+                HALF_LANES,
+                "2 lanes × …ops_hadd_hmul_hfma_pred_on.sum, multiply-adds counted once: ½–2 × the count",
+            ),
+        ] {
+            if let Some(count) = self.raw.get(raw) {
+                let low = if lanes > 1.0 { 1.0 / lanes } else { 1.0 };
+                let origin =
+                    self.origins.with(self.reading, OriginKind::Derived, formula, low, 2.0);
+                self.values.set(Quantity::Work(pipe), count * lanes, origin);
+            }
+        }
+    }
+
+    fn vector_pipe(&mut self, pipe: Pipe, counts: [Option<(f64, Form)>; 3], lanes: f64) {
+        let known: Vec<(f64, Form)> = counts.iter().flatten().copied().collect();
+        let Some((_, form)) = known.first().copied() else { return };
+        let [add, mul, fma] = counts.map(|count| count.map_or(0.0, |(count, _)| count));
+        let mut flops = roofline::half_operations(add, mul, fma, lanes).get();
+        // Packed FP32 of compute capability 10: two lanes each.
+        if pipe == Pipe::Fp32Vector {
+            let [add, mul, fma] =
+                [9, 10, 11].map(|op| self.count(op).map_or(0.0, |(count, _)| count));
+            flops += 2.0 * roofline::operations(add, mul, fma).get();
+        }
+        let quantity = Quantity::Work(pipe);
+        if known.len() < 3 {
+            let formula = "add + mul + 2 × fma, of which only some were collected";
+            let origin =
+                self.origins.with(self.reading, OriginKind::Derived, formula, 1.0, f64::INFINITY);
+            self.values.set(quantity, flops, origin);
+            return;
+        }
+        if lanes > 1.0 {
+            let formula = "2 lanes × (hadd + hmul + 2 × hfma); half of it if one lane is idle";
+            let origin = self.origins.with(self.reading, OriginKind::Derived, formula, 0.5, 1.0);
+            self.values.set(quantity, flops, origin);
+            return;
+        }
+        let formula = match (form, pipe) {
+            (Form::Sum, Pipe::Fp64Vector) => "dadd + dmul + 2 × dfma (…_pred_on.sum)",
+            (Form::Sum, _) => "fadd + fmul + 2 × ffma (…_pred_on.sum)",
+            (Form::PerCycle, Pipe::Fp64Vector) => {
+                "(dadd + dmul + 2 × dfma) per cycle × cycles elapsed"
+            }
+            (Form::PerCycle, _) => "(fadd + fmul + 2 × ffma) per cycle × cycles elapsed",
+            (_, Pipe::Fp64Vector) => "(dadd + dmul + 2 × dfma) per second × time",
+            _ => "(fadd + fmul + 2 × ffma) per second × time",
+        };
+        self.set(quantity, flops, OriginKind::Derived, formula);
+    }
+
+    pub(super) fn tensor_work(&mut self, catalog: &Catalog, context: Context<'_>) {
+        let (cycles, time, clock) = (self.cycles(), self.duration(), self.sm_clock());
+        let mut counts = Vec::new();
+        let mut peaks = Vec::new();
+        for (metric, slot) in catalog.tensor_slots() {
+            let Some(value) = self.raw.slot(slot) else { continue };
+            let factor = match metric.form {
+                Form::Sum => Some(1.0),
+                Form::PerCycle => cycles,
+                Form::PerSecond => time,
+                Form::Peak => {
+                    peaks.push((*metric, value));
+                    continue;
+                }
+            };
+            if value == 0.0 {
+                counts.push((metric.as_sum(), 0.0));
+            } else if let Some(factor) = factor {
+                counts.push((metric.as_sum(), value * factor));
+            }
+        }
+        dedup(&mut counts);
+        for (pipe, operations) in tensor::operations(&counts) {
+            self.set(
+                Quantity::Work(pipe),
+                operations,
+                OriginKind::Measured,
+                "sm__ops_path_tensor_* (one level of the counter tree)",
+            );
+        }
+        if let Some(clock) = clock {
+            for (pipe, peak) in tensor::peaks(&peaks) {
+                self.set(
+                    Quantity::Peak(pipe),
+                    roofline::peak_at_clock(peak, 1.0, Hertz::new(clock)).get(),
+                    OriginKind::Derived,
+                    "sm__ops_path_tensor_*_sparsity_off.sum.peak_sustained × SM clock",
+                );
+            }
+        }
+        self.measured(
+            Quantity::TensorActive,
+            Raw::TensorPct,
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        );
+        if counts.is_empty() {
+            self.tensor_instructions(context);
+        }
+    }
+
+    /// Tensor operations from warp instructions, where the instruction's shape is known.
+    fn tensor_instructions(&mut self, context: Context<'_>) {
+        let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
+        let work = Quantity::Work(Pipe::Fp16Matrix);
+        let mut is_least = false;
+        // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
+        if matches!(context.compute_capability, Some("8.0" | "9.0")) && count > 0.0 {
+            let Some((half, _)) = self.count(HFMA) else {
+                let formula = "2048 × sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
+                let origin = self.origins.with(
+                    self.reading,
+                    OriginKind::Modelled,
+                    formula,
+                    0.0,
+                    f64::INFINITY,
+                );
+                return self.values.set(
+                    work,
+                    count * roofline::mma_operations(16, 8, 8).get(),
+                    origin,
+                );
+            };
+            count = (count - half / 32.0).max(0.0);
+        } else if context.compute_capability.is_none()
+            && let Some((half, _)) = self.count(HFMA)
+            && half > 0.0
+        {
+            // An unknown device may be one of these: what is left is tensor work on any. Where
+            // nothing is left, all of it may be, or none.
+            count -= half / 32.0;
+            if count <= 0.0 {
+                return;
+            }
+            is_least = true;
+        }
+        if count == 0.0 {
+            self.set(work, 0.0, OriginKind::Measured, "sm__inst_executed_pipe_tensor.sum");
+        } else if let Some(each) = shape_in_name(context.kernel) {
+            // One text for each interval, as origins are told apart by it.
+            let (formula, high) = if is_least {
+                (
+                    "at least (sm__inst_executed_pipe_tensor.sum − …op_hfma… ÷ 32) × 2·m·n·k of the instruction in the kernel's name",
+                    f64::INFINITY,
+                )
+            } else {
+                (
+                    "sm__inst_executed_pipe_tensor.sum × 2·m·n·k of the instruction in the kernel's name",
+                    1.0,
+                )
+            };
+            let kind = OriginKind::Derived;
+            let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
+            self.values.set(work, count * each, origin);
+        } else if context.compute_capability == Some("7.0") {
+            self.set(
+                work,
+                count * 512.0,
+                OriginKind::Derived,
+                "512 × sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
+            );
+        } else {
+            // The smallest instruction since Turing is 16×8×8.
+            let formula = "at least 2048 × sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known";
+            let each = roofline::mma_operations(16, 8, 8).get();
+            let origin =
+                self.origins.with(self.reading, OriginKind::Modelled, formula, 1.0, f64::INFINITY);
+            self.values.set(work, count * each, origin);
+        }
+    }
+}
+
+/// Keeps one count per counter: the same counter can come as a sum and as a rate.
+fn dedup(counts: &mut Vec<(TensorMetric, f64)>) {
+    let mut seen: Vec<TensorMetric> = Vec::new();
+    counts.retain(|(metric, _)| {
+        let fresh = !seen.contains(metric);
+        seen.push(*metric);
+        fresh
+    });
+}
+
+/// Operations of the matrix instruction that a cuBLAS or CUTLASS kernel name spells out.
+fn shape_in_name(name: &str) -> Option<f64> {
+    const TOKENS: [(&str, u32, u32, u32); 7] = [
+        ("16832", 16, 8, 32),
+        ("16816", 16, 8, 16),
+        ("1688", 16, 8, 8),
+        ("1684", 16, 8, 4),
+        ("8816", 8, 8, 16),
+        ("tensor16x8x16", 16, 8, 16),
+        ("tensor16x8x8", 16, 8, 8),
+    ];
+    let preceded = |at: usize| at > 0 && b"shdicz_".contains(&name.as_bytes()[at - 1]);
+    TOKENS.iter().find_map(|(token, m, n, k)| {
+        let at = name.find(token)?;
+        (token.starts_with('t') || preceded(at)).then(|| roofline::mma_operations(*m, *n, *k).get())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instruction_shapes_are_read_from_names() {
+        for (name, operations) in [
+            ("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn", Some(4096.0)),
+            ("turing_fp16_s1688gemm_fp16_128x128", Some(2048.0)),
+            ("sm80_xmma_gemm_f16f16_tensor16x8x16_aligned", Some(4096.0)),
+            ("volta_sgemm_128x64_nn", None),
+            ("kernel_1688", Some(2048.0)),
+            ("run16880", None),
+        ] {
+            assert_eq!(shape_in_name(name), operations, "{name}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Which launch a record belongs to: the identity columns of both header generations.
+
+use super::nvtx::Nvtx;
+use crate::ingest::Reading;
+use crate::ingest::nsight::{Gathered, Raw};
+use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
+use crate::units::Hertz;
+
+/// Where the identity columns are; all but the kernel name can be absent.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Identity {
+    id: Option<usize>,
+    process: Option<usize>,
+    pub(super) kernel: usize,
+    stream: Option<usize>,
+    block: Option<usize>,
+    grid: Option<usize>,
+    device: Option<usize>,
+    compute_capability: Option<usize>,
+    nvtx: Nvtx,
+    last: Option<LastDevice>,
+    key: Vec<u8>,
+}
+
+/// The device cells met last, with the hint they led to.
+type LastDevice = (Vec<u8>, HintId);
+
+impl Identity {
+    /// Finds the columns in a header.
+    pub(super) fn new(header: &[String]) -> Self {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Self {
+            id: find("ID"),
+            process: find("Process ID"),
+            kernel: find("Kernel Name").unwrap_or_default(),
+            stream: find("Stream"),
+            block: find("Block Size"),
+            grid: find("Grid Size"),
+            device: find("Device"),
+            compute_capability: find("CC"),
+            nvtx: Nvtx::new(header),
+            last: None,
+            key: Vec::new(),
+        }
+    }
+
+    /// Whether the header is of 2023 or later (it has grid, device and compute capability).
+    pub(super) fn is_new(&self) -> bool {
+        self.compute_capability.is_some()
+    }
+
+    /// The cells that number a launch: equal cells are the same launch, without reading numbers.
+    pub(super) fn number_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+        [self.process, self.id]
+            .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
+    }
+
+    /// Launch number and process of a record; `None` where the launch number is no number.
+    pub(super) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
+        let number = |column: Option<usize>| match column {
+            None => Some(0),
+            Some(column) => integer(record.get(column)?),
+        };
+        Some((number(self.process)?, number(self.id)?))
+    }
+
+    /// Whether a record has no launch number, as the units row of a raw page.
+    pub(super) fn is_blank(&self, record: &csv::ByteRecord) -> bool {
+        self.id.and_then(|id| record.get(id)).is_some_and(|id| id.trim_ascii().is_empty())
+    }
+
+    /// The identity of a launch, with its kernel's own name; the grid may come later, from its metrics.
+    pub(super) fn head<'r>(
+        &self,
+        reading: &mut Reading<'_>,
+        record: &'r csv::ByteRecord,
+    ) -> (Head, &'r [u8]) {
+        let (process, id) = self.key(record).unwrap_or_default();
+        let dim = |column: Option<usize>| {
+            let text = std::str::from_utf8(record.get(column?)?).ok()?;
+            Dim3::parse(text)
+        };
+        let shape = Shape::new(dim(self.grid), dim(self.block));
+        let stream = self.stream.and_then(|stream| integer(record.get(stream)?));
+        let kernel = record.get(self.kernel).unwrap_or_default();
+        let (path, before) = self.nvtx.of(record, kernel);
+        let kernel = kernel.get(before..).unwrap_or(kernel);
+        let (name, operator) = (reading.name(kernel), reading.name(path.as_bytes()));
+        let head = Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() };
+        (head, kernel)
+    }
+
+    /// The device cells of a record: ordinal and compute capability.
+    pub(super) fn device_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+        [self.device, self.compute_capability]
+            .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
+    }
+
+    /// The device of a launch; looked up again only when its cells change.
+    ///
+    /// `attributes` holds the other cells that describe the device, however joined; `complete` adds what
+    /// they and the rest of the export tell, when the device is met first.
+    pub(super) fn device(
+        &mut self,
+        reading: &mut Reading<'_>,
+        [ordinal, capability]: [&[u8]; 2],
+        attributes: &[u8],
+        complete: impl FnOnce(&mut DeviceHint),
+    ) -> HintId {
+        self.key.clear();
+        for part in [ordinal, capability, attributes] {
+            self.key.extend_from_slice(part);
+            self.key.push(0);
+        }
+        if let Some((last, hint)) = &self.last
+            && *last == self.key
+        {
+            return *hint;
+        }
+        let text = |cell: &[u8]| {
+            let text = String::from_utf8_lossy(cell).trim().to_owned();
+            (!text.is_empty() && text != "No-CC").then_some(text)
+        };
+        let mut hint = DeviceHint {
+            compute_capability: text(capability),
+            ordinal: text(ordinal),
+            ..DeviceHint::default()
+        };
+        complete(&mut hint);
+        let hint = reading.hint(hint);
+        self.last = Some((self.key.clone(), hint));
+        hint
+    }
+}
+
+/// Completes a shape from launch metrics, where the identity columns lack it.
+pub(super) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
+    let whole = |raw: Option<f64>| raw.filter(|value| *value >= 0.0 && value.fract() == 0.0);
+    let dim = |x, y, z| {
+        let extent = |of| {
+            whole(raw.get(of))
+                .filter(|value| *value <= f64::from(u32::MAX))
+                .map(|value| value as u32)
+        };
+        Some(Dim3 { x: extent(x)?, y: extent(y)?, z: extent(z)? })
+    };
+    if shape.grid.is_none()
+        && let Some(grid) = dim(Raw::GridX, Raw::GridY, Raw::GridZ)
+    {
+        shape.grid = Some(grid);
+        shape.blocks = Some(grid.volume());
+    }
+    if shape.block.is_none()
+        && let Some(block) = dim(Raw::BlockX, Raw::BlockY, Raw::BlockZ)
+    {
+        shape.block = Some(block);
+        shape.threads_per_block = Some(block.volume());
+    }
+    shape.blocks = shape.blocks.or_else(|| whole(raw.get(Raw::Blocks)).map(|value| value as u64));
+    shape.threads_per_block =
+        shape.threads_per_block.or_else(|| whole(raw.get(Raw::Threads)).map(|value| value as u64));
+}
+
+/// The `device__attribute_*` columns of a raw page.
+#[derive(Debug, Default)]
+pub(super) struct Attributes(Vec<(usize, Attribute)>);
+
+#[derive(Debug, Clone, Copy)]
+enum Attribute {
+    Name,
+    Major,
+    Minor,
+    Sms,
+    SmClock,
+    MemoryClock,
+    Bus,
+    L2,
+}
+
+impl Attributes {
+    /// Finds the columns in a header.
+    pub(super) fn new(header: &[String]) -> Self {
+        Self(
+            header
+                .iter()
+                .enumerate()
+                .filter_map(|(column, name)| {
+                    let attribute = match name.strip_prefix("device__attribute_")? {
+                        "display_name" => Attribute::Name,
+                        "compute_capability_major" => Attribute::Major,
+                        "compute_capability_minor" => Attribute::Minor,
+                        "multiprocessor_count" => Attribute::Sms,
+                        "clock_rate" => Attribute::SmClock,
+                        "memory_clock_rate" => Attribute::MemoryClock,
+                        "global_memory_bus_width" => Attribute::Bus,
+                        "l2_cache_size" => Attribute::L2,
+                        _ => return None,
+                    };
+                    Some((column, attribute))
+                })
+                .collect(),
+        )
+    }
+
+    /// The cells of a record one after the other, to see whether they changed.
+    pub(super) fn cells(&self, record: &csv::ByteRecord, into: &mut Vec<u8>) {
+        into.clear();
+        for (column, _) in &self.0 {
+            into.extend_from_slice(record.get(*column).unwrap_or_default());
+            into.push(0);
+        }
+    }
+
+    /// Fills a hint from a record; clocks are in kHz, and 0 stands for "not stated" (integrated parts).
+    pub(super) fn complete(
+        &self,
+        hint: &mut DeviceHint,
+        record: &csv::ByteRecord,
+        parse: impl Fn(&[u8]) -> Option<f64>,
+    ) {
+        let (mut major, mut minor) = (None, None);
+        for (column, attribute) in &self.0 {
+            let Some(cell) = record.get(*column) else { continue };
+            let number = parse(cell).filter(|value| *value > 0.0);
+            match attribute {
+                Attribute::Name => {
+                    let name = String::from_utf8_lossy(cell).trim().to_owned();
+                    if !name.is_empty() {
+                        hint.name = Some(name);
+                        hint.name_from = Some("device__attribute_display_name".to_owned());
+                    }
+                }
+                Attribute::Major => major = number,
+                Attribute::Minor => minor = parse(cell),
+                Attribute::Sms => hint.sms = number.map(|value| value as u32),
+                Attribute::SmClock => hint.max_sm_clock = number.map(|khz| Hertz::new(khz * 1e3)),
+                Attribute::MemoryClock => {
+                    hint.max_memory_clock = number.map(|khz| Hertz::new(khz * 1e3));
+                }
+                Attribute::Bus => hint.memory_bus_bits = number.map(|bits| bits as u32),
+                Attribute::L2 => hint.l2_bytes = number.map(|bytes| bytes as u64),
+            }
+        }
+        if hint.compute_capability.is_none()
+            && let (Some(major), Some(minor)) = (major, minor)
+        {
+            hint.compute_capability = Some(format!("{major}.{minor}"));
+        }
+    }
+}
+
+/// A whole number; `ID` and `Process ID` are grouped in some locales.
+fn integer(cell: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    let mark = text.contains([',', '.']);
+    let well_grouped = || {
+        let mut groups = text.split([',', '.']);
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len()))
+            && groups.all(|group| group.len() == 3)
+    };
+    if mark && !well_grouped() {
+        return None;
+    }
+    if !mark {
+        return text.parse().ok();
+    }
+    let digits: String = text.chars().filter(|c| !matches!(c, ',' | '.')).collect();
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::integer;
+
+    #[test]
+    fn grouped_numbers_are_numbers_and_text_is_not() {
+        for (cell, number) in [
+            ("12", Some(12)),
+            ("1,234", Some(1234)),
+            ("52.060", Some(52060)),
+            ("0.5", None),
+            ("loss, 7", None),
+            ("", None),
+            ("-1", None),
+        ] {
+            assert_eq!(integer(cell.as_bytes()), number, "{cell}");
+        }
+    }
+}

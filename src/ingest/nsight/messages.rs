@@ -1,0 +1,180 @@
+//! The profiler's own lines around the table, and what they explain when there is no table.
+
+use crate::ingest::{IngestError, Reading};
+use crate::model::{DeviceHint, Source};
+
+/// What the lines before and within the table tell.
+#[derive(Debug, Default)]
+pub(super) struct Preamble {
+    clues: Vec<String>,
+    keeps_caches: bool,
+    device: Option<String>,
+    devices: usize,
+}
+
+impl Preamble {
+    /// Takes a record inside the table that is none of its rows: a message of the profiler, or the
+    /// header, here told by one of its fields, printed again.
+    pub(super) fn takes(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        (column, title): (usize, &str),
+    ) -> bool {
+        let first = record.get(0).unwrap_or_default();
+        let is_message = first.starts_with(b"==");
+        if is_message {
+            self.line(&String::from_utf8_lossy(first));
+        }
+        let taken = is_message || record.get(column) == Some(title.as_bytes());
+        reading.source.other_lines += u64::from(taken);
+        taken
+    }
+
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: &str) {
+        if let Some(message) = line.strip_prefix("==WARNING== ") {
+            let clue = if message.contains("unmodified GPU clocks") {
+                "GPU clocks were not locked (--clock-control none)".to_owned()
+            } else if message.contains("uncontrolled GPU caches") {
+                self.keeps_caches = true;
+                "caches were not flushed between passes (--cache-control none)".to_owned()
+            } else {
+                format!("profiler warning: {message}")
+            };
+            self.clue(clue);
+        } else if let Some(message) = line.strip_prefix("==ERROR== ") {
+            self.clue(format!("profiler error: {message}"));
+        } else if !line.starts_with("==")
+            && let Some(name) = device_name(line)
+            && self.device.as_deref() != Some(name)
+        {
+            self.devices += 1;
+            self.device = Some(name.to_owned());
+        }
+    }
+
+    fn clue(&mut self, clue: String) {
+        if !self.clues.contains(&clue) {
+            self.clues.push(clue);
+        }
+    }
+
+    /// Moves what was learnt of the profiler to the source.
+    pub(super) fn tell(&mut self, source: &mut Source) {
+        source.clues.append(&mut self.clues);
+        source.keeps_caches |= self.keeps_caches;
+    }
+
+    /// Names the device from the program's own output, if it named exactly one.
+    pub(super) fn complete(&self, hint: &mut DeviceHint) {
+        if hint.name.is_none() && self.devices == 1 {
+            hint.name.clone_from(&self.device);
+            hint.name_from = Some("the program's output before the table".to_owned());
+        }
+    }
+}
+
+/// A product name such as `NVIDIA GeForce RTX 5070` in a line of program output.
+fn device_name(line: &str) -> Option<&str> {
+    let start = [
+        "NVIDIA GeForce ",
+        "NVIDIA RTX ",
+        "NVIDIA A",
+        "NVIDIA H",
+        "NVIDIA B",
+        "NVIDIA L",
+        "NVIDIA T",
+        "Tesla ",
+    ]
+    .iter()
+    .filter_map(|maker| line.find(maker))
+    .min()?;
+    let name = &line[start..];
+    let end = name.find(['(', ',', ';', '|', '[', '\t', ':', '"', '\'']).unwrap_or(name.len());
+    let name = name[..end].trim();
+    // A product has a number in its name; prose does not.
+    (name.len() <= 64 && name.bytes().any(|byte| byte.is_ascii_digit())).then_some(name)
+}
+
+/// Explains a file of profiler messages without a table; `None` if it is no such file.
+pub(in crate::ingest) fn no_table(reading: &Reading<'_>) -> Option<IngestError> {
+    let sample = &reading.sample;
+    let tagged = |tag: &str| sample.lines().enumerate().find(|(_, line)| line.starts_with(tag));
+    let at = |(number, line): (usize, &str), message: &str| {
+        reading.error(format!("{message}: {line:?}")).line(number as u64 + 1)
+    };
+    let errors = sample.lines().enumerate().filter(|(_, line)| line.starts_with("==ERROR=="));
+    for (number, line) in errors {
+        let found = (number, line);
+        if line.contains("ERR_NVGPUCTRPERM") {
+            return Some(at(found, "no table: the profiler was not permitted to read GPU counters").help(
+                "run ncu as root or let the administrator set NVreg_RestrictProfilingToAdminUsers=0 (https://developer.nvidia.com/ERR_NVGPUCTRPERM)",
+            ));
+        }
+        if line.contains("driver resource was unavailable") {
+            return Some(
+                at(found, "no table: another tool held the GPU counters")
+                    .help("stop DCGM or other profilers while ncu runs"),
+            );
+        }
+    }
+    let none =
+        sample.lines().enumerate().find(|(_, line)| line.contains("No kernels were profiled"));
+    if let Some(found) = none {
+        let available: Vec<&str> = sample
+            .lines()
+            .skip_while(|line| !line.starts_with("Available Kernels"))
+            .skip(1)
+            .take_while(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+            .filter_map(|line| line.split_once(". ").map(|(_, name)| name))
+            .collect();
+        let help = if available.is_empty() {
+            "did the program launch kernels in a profiled process? try --target-processes all"
+                .to_owned()
+        } else {
+            format!("the filter matched none of: {}", available.join(", "))
+        };
+        return Some(at(found, "no table: no kernels were profiled").help(help));
+    }
+    if let Some(found) = tagged("==ERROR==") {
+        return Some(at(found, "no table: the profiler failed").help("see the profiler's message"));
+    }
+    if let Some(found) = tagged("==PROF==") {
+        return Some(
+            at(found, "no table follows the profiler's messages")
+                .help("the run was cut before ncu printed its table, or --csv was not given"),
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_named_by_program_output() {
+        for (line, name) in [
+            (
+                "device: NVIDIA GeForce RTX 5070 (sm_120), 48 SMs, 2.625 GHz",
+                Some("NVIDIA GeForce RTX 5070"),
+            ),
+            ("Using Tesla V100-SXM2-16GB", Some("Tesla V100-SXM2-16GB")),
+            ("NVIDIA Announces results", None),
+            ("measuring ceilings ...", None),
+        ] {
+            assert_eq!(device_name(line), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn two_devices_in_the_output_name_none() {
+        let mut preamble = Preamble::default();
+        preamble.line("0: NVIDIA A100-SXM4-80GB");
+        preamble.line("1: NVIDIA H200");
+        let mut hint = DeviceHint::default();
+        preamble.complete(&mut hint);
+        assert_eq!(hint.name, None);
+    }
+}

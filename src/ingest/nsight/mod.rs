@@ -1,0 +1,27 @@
+//! Nsight Compute: its dialects, and what they share of metrics, units, derivations and messages.
+
+mod derive;
+mod form;
+mod identity;
+pub(super) mod long;
+mod messages;
+mod metrics;
+mod nvtx;
+mod row;
+mod rule_texts;
+mod rules;
+pub(super) mod summary;
+mod tensor;
+mod units;
+pub(super) mod wide;
+
+use derive::{Context, Deriver, OriginCache};
+use identity::{Attributes, Identity, complete_shape};
+use messages::Preamble;
+pub(super) use messages::no_table;
+use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
+use rules::RuleColumns;
+use units::{Dimension, unit};
+
+/// The command that gives the best input: one row per launch, all levels, base units.
+const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";

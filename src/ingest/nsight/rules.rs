@@ -1,0 +1,101 @@
+//! Rows that hold a result of Nsight Compute's own rules instead of a metric.
+
+use super::rule_texts::about;
+use crate::ingest::{IngestError, Numerals, Reading};
+use crate::model::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
+
+/// Where a table keeps the results of rules; exports until 2023 have no estimates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RuleColumns {
+    rule: usize,
+    kind: Option<usize>,
+    text: Option<usize>,
+    scope: Option<usize>,
+    speedup: Option<usize>,
+}
+
+const SPEEDUP: &str = "Estimated Speedup";
+
+impl RuleColumns {
+    /// The columns of a header, if it has rules.
+    pub(super) fn new(header: &[String]) -> Option<Self> {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Some(Self {
+            rule: find("Rule Name")?,
+            kind: find("Rule Type"),
+            text: find("Rule Description"),
+            scope: find("Estimated Speedup Type"),
+            speedup: find(SPEEDUP),
+        })
+    }
+
+    /// Reads a record; `None` if it names no rule.
+    ///
+    /// # Errors
+    /// When reading is strict and the estimate is no share.
+    pub(super) fn read(
+        self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+        numerals: Numerals,
+    ) -> Result<Option<ToolAdvice>, IngestError> {
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| record.get(column)).unwrap_or_default().trim_ascii()
+        };
+        let rule = cell(Some(self.rule));
+        if rule.is_empty() {
+            return Ok(None);
+        }
+        let speedup = share(reading, cell(self.scope), cell(self.speedup), line, numerals)?;
+        let text = String::from_utf8_lossy(cell(self.text));
+        let about = about(&String::from_utf8_lossy(rule), &text);
+        Ok(Some(ToolAdvice {
+            rule: reading.name(rule),
+            kind: kind(cell(self.kind)),
+            about: reading.name(about.as_bytes()),
+            speedup,
+        }))
+    }
+}
+
+fn kind(word: &[u8]) -> AdviceKind {
+    match word {
+        b"OPT" => AdviceKind::Optimization,
+        b"WRN" => AdviceKind::Warning,
+        b"ERR" => AdviceKind::Error,
+        b"INF" => AdviceKind::Information,
+        _ => AdviceKind::Unknown,
+    }
+}
+
+/// An estimated speedup; the export has it in percent. One that cannot be used is counted, and its
+/// rule is kept without it.
+fn share(
+    reading: &mut Reading<'_>,
+    scope: &[u8],
+    percent: &[u8],
+    line: u64,
+    numerals: Numerals,
+) -> Result<Option<Speedup>, IngestError> {
+    let scope = match scope {
+        b"global" => Some(SpeedupScope::Global),
+        b"local" => Some(SpeedupScope::Local),
+        _ => None,
+    };
+    let reason = match numerals.parse(percent) {
+        Ok(None) => return Ok(None),
+        Ok(Some(value)) if value < 0.0 => "a share cannot be negative",
+        // Less time than none: only a share of time has this limit.
+        Ok(Some(value)) if value > 100.0 && scope == Some(SpeedupScope::Global) => {
+            "no more than 100 % of the time can go"
+        }
+        Ok(Some(value)) if value.is_finite() => {
+            return Ok(Some(Speedup { scope, share: value / 100.0 }));
+        }
+        _ => "cannot read as share",
+    };
+    let text = String::from_utf8_lossy(percent).into_owned();
+    reading.skip(line, Some(SPEEDUP), &text, reason)?;
+    Ok(None)
+}

@@ -1,0 +1,226 @@
+//! Nsight Compute `--print-summary per-kernel`: minimum, maximum and average over a kernel's launches.
+
+use std::collections::HashMap;
+
+use super::row::Row;
+use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use crate::ingest::reading::fields;
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::{Head, Profiler};
+
+pub(in crate::ingest) const FORMAT: Format = Format {
+    name: "ncu-summary",
+    profiler: Profiler::NsightCompute,
+    summary: "per-kernel summary: averages over the invocations of each kernel",
+    command: "ncu --import report.ncu-rep --csv --print-summary per-kernel --metrics gpu__time_duration.sum,dram__bytes.sum,… > report.csv",
+    sniff,
+    read,
+};
+
+fn is_header(fields: &[String]) -> bool {
+    let has = |name: &str| fields.iter().any(|field| field == name);
+    ["Kernel Name", "Metric Name", "Invocations", "Average"].into_iter().all(has)
+}
+
+fn sniff(sample: &Sample) -> Sniff {
+    match sample.header(|line| line.contains("Invocations"), is_header) {
+        Some(_) => Sniff::Yes("a header with Metric Name, Invocations and Average".to_owned()),
+        None => Sniff::No("no header with Metric Name, Invocations and Average".to_owned()),
+    }
+}
+
+/// Where the value columns are.
+struct Columns {
+    section: Option<usize>,
+    name: usize,
+    unit: Option<usize>,
+    invocations: usize,
+    average: usize,
+    width: usize,
+}
+
+/// The kernel whose rows are being gathered.
+struct Current {
+    /// All cells before the metric: they identify the kernel.
+    key: Vec<Vec<u8>>,
+    head: Head,
+    kernel: Vec<u8>,
+}
+
+struct Table {
+    columns: Columns,
+    identity: Identity,
+    catalog: Catalog,
+    row: Row,
+    current: Option<Current>,
+    /// Kernels read, by the cells that identify them.
+    rows_by_key: HashMap<Vec<Vec<u8>>, usize>,
+    preamble: Preamble,
+    kernels: u32,
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    let mut preamble = Preamble::default();
+    let header = reading.header(
+        |line| line.contains("Invocations") && is_header(&fields(line)),
+        |line| preamble.line(line),
+    )?;
+    let find = |name: &str| header.iter().position(|field| field == name);
+    let (Some(invocations), Some(name), Some(average)) =
+        (find("Invocations"), find("Metric Name"), find("Average"))
+    else {
+        return Err(reading.error("no table found: no line is the header of this format"));
+    };
+    let numerals = numerals(&reading.sample, average);
+    reading.source.numerals = numerals.to_string();
+    let mut table = Table {
+        columns: Columns {
+            section: find("Section Name"),
+            name,
+            unit: find("Metric Unit"),
+            invocations,
+            average,
+            width: header.len(),
+        },
+        identity: Identity::new(&header),
+        catalog: Catalog::default(),
+        row: Row::new(numerals),
+        current: None,
+        rows_by_key: HashMap::new(),
+        preamble,
+        kernels: 0,
+    };
+    let mut records = reading.records();
+    let mut record = csv::ByteRecord::new();
+    while let Some(line) = records.next(&mut record)? {
+        table.record(reading, &record, line)?;
+    }
+    table.flush(reading);
+    reading.source.dialect =
+        format!("per-kernel summary, {} columns; values are averages", header.len());
+    table.preamble.tell(&mut reading.source);
+    reading.source.clues.extend(table.catalog.clues());
+    table.row.finish(reading);
+    Ok(())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl Table {
+    fn record(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = &self.columns;
+        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
+            return Ok(());
+        }
+        reading.source.rows += 1;
+        if record.len() <= columns.average {
+            return reading.misfit(line, record, columns.width);
+        }
+        let key: Vec<Vec<u8>> =
+            record.iter().take(columns.invocations + 1).map(<[u8]>::to_vec).collect();
+        if self.current.as_ref().is_none_or(|current| current.key != key) {
+            self.flush(reading);
+            if !self.start(reading, record, key) {
+                let cell = text(record.get(self.columns.invocations).unwrap_or_default());
+                return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
+            }
+        }
+        self.value(reading, record, line)
+    }
+
+    /// Begins a kernel; false if its number of invocations cannot be read.
+    fn start(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        key: Vec<Vec<u8>>,
+    ) -> bool {
+        let cell = record.get(self.columns.invocations).unwrap_or_default();
+        let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
+        let Some(count) = count else { return false };
+        let (mut head, kernel) = self.identity.head(reading, record);
+        let cells = self.identity.device_cells(record);
+        let preamble = &self.preamble;
+        head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
+        head.id = self.kernels;
+        head.count = count as u32;
+        self.kernels += 1;
+        self.current = Some(Current { key, head, kernel: kernel.to_vec() });
+        true
+    }
+
+    fn value(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &csv::ByteRecord,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let columns = &self.columns;
+        let cell = |column: Option<usize>| {
+            column.and_then(|column| record.get(column)).unwrap_or_default()
+        };
+        let (metric, word) = (text(cell(Some(columns.name))), text(cell(columns.unit)));
+        self.row.raw.saw(kind(&metric));
+        let section = text(cell(columns.section));
+        let Some(wanted) = self.catalog.row(&section, &metric, word == "%") else {
+            return Ok(());
+        };
+        let average = cell(Some(columns.average));
+        let reason = match (self.row.numerals.parse(average), factor(wanted, &word)) {
+            (Ok(None), _) => return Ok(()),
+            (_, Err(reason)) => reason,
+            (Ok(Some(value)), Ok(_)) if value < 0.0 && !wanted.dimension.can_be_negative() => {
+                format!("{} cannot be negative", wanted.dimension.noun())
+            }
+            (Ok(Some(value)), Ok(factor)) => {
+                self.row.raw.set(wanted.slot, value * factor);
+                *reading.source.columns.entry(metric).or_default() += 1;
+                return Ok(());
+            }
+            (Err(_), Ok(_)) => format!("cannot read as {}", wanted.dimension.noun()),
+        };
+        reading.skip(line, Some(&metric), &text(average), reason)
+    }
+
+    /// Ends the current kernel.
+    fn flush(&mut self, reading: &mut Reading<'_>) {
+        let Some(mut current) = self.current.take() else { return };
+        complete_shape(&mut current.head.shape, &self.row.raw);
+        let head = current.head;
+        self.row.derive(reading, &self.catalog, head.device, &current.kernel);
+        // A kernel's rows may come in parts, one section after the other.
+        match self.rows_by_key.get(&current.key) {
+            Some(row) if !reading.contradicts(*row, self.row.values()) => {
+                reading.fill(*row, self.row.values());
+            }
+            _ => {
+                let row = reading.push(head, self.row.values());
+                self.rows_by_key.insert(current.key, row);
+            }
+        }
+        self.row.raw.clear();
+    }
+}
+
+fn factor(wanted: Wanted, word: &str) -> Result<f64, String> {
+    match unit(word) {
+        Some(unit) if unit.dimension == wanted.dimension => Ok(unit.factor * wanted.factor),
+        Some(_) => Err(format!("unit {word:?} is not {}", wanted.dimension.noun())),
+        None => Err(format!("unknown unit {word:?}")),
+    }
+}
+
+fn numerals(sample: &Sample, average: usize) -> Numerals {
+    let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
+        return Numerals::default();
+    };
+    let records = sample.records(rest, 5_000);
+    Numerals::detect(records.iter().filter_map(|record| record.get(average)))
+}

@@ -1,0 +1,85 @@
+//! Words of a class with a key each: its category and its direction.
+
+/// Words with a key each.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident, $key:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names are the field's terms")]
+        pub enum $name { $($variant),* }
+
+        impl $name {
+            /// Every one, in the order used in tables.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The name in files and JSON, such as `data-movement`.
+            #[must_use]
+            pub const fn key(self) -> &'static str {
+                match self { $($name::$variant => $key),* }
+            }
+
+            /// The one of this key.
+            #[must_use]
+            pub fn from_key(key: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.key() == key)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.key())
+            }
+        }
+    };
+}
+
+words! {
+    /// The family of an operation: what limits its kernels when they are large.
+    Category {
+        DotProduct, "dot-product";
+        Elementwise, "elementwise";
+        Reduction, "reduction";
+        DataMovement, "data-movement";
+        Communication, "communication";
+        Other, "other";
+        Unknown, "unknown";
+    }
+}
+
+impl Category {
+    /// The name in reports, such as `data movement`.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::DotProduct => "dot product",
+            Self::DataMovement => "data movement",
+            other => other.key(),
+        }
+    }
+}
+
+words! {
+    /// Which pass of training a kernel belongs to.
+    Direction {
+        Forward, "forward";
+        DataGradient, "data-gradient";
+        WeightGradient, "weight-gradient";
+        Backward, "backward";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_round_trip() {
+        for category in Category::ALL {
+            assert_eq!(Category::from_key(category.key()), Some(*category));
+            assert_eq!(
+                category.label(),
+                category.key().replace("dot-", "dot ").replace("data-", "data ")
+            );
+        }
+    }
+}
