@@ -10,6 +10,7 @@ mod bad;
 mod browser;
 mod cases;
 mod cli;
+mod columns;
 mod custom_rules;
 mod gate;
 mod golden;

@@ -6,7 +6,8 @@ use cel::common::types::CelDouble;
 
 use super::expression::DIVIDE;
 use super::{Fault, Over, nearest};
-use crate::analysis::{Column, Form};
+use crate::analysis::Column;
+use crate::table::Form;
 
 /// What a part of an expression is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

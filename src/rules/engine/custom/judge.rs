@@ -1,13 +1,14 @@
 //! Custom rules on kernels and on launches: what they find goes the way of every other finding.
 
 use super::{Custom, Expression, Over};
-use crate::analysis::{Analysis, Cell, Kernel, Row, State};
+use crate::analysis::{Analysis, Kernel, Row, State};
 use crate::model::{Launch, Profile, Quantity};
 use crate::rules::engine::check::{Findings, Tally, sort, weighed};
 use crate::rules::engine::finding::{Confidence, Finding, Severity};
 use crate::rules::engine::rule::Missing;
 use crate::rules::engine::settings::Settings;
 use crate::rules::engine::subject::Stake;
+use crate::table::Cell;
 use crate::units::Seconds;
 
 /// How the time at stake of custom rules is named.

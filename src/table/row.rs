@@ -1,0 +1,188 @@
+//! A row of a launch table while it is read: cell by cell, by the list of columns.
+
+use super::cell::Cell;
+use super::columns::{LaunchColumn, columns};
+use crate::model::{DeviceHint, Dim3, Origin, OriginKind, Quantity, Shape};
+
+/// Why a cell cannot be used, or the whole row, in lowercase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The cell is missing then.
+    Cell(&'static str),
+    /// Nothing of the row can be used.
+    Row(&'static str),
+}
+
+impl Fault {
+    /// The reason.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Cell(reason) | Self::Row(reason) => reason,
+        }
+    }
+}
+
+/// A launch as a table describes it; what its cells leave out is missing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// The file it was read from at first.
+    pub source: Option<String>,
+    /// The format of that file.
+    pub source_format: Option<String>,
+    /// Whether the profiler said that it left caches as they were between passes.
+    pub keeps_caches: bool,
+    /// Operating-system process.
+    pub process: Option<u32>,
+    /// Number of the launch within its export.
+    pub id: Option<u32>,
+    /// Name as the profiler wrote it.
+    pub kernel: Option<String>,
+    /// Framework operator and its parameters.
+    pub operator: Option<String>,
+    /// What is known of the device.
+    pub device: DeviceHint,
+    /// CUDA stream.
+    pub stream: Option<u32>,
+    /// Executions it stands for.
+    pub launches: Option<u32>,
+    /// Blocks in x, y and z.
+    pub grid: [Option<u32>; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [Option<u32>; 3],
+    /// Blocks of the grid.
+    pub blocks: Option<u64>,
+    /// Threads of a block.
+    pub threads_per_block: Option<u64>,
+    /// Its quantities, in the order of the columns.
+    pub values: Vec<Value>,
+}
+
+/// A quantity of a row, and what stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// Which.
+    pub quantity: Quantity,
+    /// In SI base units.
+    pub value: f64,
+    /// How it came about.
+    pub kind: OriginKind,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+}
+
+impl Value {
+    /// The true value is at least and at most this times it.
+    #[must_use]
+    pub fn bounds(&self) -> [f64; 2] {
+        match (self.low, self.high) {
+            (None, None) => [1.0, 1.0],
+            // A lower end without an upper one: nothing bounds it.
+            (low, high) => [low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY)],
+        }
+    }
+
+    /// How it came about, by this formula.
+    #[must_use]
+    pub fn origin(&self, formula: &str) -> Origin {
+        let [low, high] = self.bounds();
+        Origin::new(self.kind, formula).within(low, high)
+    }
+
+    /// Sets how it came about; what is not known is no measurement.
+    pub(super) fn came_about(&mut self, word: Cell<'_>) -> Result<(), Fault> {
+        let label = word.text().unwrap_or_default();
+        let known = OriginKind::ALL.into_iter().find(|kind| kind.label() == label.trim());
+        self.kind = known.unwrap_or(OriginKind::Modelled);
+        known.map(|_| ()).ok_or(Fault::Cell("not a way in which a value comes about"))
+    }
+}
+
+impl Row {
+    /// Grid and block.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        let extent = |[x, y, z]: [Option<u32>; 3]| Some(Dim3 { x: x?, y: y?, z: z? });
+        Shape {
+            grid: extent(self.grid),
+            block: extent(self.block),
+            blocks: self.blocks,
+            threads_per_block: self.threads_per_block,
+        }
+    }
+
+    /// Adds a quantity, measured unless the next column says otherwise.
+    pub(super) fn measure(&mut self, quantity: Quantity, cell: Cell<'_>) -> Result<(), Fault> {
+        let Some(value) = cell.number() else { return Ok(()) };
+        if value < 0.0 && quantity.is_additive() {
+            return Err(Fault::Cell("negative"));
+        }
+        let kind = OriginKind::Measured;
+        self.values.push(Value { quantity, value, kind, low: None, high: None });
+        Ok(())
+    }
+}
+
+/// Which columns a table has, and where. They are found by name, in any order.
+#[derive(Debug)]
+pub struct Header {
+    /// Place in a record and column, in the order of the list.
+    known: Vec<(usize, &'static LaunchColumn)>,
+    unknown: Vec<String>,
+}
+
+impl Header {
+    /// Looks for the columns among these titles.
+    #[must_use]
+    pub fn new(titles: &[String]) -> Self {
+        let at = |name: &str| titles.iter().position(|title| title == name);
+        let known: Vec<_> =
+            columns().iter().filter_map(|column| Some((at(&column.name)?, column))).collect();
+        let is_known = |at: usize| known.iter().any(|(known, _)| *known == at);
+        let unknown = titles.iter().enumerate().filter(|(at, _)| !is_known(*at));
+        let unknown = unknown.map(|(_, title)| title.clone()).collect();
+        Self { known, unknown }
+    }
+
+    /// Titles that are no columns of the list, or stand there twice.
+    #[must_use]
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// The quantities that have a column.
+    pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
+        self.known.iter().filter(|(_, one)| one.is_value()).filter_map(|(_, one)| one.quantity())
+    }
+
+    /// Reads a record into a row. Cells that cannot be used are told with their place and left out; the
+    /// answer is whether the row as a whole can be used.
+    ///
+    /// # Errors
+    /// Whatever the caller makes of a fault.
+    pub fn read<'c, E>(
+        &self,
+        row: &mut Row,
+        cell: impl Fn(usize) -> &'c [u8],
+        mut tell: impl FnMut(usize, Fault) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut values = std::mem::take(&mut row.values);
+        values.clear();
+        *row = Row { values, ..Row::default() };
+        for (at, column) in self.known.iter().filter(|(at, _)| !cell(*at).is_empty()) {
+            if !column.is_about(row) {
+                continue;
+            }
+            let text = String::from_utf8_lossy(cell(*at));
+            let read = column.form.read(&text).map_err(Fault::Cell);
+            let set = read.and_then(|value| value.map_or(Ok(()), |value| column.set(row, value)));
+            if let Err(fault) = set {
+                tell(*at, fault)?;
+                if matches!(fault, Fault::Row(_)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
