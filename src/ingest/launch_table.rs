@@ -1,7 +1,8 @@
 //! Our own launch table, as `rooflint convert` writes it: CSV, JSON, or Parquet turned into CSV.
 //!
-//! Its columns are those of [`crate::table`], found by their names, in any order; those that are not known
-//! are left alone. An empty cell is missing. The launches of several exports stay apart by the column `source`.
+//! Its columns are those of [`crate::table`], found by their names, in any order; those that are
+//! not known are left alone. An empty cell is missing. The launches of several exports stay apart
+//! by the column `source`.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -82,11 +82,14 @@ impl Form {
             Self::Count => whole(trimmed).map(|count| Some(Cell::Count(count))).ok_or(NO_COUNT),
             Self::Share | Self::Factor | Self::Number(_) => {
                 let number = trimmed.parse().ok().filter(|number: &f64| number.is_finite());
-                number.map(|number| Some(Cell::Number(number))).ok_or("not a number")
+                number.map(|number| Some(Cell::Number(number))).ok_or(NO_NUMBER)
             }
         }
     }
 }
+
+/// What is wrong with a cell that should be a number.
+pub(super) const NO_NUMBER: &str = "not a number";
 
 /// What is wrong with a cell that should be a whole number, or one that fits its place.
 pub(super) const NO_COUNT: &str = "not a count";

@@ -1,12 +1,12 @@
-//! The columns of the launch table, in its order: what each holds, how it is taken from a launch, and how a
-//! launch that is read back gets it.
+//! The columns of the launch table, in its order: what each holds, how it is taken from a launch,
+//! and how a launch that is read back gets it.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-use super::cell::{Cell, Form, NO_COUNT};
-use super::row::{Fault, Row};
+use super::cell::{Cell, Form, NO_COUNT, NO_NUMBER};
+use super::row::{Fault, Row, Value};
 use crate::model::{DeviceHint, Dim3, Launch, Origin, OriginKind, Profile, Quantity};
 use crate::units::Hertz;
 
@@ -15,7 +15,7 @@ type Set = fn(&mut Row, Cell<'_>) -> Result<(), Fault>;
 
 /// Where the value of a column is found, and where it goes.
 #[derive(Clone, Copy)]
-enum Place {
+enum Slot {
     /// What tells a launch from others; tables leave a rare one out where no launch has it.
     Head { get: Get, set: Set, is_rare: bool },
     /// A quantity.
@@ -38,7 +38,7 @@ pub struct LaunchColumn {
     pub about: String,
     /// The words it can hold, where they are few and known; else empty.
     pub words: Vec<&'static str>,
-    place: Place,
+    slot: Slot,
 }
 
 impl fmt::Debug for LaunchColumn {
@@ -48,51 +48,47 @@ impl fmt::Debug for LaunchColumn {
 }
 
 impl LaunchColumn {
-    fn new(name: &str, form: Form, about: &str, place: Place) -> Self {
+    fn new(name: &str, form: Form, about: &str, slot: Slot) -> Self {
         let (name, about) = (name.to_owned(), about.to_owned());
-        Self { name, form, about, words: Vec::new(), place }
+        Self { name, form, about, words: Vec::new(), slot }
     }
 
     /// Its value in a launch; nothing where it is missing or no finite number.
     #[must_use]
     pub fn get<'a>(&self, profile: &'a Profile, launch: &Launch<'a>) -> Option<Cell<'a>> {
-        match self.place {
-            Place::Head { get, .. } => get(profile, launch),
-            Place::Value(quantity) => launch.value(quantity).map(Cell::Number),
-            Place::Origin(quantity) => {
+        match self.slot {
+            Slot::Head { get, .. } => get(profile, launch),
+            Slot::Value(quantity) => launch.value(quantity).map(Cell::Number),
+            Slot::Origin(quantity) => {
                 launch.get(quantity).map(|(_, origin)| Cell::word(origin.kind.label()))
             }
-            Place::Low(quantity) => inexact(launch, quantity).map(|one| Cell::Number(one.low)),
-            Place::High(quantity) => inexact(launch, quantity).map(|one| Cell::Number(one.high)),
+            Slot::Low(quantity) => inexact(launch, quantity).map(|one| Cell::Number(one.low)),
+            Slot::High(quantity) => inexact(launch, quantity).map(|one| Cell::Number(one.high)),
         }
         .and_then(Cell::known)
     }
 
-    /// Puts a value of it into a launch that is read back. Columns are set in the order of the list.
+    /// Puts a value of it into a launch that is read back. Columns are set in the order of the
+    /// list.
     ///
     /// # Errors
     /// [`Fault`] where the value does not fit.
     pub(super) fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), Fault> {
-        match self.place {
-            Place::Head { set, .. } => set(row, cell),
-            Place::Value(quantity) => row.measure(quantity, cell),
-            Place::Origin(_) | Place::Low(_) | Place::High(_) => {
-                let Some(value) = row.values.last_mut() else { return Ok(()) };
-                match self.place {
-                    Place::Low(_) => value.low = cell.number(),
-                    Place::High(_) => value.high = cell.number(),
-                    _ => return value.came_about(cell),
-                }
-                Ok(())
-            }
+        match self.slot {
+            Slot::Head { set, .. } => set(row, cell),
+            Slot::Value(quantity) => row.measure(quantity, cell),
+            Slot::Origin(_) => in_last(row, |value| value.came_about(cell)),
+            Slot::Low(_) => in_last(row, |value| put(cell.number(), &mut value.low, NO_NUMBER)),
+            Slot::High(_) => in_last(row, |value| put(cell.number(), &mut value.high, NO_NUMBER)),
         }
     }
 
-    /// Whether it says something of this launch: how a value came about that is missing says nothing.
+    /// Whether it says something of this launch: how a value came about that is missing says
+    /// nothing.
     pub(super) fn is_about(&self, row: &Row) -> bool {
-        match self.place {
-            Place::Head { .. } | Place::Value(_) => true,
-            Place::Origin(quantity) | Place::Low(quantity) | Place::High(quantity) => {
+        match self.slot {
+            Slot::Head { .. } | Slot::Value(_) => true,
+            Slot::Origin(quantity) | Slot::Low(quantity) | Slot::High(quantity) => {
                 row.values.last().is_some_and(|value| value.quantity == quantity)
             }
         }
@@ -100,23 +96,23 @@ impl LaunchColumn {
 
     /// The quantity it holds, or says more about; none for what tells launches apart.
     pub(super) fn quantity(&self) -> Option<Quantity> {
-        match self.place {
-            Place::Head { .. } => None,
-            Place::Value(quantity)
-            | Place::Origin(quantity)
-            | Place::Low(quantity)
-            | Place::High(quantity) => Some(quantity),
+        match self.slot {
+            Slot::Head { .. } => None,
+            Slot::Value(quantity)
+            | Slot::Origin(quantity)
+            | Slot::Low(quantity)
+            | Slot::High(quantity) => Some(quantity),
         }
     }
 
     /// Whether it holds a quantity itself.
     pub(super) fn is_value(&self) -> bool {
-        matches!(self.place, Place::Value(_))
+        matches!(self.slot, Slot::Value(_))
     }
 
     /// Whether tables leave it out where no launch has it.
     pub(super) fn is_rare(&self) -> bool {
-        matches!(self.place, Place::Head { is_rare: true, .. } | Place::Low(_) | Place::High(_))
+        matches!(self.slot, Slot::Head { is_rare: true, .. } | Slot::Low(_) | Slot::High(_))
     }
 }
 
@@ -139,7 +135,7 @@ fn all() -> Vec<LaunchColumn> {
     for quantity in Quantity::all() {
         let (name, about) = (quantity.column(), quantity.about().trim_end_matches('.'));
         let form = Form::Number(quantity.unit());
-        all.push(LaunchColumn::new(&name, form, about, Place::Value(quantity)));
+        all.push(LaunchColumn::new(&name, form, about, Slot::Value(quantity)));
         // Time, bytes and work are what conclusions rest on: each cell says how it came about.
         if matches!(quantity, Quantity::Duration | Quantity::DramBytes | Quantity::Work(_)) {
             all.extend(beside(&name, quantity));
@@ -150,28 +146,29 @@ fn all() -> Vec<LaunchColumn> {
 
 /// What stands beside a value: how it came about, and how far it may be off.
 fn beside(name: &str, quantity: Quantity) -> [LaunchColumn; 3] {
-    let column = |end: &str, form: Form, about: &str, place: Place| {
-        LaunchColumn::new(&format!("{name}_{end}"), form, about, place)
+    let column = |end: &str, form: Form, about: &str, slot: Slot| {
+        LaunchColumn::new(&format!("{name}_{end}"), form, about, slot)
     };
     let about = format!("how `{name}` came about");
-    let mut origin = column("origin", Form::Text, &about, Place::Origin(quantity));
+    let mut origin = column("origin", Form::Text, &about, Slot::Origin(quantity));
     origin.words = OriginKind::ALL.map(OriginKind::label).to_vec();
     let about = format!("the true `{name}` is at least this times it; missing where it is exact");
-    let low = column("low", Form::Number("1"), &about, Place::Low(quantity));
+    let low = column("low", Form::Number("1"), &about, Slot::Low(quantity));
     let about = format!(
-        "the true `{name}` is at most this times it; missing where it is exact, and beside a `_low` where nothing bounds it"
+        "the true `{name}` is at most this times it; missing where it is exact, and beside a \
+         `_low` where nothing bounds it"
     );
-    [origin, low, column("high", Form::Number("1"), &about, Place::High(quantity))]
+    [origin, low, column("high", Form::Number("1"), &about, Slot::High(quantity))]
 }
 
 /// A column of what tells a launch from others.
 fn column(name: &str, form: Form, about: &str, get: Get, set: Set) -> LaunchColumn {
-    LaunchColumn::new(name, form, about, Place::Head { get, set, is_rare: false })
+    LaunchColumn::new(name, form, about, Slot::Head { get, set, is_rare: false })
 }
 
 /// A column that few tables have.
 fn rare(name: &str, form: Form, about: &str, get: Get, set: Set) -> LaunchColumn {
-    LaunchColumn::new(name, form, about, Place::Head { get, set, is_rare: true })
+    LaunchColumn::new(name, form, about, Slot::Head { get, set, is_rare: true })
 }
 
 fn identity() -> Vec<LaunchColumn> {
@@ -404,17 +401,27 @@ fn extent(dim: Option<Dim3>, of: fn(Dim3) -> u32) -> Option<Cell<'static>> {
 }
 
 fn words(cell: Cell<'_>, place: &mut Option<String>) -> Result<(), Fault> {
-    *place = cell.text().map(Cow::into_owned);
-    Ok(())
+    put(cell.text().map(Cow::into_owned), place, "not a text")
 }
 
 /// A whole number that fits its place.
 fn whole<T: TryFrom<u64>>(cell: Cell<'_>, place: &mut Option<T>) -> Result<(), Fault> {
-    *place = cell.count().and_then(|count| T::try_from(count).ok());
-    if place.is_some() { Ok(()) } else { Err(Fault::Cell(NO_COUNT)) }
+    put(cell.count().and_then(|count| T::try_from(count).ok()), place, NO_COUNT)
 }
 
 fn clock(cell: Cell<'_>, place: &mut Option<Hertz>) -> Result<(), Fault> {
-    *place = cell.number().map(Hertz::new);
-    Ok(())
+    put(cell.number().map(Hertz::new), place, NO_NUMBER)
+}
+
+fn put<T>(value: Option<T>, place: &mut Option<T>, fault: &'static str) -> Result<(), Fault> {
+    *place = value;
+    if place.is_some() { Ok(()) } else { Err(Fault::Cell(fault)) }
+}
+
+/// Changes the value that was read last: what stands beside a value follows it.
+fn in_last(
+    row: &mut Row,
+    change: impl FnOnce(&mut Value) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    row.values.last_mut().map_or(Ok(()), change)
 }

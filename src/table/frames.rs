@@ -148,7 +148,8 @@ pub fn sums(profile: &Profile, by: By) -> Result<Vec<Sum>, FrameError> {
         By::Source => &[SOURCE],
         By::KernelAndSource => &[KERNEL, SOURCE],
     };
-    // Aggregations of the frame library need its lazy engine, which would double what a build compiles.
+    // Aggregations of the frame library need its lazy engine, which would double what a build
+    // compiles.
     let groups = launches.group_by_stable(keys)?.into_groups();
     let sums = groups.iter().map(|group| {
         let rows: Vec<usize> = match group {

@@ -2,6 +2,7 @@
 
 mod cell;
 mod columns;
+mod header;
 mod row;
 mod written;
 
@@ -10,7 +11,8 @@ pub mod frames;
 
 pub use cell::{Cell, Form};
 pub use columns::{LaunchColumn, columns};
-pub use row::{Fault, Header, Row, Value};
+pub use header::Header;
+pub use row::{Fault, Row, Value};
 pub use written::{Cells, Document, Table};
 
 /// Name and major version of the table's schema.

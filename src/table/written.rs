@@ -53,7 +53,8 @@ impl Cells {
     }
 }
 
-/// The table as JSON: what it says of itself comes first, then the launches by the names of the columns.
+/// The table as JSON: what it says of itself comes first, then the launches by the names of the
+/// columns.
 #[derive(Serialize, Deserialize)]
 pub struct Document {
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! One list of columns each for kernels and for launches: whatever shows or reads a figure follows it.
+//! One list of columns each for kernels and for launches: whatever shows or reads a figure follows
+//! it.
 
 use std::collections::BTreeMap;
 

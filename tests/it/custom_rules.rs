@@ -1,8 +1,9 @@
-//! Custom rules as a user writes them: the columns they can ask, what they find, how they are refused.
+//! Custom rules as a user writes them: the columns they can ask, what they find, how they are
+//! refused.
 
 use std::path::Path;
 
-use rooflint::analysis::{self, Options};
+use rooflint::analysis::{self, Options, Place};
 use rooflint::catalog::Catalog;
 use rooflint::config::Config;
 use rooflint::ingest::{self, Input};
@@ -199,9 +200,18 @@ fn the_page_of_columns_is_fresh() {
          Units are SI base units, shares are 0 to 1. A column that a kernel does not have is missing, never \
          zero.\n",
     );
-    for over in Over::ALL {
-        page.push_str(&format!("\n#{}", rules::columns_page(over)));
-    }
+    page.push_str(&rules::columns_page(Over::Kernels).replacen("# ", "\n## ", 1));
+    let shown = |place: Place| {
+        let columns = Over::Kernels.columns().all().iter().filter(|one| one.place == place);
+        columns.map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ")
+    };
+    page.push_str(&format!(
+        "\nFigures of every report, in JSON and CSV alike: {}.\n\nIn CSV only, because JSON has them in \
+         `algorithmic` and `levels`: {}.\n\nThe others can only be asked, or stand in `averages` and `work`.\n",
+        shown(Place::Report),
+        shown(Place::Nested)
+    ));
+    page.push_str(&rules::columns_page(Over::Launches).replacen("# ", "\n## ", 1));
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     check(&docs.join("columns.md"), &page);
 }
@@ -240,7 +250,8 @@ fn every_column_can_be_asked_on_every_fixture() {
             };
             let (key, name) = (over.key(), &column.name);
             config.push_str(&format!(
-                "[[custom-rule]]\nid = \"rule-{number}\"\nover = \"{key}\"\nwhen = '{asked}'\nmessage = \"{{{name}}}\"\n"
+                "[[custom-rule]]\nid = \"rule-{number}\"\nover = \"{key}\"\nwhen = \
+                 '{asked}'\nmessage = \"{{{name}}}\"\n"
             ));
         }
         let settings = rules_of(&config);

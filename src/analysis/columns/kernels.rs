@@ -87,7 +87,7 @@ fn measured() -> Vec<Column> {
         column(
             "flops",
             Number("FLOP"),
-            "floating-point operations of all launches",
+            "floating-point operations of all launches; a fused multiply-add counts 2",
             |_, kernel| kernel.flops.map(|flops| Cell::Number(flops.get())),
         ),
         column(
@@ -198,7 +198,8 @@ fn expected() -> Vec<Column> {
         column(
             "hierarchical_s",
             Number("s"),
-            "expected time if every level of the memory hierarchy counts",
+            "expected time if every level of the memory hierarchy counts; missing where only DRAM \
+             was counted",
             |_, kernel| seconds(kernel.hierarchical),
         ),
         column("binding", Text, "what needs the longest of its times", |_, kernel| {
@@ -257,7 +258,8 @@ fn concluded() -> Vec<Column> {
         column(
             "recoverable_low_s",
             Number("s"),
-            "what a rewrite wins that only just comes near its roofs",
+            "the pessimistic end: what a rewrite wins that only just comes near its roofs, needs \
+             all that was not counted, and moves as much through every level of memory as now",
             |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_low)),
         ),
         column(
@@ -266,16 +268,20 @@ fn concluded() -> Vec<Column> {
             "time that a better implementation can win",
             |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable)),
         ),
-        column("recoverable_upper_s", Number("s"), "measured minus expected time", |_, kernel| {
-            seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper))
-        }),
+        column(
+            "recoverable_upper_s",
+            Number("s"),
+            "the optimistic end: measured minus expected time",
+            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper)),
+        ),
         column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {
             kernel.state.is_modelled().then_some(Cell::Number(kernel.gain))
         }),
         column(
             "coverage",
             Share,
-            "share of what all opportunities can win that it and those above it hold",
+            "share of what all opportunities can win that it and those above it hold; missing \
+             where it is no opportunity",
             |_, kernel| kernel.coverage.map(Cell::Number),
         ),
         column("group", Text, "the group it is counted in", |_, kernel| {

@@ -1,5 +1,6 @@
-//! The figures of a kernel, each declared once: its name with its unit, what it holds and means, where it
-//! comes from, and where it is shown. JSON, CSV, page, custom rules, schema and documents follow.
+//! The figures of a kernel, each declared once: its name with its unit, what it holds and means,
+//! where it comes from, and where it is shown. JSON, CSV, page, custom rules, schema and documents
+//! follow.
 
 mod kernels;
 mod named;

@@ -1,7 +1,8 @@
 //! What the script of the page works on: the kernels as columns, the scene, the findings.
 //!
-//! Numbers are in SI base units with six digits, three more than any shown; missing is `null`. Texts
-//! that repeat (a kernel's name once per grid) stand once, in `strings`, and columns refer to them.
+//! Numbers are in SI base units with six digits, three more than any shown; missing is `null`.
+//! Texts that repeat (a kernel's name once per grid) stand once, in `strings`, and columns refer to
+//! them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -112,8 +113,8 @@ struct SceneData {
     absent: Vec<(&'static str, usize, Number)>,
 }
 
-/// The figures that the page asks for, by their names in the list. Quotients of two of them are left to
-/// the page: share, headroom, intensity, gain.
+/// The figures that the page asks for, by their names in the list. Quotients of two of them are
+/// left to the page: share, headroom, intensity, gain.
 const FIGURES: [&str; 33] = [
     "rank",
     "name",

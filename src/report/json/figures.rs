@@ -1,4 +1,5 @@
-//! The figures of a kernel in the report for programs, and their part of its schema: both from the list.
+//! The figures of a kernel in the report for programs, and their part of its schema: both from the
+//! list.
 
 use std::borrow::Cow;
 

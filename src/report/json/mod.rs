@@ -1,7 +1,7 @@
 //! The report for programs: versioned JSON, SI units in the keys, `null` for missing.
 //!
-//! Within a major version keys are only added. The schema is published from these types, and for the figures
-//! of a kernel from their list.
+//! Within a major version keys are only added. The schema is published from these types, and for
+//! the figures of a kernel from their list.
 
 mod advice;
 mod figures;
