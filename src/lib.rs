@@ -54,6 +54,7 @@ pub mod report;
 pub mod roofline;
 pub mod rules;
 pub mod session;
+pub mod table;
 pub mod taxonomy;
 pub mod units;
 

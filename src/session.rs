@@ -47,7 +47,7 @@ pub enum SessionError {
     /// Its inputs cannot be set beside each other.
     #[cfg(feature = "frames")]
     #[error(transparent)]
-    Inputs(#[from] analysis::frames::FrameError),
+    Inputs(#[from] crate::table::frames::FrameError),
 }
 
 /// A profile with everything that was concluded from it.
@@ -91,7 +91,7 @@ impl Session {
         let mut analysis = self.analyze(profile)?;
         #[cfg(feature = "frames")]
         if profile.sources.len() > 1 {
-            let ranks = analysis::frames::ranks(profile)?;
+            let ranks = analysis::compare_inputs(profile)?;
             analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
         }
         let Config { waivers, groups, rules, .. } = &self.config;

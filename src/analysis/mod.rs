@@ -8,6 +8,8 @@ mod error;
 mod explain;
 mod grouping;
 mod groups;
+#[cfg(feature = "frames")]
+mod inputs;
 mod intent;
 mod kernel;
 mod law;
@@ -19,14 +21,10 @@ mod ranks;
 mod reason;
 mod resolve;
 mod sums;
-mod table;
 mod timers;
 mod verdict;
 mod waivers;
 mod what_if;
-
-#[cfg(feature = "frames")]
-pub mod frames;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,17 +32,18 @@ use std::sync::Arc;
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
 pub use ceilings::CeilingSet;
-pub use columns::{Cell, Column, Columns, Form, Row};
+pub use columns::{Column, Columns, Place, Row};
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use grouping::{Group, GroupTotals, Target, Worst};
+#[cfg(feature = "frames")]
+pub use inputs::compare_inputs;
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
 pub use resolve::DeviceUse;
-pub use table::{Cells, Table};
 pub use timers::Timer;
 pub use waivers::Waiver;
 pub use what_if::{

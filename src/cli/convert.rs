@@ -5,7 +5,7 @@ use super::args::Convert;
 use super::exit::Failure;
 use super::output::{self, Known};
 use super::terminal::Terminal;
-use crate::analysis::Table;
+use crate::table::Table;
 
 #[derive(Debug, Clone, Copy)]
 enum Format {
@@ -37,8 +37,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
 
 #[cfg(feature = "frames")]
 fn parquet(table: &Table) -> Result<Vec<u8>, Failure> {
-    crate::analysis::frames::parquet(table.clone())
-        .map_err(|error| Failure::usage(error.to_string()))
+    crate::table::frames::parquet(table.clone()).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(not(feature = "frames"))]

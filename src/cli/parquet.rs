@@ -1,4 +1,4 @@
-//! Launch tables as Parquet: turned into text before they are read, so that only the analysis knows frames.
+//! Launch tables as Parquet: turned into text before they are read, so that only the table knows frames.
 
 #[cfg(feature = "frames")]
 use std::{fs::File, io::Read, path::Path};
@@ -35,8 +35,8 @@ fn is_parquet(path: &Path) -> bool {
 
 #[cfg(feature = "frames")]
 fn text(path: &Path) -> Result<String, Failure> {
-    use crate::analysis::frames;
     use crate::ingest::IngestError;
+    use crate::table::frames;
 
     let refused = |message: String| {
         let help = "give a table that `rooflint convert` wrote, or the export it was made from";

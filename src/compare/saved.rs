@@ -7,8 +7,8 @@ use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::rules::Severity;
 use crate::units::ExactSum;
 
-/// Name of the report for programs, and the major version that is read.
-const REPORT: &str = "rooflint/report/1";
+/// Names of the report for programs with the major versions that are read.
+const REPORTS: [&str; 2] = ["rooflint/report/2", "rooflint/report/1"];
 
 /// How the names of our own documents begin.
 const OWN: [&str; 2] = ["rooflint/report/", "rooflint/run/"];
@@ -138,8 +138,11 @@ impl Run {
     pub fn from_report(text: &str) -> Result<Self, String> {
         let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match head.schema.as_deref() {
-            Some(REPORT) => {}
-            Some(other) => return Err(format!("its schema is {other:?}, and {REPORT:?} is read")),
+            Some(known) if REPORTS.contains(&known) => {}
+            Some(other) => {
+                let [now, before] = REPORTS;
+                return Err(format!("its schema is {other:?}; {now:?} and {before:?} are read"));
+            }
             None => return Err("it has no key \"schema\"".to_owned()),
         }
         let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -315,8 +318,8 @@ mod tests {
         for (from, to, told) in [
             (
                 "report/1",
-                "report/2",
-                "its schema is \"rooflint/report/2\", and \"rooflint/report/1\" is read",
+                "report/3",
+                "its schema is \"rooflint/report/3\"; \"rooflint/report/2\" and \"rooflint/report/1\" are read",
             ),
             ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
             ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),

@@ -194,7 +194,7 @@ fn several_outputs_are_written_at_once() {
     assert!(run.stdout.starts_with("GPU time"));
     let read = |path: &str| std::fs::read_to_string(path).unwrap();
     let document: serde_json::Value = serde_json::from_str(&read(&json)).unwrap();
-    assert_eq!(document["schema"], "rooflint/report/1");
+    assert_eq!(document["schema"], "rooflint/report/2");
     assert!(read(&markdown).starts_with("## Roofline report"));
     assert_eq!(read(&table).lines().count(), 1 + document["kernels"].as_array().unwrap().len());
     // Nothing but the outputs is left in the folder.

@@ -11,6 +11,7 @@ mod browser;
 mod cases;
 mod circles;
 mod cli;
+mod columns;
 mod custom_rules;
 mod gate;
 mod golden;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use rooflint::analysis::{Analysis, Kernel, Table};
+use rooflint::analysis::{Analysis, Kernel};
 use rooflint::compare::Run;
 use rooflint::ingest::{self, Input};
 use rooflint::model::Profile;
 use rooflint::report::{self, Report, Style};
 use rooflint::session::{Judged, Session};
+use rooflint::table::Table;
 
 use crate::golden;
 

@@ -1,15 +1,27 @@
-//! What can be asked of a kernel: the columns of the CSV report, what its name tells, the quantities.
+//! The list of a kernel's figures; then what its name tells, and the quantities of its launches.
 
-use super::{Cell, Column, Form, Get, named};
+use super::{Column, Get, Place, named};
 use crate::analysis::{Analysis, Binding, Kernel, State};
 use crate::model::{MemoryLevel, OriginKind, Quantity};
 use crate::roofline::Limiter;
+use crate::table::{Cell, Form};
 use crate::units::Seconds;
 
 type Of = for<'a> fn(&'a Analysis, &'a Kernel) -> Option<Cell<'a>>;
 
+/// A figure of every report.
 fn column(name: &str, form: Form, about: &str, get: Of) -> Column {
-    Column::new(name, form, about, Get::Kernel(get))
+    Column::new(name, form, about, Get::Kernel(get)).shown_in(Place::Report)
+}
+
+/// A figure that JSON has within what it belongs to.
+fn nested(name: &str, form: Form, about: &str, get: Of) -> Column {
+    column(name, form, about, get).shown_in(Place::Nested)
+}
+
+/// A figure for custom rules.
+fn asked(name: &str, form: Form, about: &str, get: Of) -> Column {
+    column(name, form, about, get).shown_in(Place::Rules)
 }
 
 pub(super) fn columns() -> Vec<Column> {
@@ -29,24 +41,28 @@ fn identity() -> Vec<Column> {
     vec![
         column("rank", Count, "place in the ranking, from 1", |_, kernel| {
             Some(Cell::Count(kernel.rank as u64))
-        }),
-        column("name", Text, "short name", |_, kernel| Some(Cell::Text(&kernel.name))),
+        })
+        .always(),
+        column("name", Text, "short name", |_, kernel| Some(Cell::word(&kernel.name))).always(),
         column("full_name", Text, "name as the profiler wrote it", |_, kernel| {
-            Some(Cell::Text(&kernel.full_name))
-        }),
+            Some(Cell::word(&kernel.full_name))
+        })
+        .always(),
         column("operator", Text, "framework operator and its parameters", |_, kernel| {
-            kernel.operator.as_deref().map(Cell::Text)
+            kernel.operator.as_deref().map(Cell::word)
         }),
         column("device", Text, "name of the device", |analysis, kernel| {
-            Some(Cell::Text(analysis.devices[kernel.device].name()))
-        }),
+            Some(Cell::word(analysis.devices[kernel.device].name()))
+        })
+        .always(),
         column("blocks", Count, "blocks of the grid", |_, kernel| {
             kernel.shape.blocks.map(Cell::Count)
         }),
         column("threads_per_block", Count, "threads of a block", |_, kernel| {
             kernel.shape.threads_per_block.map(Cell::Count)
         }),
-        column("launches", Count, "executions", |_, kernel| Some(Cell::Count(kernel.launches))),
+        column("launches", Count, "executions", |_, kernel| Some(Cell::Count(kernel.launches)))
+            .always(),
     ]
 }
 
@@ -56,16 +72,22 @@ fn measured() -> Vec<Column> {
         column("measured_s", Number("s"), "measured time of all launches", |_, kernel| {
             seconds(is_timed(kernel).then_some(kernel.measured))
         }),
-        column("mean_s", Number("s"), "measured time of one launch on average", |_, kernel| {
+        asked("mean_s", Number("s"), "measured time of one launch on average", |_, kernel| {
             seconds(is_timed(kernel).then(|| kernel.mean()))
         }),
+        asked(
+            "judged_s",
+            Number("s"),
+            "measured time of the launches that were judged; expected time is that of these",
+            |_, kernel| seconds(is_timed(kernel).then_some(kernel.modelled)),
+        ),
         column("share", Share, "measured time over that of the run", |_, kernel| {
             is_timed(kernel).then_some(Cell::Number(kernel.share))
         }),
         column(
             "flops",
             Number("FLOP"),
-            "floating-point operations of all launches",
+            "floating-point operations of all launches; a fused multiply-add counts 2",
             |_, kernel| kernel.flops.map(|flops| Cell::Number(flops.get())),
         ),
         column(
@@ -81,8 +103,9 @@ fn measured() -> Vec<Column> {
             |_, kernel| kernel.bytes.map(|bytes| Cell::Number(bytes.get())),
         ),
         column("provenance", Text, "how bytes and operations came about", |_, kernel| {
-            Some(Cell::Text(kernel.provenance_label()))
+            Some(Cell::word(kernel.provenance_label()))
         })
+        .always()
         .of(OriginKind::ALL.map(OriginKind::label).into_iter().chain(["none"])),
     ]
 }
@@ -91,7 +114,7 @@ fn measured() -> Vec<Column> {
 fn needed() -> Vec<Column> {
     use Form::{Factor, Number};
     vec![
-        column(
+        nested(
             "algorithmic_operations",
             Number("OP"),
             "operations that the closed form needs, of all launches",
@@ -100,7 +123,7 @@ fn needed() -> Vec<Column> {
                 Some(Cell::Number(needed.operations.get() * kernel.launches as f64))
             },
         ),
-        column(
+        nested(
             "algorithmic_bytes",
             Number("B"),
             "compulsory bytes of the closed form, of all launches",
@@ -109,10 +132,10 @@ fn needed() -> Vec<Column> {
                 Some(Cell::Number(needed.bytes.get() * kernel.launches as f64))
             },
         ),
-        column("traffic_factor", Factor, "bytes counted over compulsory ones", |_, kernel| {
+        nested("traffic_factor", Factor, "bytes counted over compulsory ones", |_, kernel| {
             kernel.algorithmic.as_deref()?.traffic_factor.map(Cell::Number)
         }),
-        column("work_factor", Factor, "operations counted over needed ones", |_, kernel| {
+        nested("work_factor", Factor, "operations counted over needed ones", |_, kernel| {
             kernel.algorithmic.as_deref()?.work_factor.map(Cell::Number)
         }),
     ]
@@ -137,7 +160,7 @@ fn intensity() -> Vec<Column> {
 }
 
 fn expected() -> Vec<Column> {
-    use Form::{Factor, Number, Text};
+    use Form::{Factor, Number, Text, Truth};
     vec![
         column("t_mem_s", Number("s"), "time its bytes need at least", |_, kernel| {
             seconds(kernel.memory_time)
@@ -145,10 +168,10 @@ fn expected() -> Vec<Column> {
         column("t_math_s", Number("s"), "time its operations need at least", |_, kernel| {
             seconds(kernel.math_time)
         }),
-        column("t_l1_s", Number("s"), "time its L1 traffic needs at least", |_, kernel| {
+        nested("t_l1_s", Number("s"), "time its L1 traffic needs at least", |_, kernel| {
             seconds(kernel.level_time(MemoryLevel::L1))
         }),
-        column(
+        nested(
             "t_shared_s",
             Number("s"),
             "time its shared-memory traffic needs at least",
@@ -157,13 +180,13 @@ fn expected() -> Vec<Column> {
         column("t_l2_s", Number("s"), "time its L2 traffic needs at least", |_, kernel| {
             seconds(kernel.level_time(MemoryLevel::L2))
         }),
-        column(
+        nested(
             "t_system_s",
             Number("s"),
             "time its traffic to and from the host's memory needs at least",
             |_, kernel| seconds(kernel.level_time(MemoryLevel::System)),
         ),
-        column(
+        nested(
             "t_peer_s",
             Number("s"),
             "time its traffic to and from other devices needs at least",
@@ -175,11 +198,12 @@ fn expected() -> Vec<Column> {
         column(
             "hierarchical_s",
             Number("s"),
-            "expected time if every level of the memory hierarchy counts",
+            "expected time if every level of the memory hierarchy counts; missing where only DRAM \
+             was counted",
             |_, kernel| seconds(kernel.hierarchical),
         ),
         column("binding", Text, "what needs the longest of its times", |_, kernel| {
-            kernel.binding().map(|binding| Cell::Text(binding.key()))
+            kernel.binding().map(|binding| Cell::word(binding.key()))
         })
         .of(std::iter::once(Binding::Math)
             .chain(MemoryLevel::ALL.map(Binding::Memory))
@@ -190,6 +214,13 @@ fn expected() -> Vec<Column> {
             "the most the expected time can be, given what was not counted; missing if unbounded",
             |_, kernel| seconds(kernel.expected_high),
         ),
+        column(
+            "expected_is_lower_bound",
+            Truth,
+            "whether `expected_s` leaves out work that nobody counted",
+            |_, kernel| Some(Cell::Truth(kernel.is_lower_bound())),
+        )
+        .always(),
         column(
             "structural_s",
             Number("s"),
@@ -209,18 +240,26 @@ fn concluded() -> Vec<Column> {
     use Form::{Factor, Number, Share, Text};
     vec![
         column("limiter", Text, "what the algorithm meets first", |_, kernel| {
-            Some(Cell::Text(kernel.limiter.label()))
+            Some(Cell::word(kernel.limiter.label()))
         })
+        .always()
         .of(Limiter::ALL.map(Limiter::label)),
-        column("state", Text, "the conclusion", |_, kernel| Some(Cell::Text(kernel.state.key())))
+        column("state", Text, "the conclusion", |_, kernel| Some(Cell::word(kernel.state.key())))
+            .always()
             .of(State::ALL.map(State::key)),
         column("reason", Text, "why it is in that state", |_, kernel| {
-            Some(Cell::Text(kernel.reason.as_str()))
-        }),
+            Some(Cell::word(kernel.reason.as_str()))
+        })
+        .always(),
+        column("meaning", Text, "what that means for the user, in a sentence", |_, kernel| {
+            Some(Cell::Text(kernel.meaning().into()))
+        })
+        .always(),
         column(
             "recoverable_low_s",
             Number("s"),
-            "what a rewrite wins that only just comes near its roofs",
+            "the pessimistic end: what a rewrite wins that only just comes near its roofs, needs \
+             all that was not counted, and moves as much through every level of memory as now",
             |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_low)),
         ),
         column(
@@ -229,21 +268,26 @@ fn concluded() -> Vec<Column> {
             "time that a better implementation can win",
             |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable)),
         ),
-        column("recoverable_upper_s", Number("s"), "measured minus expected time", |_, kernel| {
-            seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper))
-        }),
+        column(
+            "recoverable_upper_s",
+            Number("s"),
+            "the optimistic end: measured minus expected time",
+            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper)),
+        ),
         column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {
             kernel.state.is_modelled().then_some(Cell::Number(kernel.gain))
         }),
         column(
             "coverage",
             Share,
-            "share of what all opportunities can win that it and those above it hold",
+            "share of what all opportunities can win that it and those above it hold; missing \
+             where it is no opportunity",
             |_, kernel| kernel.coverage.map(Cell::Number),
         ),
         column("group", Text, "the group it is counted in", |_, kernel| {
-            Some(Cell::Text(&kernel.group))
-        }),
+            Some(Cell::word(&kernel.group))
+        })
+        .always(),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! What a kernel's name tells, as columns; a hint, never a counter.
 
-use super::{Cell, Column, Form, Get};
+use super::{Column, Get, Place};
+use crate::table::{Cell, Form};
 use crate::taxonomy::{Category, Class, Direction, Kind};
 
 type Of = for<'a> fn(&'a Class) -> Option<Cell<'a>>;
@@ -13,19 +14,21 @@ pub(super) fn columns() -> Vec<Column> {
     use Form::{Count, Text, Truth};
     vec![
         column("category", Text, "family of the operation", |class| {
-            Some(Cell::Text(class.category.key()))
+            Some(Cell::word(class.category.key()))
         })
-        .of(Category::ALL.iter().map(|one| one.key())),
-        column("kind", Text, "the operation", |class| class.kind.map(|one| Cell::Text(one.key())))
+        .of(Category::ALL.iter().map(|one| one.key()))
+        .shown_in(Place::Report)
+        .always(),
+        column("kind", Text, "the operation", |class| class.kind.map(|one| Cell::word(one.key())))
             .of(Kind::ALL.iter().map(|one| one.key())),
         column("library", Text, "where the kernel comes from, such as `cublas`", |class| {
-            class.library.as_deref().map(Cell::Text)
+            class.library.as_deref().map(Cell::word)
         }),
         column("tensor", Truth, "whether it uses tensor cores; only products do", |class| {
             class.tensor.map(Cell::Truth)
         }),
         column("format", Text, "number format of the first operand, such as `bf16`", |class| {
-            class.formats.a.map(|format| Cell::Text(format.name()))
+            class.formats.a.map(|format| Cell::word(format.name()))
         }),
         column("tile_m", Count, "rows of a block's output tile", |class| {
             count(class.tile.map(|(rows, _)| rows))
@@ -40,17 +43,17 @@ pub(super) fn columns() -> Vec<Column> {
             count(class.alignment)
         }),
         column("layout", Text, "transposition of A and B, or order of dimensions", |class| {
-            class.layout.as_deref().map(Cell::Text)
+            class.layout.as_deref().map(Cell::word)
         }),
         column("split_k", Truth, "whether the sum over K is divided between blocks", |class| {
             Some(Cell::Truth(class.split_k))
         }),
         column("direction", Text, "pass of training", |class| {
-            class.direction.map(|one| Cell::Text(one.key()))
+            class.direction.map(|one| Cell::word(one.key()))
         })
         .of(Direction::ALL.iter().map(|one| one.key())),
         column("built_for", Text, "architecture it was built for, such as `sm_90`", |class| {
-            class.built_for.as_ref().map(|built| Cell::Text(&built.name))
+            class.built_for.as_ref().map(|built| Cell::word(&built.name))
         }),
     ]
 }

@@ -17,18 +17,18 @@ function layOnBench(k) {
   const known = BENCH.devices.findIndex(([name]) => name === DATA.devices[K.device[k]]);
   if (known >= 0) takeDevice(known);
   const { s } = bench;
-  if (K.bytes[k] > 0 && K.memory[k] > 0) s.bandwidth = K.bytes[k] / K.memory[k];
-  if (K.flops[k] > 0 && K.math[k] > 0) s.peak = K.flops[k] / K.math[k];
+  if (K.bytes[k] > 0 && K.t_mem_s[k] > 0) s.bandwidth = K.bytes[k] / K.t_mem_s[k];
+  if (K.flops[k] > 0 && K.t_math_s[k] > 0) s.peak = K.flops[k] / K.t_math_s[k];
   const main = K.work[k].reduce((most, one) => (most == null || one[2] > most[2] ? one : most), null);
-  if (main && K.math[k] > 0) bench.pipe = main[0];
+  if (main && K.t_math_s[k] > 0) bench.pipe = main[0];
   const l2 = K.levels[k].find(([level]) => DATA.levels[level][0] === "l2");
   Object.assign(s, {
     operations: each(K.flops[k] ?? 0), bytes: each(K.bytes[k]), fixed: DATA.fixed,
-    blocks: K.blocks[k] ?? 4 * s.sms, resident: 1, reuse: l2 && K.bytes[k] > 0 ? Math.max(1, l2[1] / K.bytes[k]) : 1,
+    blocks: K.blocks[k] || 4 * s.sms, resident: 1, reuse: l2 && K.bytes[k] > 0 ? Math.max(1, l2[1] / K.bytes[k]) : 1,
   });
   byId("bench-look").textContent = "";
   Object.assign(bench, { form: null, case: null, misfit: "", name: `a launch of ${elide(nameOf(k), 40)}` });
-  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalogue: SMs, clock and on-chip bandwidth of the ${BENCH.devices[bench.device][0]} stand in.` : ""}${K.blocks[k] == null ? " Its grid is not known: four blocks per SM stand in." : ""} How many blocks fit on an SM is not told: one stands in.`;
+  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalogue: SMs, clock and on-chip bandwidth of the ${BENCH.devices[bench.device][0]} stand in.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM stand in." : ""} How many blocks fit on an SM is not told: one stands in.`;
   rebuildBench();
   replay();
   byId("bench-section").scrollIntoView();

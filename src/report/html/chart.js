@@ -297,7 +297,7 @@ function paintDots() {
   pen.scale(density, density);
   pen.translate(-left, -top);
   paintGrid(pen);
-  const colours = DATA.limiters.map((limiter) => colour(`mark-${limiter}`));
+  const colours = DATA.words.limiter.map((limiter) => colour(`mark-${limiter}`));
   const ground = colour("ground");
   const crowded = chart.dots.length > CROWD;
   pen.lineWidth = 1.6;

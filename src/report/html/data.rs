@@ -1,7 +1,8 @@
 //! What the script of the page works on: the kernels as columns, the scene, the findings.
 //!
-//! Numbers are in SI base units with six digits, three more than any shown; missing is `null`. Texts
-//! that repeat (a kernel's name once per grid) stand once, in `strings`, and columns refer to them.
+//! Numbers are in SI base units with six digits, three more than any shown; missing is `null`.
+//! Texts that repeat (a kernel's name once per grid) stand once, in `strings`, and columns refer to
+//! them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,12 +11,11 @@ use serde::{Serialize, Serializer};
 use super::super::scene::{self, Roof, Scene};
 use super::super::view::{Style, printable, shape};
 use super::super::{Report, explained, numbers, tool_advice};
-use crate::analysis::{Algorithmic, Binding, Kernel, NEAR, State};
+use crate::analysis::{Algorithmic, Analysis, Column, Columns, Kernel, NEAR, Row, State};
 use crate::model::{MemoryLevel, Pipe};
-use crate::roofline::Limiter;
 use crate::rules::{Finding, NOT_ESTIMATED};
+use crate::table::Cell;
 use crate::taxonomy::Category;
-use crate::units::Seconds;
 
 /// The data of a page as JSON that may stand inside a script element.
 pub(super) fn json(report: &Report<'_>, style: &Style) -> String {
@@ -74,14 +74,17 @@ struct Data {
     fixed: Number,
     /// Headroom up to which a kernel is near its roofs.
     near: f64,
+    /// Whether kernels are shown by their names as the profiler wrote them.
+    full_names: bool,
+    /// The words of the columns that hold positions among them.
+    words: BTreeMap<&'static str, &'static [&'static str]>,
     states: Vec<[&'static str; 2]>,
     categories: Vec<[&'static str; 2]>,
-    limiters: Vec<&'static str>,
     levels: Vec<[&'static str; 3]>,
     pipes: Vec<[&'static str; 3]>,
     devices: Vec<String>,
     scenes: Vec<SceneData>,
-    kernels: Columns,
+    kernels: Kernels,
     /// By position of the kernel.
     findings: BTreeMap<usize, Vec<FindingData>>,
     /// What the algorithm needs, by position of the kernel.
@@ -110,54 +113,67 @@ struct SceneData {
     absent: Vec<(&'static str, usize, Number)>,
 }
 
-/// One entry per kernel in every column. Quotients of two columns are left to the page: headroom,
-/// intensity, gain.
+/// The figures that the page asks for, by their names in the list. Quotients of two of them are
+/// left to the page: share, headroom, intensity, gain.
+const FIGURES: [&str; 33] = [
+    "rank",
+    "name",
+    "full_name",
+    "operator",
+    "blocks",
+    "launches",
+    "measured_s",
+    "judged_s",
+    "flops",
+    "bytes",
+    "provenance",
+    "ridge_point_flop_per_byte",
+    "t_mem_s",
+    "t_math_s",
+    "expected_s",
+    "hierarchical_s",
+    "binding",
+    "expected_high_s",
+    "expected_is_lower_bound",
+    "structural_s",
+    "headroom_low",
+    "limiter",
+    "state",
+    "reason",
+    "meaning",
+    "recoverable_low_s",
+    "recoverable_s",
+    "recoverable_upper_s",
+    "coverage",
+    "group",
+    "category",
+    "kind",
+    "library",
+];
+
+/// One entry per kernel in every column.
 #[derive(Serialize, Default)]
-struct Columns {
-    rank: Vec<usize>,
-    name: Vec<Text>,
-    full: Vec<Text>,
-    operator: Vec<Option<Text>>,
-    shape: Vec<Text>,
-    state: Vec<usize>,
-    category: Vec<usize>,
-    /// The operation that the name tells, and the library.
-    kind: Vec<Option<Text>>,
-    limiter: Vec<Option<usize>>,
+struct Kernels {
+    #[serde(flatten)]
+    figures: BTreeMap<&'static str, Vec<Entry>>,
+    /// Position among the devices.
     device: Vec<usize>,
-    /// Blocks of a launch.
-    blocks: Vec<Option<u64>>,
-    launches: Vec<u64>,
-    measured: Vec<Maybe>,
-    /// Measured time of the launches that were judged, where those are not all.
-    judged: Vec<Maybe>,
-    expected: Vec<Maybe>,
-    /// Whether the expected time is a lower bound, and of what at most.
-    bound: Vec<u8>,
-    high: Vec<Maybe>,
-    low: Vec<Maybe>,
-    structural: Vec<Maybe>,
-    /// What can be won: pessimistic, realistic, optimistic.
-    least: Vec<Maybe>,
-    win: Vec<Maybe>,
-    most: Vec<Maybe>,
-    coverage: Vec<Maybe>,
-    group: Vec<Option<usize>>,
-    bytes: Vec<Maybe>,
-    flops: Vec<Maybe>,
-    ridge: Vec<Maybe>,
-    memory: Vec<Maybe>,
-    math: Vec<Maybe>,
-    hierarchical: Vec<Maybe>,
-    binding: Vec<Option<Text>>,
-    provenance: Vec<Text>,
-    reason: Vec<Text>,
-    meaning: Vec<Text>,
+    /// Grid and block, as tables show them.
+    shape: Vec<Text>,
     uncounted: Vec<Option<Text>>,
     /// Pipe, operations, the time they need, and how they were counted.
     work: Vec<Vec<(usize, Number, Number, Text)>>,
     /// Level, bytes and the time they need.
     levels: Vec<Vec<(usize, Number, Maybe)>>,
+}
+
+/// A figure of one kernel: words as positions, yes and no as 1 and 0.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry {
+    Missing,
+    Whole(u64),
+    Number(Number),
 }
 
 #[derive(Serialize)]
@@ -209,12 +225,11 @@ impl Strings {
 fn data(report: &Report<'_>, style: &Style) -> Data {
     let analysis = report.analysis;
     let mut strings = Strings::default();
-    let mut columns = Columns::default();
+    let mut kernels = Kernels::default();
     let (mut findings, mut needed, mut told) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
-    let groups: Vec<&str> = own.map(|group| &*group.name).collect();
     for (position, kernel) in analysis.kernels.iter().enumerate() {
-        columns.add(kernel, style, &mut strings);
+        kernels.add(analysis, kernel, &mut strings);
         let found = report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
         if !found.is_empty() {
             let found = found.iter().map(|one| finding(one, &mut strings)).collect();
@@ -227,17 +242,19 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
             let rows = tool_advice::rows(kernel).map(|row| row.map(|text| strings.of(&text)));
             told.insert(position, rows.collect());
         }
-        let group = groups.iter().position(|group| **group == *kernel.group);
-        columns.group.push(group);
     }
     Data {
         total: Number(analysis.totals.measured.get()),
         threshold: Number(analysis.threshold),
         fixed: Number(analysis.fixed_cost.get()),
         near: NEAR,
+        full_names: style.full_names,
+        words: figures()
+            .map(|one| (&*one.name, &*one.words))
+            .filter(|one| !one.1.is_empty())
+            .collect(),
         states: State::ALL.iter().map(|state| [state.key(), state.label()]).collect(),
         categories: Category::ALL.iter().map(|one| [one.key(), one.label()]).collect(),
-        limiters: LIMITERS.iter().map(|limiter| limiter.label()).collect(),
         levels: MemoryLevel::ALL
             .iter()
             .map(|level| [level.key(), level.label(), level.symbol()])
@@ -245,16 +262,18 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         pipes: Pipe::ALL.iter().map(|pipe| [pipe.key(), pipe.label(), pipe.operation()]).collect(),
         devices: analysis.devices.iter().map(|device| printable(device.name())).collect(),
         scenes: scene::scenes(report).iter().map(scene).collect(),
-        kernels: columns,
+        kernels,
         findings,
         needed,
         told,
-        groups: groups.into_iter().map(printable).collect(),
+        groups: own.map(|group| printable(&group.name)).collect(),
         strings: strings.texts,
     }
 }
 
-const LIMITERS: [Limiter; 4] = [Limiter::Memory, Limiter::Math, Limiter::Latency, Limiter::Unknown];
+fn figures() -> impl Iterator<Item = &'static Column> {
+    FIGURES.iter().filter_map(|name| Columns::of_kernels().get(name))
+}
 
 /// Where something stands in a list of all of its kind.
 fn position<T: PartialEq>(all: &[T], one: &T) -> usize {
@@ -283,43 +302,25 @@ fn scene(scene: &Scene) -> SceneData {
     }
 }
 
-impl Columns {
-    fn add(&mut self, kernel: &Kernel, style: &Style, strings: &mut Strings) {
-        self.name(kernel, style, strings);
-        // No roof of this device says how long communication takes.
-        let roofless = kernel.state == State::NotRoofline;
-        let judged = kernel.state.is_modelled();
-        let number = |value: f64| Some(Number(value));
-        let positive = |value: f64| Some(Number(value)).filter(|one| one.0 > 0.0);
-        let unless = |value: Option<f64>| value.filter(|_| !roofless).map(Number);
-        self.state.push(position(&State::ALL, &kernel.state));
-        let limiter = Some(kernel.limiter).filter(|_| !roofless);
-        self.limiter.push(limiter.map(|limiter| position(&LIMITERS, &limiter)));
-        self.launches.push(kernel.launches);
-        // A time of zero is a missing one.
-        self.measured.push(positive(kernel.measured.get()));
-        let judged_in_part = kernel.modelled != kernel.measured;
-        self.judged.push(number(kernel.modelled.get()).filter(|_| judged_in_part));
-        self.expected.push(unless(kernel.expected.map(Seconds::get)));
-        self.bound.push(u8::from(kernel.is_lower_bound() && !roofless));
-        let high = kernel.expected_high.filter(|_| kernel.is_lower_bound());
-        self.high.push(unless(high.map(Seconds::get)));
-        self.low.push(unless(kernel.headroom_low.filter(|_| kernel.is_lower_bound())));
-        self.structural.push(unless(kernel.structural.map(Seconds::get)));
-        self.least.push(number(kernel.recoverable_low.get()).filter(|_| judged));
-        self.win.push(number(kernel.recoverable.get()).filter(|_| judged));
-        self.most.push(number(kernel.recoverable_upper.get()).filter(|_| judged));
-        self.coverage.push(kernel.coverage.map(Number));
-        self.bytes.push(kernel.bytes.map(|bytes| Number(bytes.get())));
-        self.flops.push(kernel.flops.map(|flops| Number(flops.get())));
-        self.ridge.push(kernel.ridge_point.map(|ridge| Number(ridge.get())));
-        self.memory.push(kernel.memory_time.map(|time| Number(time.get())));
-        self.math.push(kernel.math_time.map(|time| Number(time.get())));
-        self.hierarchical.push(unless(kernel.hierarchical.map(Seconds::get)));
-        self.binding.push(kernel.binding().map(|binding| strings.of(Binding::label(binding))));
-        self.provenance.push(strings.of(kernel.provenance_label()));
-        self.reason.push(strings.of(kernel.reason.as_str()));
-        self.meaning.push(strings.of(&kernel.meaning()));
+impl Kernels {
+    fn add(&mut self, analysis: &Analysis, kernel: &Kernel, strings: &mut Strings) {
+        let row = Row::Kernel(analysis, kernel);
+        for column in figures() {
+            let cell = column.get(&row).filter(|_| says_something(&column.name, analysis, kernel));
+            let entry = match cell {
+                None => Entry::Missing,
+                Some(Cell::Truth(truth)) => Entry::Whole(u64::from(truth)),
+                Some(Cell::Count(count)) => Entry::Whole(count),
+                Some(Cell::Number(number)) => Entry::Number(Number(number)),
+                Some(Cell::Text(text)) => {
+                    let word = column.words.iter().position(|word| *word == text);
+                    Entry::Whole(word.unwrap_or_else(|| strings.of(&text)) as u64)
+                }
+            };
+            self.figures.entry(&column.name).or_default().push(entry);
+        }
+        self.device.push(kernel.device);
+        self.shape.push(strings.of(&shape(kernel)));
         let uncounted = kernel.uncounted.join(", ");
         self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
         let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
@@ -337,24 +338,23 @@ impl Columns {
         });
         self.levels.push(levels.collect());
     }
+}
 
-    /// What tells a kernel from others.
-    fn name(&mut self, kernel: &Kernel, style: &Style, strings: &mut Strings) {
-        let full = Some(&kernel.full_name).filter(|name| !name.is_empty());
-        let full = full.unwrap_or(&kernel.name);
-        self.rank.push(kernel.rank);
-        self.name.push(strings.of(if style.full_names { full } else { &kernel.name }));
-        self.full.push(strings.of(full));
-        self.operator.push(kernel.operator.as_ref().map(|operator| strings.of(operator)));
-        self.shape.push(strings.of(&shape(kernel)));
-        self.blocks.push(kernel.shape.blocks.filter(|blocks| *blocks > 0));
-        let class = &kernel.class;
-        self.category.push(position(Category::ALL, &class.category));
-        let library = class.library.as_ref().map(|library| format!("library {library}"));
-        let kind = class.kind.map(|kind| kind.key().to_owned());
-        let told: Vec<String> = kind.into_iter().chain(library).collect();
-        self.kind.push((!told.is_empty()).then(|| strings.of(&told.join("; "))));
-        self.device.push(kernel.device);
+/// Whether a figure tells the page something; what it would only repeat is left out.
+fn says_something(name: &str, analysis: &Analysis, kernel: &Kernel) -> bool {
+    match name {
+        // No roof of this device says how long communication takes.
+        "limiter"
+        | "expected_s"
+        | "structural_s"
+        | "hierarchical_s"
+        | "expected_is_lower_bound" => kernel.state != State::NotRoofline,
+        "expected_high_s" | "headroom_low" => {
+            kernel.is_lower_bound() && kernel.state != State::NotRoofline
+        }
+        "group" => analysis.has_own_groups(),
+        "judged_s" => kernel.modelled != kernel.measured,
+        _ => true,
     }
 }
 
@@ -396,6 +396,11 @@ fn need(one: &Algorithmic, strings: &mut Strings) -> Needed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_figure_of_the_page_is_in_the_list() {
+        assert_eq!(figures().count(), FIGURES.len());
+    }
 
     #[test]
     fn nothing_in_the_data_can_end_its_element() {

@@ -3,7 +3,7 @@
 
 /** A bar from zero to measured time: what the hardware needs, what the shape costs, what can be won. */
 function wayBar(k) {
-  const [measured, expected, structural, win] = [K.judged[k], K.expected[k], K.structural[k], K.win[k]];
+  const [measured, expected, structural, win] = [K.judged_s[k], K.expected_s[k], K.structural_s[k], K.recoverable_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
@@ -39,7 +39,7 @@ class Lines {
 const seconds = (time) => si(time, "s");
 
 function memoryLines(lines, k) {
-  const [bytes, time] = [K.bytes[k], K.memory[k]];
+  const [bytes, time] = [K.bytes[k], K.t_mem_s[k]];
   if (bytes != null && time != null) {
     lines.add("B", si(bytes, "B"), "to and from device memory");
     if (time > 0) {
@@ -67,17 +67,17 @@ function mathLines(lines, k) {
     lines.add(`P ${label}`, peak, "the compute roof used");
     lines.add(`t ${label}`, seconds(time), `F ÷ P = ${si(operations, unit)} ÷ ${peak}`);
   }
-  const math = K.math[k];
+  const math = K.t_math_s[k];
   if (math == null) lines.add("F", MISSING, "not in the export");
   else if (K.work[k].length > 0) lines.add("t_math", seconds(math), "pipes that share hardware add up, others overlap");
   else if (math === 0) lines.add("t_math", "0 s", "all counted work is zero");
   else lines.add("t_math", seconds(math), "share of cycles with an active tensor pipe × T");
   if (K.uncounted[k] != null) {
-    lines.add("not counted", text(K.uncounted[k]), K.bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
+    lines.add("not counted", text(K.uncounted[k]), K.expected_is_lower_bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
   }
-  if (K.flops[k] != null && K.bytes[k] != null && K.intensity[k] != null) {
-    const ridge = K.ridge[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge[k])} FLOP/B`;
-    lines.add("I", `${digits(K.intensity[k])} FLOP/B`, `F ÷ B = ${si(K.flops[k], "FLOP")} ÷ ${si(K.bytes[k], "B")}${ridge}`);
+  if (K.flops[k] != null && K.bytes[k] != null && K.arithmetic_intensity_flop_per_byte[k] != null) {
+    const ridge = K.ridge_point_flop_per_byte[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge_point_flop_per_byte[k])} FLOP/B`;
+    lines.add("I", `${digits(K.arithmetic_intensity_flop_per_byte[k])} FLOP/B`, `F ÷ B = ${si(K.flops[k], "FLOP")} ÷ ${si(K.bytes[k], "B")}${ridge}`);
   }
 }
 
@@ -103,32 +103,33 @@ function levelLines(lines, k) {
     if (time > 0) lines.add(`t_${symbol}`, seconds(time), `${label}: B ÷ BW = ${si(bytes, "B")} ÷ ${si(bytes / time, "B/s")}; beside the headline`);
     else lines.add(`B_${symbol}`, si(bytes, "B"), `${label}: traffic whose bandwidth is not known`);
   }
-  const [expected, all] = [K.expected[k], K.hierarchical[k]];
+  const [expected, all] = [K.expected_s[k], K.hierarchical_s[k]];
   if (expected == null || all == null) return;
-  const binding = text(K.binding[k]) || "nothing";
+  const word = wordOf("binding", k);
+  const binding = DATA.levels.find(([key]) => key === word)?.[1] ?? (word || "nothing");
   let remark = `E with all levels, launch by launch; ${binding} binds: the same as E`;
-  if (all > K.judged[k] * 1.03) remark = `E with all levels, ${binding} the longest: above T, so a counter or a roof does not fit`;
-  else if (all > expected * 1.001) remark = `E with all levels, launch by launch; ${binding} binds, and explains ${percent(all / K.judged[k])} of T`;
+  if (all > K.judged_s[k] * 1.03) remark = `E with all levels, ${binding} the longest: above T, so a counter or a roof does not fit`;
+  else if (all > expected * 1.001) remark = `E with all levels, launch by launch; ${binding} binds, and explains ${percent(all / K.judged_s[k])} of T`;
   lines.add("E hier.", seconds(all), remark);
 }
 
 function verdictLines(lines, k) {
-  const expected = K.expected[k];
+  const expected = K.expected_s[k];
   if (expected != null) {
     let bound = "";
-    if (K.bound[k]) bound = K.high[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.high[k])}`;
+    if (K.expected_is_lower_bound[k]) bound = K.expected_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.expected_high_s[k])}`;
     lines.add("E", seconds(expected), `max(t_mem, t_math)${bound}`);
     if (K.headroom[k] != null) {
-      const part = K.judged[k] < K.measured[k] * 0.999 ? "; the launches that can be judged" : "";
-      const certain = K.bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
-      lines.add("headroom", factor(K.headroom[k]), `T ÷ E = ${seconds(K.judged[k])} ÷ ${seconds(expected)}${part}${certain}`);
+      const part = K.judged_s[k] < K.measured_s[k] * 0.999 ? "; the launches that can be judged" : "";
+      const certain = K.expected_is_lower_bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
+      lines.add("headroom", factor(K.headroom[k]), `T ÷ E = ${seconds(K.judged_s[k])} ÷ ${seconds(expected)}${part}${certain}`);
     }
   }
-  if (K.structural[k] != null) {
-    lines.add("structural", seconds(K.structural[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included`);
+  if (K.structural_s[k] != null) {
+    lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included`);
   }
-  if (K.win[k] != null && K.structural[k] != null) {
-    lines.add("to win", seconds(K.win[k]), `T above structural, launch by launch; between ${seconds(K.least[k])} (T above ${DATA.near} × the most that any roof may ask for) and ${seconds(K.most[k])} (T above E)`);
+  if (K.recoverable_s[k] != null && K.structural_s[k] != null) {
+    lines.add("to win", seconds(K.recoverable_s[k]), `T above structural, launch by launch; between ${seconds(K.recoverable_low_s[k])} (T above ${DATA.near} × the most that any roof may ask for) and ${seconds(K.recoverable_upper_s[k])} (T above E)`);
     lines.add("gain", factor(K.gain[k]), "total ÷ (total − to win)");
     if (K.coverage[k] != null) lines.add("covers", percent(K.coverage[k]), "of what all opportunities can win, with those ranked before it");
   }
@@ -153,7 +154,9 @@ function findingBlock(finding) {
 }
 
 function headBlock(k) {
-  const told = [DATA.categories[K.category[k]][1], text(K.kind[k])].filter(Boolean).join(", ");
+  const library = text(K.library[k]);
+  const kind = [wordOf("kind", k), library && `library ${library}`].filter(Boolean).join("; ");
+  const told = [DATA.categories[K.category[k]][1], kind].filter(Boolean).join(", ");
   const line = (label, value) => value && make("div", {}, make("dt", {}, label), make("dd", {}, value));
   return [
     make("h3", {}, `${K.rank[k]}. ${elide(nameOf(k), 120)}`),
@@ -164,7 +167,7 @@ function headBlock(k) {
       line("device", DATA.devices[K.device[k]]),
       line("kind", told),
       line("launches", `${K.launches[k]}, grid / block ${text(K.shape[k])}`),
-      line("counted", text(K.provenance[k]))),
+      line("counted", wordOf("provenance", k))),
   ];
 }
 
@@ -179,7 +182,7 @@ function drawDetail() {
   }
   const findings = (DATA.findings[k] ?? []).map(findingBlock);
   const lines = new Lines();
-  lines.add("T", seconds(K.measured[k]), "measured, of all launches");
+  lines.add("T", seconds(K.measured_s[k]), "measured, of all launches");
   memoryLines(lines, k);
   mathLines(lines, k);
   neededLines(lines, k);

@@ -9,7 +9,7 @@ function markSample(limiter, filled) {
     triangle: () => draw("path", { d: "M8 2 14 12.5H2Z" }),
     cross: () => draw("path", { d: "M4 4l8 8M12 4l-8 8" }),
   }[mark]();
-  shape.setAttribute("class", `mark-${DATA.limiters[limiter]}${filled ? " filled" : ""}`);
+  shape.setAttribute("class", `mark-${DATA.words.limiter[limiter]}${filled ? " filled" : ""}`);
   return draw("svg", { viewBox: "0 0 16 16", class: "sample", "aria-hidden": "true" }, shape);
 }
 
@@ -24,7 +24,7 @@ function drawLegend() {
   const scene = sceneNow();
   if (!scene) return;
   const limiters = new Set(scene.points.map(([k]) => K.limiter[k] ?? 3));
-  const marks = DATA.limiters.map((label, at) => limiters.has(at) && make("li", {}, markSample(at, true), `${label}${at < 3 ? "-limited" : ""}`));
+  const marks = DATA.words.limiter.map((label, at) => limiters.has(at) && make("li", {}, markSample(at, true), `${label}${at < 3 ? "-limited" : ""}`));
   const roofs = roofsOf(scene).map((roof) => {
     const id = roofId(roof.kind, roof.word);
     const reach = roof.achievable == null ? "" : `, achievable ${si(roof.achievable, roof.unit)}`;

@@ -3,27 +3,33 @@
 const DATA = JSON.parse(byId("data").textContent);
 const K = DATA.kernels;
 const SIZE = K.rank.length;
-K.judged = K.judged.map((time, k) => time ?? K.measured[k]);
+const text = (position) => (position == null ? "" : DATA.strings[position]);
+if (DATA.full_names) K.name = K.full_name.map((name, k) => name ?? K.name[k]);
+K.judged_s = K.judged_s.map((time, k) => time ?? K.measured_s[k]);
 
 /** One number over another, where both are known and there is something to divide by. */
 const over = (above, below) => (above == null || below == null || !(below > 0) ? null : above / below);
-K.share = K.measured.map((time) => over(time, DATA.total));
-K.headroom = K.judged.map((time, k) => over(time, K.expected[k]));
-K.intensity = K.flops.map((flops, k) => over(flops, K.bytes[k]));
-K.gain = K.win.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
+K.share = K.measured_s.map((time) => over(time, DATA.total));
+K.headroom = K.judged_s.map((time, k) => over(time, K.expected_s[k]));
+K.arithmetic_intensity_flop_per_byte = K.flops.map((flops, k) => over(flops, K.bytes[k]));
+K.gain = K.recoverable_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
+// Groups of the user's own, as positions among them.
+const OF_GROUP = new Map(DATA.groups.map((name, at) => [name, at]));
+K.group = K.group.map((name) => OF_GROUP.get(text(name)));
 const GROUPS = DATA.groups.map((name) => [name, name]);
-const LIMITERS = DATA.limiters.map((word) => [word, word]);
+const LIMITERS = DATA.words.limiter.map((word) => [word, word]);
 // Points of the charts: kernel, pipe, operations per byte of DRAM, rate, and operations per byte of
 // each other level whose traffic was counted.
 for (const scene of DATA.scenes) {
   scene.points = scene.points.map(([k, pipe]) => {
     const operations = K.work[k].find(([at]) => at === pipe)[1];
     const others = K.levels[k].filter(([, bytes]) => bytes > 0).map(([at, bytes]) => [at, operations / bytes]);
-    return [k, pipe, operations / K.bytes[k], operations / K.judged[k], others];
+    return [k, pipe, operations / K.bytes[k], operations / K.judged_s[k], others];
   });
 }
 
-const text = (position) => (position == null ? "" : DATA.strings[position]);
+/** The word of a figure that has few. */
+const wordOf = (column, k) => DATA.words[column][K[column][k]] ?? "";
 
 /** The name of a kernel as tables show it, with what tells it from others of the same name. */
 function nameOf(k) {
@@ -31,7 +37,7 @@ function nameOf(k) {
   return operator ? `${text(K.name[k])} [${operator}]` : text(K.name[k]);
 }
 
-const fullNameOf = (k) => text(K.full[k]) || text(K.name[k]);
+const fullNameOf = (k) => text(K.full_name[k]) || text(K.name[k]);
 const stateOf = (k) => DATA.states[K.state[k]];
 const isOpportunity = (k) => stateOf(k)[0] === "opportunity";
 

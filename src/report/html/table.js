@@ -3,29 +3,29 @@
 /** How many more rows a press on the button shows. */
 const ROWS = 100;
 
-const T_UNIT = timeUnit(K.measured);
+const T_UNIT = timeUnit(K.measured_s);
 
 /** The expected time; a lower bound says so. */
 function expectedText(k, show) {
-  if (K.expected[k] == null) return MISSING;
-  const shown = show(K.expected[k]);
-  return K.bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
+  if (K.expected_s[k] == null) return MISSING;
+  const shown = show(K.expected_s[k]);
+  return K.expected_is_lower_bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
 }
 
 function headroomText(k) {
   if (K.headroom[k] == null) return MISSING;
-  return interval(K.headroom[k], K.bound[k] ? K.low[k] : null);
+  return interval(K.headroom[k], K.expected_is_lower_bound[k] ? K.headroom_low[k] : null);
 }
 
 function limiterText(k) {
-  const limiter = K.limiter[k] == null ? null : DATA.limiters[K.limiter[k]];
+  const limiter = K.limiter[k] == null ? null : DATA.words.limiter[K.limiter[k]];
   return limiter == null || limiter === "unknown" ? MISSING : limiter;
 }
 
 /** What can be won, from the pessimistic to the optimistic end. */
 function rangeText(k) {
-  if (K.least[k] == null) return MISSING;
-  const [low, high] = [inUnit(K.least[k], T_UNIT), inUnit(K.most[k], T_UNIT)];
+  if (K.recoverable_low_s[k] == null) return MISSING;
+  const [low, high] = [inUnit(K.recoverable_low_s[k], T_UNIT), inUnit(K.recoverable_upper_s[k], T_UNIT)];
   return low === high ? low : `${low} to ${high}`;
 }
 
@@ -38,16 +38,16 @@ const COLUMNS = [
   { key: "shape", title: "grid / block", number: true, value: (k) => text(K.shape[k]), show: (k) => text(K.shape[k]), spare: 2 },
   { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
   { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]) },
-  { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured[k], show: (k) => inUnit(K.measured[k], T_UNIT) },
-  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.expected[k], show: (k) => expectedText(k, (time) => inUnit(time, T_UNIT)) },
+  { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured_s[k], show: (k) => inUnit(K.measured_s[k], T_UNIT) },
+  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.expected_s[k], show: (k) => expectedText(k, (time) => inUnit(time, T_UNIT)) },
   { key: "headroom", title: "headroom", number: true, value: (k) => K.headroom[k], show: headroomText },
-  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.win[k], show: (k) => inUnit(K.win[k], T_UNIT) },
-  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.least[k], show: rangeText, spare: 2 },
+  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.recoverable_s[k], show: (k) => inUnit(K.recoverable_s[k], T_UNIT) },
+  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.recoverable_low_s[k], show: rangeText, spare: 2 },
   { key: "covers", title: "covers", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]), spare: 2 },
   { key: "limiter", title: "limiter", value: (k) => limiterText(k), show: limiterText },
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}`, spare: 1 },
-  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.intensity[k], show: (k) => maybe(K.intensity[k], digits), spare: 1 },
-  { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge[k], show: (k) => maybe(K.ridge[k], digits), spare: 2 },
+  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.arithmetic_intensity_flop_per_byte[k], show: (k) => maybe(K.arithmetic_intensity_flop_per_byte[k], digits), spare: 1 },
+  { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge_point_flop_per_byte[k], show: (k) => maybe(K.ridge_point_flop_per_byte[k], digits), spare: 2 },
 ];
 
 /** Words read best from the front; of numbers the largest are looked for. */
@@ -94,7 +94,7 @@ function drawRows() {
   const shown = all.slice(0, asked.rows);
   byId("rows").replaceChildren(...shown.map(row));
   markSorted();
-  const time = all.reduce((sum, k) => sum + (K.measured[k] ?? 0), 0);
+  const time = all.reduce((sum, k) => sum + (K.measured_s[k] ?? 0), 0);
   const of = all.length === SIZE ? count(SIZE, "kernel", "kernels") : `${all.length} of ${count(SIZE, "kernel", "kernels")}`;
   const share = DATA.total > 0 && time > 0 ? `, ${si(time, "s")}, ${percent(time / DATA.total)} of the time` : "";
   byId("count").textContent = all.length === 0 ? "no kernel fits" : `${of}${share}`;

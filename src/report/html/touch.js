@@ -52,10 +52,10 @@ function showCard(dot) {
   card.replaceChildren(
     make("strong", {}, `${K.rank[k]}. ${elide(nameOf(k), 90)}`),
     make("dl", {},
-      line("measured", `${si(K.measured[k], "s")}, ${percent(K.share[k])}`),
+      line("measured", `${si(K.measured_s[k], "s")}, ${percent(K.share[k])}`),
       line("expected", expectedText(k, (time) => si(time, "s"))),
       line("headroom", headroomText(k)),
-      line("to win", si(K.win[k], "s")),
+      line("to win", si(K.recoverable_s[k], "s")),
       line("limiter", limiterText(k)),
       line("state", stateOf(k)[1])),
   );
@@ -74,7 +74,7 @@ function hover(dot) {
 /** What a kernel is, in one spoken sentence. */
 function sentence(k) {
   const headroom = K.headroom[k] == null ? "" : `, ${headroomText(k)} its expected time`;
-  return `${K.rank[k]}: ${elide(nameOf(k), 80)}, ${stateOf(k)[1]}, ${si(K.measured[k], "s")}${headroom}`;
+  return `${K.rank[k]}: ${elide(nameOf(k), 80)}, ${stateOf(k)[1]}, ${si(K.measured_s[k], "s")}${headroom}`;
 }
 
 /** Steps through the kernels that fit, in the order of the table. */

@@ -1,8 +1,10 @@
 //! The report for programs: versioned JSON, SI units in the keys, `null` for missing.
 //!
-//! Within a major version keys are only added. The schema is published from these types.
+//! Within a major version keys are only added. The schema is published from these types, and for
+//! the figures of a kernel from their list.
 
 mod advice;
+mod figures;
 mod groups;
 mod totals;
 mod what_if;
@@ -14,10 +16,11 @@ use serde::Serialize;
 
 use super::view::Style;
 use super::{Output, Report};
-use crate::analysis::{Analysis, Binding, DeviceUse, Kernel, Ranks};
+use crate::analysis::{Analysis, DeviceUse, Kernel, Ranks};
 use crate::model::{MemoryLevel, Pipe, Profiler, Skip, Source};
 use crate::rules::Finding;
-use crate::units::{Bytes, Flops, FlopsPerByte, Seconds};
+use crate::units::{FlopsPerByte, Seconds};
+use figures::Figures;
 
 pub(super) const OUTPUT: Output = Output {
     name: "json",
@@ -27,7 +30,7 @@ pub(super) const OUTPUT: Output = Output {
 };
 
 /// Name of the document type; the number is its major version.
-const SCHEMA: &str = "rooflint/report/1";
+const SCHEMA: &str = "rooflint/report/2";
 
 /// A roofline report.
 #[derive(Serialize, JsonSchema)]
@@ -144,74 +147,16 @@ struct Settings<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct KernelDocument<'a> {
-    /// Place in the ranking of the whole run, from 1.
-    rank: usize,
-    /// Short and readable.
-    name: &'a str,
-    /// As the export writes it.
-    full_name: &'a str,
-    operator: Option<&'a str>,
-    /// What its name or its operator tells, such as `dot-product`.
-    category: &'static str,
-    device: &'a str,
+    #[serde(flatten)]
+    figures: Figures<'a>,
+    /// Blocks in x, y and z.
     grid: Option<[u32; 3]>,
+    /// Threads of a block in x, y and z.
     block: Option<[u32; 3]>,
-    blocks: Option<u64>,
-    threads_per_block: Option<u64>,
-    launches: u64,
-    measured_s: Option<f64>,
-    /// Of the measured time of the run; `null` if the kernel has none.
-    share: Option<f64>,
-    /// Floating-point operations; a fused multiply-add counts 2.
-    flops: Option<f64>,
-    integer_operations: Option<f64>,
-    bytes: Option<f64>,
-    /// `measured`, `derived`, `modelled`, `algorithmic` or `none`.
-    provenance: &'static str,
     /// What the algorithm needs, by a closed form; `null` where the shape is not known.
     algorithmic: Option<AlgorithmicDocument<'a>>,
-    /// FLOP per byte of device memory traffic.
-    arithmetic_intensity: Option<f64>,
-    ridge_point: Option<f64>,
-    t_mem_s: Option<f64>,
-    t_math_s: Option<f64>,
-    t_l2_s: Option<f64>,
     /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
     levels: Vec<LevelDocument>,
-    /// `expected_s` if every level counts, not only DRAM; `null` where no other level was counted.
-    hierarchical_s: Option<f64>,
-    /// What needs the longest of the times: `math` or a level; `null` where nothing does.
-    binding: Option<&'static str>,
-    /// The longer of `t_mem_s` and `t_math_s`.
-    expected_s: Option<f64>,
-    /// The most that can be expected, given what was not counted; `null` if nothing bounds it.
-    expected_high_s: Option<f64>,
-    /// Whether `expected_s` is only a lower bound.
-    expected_is_lower_bound: bool,
-    /// What remains if only the implementation improves.
-    structural_s: Option<f64>,
-    headroom: Option<f64>,
-    /// Headroom that is certain.
-    headroom_low: Option<f64>,
-    /// `memory`, `math`, `latency` or `unknown`.
-    limiter: &'static str,
-    state: &'static str,
-    reason: &'a str,
-    meaning: String,
-    /// What a better implementation can win; `null` if the roofline does not judge the kernel.
-    recoverable_s: Option<f64>,
-    /// The pessimistic end: a rewrite that only just comes near its roofs, needs all that was not counted,
-    /// and moves as much through every level of memory as now.
-    recoverable_low_s: Option<f64>,
-    /// The optimistic end: time above `expected_s`.
-    recoverable_upper_s: Option<f64>,
-    /// Speed-up of the whole run if `recoverable_s` is won.
-    gain: Option<f64>,
-    /// Share of the recoverable time of all opportunities that this one and those above it hold;
-    /// `null` if it is no opportunity.
-    coverage: Option<f64>,
-    /// The group it is counted in.
-    group: &'a str,
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
     uncounted: &'a [&'static str],
@@ -357,7 +302,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             .map(|(position, one)| {
                 let findings =
                     report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
-                kernel(one, analysis.devices[one.device].name(), findings)
+                kernel(analysis, one, findings)
             })
             .collect(),
         groups: groups::documents(analysis),
@@ -470,28 +415,17 @@ fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
     }
 }
 
-fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> KernelDocument<'a> {
+fn kernel<'a>(
+    analysis: &'a Analysis,
+    kernel: &'a Kernel,
+    findings: &'a [Finding],
+) -> KernelDocument<'a> {
     let seconds = |time: Option<Seconds>| time.map(Seconds::get).filter(|time| time.is_finite());
     let extent = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
-    let judged = kernel.state.is_modelled();
     KernelDocument {
-        rank: kernel.rank,
-        name: &kernel.name,
-        full_name: &kernel.full_name,
-        operator: kernel.operator.as_deref(),
-        category: kernel.class.category.key(),
-        device,
+        figures: Figures { analysis, kernel },
         grid: extent(kernel.shape.grid),
         block: extent(kernel.shape.block),
-        blocks: kernel.shape.blocks,
-        threads_per_block: kernel.shape.threads_per_block,
-        launches: kernel.launches,
-        measured_s: positive(kernel.measured),
-        share: positive(kernel.measured).map(|_| kernel.share),
-        flops: kernel.flops.map(Flops::get),
-        integer_operations: kernel.integer_operations.map(Flops::get),
-        bytes: kernel.bytes.map(Bytes::get),
-        provenance: kernel.provenance_label(),
         algorithmic: kernel.algorithmic.as_deref().map(|needed| AlgorithmicDocument {
             closed_form: &needed.call,
             from: &needed.from,
@@ -502,13 +436,6 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
             traffic_factor: needed.traffic_factor,
             work_factor: needed.work_factor,
         }),
-        arithmetic_intensity: kernel.intensity.map(FlopsPerByte::get),
-        ridge_point: kernel.ridge_point.map(FlopsPerByte::get),
-        t_mem_s: seconds(kernel.memory_time),
-        t_math_s: seconds(kernel.math_time),
-        t_l2_s: seconds(kernel.level_time(MemoryLevel::L2)),
-        hierarchical_s: seconds(kernel.hierarchical),
-        binding: kernel.binding().map(Binding::key),
         levels: kernel
             .levels
             .iter()
@@ -519,22 +446,6 @@ fn kernel<'a>(kernel: &'a Kernel, device: &'a str, findings: &'a [Finding]) -> K
                 launches: traffic.launches,
             })
             .collect(),
-        expected_s: seconds(kernel.expected),
-        expected_high_s: seconds(kernel.expected_high),
-        expected_is_lower_bound: kernel.is_lower_bound(),
-        structural_s: seconds(kernel.structural),
-        headroom: kernel.headroom,
-        headroom_low: kernel.headroom_low,
-        limiter: kernel.limiter.label(),
-        state: kernel.state.key(),
-        reason: kernel.reason.as_str(),
-        meaning: kernel.meaning(),
-        recoverable_s: judged.then(|| kernel.recoverable.get()),
-        recoverable_low_s: judged.then(|| kernel.recoverable_low.get()),
-        recoverable_upper_s: judged.then(|| kernel.recoverable_upper.get()),
-        gain: judged.then_some(kernel.gain),
-        coverage: kernel.coverage,
-        group: &kernel.group,
         work: kernel
             .work
             .iter()

@@ -5,7 +5,8 @@ use cel::common::ast::{CallExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::common::types::CelDouble;
 
 use super::{Fault, Over, nearest};
-use crate::analysis::{Column, Form};
+use crate::analysis::Column;
+use crate::table::Form;
 
 /// How an operation that CEL does not know is called in a tree; no expression can write it.
 pub(super) const DIVIDE: &str = "@divide";

@@ -14,8 +14,9 @@ use cel::{Context, Env, ExecutionError, IdedExpr, Value};
 
 use super::checker::{Checker, DIVIDE, Kind};
 use super::{Fault, Over};
-use crate::analysis::{Cell, Column, Columns, Row};
+use crate::analysis::{Column, Columns, Row};
 use crate::rules::Missing;
+use crate::table::Cell;
 
 /// An expression that was read and whose columns and types are in order.
 #[derive(Debug, Clone, PartialEq)]

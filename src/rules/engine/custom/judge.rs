@@ -1,12 +1,13 @@
 //! Custom rules on kernels and on launches: what they find goes the way of every other finding.
 
 use super::{Custom, Expression, Over};
-use crate::analysis::{Analysis, Cell, Kernel, Row, State};
+use crate::analysis::{Analysis, Kernel, Row, State};
 use crate::model::{Launch, Profile, Quantity};
 use crate::rules::engine::finding::{Confidence, Finding, Severity, Stake};
 use crate::rules::engine::findings::{Findings, Tally, sort, weighed};
 use crate::rules::engine::settings::Settings;
 use crate::rules::engine::threshold::Missing;
+use crate::table::Cell;
 use crate::units::Seconds;
 
 /// How the time at stake of custom rules is named.

@@ -1,6 +1,14 @@
-//! The canonical launch table: one row per launch, SI units in the column names, provenance kept.
+//! The launch table as a whole, and as text: one row per launch, SI units in the column names.
 
-use super::columns::{Cell, Columns, Form};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::SCHEMA;
+use super::cell::{Cell, Form};
+use super::columns::columns;
 use crate::model::{Profile, Quantity};
 
 /// A table of named columns of one height.
@@ -34,16 +42,51 @@ impl Cells {
             Self::Number(cells) => cells.iter().all(Option::is_none),
         }
     }
+
+    /// The cell of a row.
+    fn get(&self, row: usize) -> Option<Cell<'_>> {
+        match self {
+            Self::Text(cells) => cells.get(row)?.as_deref().map(Cell::word),
+            Self::Count(cells) => cells.get(row)?.map(Cell::Count),
+            Self::Number(cells) => cells.get(row)?.map(Cell::Number),
+        }
+    }
 }
 
-/// Name and major version of the table's schema.
-pub(super) const SCHEMA: &str = "rooflint/launches/1";
+/// The table as JSON: what it says of itself comes first, then the launches by the names of the
+/// columns.
+#[derive(Serialize, Deserialize)]
+pub struct Document {
+    #[serde(default)]
+    metadata: BTreeMap<String, String>,
+    launches: Vec<Map<String, Value>>,
+}
 
-/// The table as JSON: what it says of itself comes first.
-#[derive(serde::Serialize)]
-struct Document {
-    metadata: serde_json::Map<String, serde_json::Value>,
-    launches: Vec<serde_json::Value>,
+impl Document {
+    /// What the table says of itself.
+    #[must_use]
+    pub fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.metadata
+    }
+
+    /// The names of the columns that any launch has.
+    #[must_use]
+    pub fn titles(&self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.launches.iter().flat_map(Map::keys).collect();
+        names.into_iter().cloned().collect()
+    }
+
+    /// The launches as records under these titles, a missing value as an empty text.
+    pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<String>> {
+        let text = |value: Option<&Value>| match value {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        self.launches
+            .iter()
+            .map(move |launch| titles.iter().map(|title| text(launch.get(title))).collect())
+    }
 }
 
 impl Table {
@@ -52,11 +95,13 @@ impl Table {
     pub fn of(profile: &Profile) -> Self {
         let mut table = Self { height: profile.launches.len(), ..Self::default() };
         let quantities: Vec<Quantity> = profile.launches.quantities().collect();
-        for (column, quantity) in Columns::of_table(&quantities) {
-            let cells = profile.iter().map(|launch| column.of_launch(profile, &launch));
+        let counted =
+            |of: Option<Quantity>| of.is_none_or(|quantity| quantities.contains(&quantity));
+        for column in columns().iter().filter(|column| counted(column.quantity())) {
+            let cells = profile.iter().map(|launch| column.get(profile, &launch));
             let cells = match column.form {
                 Form::Text => Cells::Text(
-                    cells.map(|cell| cell.and_then(Cell::text).map(str::to_owned)).collect(),
+                    cells.map(|cell| cell.and_then(Cell::text).map(Cow::into_owned)).collect(),
                 ),
                 Form::Count => Cells::Count(cells.map(|cell| cell.and_then(Cell::count)).collect()),
                 _ => Cells::Number(cells.map(|cell| cell.and_then(Cell::number)).collect()),
@@ -65,7 +110,7 @@ impl Table {
                 continue;
             }
             table.columns.push((column.name.clone(), cells));
-            if let Some(quantity) = quantity {
+            if let Some(quantity) = column.quantity().filter(|_| column.is_value()) {
                 table.derivation(profile, quantity);
             }
         }
@@ -116,15 +161,10 @@ impl Table {
         // Writing to memory cannot fail.
         let _ = writer.write_record(self.columns.iter().map(|(name, _)| name));
         for row in 0..self.height {
-            let _ = writer.write_record(self.columns.iter().map(|(_, cells)| match cells {
-                Cells::Text(cells) => cells[row].clone().unwrap_or_default(),
-                Cells::Count(cells) => {
-                    cells[row].map_or_else(String::new, |value| value.to_string())
-                }
-                Cells::Number(cells) => {
-                    cells[row].map_or_else(String::new, |value| value.to_string())
-                }
-            }));
+            let cells = self.columns.iter().map(|(_, cells)| cells.get(row));
+            let _ = writer.write_record(
+                cells.map(|cell| cell.map_or_else(String::new, |cell| cell.to_string())),
+            );
         }
         String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
     }
@@ -132,25 +172,21 @@ impl Table {
     /// The table as JSON: metadata and one object per launch; a missing value is `null`.
     #[must_use]
     pub fn json(&self) -> String {
-        use serde_json::{Map, Value};
-        let rows: Vec<Value> = (0..self.height)
-            .map(|row| {
-                let cell = |cells: &Cells| match cells {
-                    Cells::Text(cells) => cells[row].clone().map_or(Value::Null, Value::from),
-                    Cells::Count(cells) => cells[row].map_or(Value::Null, Value::from),
-                    Cells::Number(cells) => cells[row].map_or(Value::Null, Value::from),
-                };
-                Value::Object(
-                    self.columns.iter().map(|(name, cells)| (name.clone(), cell(cells))).collect(),
-                )
-            })
-            .collect();
-        let metadata: Map<String, Value> = self
-            .metadata
-            .iter()
-            .map(|(key, value)| (key.clone(), Value::from(value.clone())))
-            .collect();
-        let document = Document { metadata, launches: rows };
+        let value = |cell: Option<Cell<'_>>| match cell {
+            None => Value::Null,
+            Some(Cell::Text(text)) => Value::from(text.into_owned()),
+            Some(Cell::Truth(truth)) => Value::from(truth),
+            Some(Cell::Count(count)) => Value::from(count),
+            Some(Cell::Number(number)) => Value::from(number),
+        };
+        let launch = |row| {
+            let cells = self.columns.iter().map(|(name, cells)| (name, cells.get(row)));
+            cells.map(|(name, cell)| (name.clone(), value(cell))).collect()
+        };
+        let document = Document {
+            metadata: self.metadata.iter().cloned().collect(),
+            launches: (0..self.height).map(launch).collect(),
+        };
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
 }

@@ -1,9 +1,8 @@
-//! The canonical launch table and comparisons across ranks: the only module that knows polars.
+//! The launch table as Parquet, and launches added up by input: the only module that knows polars.
 //!
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
-use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,8 +11,8 @@ use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
 
-use super::ranks::{Rank, Ranks, Spread};
-use super::table::{Cells, SCHEMA, Table};
+use super::SCHEMA;
+use super::written::{Cells, Table};
 use crate::model::{NameId, Profile};
 use crate::units::Seconds;
 
@@ -115,16 +114,60 @@ fn frame(table: Table) -> Result<DataFrame, PolarsError> {
     DataFrame::new(height, columns)
 }
 
-/// How many kernels are listed with their spread.
-const SPREADS: usize = 5;
+/// Launches of one kernel in one input, or all of an input, added up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sum {
+    /// Position of the input among the sources.
+    pub source: usize,
+    /// Name of the kernel; of several kernels that of the first.
+    pub kernel: NameId,
+    /// Executions.
+    pub launches: u64,
+    /// Sum of durations; none if no launch has one.
+    pub measured: Option<Seconds>,
+}
 
-/// Compares the inputs of a profile: time per input, and kernels that take longer on some.
+/// What launches are added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The inputs.
+    Source,
+    /// The kernels of each input.
+    KernelAndSource,
+}
+
+/// Adds launches up, in the order in which each group occurs first.
 ///
 /// # Errors
 /// [`FrameError`] when the frame library fails.
-pub fn ranks(profile: &Profile) -> Result<Ranks, FrameError> {
+pub fn sums(profile: &Profile, by: By) -> Result<Vec<Sum>, FrameError> {
     let launches = with_launches(profile)?;
-    Ok(Ranks { ranks: by_source(&launches)?, spreads: spreads(profile, &launches)? })
+    let (source, kernel) = (launches.column(SOURCE)?.u32()?, launches.column(KERNEL)?.u32()?);
+    let (count, time) = (launches.column(COUNT)?.u64()?, launches.column(TIME)?.f64()?);
+    let keys: &[&str] = match by {
+        By::Source => &[SOURCE],
+        By::KernelAndSource => &[KERNEL, SOURCE],
+    };
+    // Aggregations of the frame library need its lazy engine, which would double what a build
+    // compiles.
+    let groups = launches.group_by_stable(keys)?.into_groups();
+    let sums = groups.iter().map(|group| {
+        let rows: Vec<usize> = match group {
+            GroupsIndicator::Idx((_, rows)) => rows.iter().map(|row| *row as usize).collect(),
+            GroupsIndicator::Slice([first, count]) => {
+                (first as usize..(first + count) as usize).collect()
+            }
+        };
+        let first = rows.first().copied().unwrap_or_default();
+        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row)).collect();
+        Sum {
+            source: source.get(first).unwrap_or_default() as usize,
+            kernel: NameId(kernel.get(first).unwrap_or_default()),
+            launches: rows.iter().filter_map(|row| count.get(*row)).sum(),
+            measured: (!times.is_empty()).then(|| Seconds::new(times.iter().sum())),
+        }
+    });
+    Ok(sums.collect())
 }
 
 const SOURCE: &str = "source";
@@ -149,78 +192,6 @@ fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
         Column::new(TIME.into(), time),
     ];
     DataFrame::new(columns[0].len(), columns)
-}
-
-/// The rows of each group, groups in the order of their first row. Aggregations of the frame library
-/// need its lazy engine, which would double what a build compiles.
-fn groups<const N: usize>(
-    frame: &DataFrame,
-    by: [&str; N],
-) -> Result<Vec<Vec<usize>>, PolarsError> {
-    let groups = frame.group_by_stable(by)?.into_groups();
-    let rows = groups.iter().map(|group| match group {
-        GroupsIndicator::Idx((_, rows)) => rows.iter().map(|row| *row as usize).collect(),
-        GroupsIndicator::Slice([first, count]) => {
-            (first as usize..(first + count) as usize).collect()
-        }
-    });
-    Ok(rows.collect())
-}
-
-fn by_source(launches: &DataFrame) -> Result<Vec<Rank>, PolarsError> {
-    let source = launches.column(SOURCE)?.u32()?;
-    let (count, time) = (launches.column(COUNT)?.u64()?, launches.column(TIME)?.f64()?);
-    let mut ranks = Vec::new();
-    for rows in groups(launches, [SOURCE])? {
-        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row)).collect();
-        ranks.push(Rank {
-            source: source.get(rows[0]).unwrap_or_default() as usize,
-            launches: rows.iter().filter_map(|row| count.get(*row)).sum(),
-            measured: (!times.is_empty()).then(|| Seconds::new(times.iter().sum())),
-        });
-    }
-    ranks.sort_by_key(|rank| rank.source);
-    Ok(ranks)
-}
-
-/// The kernels whose slowest input loses most against the median over inputs, most first.
-fn spreads(profile: &Profile, launches: &DataFrame) -> Result<Vec<Spread>, PolarsError> {
-    let (source, kernel) = (launches.column(SOURCE)?.u32()?, launches.column(KERNEL)?.u32()?);
-    let time = launches.column(TIME)?.f64()?;
-    let mut per_kernel: BTreeMap<u32, Vec<(f64, usize)>> = BTreeMap::new();
-    for rows in groups(launches, [KERNEL, SOURCE])? {
-        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row)).collect();
-        let (Some(kernel), Some(source)) = (kernel.get(rows[0]), source.get(rows[0])) else {
-            continue;
-        };
-        if !times.is_empty() {
-            per_kernel.entry(kernel).or_default().push((times.iter().sum(), source as usize));
-        }
-    }
-    let mut spreads: Vec<Spread> = per_kernel
-        .into_iter()
-        .filter(|(_, inputs)| inputs.len() > 1)
-        .map(|(kernel, inputs)| spread(profile.names.get(NameId(kernel)), inputs))
-        .collect();
-    let lost = |spread: &Spread| spread.greatest.get() - spread.median.get();
-    spreads.sort_by(|a, b| lost(b).total_cmp(&lost(a)).then_with(|| a.kernel.cmp(&b.kernel)));
-    spreads.truncate(SPREADS);
-    Ok(spreads)
-}
-
-/// Least, median and greatest time over the inputs; where two are the slowest, the first of them.
-fn spread(kernel: &str, mut inputs: Vec<(f64, usize)>) -> Spread {
-    inputs.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
-    let (least, greatest) = (inputs[0], inputs[inputs.len() - 1]);
-    let median = f64::midpoint(inputs[(inputs.len() - 1) / 2].0, inputs[inputs.len() / 2].0);
-    Spread {
-        kernel: kernel.to_owned(),
-        sources: inputs.len() as u64,
-        least: Seconds::new(least.0),
-        median: Seconds::new(median),
-        greatest: Seconds::new(greatest.0),
-        slowest: greatest.1,
-    }
 }
 
 #[cfg(test)]
@@ -263,31 +234,5 @@ mod tests {
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
         let error = read_parquet(parquet(other).unwrap()).unwrap_err().to_string();
         assert!(error.contains("\"rooflint/launches/1\" is read"), "{error}");
-    }
-
-    #[test]
-    fn the_slowest_input_of_a_kernel_is_found() {
-        let mut profile = Profile { sources: vec![Source::default(); 4], ..Profile::default() };
-        let name = profile.names.id("gemm");
-        let origin = profile.origins.id(&Origin::measured("t"));
-        for (source, time) in [(0, 1.0), (1, 3.0), (2, 2.0), (1, 4.0)] {
-            let mut values = Values::default();
-            values.set(Quantity::Duration, time, origin);
-            profile.launches.push(Head { source, name, count: 1, ..Head::default() }, &values);
-        }
-        let untimed = Head { source: 3, name, count: 1, ..Head::default() };
-        profile.launches.push(untimed, &Values::default());
-        let ranks = ranks(&profile).unwrap();
-        assert_eq!(
-            ranks.ranks.iter().map(|rank| rank.measured.map(Seconds::get)).collect::<Vec<_>>(),
-            [Some(1.0), Some(7.0), Some(2.0), None]
-        );
-        assert_eq!(ranks.ranks[1].launches, 2);
-        assert_eq!(ranks.spreads[0].sources, 3);
-        let spread = &ranks.spreads[0];
-        assert_eq!(
-            (spread.least.get(), spread.median.get(), spread.greatest.get(), spread.slowest),
-            (1.0, 2.0, 7.0, 1)
-        );
     }
 }

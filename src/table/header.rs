@@ -1,0 +1,69 @@
+//! The header of a launch table: which columns it has and where, and how its rows are read by them.
+
+use super::columns::{LaunchColumn, columns};
+use super::row::{Fault, Row};
+use crate::model::Quantity;
+
+/// Which columns a table has, and where. They are found by name, in any order.
+#[derive(Debug)]
+pub struct Header {
+    /// Place in a record and column, in the order of the list.
+    known: Vec<(usize, &'static LaunchColumn)>,
+    unknown: Vec<String>,
+}
+
+impl Header {
+    /// Looks for the columns among these titles.
+    #[must_use]
+    pub fn new(titles: &[String]) -> Self {
+        let at = |name: &str| titles.iter().position(|title| title == name);
+        let known: Vec<_> =
+            columns().iter().filter_map(|column| Some((at(&column.name)?, column))).collect();
+        let is_known = |at: usize| known.iter().any(|(known, _)| *known == at);
+        let unknown = titles.iter().enumerate().filter(|(at, _)| !is_known(*at));
+        let unknown = unknown.map(|(_, title)| title.clone()).collect();
+        Self { known, unknown }
+    }
+
+    /// Titles that are no columns of the list, or stand there twice.
+    #[must_use]
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// The quantities that have a column.
+    pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
+        self.known.iter().filter(|(_, one)| one.is_value()).filter_map(|(_, one)| one.quantity())
+    }
+
+    /// Reads a record into a row. Cells that cannot be used are told with their place and left out;
+    /// the answer is whether the row as a whole can be used.
+    ///
+    /// # Errors
+    /// Whatever the caller makes of a fault.
+    pub fn read<'c, E>(
+        &self,
+        row: &mut Row,
+        cell: impl Fn(usize) -> &'c [u8],
+        mut tell: impl FnMut(usize, Fault) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut values = std::mem::take(&mut row.values);
+        values.clear();
+        *row = Row { values, ..Row::default() };
+        for (at, column) in self.known.iter().filter(|(at, _)| !cell(*at).is_empty()) {
+            if !column.is_about(row) {
+                continue;
+            }
+            let text = String::from_utf8_lossy(cell(*at));
+            let read = column.form.read(&text).map_err(Fault::Cell);
+            let set = read.and_then(|value| value.map_or(Ok(()), |value| column.set(row, value)));
+            if let Err(fault) = set {
+                tell(*at, fault)?;
+                if matches!(fault, Fault::Row(_)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}

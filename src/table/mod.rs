@@ -1,0 +1,19 @@
+//! The launch table: one list of columns, by which it is written and read as CSV, JSON and Parquet.
+
+mod cell;
+mod columns;
+mod header;
+mod row;
+mod written;
+
+#[cfg(feature = "frames")]
+pub mod frames;
+
+pub use cell::{Cell, Form};
+pub use columns::{LaunchColumn, columns};
+pub use header::Header;
+pub use row::{Fault, Row, Value};
+pub use written::{Cells, Document, Table};
+
+/// Name and major version of the table's schema.
+pub const SCHEMA: &str = "rooflint/launches/1";

@@ -1,0 +1,123 @@
+//! A launch as a row of a table tells it, before its texts and devices have numbers in a profile.
+
+use super::cell::Cell;
+use crate::model::{DeviceHint, Dim3, Origin, OriginKind, Quantity, Shape};
+
+/// Why a cell cannot be used, or the whole row, in lowercase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The cell is missing then.
+    Cell(&'static str),
+    /// Nothing of the row can be used.
+    Row(&'static str),
+}
+
+impl Fault {
+    /// The reason.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Cell(reason) | Self::Row(reason) => reason,
+        }
+    }
+}
+
+/// A launch as a table describes it; what its cells leave out is missing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// The file it was read from at first.
+    pub source: Option<String>,
+    /// The format of that file.
+    pub source_format: Option<String>,
+    /// Whether the profiler said that it left caches as they were between passes.
+    pub keeps_caches: bool,
+    /// Operating-system process.
+    pub process: Option<u32>,
+    /// Number of the launch within its export.
+    pub id: Option<u32>,
+    /// Name as the profiler wrote it.
+    pub kernel: Option<String>,
+    /// Framework operator and its parameters.
+    pub operator: Option<String>,
+    /// What is known of the device.
+    pub device: DeviceHint,
+    /// CUDA stream.
+    pub stream: Option<u32>,
+    /// Executions it stands for.
+    pub launches: Option<u32>,
+    /// Blocks in x, y and z.
+    pub grid: [Option<u32>; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [Option<u32>; 3],
+    /// Blocks of the grid.
+    pub blocks: Option<u64>,
+    /// Threads of a block.
+    pub threads_per_block: Option<u64>,
+    /// Its quantities, in the order of the columns.
+    pub values: Vec<Value>,
+}
+
+/// A quantity of a row, and what stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// Which.
+    pub quantity: Quantity,
+    /// In SI base units.
+    pub value: f64,
+    /// How it came about.
+    pub kind: OriginKind,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+}
+
+impl Value {
+    /// The true value is at least and at most this times it.
+    #[must_use]
+    pub fn bounds(&self) -> [f64; 2] {
+        match (self.low, self.high) {
+            (None, None) => [1.0, 1.0],
+            // A lower end without an upper one: nothing bounds it.
+            (low, high) => [low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY)],
+        }
+    }
+
+    /// How it came about, by this formula.
+    #[must_use]
+    pub fn origin(&self, formula: &str) -> Origin {
+        let [low, high] = self.bounds();
+        Origin::new(self.kind, formula).within(low, high)
+    }
+
+    /// Sets how it came about; what is not known is no measurement.
+    pub(super) fn came_about(&mut self, word: Cell<'_>) -> Result<(), Fault> {
+        let label = word.text().unwrap_or_default();
+        let known = OriginKind::ALL.into_iter().find(|kind| kind.label() == label.trim());
+        self.kind = known.unwrap_or(OriginKind::Modelled);
+        known.map(|_| ()).ok_or(Fault::Cell("not a way in which a value comes about"))
+    }
+}
+
+impl Row {
+    /// Grid and block.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        let extent = |[x, y, z]: [Option<u32>; 3]| Some(Dim3 { x: x?, y: y?, z: z? });
+        Shape {
+            grid: extent(self.grid),
+            block: extent(self.block),
+            blocks: self.blocks,
+            threads_per_block: self.threads_per_block,
+        }
+    }
+
+    /// Adds a quantity, measured unless the next column says otherwise.
+    pub(super) fn measure(&mut self, quantity: Quantity, cell: Cell<'_>) -> Result<(), Fault> {
+        let Some(value) = cell.number() else { return Ok(()) };
+        if value < 0.0 && quantity.is_additive() {
+            return Err(Fault::Cell("negative"));
+        }
+        let kind = OriginKind::Measured;
+        self.values.push(Value { quantity, value, kind, low: None, high: None });
+        Ok(())
+    }
+}
