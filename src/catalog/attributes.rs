@@ -54,6 +54,7 @@ impl Device {
                 source: attribute.to_owned(),
                 derived: false,
             }),
+            lowest_boost_clock: None,
             tensor_clock: None,
             memory: Memory {
                 kind: None,
@@ -114,6 +115,7 @@ impl Device {
         }
         if let (Some(exported), Some(clock)) = (known(hint.max_sm_clock), &self.boost_clock)
             && apart(exported / clock.value)
+            && !self.allows(exported)
         {
             found.push(format!(
                 "the export says a highest SM clock of {:.0} MHz, the catalogue {:.0} MHz for {}",
@@ -135,6 +137,15 @@ impl Device {
             ));
         }
         found
+    }
+
+    /// Whether a highest clock lies in the range that the power of the device leaves open.
+    fn allows(&self, clock: Hertz) -> bool {
+        let lowest = self.lowest_boost_clock.as_ref().map(|figure| figure.value);
+        let highest = self.boost_clock.as_ref().map(|figure| figure.value);
+        lowest.zip(highest).is_some_and(|(lowest, highest)| {
+            clock >= lowest * (1.0 - TOLERANCE) && clock <= highest
+        })
     }
 }
 
