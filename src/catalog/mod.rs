@@ -66,6 +66,7 @@ devices! {
     "nvidia-titan-xp",
     "nvidia-tesla-v100-sxm2-16gb",
     "nvidia-tesla-v100-sxm2-32gb",
+    "nvidia-tesla-v100-dgxs-32gb",
     "nvidia-tesla-v100-sxm3-32gb",
     "nvidia-tesla-v100-pcie-16gb",
     "nvidia-tesla-v100-pcie-32gb",
