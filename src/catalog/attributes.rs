@@ -246,6 +246,17 @@ mod tests {
     }
 
     #[test]
+    fn a_laptop_may_run_at_any_clock_of_its_range() {
+        let name = "NVIDIA GeForce RTX 4070 Laptop GPU";
+        let device = Catalog::builtin().find(name, &DeviceHint::default()).unwrap();
+        assert_eq!(device.disagreements(&laptop()), Vec::<String>::new());
+        for mhz in [1000.0, 2600.0] {
+            let hint = DeviceHint { max_sm_clock: Some(Hertz::new(mhz * 1e6)), ..laptop() };
+            assert!(device.disagreements(&hint)[0].contains("a highest SM clock of"), "{mhz}");
+        }
+    }
+
+    #[test]
     fn an_export_is_held_against_the_catalogue() {
         let device = Catalog::builtin().find("A100 SXM4 40GB", &DeviceHint::default()).unwrap();
         let hint = DeviceHint {
