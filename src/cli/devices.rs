@@ -1,11 +1,16 @@
 //! `devices`: the catalogue, or one device with every figure, its source, and its ridge points.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
 use super::args::{Devices, Listing};
 use super::catalog;
 use super::exit::Failure;
 use super::terminal::Terminal;
 use crate::catalog::{Catalog, Confidence, Device, Figure};
 use crate::model::{DeviceHint, Pipe};
+use crate::units::{FlopsPerByte, FlopsPerSecond};
 
 pub(super) fn run(command: &Devices, terminal: &Terminal) -> Result<(), Failure> {
     let catalog = catalog(&command.files)?;
@@ -13,15 +18,51 @@ pub(super) fn run(command: &Devices, terminal: &Terminal) -> Result<(), Failure>
         (None, Listing::Text) => list(&catalog)?,
         (None, Listing::Json) => {
             let devices = catalog.devices().collect::<Result<Vec<Device>, _>>()?;
-            json(&devices)
+            json(&devices.iter().map(Document::of).collect::<Vec<_>>())
         }
         (Some(name), Listing::Text) => one(&catalog.find(name, &DeviceHint::default())?),
-        (Some(name), Listing::Json) => json(&catalog.find(name, &DeviceHint::default())?),
+        (Some(name), Listing::Json) => {
+            json(&Document::of(&catalog.find(name, &DeviceHint::default())?))
+        }
     };
     terminal.print(&terminal.style().adapted(text))
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+/// A device with what follows from its figures.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    device: &'a Device,
+    pipes: BTreeMap<Pipe, PipeDocument>,
+}
+
+#[derive(Serialize)]
+struct PipeDocument {
+    fma_per_clock_per_sm: Option<f64>,
+    ridge_point_flop_per_byte: Option<f64>,
+    l2_ridge_point_flop_per_byte: Option<f64>,
+}
+
+impl<'a> Document<'a> {
+    fn of(device: &'a Device) -> Self {
+        let pipe = |&pipe: &Pipe| {
+            let document = PipeDocument {
+                fma_per_clock_per_sm: multiply_adds(device, pipe),
+                ridge_point_flop_per_byte: device.ridge_point(pipe).map(FlopsPerByte::get),
+                l2_ridge_point_flop_per_byte: device.l2_ridge_point(pipe).map(FlopsPerByte::get),
+            };
+            (pipe, document)
+        };
+        Self { device, pipes: device.peaks.keys().map(pipe).collect() }
+    }
+}
+
+/// Dense rates only: a sparse multiply-add leaves half of its products out.
+fn multiply_adds(device: &Device, pipe: Pipe) -> Option<f64> {
+    device.rate(pipe).and_then(|rate| rate.fma_per_clock_per_sm)
+}
+
+fn json<T: Serialize>(value: &T) -> String {
     // Catalogue types have string keys only, so they always serialize.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
@@ -82,6 +123,9 @@ fn one(device: &Device) -> String {
     page.figure("boost clock", device.boost_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
+    page.figure("at the lowest power", device.lowest_boost_clock.as_ref(), |clock| {
+        format!("{:.0} MHz", clock.get() / 1e6)
+    });
     page.figure("tensor clock", device.tensor_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
@@ -124,14 +168,10 @@ fn one(device: &Device) -> String {
         });
     }
 
-    page.title("Peaks (dense unless stated), ridge point against DRAM");
+    page.title("Peaks (dense unless stated), multiply-adds per clock and SM, ridge points");
     for pipe in Pipe::ALL {
         let Some(peak) = device.peak(*pipe) else { continue };
-        let ridge = device.ridge_point(*pipe).map_or_else(String::new, |ridge| {
-            format!("  ridge {:.1} {}/B", ridge.get(), pipe.operation())
-        });
-        let value = format!("{:>8.1} T{}/s{ridge}", peak.value.get() / 1e12, pipe.operation());
-        page.row(pipe.label(), Some(value), &source(peak));
+        page.row(pipe.label(), Some(roofs(device, *pipe, peak.value)), &source(peak));
     }
     if !device.achievable.peaks.is_empty() {
         page.title("Reached by published benchmarks");
@@ -150,6 +190,25 @@ fn one(device: &Device) -> String {
         }
     }
     page.text
+}
+
+/// A peak, the multiply-adds behind it, and where the roofs of DRAM and of L2 meet it.
+fn roofs(device: &Device, pipe: Pipe, peak: FlopsPerSecond) -> String {
+    let operation = pipe.operation();
+    let rate = multiply_adds(device, pipe).map_or_else(String::new, |fma| format!("{fma} FMA"));
+    let against = |level: &str, ridge: Option<FlopsPerByte>| {
+        ridge.map_or_else(String::new, |ridge| {
+            format!("{level} ridge {:.1} {operation}/B", ridge.get())
+        })
+    };
+    let l2 = if device.l2_bandwidth.is_some() { "L2" } else { "measured L2" };
+    format!(
+        "{:>8.1} {:8} {rate:>9}  {:24} {:32}",
+        peak.get() / 1e12,
+        format!("T{operation}/s"),
+        against("DRAM", device.ridge_point(pipe)),
+        against(l2, device.l2_ridge_point(pipe)),
+    )
 }
 
 /// Where a figure comes from; a derived one says so.
