@@ -54,6 +54,7 @@ impl Device {
                 source: attribute.to_owned(),
                 derived: false,
             }),
+            lowest_boost_clock: None,
             tensor_clock: None,
             memory: Memory {
                 kind: None,
@@ -114,6 +115,7 @@ impl Device {
         }
         if let (Some(exported), Some(clock)) = (known(hint.max_sm_clock), &self.boost_clock)
             && apart(exported / clock.value)
+            && !self.allows(exported)
         {
             found.push(format!(
                 "the export says a highest SM clock of {:.0} MHz, the catalogue {:.0} MHz for {}",
@@ -135,6 +137,15 @@ impl Device {
             ));
         }
         found
+    }
+
+    /// Whether a highest clock lies in the range that the power of the device leaves open.
+    fn allows(&self, clock: Hertz) -> bool {
+        let lowest = self.lowest_boost_clock.as_ref().map(|figure| figure.value);
+        let highest = self.boost_clock.as_ref().map(|figure| figure.value);
+        lowest.zip(highest).is_some_and(|(lowest, highest)| {
+            clock >= lowest * (1.0 - TOLERANCE) && clock <= highest
+        })
     }
 }
 
@@ -232,6 +243,17 @@ mod tests {
         assert!(device.peak(Pipe::Fp32Vector).is_some());
         assert!(device.peak(Pipe::Bf16Matrix).is_none());
         assert!(device.notes[1].contains("matrix peaks are left out"));
+    }
+
+    #[test]
+    fn a_laptop_may_run_at_any_clock_of_its_range() {
+        let name = "NVIDIA GeForce RTX 4070 Laptop GPU";
+        let device = Catalog::builtin().find(name, &DeviceHint::default()).unwrap();
+        assert_eq!(device.disagreements(&laptop()), Vec::<String>::new());
+        for mhz in [1000.0, 2600.0] {
+            let hint = DeviceHint { max_sm_clock: Some(Hertz::new(mhz * 1e6)), ..laptop() };
+            assert!(device.disagreements(&hint)[0].contains("a highest SM clock of"), "{mhz}");
+        }
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub struct Device {
     /// Rated or device-reported maximum clock, at which peaks are quoted.
     #[serde(rename = "boost_clock_hz")]
     pub boost_clock: Option<Figure<Hertz>>,
+    /// The boost clock at the lowest power, where a maker chooses the power (laptops, modules).
+    #[serde(rename = "lowest_boost_clock_hz")]
+    pub lowest_boost_clock: Option<Figure<Hertz>>,
     /// The clock at which matrix peaks are quoted, where it is a different one.
     #[serde(rename = "tensor_clock_hz")]
     pub tensor_clock: Option<Figure<Hertz>>,
@@ -191,6 +194,19 @@ impl Device {
         Some(roofline::ridge_point(self.peak(pipe)?.value, bandwidth))
     }
 
+    /// Bandwidth of L2: the theoretical one, else what a published benchmark reached.
+    #[must_use]
+    pub fn l2_roof(&self) -> Option<BytesPerSecond> {
+        let measured = || self.achievable.l2.as_ref().map(|measured| measured.value);
+        self.l2_bandwidth.as_ref().map(|published| published.value).or_else(measured)
+    }
+
+    /// Arithmetic intensity at which the L2 roof meets this pipe's roof.
+    #[must_use]
+    pub fn l2_ridge_point(&self, pipe: Pipe) -> Option<FlopsPerByte> {
+        Some(roofline::ridge_point(self.peak(pipe)?.value, self.l2_roof()?))
+    }
+
     /// Whether the memory is stacked (HBM) rather than GDDR or LPDDR.
     #[must_use]
     pub fn is_hbm(&self) -> bool {
@@ -231,7 +247,10 @@ impl Device {
         }
         let format = pipe.dense().key().split("_matrix").next().unwrap_or_default();
         (pipe.engine() == Engine::Matrix).then_some(())?;
-        Some(self.limits()?.matrix_inputs.iter().any(|input| input == format))
+        let listed = self.limits()?.matrix_inputs.iter().any(|input| input == format);
+        let class = self.target().zip(self.rate_class.as_deref());
+        let none = class.is_some_and(|(target, class)| rates::lacks_matrix_units(target, class));
+        Some(listed && !none)
     }
 
     /// What fits on one SM at a time; NVIDIA only.

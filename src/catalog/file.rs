@@ -60,6 +60,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
         sms: sources.plain("sms", wire.sms),
         base_clock: sources.figure(wire.base_clock_mhz, MEGA, Hertz::new),
         boost_clock: sources.figure(wire.boost_clock_mhz, MEGA, Hertz::new),
+        lowest_boost_clock: sources.figure(wire.lowest_boost_clock_mhz, MEGA, Hertz::new),
         tensor_clock: sources.figure(wire.tensor_clock_mhz, MEGA, Hertz::new),
         memory: with_bandwidth(Memory {
             kind: memory.kind,

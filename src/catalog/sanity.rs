@@ -244,6 +244,113 @@ fn every_source_resolves_and_none_is_idle() {
     }
 }
 
+/// A year, a version or a commit, by which the very text can be found again. What follows from the
+/// table of rates has its dates there.
+fn dated(source: &str) -> bool {
+    let tokens = || source.split(|c: char| !c.is_ascii_alphanumeric());
+    let number = |token: &str| token.chars().all(|c| c.is_ascii_digit()) && !token.is_empty();
+    let year = tokens().any(|token| {
+        token.len() == 4 && token.parse().is_ok_and(|year: u16| (2007..2040).contains(&year))
+    });
+    let commit = source
+        .split('@')
+        .skip(1)
+        .any(|after| after.chars().take_while(char::is_ascii_hexdigit).count() >= 12);
+    let version = source.split([' ', '_', ',', ';', '(', ')']).any(|word| {
+        let parts: Vec<&str> = word.split('.').collect();
+        let numbered =
+            word.strip_prefix('v').is_some_and(|rest| rest.starts_with(char::is_numeric));
+        let edition = parts.len() == 2 && number(parts[0]) && parts[1] == "x";
+        let release = parts.len() == 3 && parts.iter().all(|part| number(part));
+        numbered || edition || release
+    });
+    year || commit || version || source.contains("architectures/rates.toml")
+}
+
+#[test]
+fn every_source_names_a_date_a_version_or_a_commit() {
+    fn sources(value: &toml::Value, into: &mut BTreeSet<String>) {
+        let Some(table) = value.as_table() else { return };
+        for (key, value) in table {
+            match value.as_str() {
+                Some(text) if key == "source" && text.contains(' ') => {
+                    into.insert(text.to_owned());
+                }
+                _ => sources(value, into),
+            }
+        }
+    }
+    let mut undated = BTreeSet::new();
+    let rates = include_str!("../../devices/architectures/rates.toml");
+    let limits = include_str!("../../devices/architectures/limits.toml");
+    let tables = DEVICES.iter().map(|builtin| (builtin.id, builtin.text));
+    for (id, text) in tables.chain([("rates", rates), ("limits", limits)]) {
+        let table: toml::Table = toml::from_str(text).unwrap();
+        let named = table.get("sources").and_then(toml::Value::as_table);
+        let named = named.into_iter().flatten().filter_map(|(_, source)| source.as_str());
+        let mut texts: BTreeSet<String> = named.map(str::to_owned).collect();
+        sources(&toml::Value::Table(table), &mut texts);
+        assert!(!texts.is_empty(), "{id}");
+        undated.extend(texts.into_iter().filter(|text| !dated(text)).map(|text| (id, text)));
+    }
+    assert_eq!(undated, BTreeSet::new());
+    assert!(!dated("NVIDIA A30 datasheet figures (10.3 TFLOP/s, 933 GB/s)"));
+    assert!(!dated("2048 B/clock × 1.53 GHz") && !dated("a bus of 4096 bits"));
+}
+
+#[test]
+fn l2_is_faster_than_memory_and_no_benchmark_beats_it() {
+    for device in devices() {
+        if let (Some(l2), Some(dram)) = (device.l2_roof(), &device.memory.bandwidth) {
+            assert!(l2 > dram.value, "{}", device.id);
+        }
+        if let (Some(l2), Some(reached)) = (&device.l2_bandwidth, &device.achievable.l2) {
+            assert!(reached.value <= l2.value, "{}", device.id);
+        }
+    }
+}
+
+#[test]
+fn the_clock_at_the_lowest_power_is_below_the_boost() {
+    for device in devices() {
+        let Some(lowest) = device.lowest_boost_clock else { continue };
+        assert!(
+            device.boost_clock.is_some_and(|boost| lowest.value < boost.value),
+            "{}",
+            device.id
+        );
+    }
+}
+
+#[test]
+fn names_that_public_exports_carry_are_known() {
+    let with_sms = |sms| DeviceHint { sms: Some(sms), ..DeviceHint::default() };
+    for (name, sms, found) in [
+        ("NVIDIA A100-PG509-200", 108, "A100 SXM4 40GB"),
+        ("Tesla V100-DGXS-32GB", 80, "Tesla V100 DGXS 32GB"),
+        ("GeForce GTX 1060 with Max-Q Design", 10, "GeForce GTX 1060 Max-Q"),
+        ("TITAN Xp", 30, "TITAN Xp"),
+        ("NVIDIA GeForce RTX 2070 SUPER", 40, "GeForce RTX 2070 SUPER"),
+        ("NVIDIA GeForce RTX 2080 SUPER", 48, "GeForce RTX 2080 SUPER"),
+        ("NVIDIA GeForce RTX 4070 Laptop GPU", 36, "GeForce RTX 4070 Laptop"),
+        ("NVIDIA Thor", 20, "Jetson T5000 (AGX Thor)"),
+        ("NVIDIA Thor", 12, "Jetson T4000"),
+    ] {
+        assert_eq!(Catalog::builtin().find(name, &with_sms(sms)).unwrap().name, found);
+    }
+}
+
+#[test]
+fn a_device_without_tensor_cores_has_no_matrix_units() {
+    let units = |name: &str| {
+        let device = Catalog::builtin().find(name, &DeviceHint::default()).unwrap();
+        device.has_units(Pipe::Fp16Matrix)
+    };
+    assert_eq!(units("GTX 1660 Ti"), Some(false));
+    assert_eq!(units("T1000"), Some(false));
+    assert_eq!(units("Tesla T4"), Some(true));
+}
+
 #[test]
 fn whole_names_are_compared_never_parts() {
     let catalog = Catalog::builtin();
@@ -256,7 +363,10 @@ fn whole_names_are_compared_never_parts() {
     assert_eq!(find("NVIDIA B200").unwrap().name, "B200 (HGX/DGX) 180GB");
     assert_eq!(find("NVIDIA GB200").unwrap().name, "GB200 (one GPU)");
     assert_eq!(find("RTX 4090").unwrap().name, "GeForce RTX 4090");
-    for absent in ["NVIDIA RTX A1000", "A100", "H", "", "NVIDIA GeForce RTX 4070 Laptop GPU"] {
+    assert_eq!(find("NVIDIA RTX A1000").unwrap().name, "RTX A1000");
+    assert_eq!(find("NVIDIA GeForce RTX 4070").unwrap().name, "GeForce RTX 4070");
+    assert_eq!(find("NVIDIA GeForce RTX 4070 Laptop GPU").unwrap().name, "GeForce RTX 4070 Laptop");
+    for absent in ["NVIDIA RTX A10000", "A100", "H", "", "NVIDIA GeForce RTX 4070 Mobile GPU"] {
         assert!(matches!(find(absent), Err(CatalogError::NotFound { .. })), "{absent}");
     }
     let CatalogError::NotFound { nearest, .. } = find("A100").unwrap_err() else { panic!() };
@@ -343,7 +453,7 @@ fn an_export_that_fits_several_devices_is_an_error_that_lists_them() {
 #[test]
 fn a_name_that_is_not_listed_falls_back_to_the_attributes() {
     let hint = DeviceHint {
-        name: Some("NVIDIA GeForce RTX 4070 Laptop GPU".into()),
+        name: Some("NVIDIA RTX 3000 Ada Generation Laptop GPU".into()),
         compute_capability: Some("8.9".into()),
         sms: Some(36),
         max_sm_clock: Some(Hertz::new(1.98e9)),

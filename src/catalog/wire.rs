@@ -38,6 +38,7 @@ pub(super) struct DeviceWire {
     pub(super) sms: Option<Cited<u32>>,
     pub(super) base_clock_mhz: Option<Cited<Positive>>,
     pub(super) boost_clock_mhz: Option<Cited<Positive>>,
+    pub(super) lowest_boost_clock_mhz: Option<Cited<Positive>>,
     pub(super) tensor_clock_mhz: Option<Cited<Positive>>,
     pub(super) tdp_w: Option<Cited<u32>>,
     pub(super) nvlink_gbs: Option<Cited<Positive>>,

@@ -1,11 +1,16 @@
 //! The catalogue: all devices beside each other, or one with every figure, its source, and its
 //! ridge points.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
 use super::document::{Block, Cell, Column, Document, Figure as Row, Form, Section, Table};
 use super::view::{Style, printable};
 use super::{Reported, pretty};
 use crate::catalog::{Confidence, Device, Figure};
 use crate::model::Pipe;
+use crate::units::FlopsPerByte;
 
 /// Devices beside each other.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +33,8 @@ impl Reported for DeviceList<'_> {
     }
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
-        (format == "json").then(|| pretty(&self.0))
+        let devices = || self.0.iter().map(Described::of).collect::<Vec<_>>();
+        (format == "json").then(|| pretty(&devices()))
     }
 }
 
@@ -44,8 +50,82 @@ impl Reported for DevicePage<'_> {
     }
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
-        (format == "json").then(|| pretty(self.0))
+        (format == "json").then(|| pretty(&Described::of(self.0)))
     }
+}
+
+/// A device with what follows from its figures, for programs.
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    device: &'a Device,
+    pipes: BTreeMap<Pipe, PipeDescribed>,
+}
+
+#[derive(Serialize)]
+struct PipeDescribed {
+    fma_per_clock_per_sm: Option<f64>,
+    ridge_point_flop_per_byte: Option<f64>,
+    l2_ridge_point_flop_per_byte: Option<f64>,
+}
+
+impl<'a> Described<'a> {
+    fn of(device: &'a Device) -> Self {
+        let pipe = |&pipe: &Pipe| {
+            let described = PipeDescribed {
+                fma_per_clock_per_sm: multiply_adds(device, pipe),
+                ridge_point_flop_per_byte: device.ridge_point(pipe).map(FlopsPerByte::get),
+                l2_ridge_point_flop_per_byte: device.l2_ridge_point(pipe).map(FlopsPerByte::get),
+            };
+            (pipe, described)
+        };
+        Self { device, pipes: device.peaks.keys().map(pipe).collect() }
+    }
+}
+
+/// Dense rates only: a sparse multiply-add leaves half of its products out.
+fn multiply_adds(device: &Device, pipe: Pipe) -> Option<f64> {
+    device.rate(pipe).and_then(|rate| rate.fma_per_clock_per_sm)
+}
+
+/// Peaks with the multiply-adds behind them, and where the roofs of DRAM and of L2 meet them.
+fn peaks(device: &Device) -> Table {
+    let l2 = if device.l2_bandwidth.is_some() { "L2 ridge" } else { "measured L2 ridge" };
+    let mut columns = vec![
+        Column::text("pipe", "pipe"),
+        Column::number("peak_op_per_s", "peak", Form::Si("FLOP/s")),
+        Column::number("fma_per_clock_per_sm", "FMA/clk/SM", Form::Count),
+        Column::number("ridge_point_flop_per_byte", "DRAM ridge", Form::Si("FLOP/B")),
+        Column::number("l2_ridge_point_flop_per_byte", l2, Form::Si("FLOP/B")),
+        Column::text("source", "source"),
+    ];
+    let has_l2 = Pipe::ALL.iter().any(|pipe| device.l2_ridge_point(*pipe).is_some());
+    columns.retain(|column| has_l2 || column.key != "l2_ridge_point_flop_per_byte");
+    let mut table = Table::new("peaks", columns);
+    for pipe in Pipe::ALL {
+        let Some(peak) = device.peak(*pipe) else { continue };
+        let is_integer = pipe.operation() == "OP";
+        let (rate, intensity) = if is_integer {
+            (Form::Si("OP/s"), Form::Si("OP/B"))
+        } else {
+            (Form::Si("FLOP/s"), Form::Si("FLOP/B"))
+        };
+        let ridge = |ridge: Option<FlopsPerByte>| {
+            ridge.map_or(Cell::Missing, |ridge| Cell::Other(ridge.get(), intensity))
+        };
+        let mut row = vec![
+            Cell::text(pipe.label()),
+            Cell::Other(peak.value.get(), rate),
+            Cell::maybe(multiply_adds(device, *pipe)),
+            ridge(device.ridge_point(*pipe)),
+        ];
+        if has_l2 {
+            row.push(ridge(device.l2_ridge_point(*pipe)));
+        }
+        row.push(Cell::text(printable(&source(peak))));
+        table.push(row);
+    }
+    table
 }
 
 fn list(devices: &[Device]) -> Table {
@@ -101,6 +181,9 @@ fn one(device: &Device) -> Page {
     page.figure("boost clock", device.boost_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
+    page.figure("at the lowest power", device.lowest_boost_clock.as_ref(), |clock| {
+        format!("{:.0} MHz", clock.get() / 1e6)
+    });
     page.figure("tensor clock", device.tensor_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
@@ -143,15 +226,10 @@ fn one(device: &Device) -> Page {
         });
     }
 
-    page.title("Peaks (dense unless stated), ridge point against DRAM");
-    for pipe in Pipe::ALL {
-        let Some(peak) = device.peak(*pipe) else { continue };
-        let ridge = device.ridge_point(*pipe).map_or_else(String::new, |ridge| {
-            format!(", ridge {:.1} {}/B", ridge.get(), pipe.operation())
-        });
-        let value = format!("{:.1} T{}/s{ridge}", peak.value.get() / 1e12, pipe.operation());
-        page.row(pipe.label(), Some(value), &source(peak));
-    }
+    page.sections.push(Section::new(
+        "Peaks (dense unless stated), multiply-adds per clock and SM, ridge points",
+        vec![Block::Table(peaks(device))],
+    ));
     page.title("Reached by published benchmarks");
     for (pipe, achieved) in &device.achievable.peaks {
         let value = format!("{:.1} T{}/s", achieved.value.get() / 1e12, pipe.operation());

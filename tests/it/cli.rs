@@ -316,12 +316,18 @@ fn devices_are_listed_and_shown_with_their_sources() {
     let known = rooflint::catalog::Catalog::builtin().names().unwrap().len();
     assert!(list.lines().count() > known, "{}", list.lines().count());
     let one = run(&["devices", "H100 SXM5 80GB"]).stdout;
-    for part in ["989.4 TFLOP/s", "ridge 295.2 FLOP/B", "whitepaper"] {
+    for part in ["989.4 TFLOP/s", "2048 FMA", "DRAM ridge 295.2 FLOP/B", "whitepaper"] {
         assert!(one.contains(part), "{part}: {one}");
     }
+    // 312 TFLOP/s over 5120 B/clock × 1.41 GHz; 181 TFLOP/s over 5104 GB/s that were measured.
+    let one = run(&["devices", "A100 SXM4 80GB"]).stdout;
+    assert!(one.contains("1024 FMA") && one.contains("  L2 ridge 43.2 FLOP/B"), "{one}");
+    let one = run(&["devices", "MI210"]).stdout;
+    assert!(one.contains("measured L2 ridge 35.5 FLOP/B"), "{one}");
     let json: serde_json::Value =
         serde_json::from_str(&run(&["devices", "NVIDIA H200", "--format", "json"]).stdout).unwrap();
     assert_eq!(json["name"], "H200 SXM 141GB");
+    assert_eq!(json["pipes"]["fp32_vector"]["fma_per_clock_per_sm"], 128.0);
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 const BENCH = JSON.parse(byId("bench-data").textContent);
 // Rates stand in the data in tera, pipes as digits to base 36.
-BENCH.devices = BENCH.devices.map(([name, bandwidth, onChip, sms, clock, peaks, pipes]) => [
-  name, bandwidth * 1e12, onChip && onChip * 1e12, sms, clock && clock * 1e12,
-  peaks.map(([pipe, rate]) => [pipe, rate * 1e12]), [...pipes].map((digit) => (digit === "-" ? null : parseInt(digit, 36))),
-]);
+BENCH.devices = BENCH.devices.map(([name, bandwidth, onChip, sms, clock, rates, engines]) => {
+  const [pipes, runsOn] = BENCH.engines[engines];
+  return [
+    name, bandwidth * 1e12, onChip && onChip * 1e12, sms, clock && clock * 1e12,
+    rates.map((rate, at) => [pipes[at], rate * 1e12]), [...runsOn].map((digit) => (digit === "-" ? null : parseInt(digit, 36))),
+  ];
+});
 const NAMES = BENCH.forms.map(([name]) => name);
 
 /** Seconds in which the whole time is played, at speed 1. */

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, CatalogError, Device};
 use crate::model::{DataType, Pipe};
 use crate::predict::{self, Arguments, Form, Kind, Options, PredictError, Prediction};
 use crate::roofline::{self, Limiter};
-use crate::units::{Bytes, BytesPerSecond, FlopsPerByte, Seconds};
+use crate::units::{Bytes, FlopsPerByte, Seconds};
 
 /// Formats to choose from; others differ only in their bytes.
 const TYPES: [DataType; 9] = [
@@ -70,9 +70,12 @@ const FORMS: [(&str, &[Size]); 14] = [
 /// Inputs and outputs of the layer whose batch brings it into balance.
 const LAYER: f64 = 8192.0;
 
-/// Name, bandwidth, L2's bandwidth, SMs, clock, rate of each pipe, and the pipe of each format as a digit
-/// to base 36: for products of matrices, then for everything else.
-type Machine = (String, Number, Maybe, u32, Maybe, Vec<(usize, Number)>, String);
+/// The pipes of a device, and the pipe of each format as a digit to base 36: for products of matrices,
+/// then for everything else.
+type Engines = (Vec<usize>, String);
+
+/// Name, bandwidth, L2's bandwidth, SMs, clock, rate of each pipe, and which of the engines it has.
+type Machine = (String, Number, Maybe, u32, Maybe, Vec<Number>, usize);
 
 /// Parameter, its meaning, whether it is whole, and the value to start from.
 type SizeData = (&'static str, &'static str, bool, Number);
@@ -80,6 +83,8 @@ type SizeData = (&'static str, &'static str, bool, Number);
 #[derive(Serialize)]
 struct Data {
     devices: Vec<Machine>,
+    /// Those of many devices are the same.
+    engines: Vec<Engines>,
     /// The device to begin with.
     chosen: usize,
     pipes: Vec<[&'static str; 3]>,
@@ -223,14 +228,15 @@ pub(super) fn json(
     chosen: Option<&str>,
     fixed: Seconds,
 ) -> Result<String, CatalogError> {
-    let mut devices = Vec::new();
+    let (mut devices, mut engines) = (Vec::new(), Vec::new());
     for device in catalog.devices() {
-        devices.extend(machine(&device?));
+        devices.extend(machine(&device?, &mut engines));
     }
     let chosen = chosen.unwrap_or(DEFAULT);
     let data = Data {
         chosen: devices.iter().position(|one| one.0 == printable(chosen)).unwrap_or_default(),
         devices,
+        engines,
         pipes: Pipe::ALL.iter().map(|pipe| [pipe.key(), pipe.label(), pipe.operation()]).collect(),
         types: TYPES.iter().map(|one| (one.name(), one.bytes())).collect(),
         forms: FORMS.iter().filter_map(|(name, sizes)| form(name, sizes)).collect(),
@@ -249,16 +255,12 @@ pub(super) const DEFAULT: &str = "H100 SXM5 80GB";
 
 /// A device of which bandwidth, SMs and the rate that serves any kernel are known: else there is nothing
 /// to lay one on.
-fn machine(device: &Device) -> Option<Machine> {
+fn machine(device: &Device, engines: &mut Vec<Engines>) -> Option<Machine> {
     let number = |value: f64| Some(Number(value));
     let bandwidth = device.memory.bandwidth.as_ref()?.value.get();
     let sms = device.sms?;
     device.peak(Pipe::Fp32Vector)?;
-    let peaks: Vec<(usize, Number)> = device
-        .peaks
-        .iter()
-        .map(|(pipe, peak)| (*pipe as usize, Number(peak.value.get() / TERA)))
-        .collect();
+    let peaks = device.peaks.values().map(|peak| Number(peak.value.get() / TERA)).collect();
     let runs_on = |name, sizes: &[Size], data_type: DataType| {
         let prediction = predicted(device, name, sizes, data_type).ok()?;
         prediction.pipes.first().map(|one| one.pipe as usize)
@@ -270,16 +272,15 @@ fn machine(device: &Device) -> Option<Machine> {
     let letter = |pipe: Option<usize>| {
         pipe.and_then(|pipe| char::from_digit(u32::try_from(pipe).ok()?, 36)).unwrap_or('-')
     };
-    let pipes = products.chain(others).map(letter).collect();
-    let on_chip = on_chip(device).and_then(|bandwidth| number(bandwidth.get() / TERA));
+    let has = device.peaks.keys().map(|pipe| *pipe as usize).collect();
+    let own: Engines = (has, products.chain(others).map(letter).collect());
+    let at = engines.iter().position(|one| *one == own).unwrap_or_else(|| {
+        engines.push(own);
+        engines.len() - 1
+    });
+    let on_chip = device.l2_roof().and_then(|bandwidth| number(bandwidth.get() / TERA));
     let clock = device.boost_clock.as_ref().and_then(|clock| number(clock.value.get() / TERA));
-    Some((printable(&device.name), Number(bandwidth / TERA), on_chip, sms, clock, peaks, pipes))
-}
-
-/// The bandwidth of L2: the published one, else what was measured.
-fn on_chip(device: &Device) -> Option<BytesPerSecond> {
-    let measured = || device.achievable.l2.as_ref().map(|measured| measured.value);
-    device.l2_bandwidth.as_ref().map(|published| published.value).or_else(measured)
+    Some((printable(&device.name), Number(bandwidth / TERA), on_chip, sms, clock, peaks, at))
 }
 
 fn form(name: &str, sizes: &[Size]) -> Option<(&'static str, &'static str, Vec<SizeData>, usize)> {
@@ -385,7 +386,8 @@ impl Bound {
         let port = device.boost_clock.as_ref().map_or(Seconds::ZERO, |clock| {
             roofline::memory_time(bytes, roofline::port_bandwidth(blocks, sms, clock.value))
         });
-        let on_chip = on_chip(device)
+        let on_chip = device
+            .l2_roof()
             .map_or(Seconds::ZERO, |l2| roofline::memory_time(bytes, l2) / efficiency);
         let math = prediction.t_math / efficiency;
         let memory = prediction.t_mem.max(port);
@@ -410,7 +412,7 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Flops, FlopsPerSecond};
+    use crate::units::{BytesPerSecond, Flops, FlopsPerSecond};
 
     #[test]
     fn every_form_counts_with_the_sizes_it_starts_from() {
@@ -427,7 +429,7 @@ mod tests {
     fn every_case_is_what_it_says_on_every_device() {
         for device in Catalog::builtin().devices() {
             let device = device.unwrap();
-            if machine(&device).is_none() {
+            if machine(&device, &mut Vec::new()).is_none() {
                 continue;
             }
             let lessons = lessons(&device, roofline::LAUNCH_COST_TIMELINE).unwrap();
