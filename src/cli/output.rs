@@ -8,9 +8,9 @@ use clap::builder::PossibleValuesParser;
 
 use super::exit::Failure;
 use super::terminal::Terminal;
+use crate::report::{self, FORMATS, Format, Reported, Style};
 #[cfg(feature = "plot")]
 use crate::report::{Encoding, PictureError};
-use crate::report::{self, FORMATS, Format, Reported, Style};
 
 /// A format that a command can write.
 #[derive(Debug, Clone, Copy)]

@@ -90,13 +90,12 @@ fn multiply_adds(device: &Device, pipe: Pipe) -> Option<f64> {
 
 /// Peaks with the multiply-adds behind them, and where the roofs of DRAM and of L2 meet them.
 fn peaks(device: &Device) -> Table {
-    let l2 = if device.l2_bandwidth.is_some() { "L2 ridge" } else { "measured L2 ridge" };
     let mut columns = vec![
         Column::text("pipe", "pipe"),
-        Column::number("peak_op_per_s", "peak", Form::Si("FLOP/s")),
-        Column::number("fma_per_clock_per_sm", "FMA/clk/SM", Form::Count),
-        Column::number("ridge_point_flop_per_byte", "DRAM ridge", Form::Si("FLOP/B")),
-        Column::number("l2_ridge_point_flop_per_byte", l2, Form::Si("FLOP/B")),
+        Column::number("peak_op_per_s", "peak", Form::Tera("FLOP/s")),
+        Column::number("fma_per_clock_per_sm", "FMA/clk/SM", Form::Count).spare(1),
+        Column::number("ridge_point_flop_per_byte", "DRAM ridge", Form::Tenths("FLOP/B")),
+        Column::number("l2_ridge_point_flop_per_byte", "L2 ridge", Form::Tenths("FLOP/B")).spare(2),
         Column::text("source", "source"),
     ];
     let has_l2 = Pipe::ALL.iter().any(|pipe| device.l2_ridge_point(*pipe).is_some());
@@ -106,9 +105,9 @@ fn peaks(device: &Device) -> Table {
         let Some(peak) = device.peak(*pipe) else { continue };
         let is_integer = pipe.operation() == "OP";
         let (rate, intensity) = if is_integer {
-            (Form::Si("OP/s"), Form::Si("OP/B"))
+            (Form::Tera("OP/s"), Form::Tenths("OP/B"))
         } else {
-            (Form::Si("FLOP/s"), Form::Si("FLOP/B"))
+            (Form::Tera("FLOP/s"), Form::Tenths("FLOP/B"))
         };
         let ridge = |ridge: Option<FlopsPerByte>| {
             ridge.map_or(Cell::Missing, |ridge| Cell::Other(ridge.get(), intensity))
@@ -226,8 +225,10 @@ fn one(device: &Device) -> Page {
         });
     }
 
+    let measured = device.l2_bandwidth.is_none() && device.achievable.l2.is_some();
+    let measured = if measured { " (that of L2 as measured)" } else { "" };
     page.sections.push(Section::new(
-        "Peaks (dense unless stated), multiply-adds per clock and SM, ridge points",
+        format!("Peaks (dense unless stated), multiply-adds per clock and SM, ridge points{measured}"),
         vec![Block::Table(peaks(device))],
     ));
     page.title("Reached by published benchmarks");

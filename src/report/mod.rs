@@ -39,7 +39,9 @@ pub use baselines::{BaselineList, BaselinePages, doubts, unread};
 #[cfg(feature = "gate")]
 pub use calibration::Calibrated;
 pub use devices::{DeviceList, DevicePage};
-pub use document::{Block, Cell, Column, Document, Fact, Figure, Form, Item, Row, Section, Table, Tone};
+pub use document::{
+    Block, Cell, Column, Document, Fact, Figure, Form, Item, Row, Section, Table, Tone,
+};
 pub use explained::Explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};

@@ -37,8 +37,7 @@ impl Style {
         if !self.ascii {
             return text;
         }
-        let text =
-            SYMBOLS.iter().fold(text, |text, (symbol, words)| text.replace(symbol, words));
+        let text = SYMBOLS.iter().fold(text, |text, (symbol, words)| text.replace(symbol, words));
         text.chars()
             .map(|c| match c {
                 '×' => "x".to_owned(),

@@ -316,14 +316,14 @@ fn devices_are_listed_and_shown_with_their_sources() {
     let known = rooflint::catalog::Catalog::builtin().names().unwrap().len();
     assert!(list.lines().count() > known, "{}", list.lines().count());
     let one = run(&["devices", "H100 SXM5 80GB"]).stdout;
-    for part in ["989.4 TFLOP/s", "2048 FMA", "DRAM ridge 295.2 FLOP/B", "whitepaper"] {
+    for part in ["  989.4 TFLOP/s        2048  295.2 FLOP/B  117.4 FLOP/B  ", "FMA/clk/SM", "whitepaper"] {
         assert!(one.contains(part), "{part}: {one}");
     }
     // 312 TFLOP/s over 5120 B/clock × 1.41 GHz; 181 TFLOP/s over 5104 GB/s that were measured.
     let one = run(&["devices", "A100 SXM4 80GB"]).stdout;
-    assert!(one.contains("1024 FMA") && one.contains("  L2 ridge 43.2 FLOP/B"), "{one}");
+    assert!(one.contains("312.0 TFLOP/s        1024  153.0 FLOP/B  43.2 FLOP/B"), "{one}");
     let one = run(&["devices", "MI210"]).stdout;
-    assert!(one.contains("measured L2 ridge 35.5 FLOP/B"), "{one}");
+    assert!(one.contains("  35.5 FLOP/B") && one.contains("(that of L2 as measured)"), "{one}");
     let json: serde_json::Value =
         serde_json::from_str(&run(&["devices", "NVIDIA H200", "--format", "json"]).stdout).unwrap();
     assert_eq!(json["name"], "H200 SXM 141GB");
@@ -333,9 +333,14 @@ fn devices_are_listed_and_shown_with_their_sources() {
 #[test]
 fn inspecting_names_what_is_missing_and_the_command_that_supplies_it() {
     let text = run(&["inspect", "fixtures/ncu_long/l4-metrics-cut-off.csv"]).stdout;
-    for part in
-        ["ncu-long", "1 launch, 1 record or cell skipped", "Missing", "FP32 operations", "ncu --csv --metrics", "cut off"]
-    {
+    for part in [
+        "ncu-long",
+        "1 launch, 1 record or cell skipped",
+        "Missing",
+        "FP32 operations",
+        "ncu --csv --metrics",
+        "cut off",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json =

@@ -35,9 +35,7 @@ fn reports<const N: usize>(formats: [&str; N], mut look: impl FnMut([String; N])
             what_if: &[],
             command: None,
         };
-        look(
-            formats.map(|name| report::written(&report, name, &Style::default()).unwrap()),
-        );
+        look(formats.map(|name| report::written(&report, name, &Style::default()).unwrap()));
         seen += 1;
     }
     assert!(seen > 10, "{seen}");

@@ -144,7 +144,11 @@ fn a_waived_kernel_is_looked_at_all_the_same() {
 fn own_rules_are_listed_and_documented() {
     let list = with_config(&two(), &["rules"]);
     assert!(list.stdout.contains("\n  slow-house-gemm "), "{}", list.stdout);
-    assert_eq!(list.stdout.lines().count(), rules::RULES.len() + 3, "a header, and two of the user's own");
+    assert_eq!(
+        list.stdout.lines().count(),
+        rules::RULES.len() + 3,
+        "a header, and two of the user's own"
+    );
     let page = with_config(&two(), &["rules", "long-launch"]);
     for told in ["# long-launch", "over launches", "duration_s > 1e-3", "| `sm_clock_hz` | Hz |"] {
         assert!(page.stdout.contains(told), "{told}: {}", page.stdout);

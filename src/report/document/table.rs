@@ -59,6 +59,10 @@ pub enum Form {
     Time,
     /// Quantities of this unit, each with an SI prefix.
     Si(&'static str),
+    /// One decimal, in 10¹² of this unit: figures as vendors quote them.
+    Tera(&'static str),
+    /// One decimal, in this unit.
+    Tenths(&'static str),
     /// Three digits; the unit is of the title.
     Digits,
     /// A ratio such as headroom: `1.32 ×`.
@@ -298,6 +302,8 @@ fn number(value: f64, form: Form, unit: TimeUnit) -> String {
             }
         }
         Form::Si(symbol) => si(value, symbol),
+        Form::Tera(symbol) => format!("{:.1} T{symbol}", value / 1e12),
+        Form::Tenths(symbol) => format!("{value:.1} {symbol}"),
         Form::Factor => factor(value),
         Form::Share => percent(value),
         Form::Change => change(value),

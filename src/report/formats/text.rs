@@ -229,25 +229,25 @@ impl Columns {
         let mut columns = Self { widths, hidden: Vec::new(), elastic, wrapped: None };
         let Some(terminal) = style.width else { return columns };
         let natural = elastic.map_or(0, |at| columns.widths[at]);
+        // Words at the end of a row can be broken into lines before anything is left out.
+        let last = table.columns.len().saturating_sub(1);
+        let is_words = table.columns.last().is_some_and(|column| column.form == Form::Text);
+        let words = if is_words { columns.widths[last].saturating_sub(REMARK) } else { 0 };
         let mut spare: Vec<usize> = (0..table.columns.len()).collect();
         spare.retain(|at| table.columns[*at].spare > 0);
         spare.sort_by_key(|at| std::cmp::Reverse(table.columns[*at].spare));
         columns.stretch(natural.min(SHORT_NAME));
         for at in spare {
-            if columns.used() <= terminal {
+            if columns.used() - words <= terminal {
                 break;
             }
             columns.hidden.push(at);
         }
         columns.stretch(natural);
-        let over = columns.used().saturating_sub(terminal);
+        let over = (columns.used() - words).saturating_sub(terminal);
         columns.stretch(natural.saturating_sub(over).max(NARROWEST_NAME.min(natural)));
-        let last = (0..table.columns.len()).rfind(|at| !columns.hidden.contains(at));
-        columns.wrapped = last.filter(|at| {
-            let (used, width) = (columns.used(), columns.widths[*at]);
-            let is_words = table.columns[*at].form == Form::Text;
-            is_words && used > terminal && used - width + REMARK <= terminal
-        });
+        let is_over = is_words && columns.used() > terminal && !columns.hidden.contains(&last);
+        columns.wrapped = Some(last).filter(|_| is_over);
         columns
     }
 

@@ -204,7 +204,8 @@ fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
 /// A shift with its interval, as relative changes.
 fn shift(evidence: &Evidence) -> String {
     let ends = evidence.low.zip(evidence.high);
-    let ends = ends.map(|(low, high)| format!(" {}", change_interval(relative(low), relative(high))));
+    let ends =
+        ends.map(|(low, high)| format!(" {}", change_interval(relative(low), relative(high))));
     format!("{}{}", change(relative(evidence.shift)), ends.unwrap_or_default())
 }
 
@@ -380,8 +381,7 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
     use crate::compare::ProposalKind;
     let names = |names: &[String]| {
         const SHOWN: usize = 4;
-        let mut text: Vec<String> =
-            names.iter().take(SHOWN).map(|name| printable(name)).collect();
+        let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| printable(name)).collect();
         if names.len() > SHOWN {
             text.push(format!("{} more", names.len() - SHOWN));
         }

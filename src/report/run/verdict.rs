@@ -1,10 +1,10 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
 use super::groups;
+use crate::analysis::State;
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{count, factor, interval, percent, printable, range, si};
-use crate::analysis::State;
 use crate::units::Seconds;
 
 /// The verdict, a label and a sentence each.

@@ -73,7 +73,8 @@ fn the_text_fits_the_terminal() {
     for width in [60, 80, 120, 200] {
         for (name, decision) in samples() {
             let style = Style { width: Some(width), ..Style::default() };
-            let render = |style: &Style| written(&report(&decision, &policy), "text", style).unwrap();
+            let render =
+                |style: &Style| written(&report(&decision, &policy), "text", style).unwrap();
             let text = render(&style);
             for line in text.lines() {
                 assert!(line.chars().count() <= width, "{name} at {width}: {line:?}");
