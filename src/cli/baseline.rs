@@ -266,7 +266,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
 fn describe(run: &Run) -> String {
     format!(
         "{} in {} of {}, {}",
-        si(run.measured_s, "s"),
+        si(run.measured_s.get(), "s"),
         count(run.timed_launches, "launch", "launches"),
         count(run.kernels.len() as u64, "kernel", "kernels"),
         run.device_names().join(", ")

@@ -7,7 +7,7 @@ use super::config;
 use super::exit::Failure;
 use super::sides::Sides;
 use super::terminal::Terminal;
-use crate::gate::{self, Calibration};
+use crate::gate::{self, Calibration, Seen};
 use crate::report;
 
 const EXAMPLES: &str = "\
@@ -81,20 +81,28 @@ fn text(found: &Calibration) -> String {
         ),
         format!(
             "all kernels together: {} typically, {} at most",
-            percent(found.common.1),
-            percent(found.common.0)
+            percent(found.common_typical.get()),
+            percent(found.common_largest.get())
         ),
     ];
-    let kernels = |shift: Option<f64>, compared: usize, what: &str| {
-        shift.map(|shift| {
-            format!("kernels with {what}: 99 % of {compared} comparisons within {}", percent(shift))
+    let kernels = |seen: Seen, what: &str| {
+        let compared = seen.compared;
+        seen.held.map(|shift| {
+            let shift = percent(shift.get());
+            format!("kernels with {what}: 99 % of {compared} comparisons within {shift}")
         })
     };
-    lines.extend(kernels(found.kernel, found.compared.0, "5 launches or more"));
-    lines.extend(kernels(found.few_launches, found.compared.1, "fewer launches"));
-    lines.push(format!("false alarms under the policy as it is: {}", alarms(found.alarms)));
-    lines.push(format!("false alarms with the floors below: {}", alarms(found.alarms_proposed)));
-    for (kernel, times) in found.noisy.iter().take(5) {
+    lines.extend(kernels(found.kernel, "5 launches or more"));
+    lines.extend(kernels(found.few_launches, "fewer launches"));
+    lines.push(format!(
+        "false alarms under the policy as it is: {}",
+        alarms(found.alarms.rate.get())
+    ));
+    lines.push(format!(
+        "false alarms with the floors below: {}",
+        alarms(found.alarms_proposed.rate.get())
+    ));
+    for (kernel, times) in found.alarms.noisy.iter().take(5) {
         let times = report::count(*times as u64, "time", "times");
         lines.push(format!(
             "failed {times} under the policy as it is: {}",
@@ -109,7 +117,9 @@ fn text(found: &Calibration) -> String {
     let noise = found.proposed;
     text.push_str(&format!(
         "\n[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
-        noise.kernel, noise.few_launches, noise.common
+        noise.kernel.get(),
+        noise.few_launches.get(),
+        noise.common.get()
     ));
     text
 }
@@ -120,16 +130,16 @@ fn json(found: &Calibration) -> String {
         "rooflint": env!("CARGO_PKG_VERSION"),
         "runs": found.runs,
         "pairs": found.pairs,
-        "common_largest": found.common.0,
-        "common_typical": found.common.1,
-        "kernel_99_percent": found.kernel,
-        "kernel_comparisons": found.compared.0,
-        "few_launches_99_percent": found.few_launches,
-        "few_launches_comparisons": found.compared.1,
-        "false_alarms": found.alarms,
-        "false_alarms_with_proposed": found.alarms_proposed,
+        "common_largest": found.common_largest,
+        "common_typical": found.common_typical,
+        "kernel_99_percent": found.kernel.held,
+        "kernel_comparisons": found.kernel.compared,
+        "few_launches_99_percent": found.few_launches.held,
+        "few_launches_comparisons": found.few_launches.compared,
+        "false_alarms": found.alarms.rate,
+        "false_alarms_with_proposed": found.alarms_proposed.rate,
         "proposed": found.proposed,
-        "noisy": found.noisy.iter().map(|(kernel, failures)| {
+        "noisy": found.alarms.noisy.iter().map(|(kernel, failures)| {
             serde_json::json!({ "kernel": kernel, "failures": failures })
         }).collect::<Vec<_>>(),
     });

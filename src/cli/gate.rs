@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::Filter;
 use crate::report::{self, GATE_OUTPUTS, GateOutput, GateReport, Style};
+use crate::units::RelativeChange;
 
 const GATE_EXAMPLES: &str = "\
 Examples:
@@ -73,7 +74,7 @@ pub(super) struct Gate {
 
     /// The slowdown to rehearse
     #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = slowdown, help_heading = "Policy", requires = "self_test", hide_short_help = true)]
-    slowdown: f64,
+    slowdown: RelativeChange,
 }
 
 /// What changed from one run to another; informs, and fails nothing
@@ -154,9 +155,9 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
-fn slowdown(text: &str) -> Result<f64, String> {
+fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= 10.0 => Ok(share),
+        Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
         _ => Err("a share such as 0.2 for 20 %, more than 0 and at most 10".to_owned()),
     }
 }
@@ -304,7 +305,7 @@ fn write(
 fn rehearse(
     runs: &[Run],
     policy: &Policy,
-    slowdown: f64,
+    slowdown: RelativeChange,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let rehearsals = gate::self_test(runs, policy, slowdown, Some(sides::now().date()));

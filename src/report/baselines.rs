@@ -72,7 +72,7 @@ pub fn baselines_json(store: &Store, filter: &Filter, now: Moment) -> String {
         kernels: entry.run.kernels.len(),
         launches: entry.run.launches,
         timed_launches: entry.run.timed_launches,
-        measured_s: entry.run.measured_s,
+        measured_s: entry.run.measured_s.get(),
         rooflint: &entry.run.rooflint,
         fingerprint: &entry.run.fingerprint,
     });
@@ -152,7 +152,7 @@ pub(super) fn minute(moment: Moment) -> String {
 }
 
 fn total(batch: &Batch<'_>) -> Option<Seconds> {
-    let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s).collect();
+    let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s.get()).collect();
     median(&times).map(Seconds::new)
 }
 
@@ -215,7 +215,7 @@ pub fn baseline_page(entry: &Entry, now: Moment, top: usize, style: &Style) -> S
         let launches = count(file.launches, "launch", "launches");
         format!("{} ({}, {launches}{skipped})", file.path, file.format)
     });
-    let headroom = run_headroom(run).map(factor);
+    let headroom = run.headroom().map(|headroom| factor(headroom.get()));
     let rows = [
         ("saved", origin.saved.as_ref().map(|saved| format!("{saved}{age}"))),
         ("commit", origin.commit.clone()),
@@ -224,7 +224,7 @@ pub fn baseline_page(entry: &Entry, now: Moment, top: usize, style: &Style) -> S
         ("files", Some(files.collect::<Vec<_>>().join("; "))),
         ("devices", Some(run.device_names().join(", "))),
         ("ceilings", Some(run.ceilings.clone())),
-        ("time", Some(si(run.measured_s, "s"))),
+        ("time", Some(si(run.measured_s.get(), "s"))),
         ("launches", Some(format!("{}, {} with a duration", run.launches, run.timed_launches))),
         (
             "warm-up left out",
@@ -244,12 +244,6 @@ pub fn baseline_page(entry: &Entry, now: Moment, top: usize, style: &Style) -> S
     style.adapted(text)
 }
 
-fn run_headroom(run: &Run) -> Option<f64> {
-    let judged = || run.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
-    let expected: f64 = judged().filter_map(|kernel| kernel.expected_s).sum();
-    (expected > 0.0).then(|| judged().map(|kernel| kernel.modelled_s).sum::<f64>() / expected)
-}
-
 fn kernels(text: &mut String, run: &Run, top: usize, style: &Style) {
     let shown: Vec<&RunKernel> = run.kernels.iter().take(top).collect();
     if shown.is_empty() {
@@ -261,8 +255,8 @@ fn kernels(text: &mut String, run: &Run, top: usize, style: &Style) {
         String::new()
     };
     heading(text, style, &format!("Kernels by time{of}"));
-    let times = || shown.iter().map(|kernel| Seconds::new(kernel.measured_s));
-    let launches = || shown.iter().map(|kernel| Seconds::new(kernel.mean_s()));
+    let times = || shown.iter().map(|kernel| kernel.measured_s);
+    let launches = || shown.iter().map(|kernel| kernel.mean_s());
     let (all, one) = (TimeUnit::of(times()), TimeUnit::of(launches()));
     let titles = (format!("time [{}]", all.symbol), format!("a launch [{}]", one.symbol));
     let mut rows = Table::new(&[
@@ -282,11 +276,11 @@ fn kernels(text: &mut String, run: &Run, top: usize, style: &Style) {
         let operator = kernel.operator.as_ref().map(|operator| format!(" [{operator}]"));
         rows.rows.push(vec![
             printable(&format!("{name}{}", operator.unwrap_or_default())),
-            percent(kernel.share),
-            all.show(Seconds::new(kernel.measured_s)),
+            percent(kernel.share.get()),
+            all.show(kernel.measured_s),
             kernel.launches.to_string(),
-            optional((kernel.timed > 0).then(|| one.show(Seconds::new(kernel.mean_s())))),
-            optional(kernel.headroom().map(factor)),
+            optional((kernel.timed > 0).then(|| one.show(kernel.mean_s()))),
+            optional(kernel.headroom().map(|headroom| factor(headroom.get()))),
         ]);
     }
     table(text, &rows, &[], style, 0);

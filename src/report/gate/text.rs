@@ -5,6 +5,7 @@ use super::{GateOutput, GateReport};
 use crate::gate::{Action, Check, Metric, Outcome, Subject, Verdict};
 use crate::report::text::{heading, table, wrap};
 use crate::report::view::{Style, printable};
+use crate::units::{RelativeChange, Seconds};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "text",
@@ -149,7 +150,10 @@ fn kernels(text: &mut String, report: &GateReport<'_>, style: &Style) {
         .filter(|check| matches!(check.metric, Metric::Time | Metric::Headroom))
         .filter(|check| matches!(check.subject, Subject::Kernel { .. }) && check.change.is_some())
         .collect();
-    let moved = |check: &Check| check.delta_s.or(check.change).unwrap_or(0.0).abs();
+    let moved = |check: &Check| {
+        let change = check.change.map(RelativeChange::get);
+        check.delta_s.map(Seconds::get).or(change).unwrap_or(0.0).abs()
+    };
     all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
     let shown = &all[..all.len().min(KERNELS)];
     if shown.is_empty() {

@@ -1,21 +1,21 @@
 //! What text and Markdown share: words, numbers, columns, order.
 
 use super::GateReport;
-use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side, percent as relative};
-use crate::gate::{Action, Check, Metric, Outcome, Subject, Value, Verdict};
+use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side};
+use crate::gate::{Action, Allowed, Check, Metric, Outcome, Subject, Value, Verdict};
 use crate::report::view::{
     MISSING, Style, Table, TimeUnit, count, digits, factor, optional, percent, printable, si,
 };
-use crate::units::Seconds;
+use crate::units::{Dimension, RelativeChange, Seconds};
 
 /// A relative change with its sign: `+12.3 %`.
-pub(super) fn change(relative: f64) -> String {
-    format!("{} %", signed(relative * 100.0))
+pub(super) fn change(relative: RelativeChange) -> String {
+    format!("{} %", signed(relative.get() * 100.0))
 }
 
 /// The ends of an interval: `[+10.1, +14.0] %`.
-pub(super) fn interval([low, high]: [f64; 2]) -> String {
-    format!("[{}, {}] %", signed(low * 100.0), signed(high * 100.0))
+pub(super) fn interval([low, high]: [RelativeChange; 2]) -> String {
+    format!("[{}, {}] %", signed(low.get() * 100.0), signed(high.get() * 100.0))
 }
 
 /// Three digits and a sign, which nothing that is shown as zero has.
@@ -35,19 +35,19 @@ fn signed(value: f64) -> String {
 
 /// A limit as it is written in a policy: `+5 %`, not `+5.00 %`.
 fn limit(check: &Check) -> Option<String> {
-    let limit = check.limit?;
-    // Without a change, the limit is a bound in the unit of what is bounded.
-    if check.change.is_none() {
-        let known = check.after.or(check.before)?;
-        let side = match check.verdict {
-            Verdict::Violation if known.value < limit => "≥",
-            Verdict::Violation => "≤",
-            _ => "",
-        };
-        let bound = value(Value { value: limit, unit: known.unit }, None);
-        return Some(format!("{side}{bound}"));
-    }
-    let shown = change(limit);
+    let worse = match check.limit? {
+        Allowed::Change(worse) => worse,
+        Allowed::Bound(bound) => {
+            let known = check.after.or(check.before)?;
+            let side = match check.verdict {
+                Verdict::Violation if known.value < bound.value => "≥",
+                Verdict::Violation => "≤",
+                _ => "",
+            };
+            return Some(format!("{side}{}", value(bound, None)));
+        }
+    };
+    let shown = change(worse);
     let number = shown.trim_end_matches(" %");
     let number = if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')
@@ -60,10 +60,12 @@ fn limit(check: &Check) -> Option<String> {
 /// A value with its unit; times in the unit of their column, if they have one.
 pub(super) fn value(value: Value, column: Option<TimeUnit>) -> String {
     match (value.unit, column) {
-        ("s", Some(unit)) => unit.show(Seconds::new(value.value)),
-        ("s" | "B" | "FLOP", _) => si(value.value, value.unit),
-        ("ratio", _) => factor(value.value),
-        ("share", _) => percent(value.value),
+        (Dimension::Time, Some(unit)) => unit.show(Seconds::new(value.value)),
+        (Dimension::Time | Dimension::Bytes | Dimension::Operations, _) => {
+            si(value.value, value.unit.key())
+        }
+        (Dimension::Factor, _) => factor(value.value),
+        (Dimension::Share, _) => percent(value.value),
         _ if value.value.fract() == 0.0 => format!("{:.0}", value.value),
         _ => digits(value.value),
     }
@@ -105,11 +107,12 @@ pub(super) fn device(check: &Check) -> String {
 /// The checks of one table, numbered; times have one unit.
 pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     let values = || checks.iter().flat_map(|check| [check.before, check.after]).flatten();
-    let times = values().filter(|value| value.unit == "s").map(|value| value.value);
+    let times = values().filter(|value| value.unit == Dimension::Time);
+    let times = times.map(|value| Seconds::new(value.value));
     let times = times.chain(checks.iter().filter_map(|check| check.delta_s));
-    let unit = TimeUnit::of(times.map(|time| Seconds::new(time.abs())));
+    let unit = TimeUnit::of(times.map(Seconds::abs));
     // One unit in the header, if nothing but times stands below it.
-    let only_times = values().all(|value| value.unit == "s");
+    let only_times = values().all(|value| value.unit == Dimension::Time);
     let titled = |title: &str| {
         if only_times { format!("{title} [{}]", unit.symbol) } else { title.to_owned() }
     };
@@ -128,13 +131,13 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     ]);
     let shown = |one: Option<Value>| {
         optional(one.map(|one| match one.unit {
-            "s" if !only_times => format!("{} {}", value(one, Some(unit)), unit.symbol),
+            Dimension::Time if !only_times => format!("{} {}", value(one, Some(unit)), unit.symbol),
             _ => value(one, Some(unit)),
         }))
     };
-    let delta = |delta: f64| {
-        let size = unit.show(Seconds::new(delta.abs()));
-        match delta {
+    let delta = |delta: Seconds| {
+        let size = unit.show(delta.abs());
+        match delta.get() {
             0.0 => size,
             delta if delta < 0.0 => format!("-{size}"),
             _ => format!("+{size}"),
@@ -151,7 +154,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
             optional(check.change.map(change)),
             optional(check.interval.map(interval)),
             optional(limit(check)),
-            optional(check.share.map(percent)),
+            optional(check.share.map(|share| percent(share.get()))),
             optional(check.delta_s.map(delta)),
             check.verdict.label().to_owned(),
         ]);
@@ -221,8 +224,8 @@ fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
 /// A shift with its interval, as relative changes.
 fn shift(evidence: &Evidence) -> String {
     let ends = evidence.low.zip(evidence.high);
-    let ends = ends.map(|(low, high)| format!(" {}", interval([relative(low), relative(high)])));
-    format!("{}{}", change(relative(evidence.shift)), ends.unwrap_or_default())
+    let ends = ends.map(|(low, high)| format!(" {}", interval([low.change(), high.change()])));
+    format!("{}{}", change(evidence.shift.change()), ends.unwrap_or_default())
 }
 
 /// A change as a check knows it, with limit and verdict.
@@ -248,7 +251,7 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let (before, after) = match (check, comparison) {
         (Some(check), _) => (told(check.before), told(check.after)),
         (None, Some(both)) => {
-            (Some(si(both.baseline.time_s, "s")), Some(si(both.current.time_s, "s")))
+            (told(Some(both.baseline.time_s.into())), told(Some(both.current.time_s.into())))
         }
         (None, None) => return None,
     };
@@ -268,8 +271,11 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let missing = || MISSING.to_owned();
     let (before, after) = (before.unwrap_or_else(missing), after.unwrap_or_else(missing));
     let mut text = format!("{before} before, {after} now: {change}");
-    if let Some(both) = comparison.filter(|both| (both.work - 1.0).abs() > 0.005) {
-        text.push_str(&format!("; for the same work: there is {} as much", factor(both.work)));
+    if let Some(both) = comparison.filter(|both| both.work.change().abs().get() > 0.005) {
+        text.push_str(&format!(
+            "; for the same work: there is {} as much",
+            factor(both.work.get())
+        ));
     }
     Some(text)
 }
@@ -285,7 +291,7 @@ fn common(report: &GateReport<'_>) -> Option<String> {
         let kernels = count(common.kernels as u64, "kernel", "kernels");
         text.push_str(&format!("; over {kernels}, {done} each: {}", printable(&common.reason)));
         if let Some(cycles) = common.cycles {
-            text.push_str(&format!("; {} in SM cycles", change(relative(cycles))));
+            text.push_str(&format!("; {} in SM cycles", change(cycles.change())));
         }
     }
     Some(text)
@@ -305,12 +311,12 @@ fn side(side: &Side) -> String {
         "{} ({}){on}: {} in {} launches of {}",
         count(side.labels.len() as u64, "run", "runs"),
         labels.join(", "),
-        si(side.time_s, "s"),
+        si(side.time_s.get(), "s"),
         digits_or_whole(side.launches),
         count(side.kernels as u64, "kernel", "kernels"),
     );
     if let Some(spread) = side.spread {
-        text.push_str(&format!(", runs spread by {}", percent(relative(spread))));
+        text.push_str(&format!(", runs spread by {}", percent(spread.change().get())));
     }
     if !side.commits.is_empty() {
         let commits: Vec<String> =
@@ -380,7 +386,8 @@ pub(super) fn lone(
     };
     let kernels = kernels.map_or(&[][..], Vec::as_slice);
     let told = |lone: &Lone| {
-        let (share, time) = (percent(lone.measured.share), si(lone.measured.time_s, "s"));
+        let (share, time) =
+            (percent(lone.measured.share.get()), si(lone.measured.time_s.get(), "s"));
         (printable(&lone.name), format!("{share} of {side}, {time}"))
     };
     let mut lines: Vec<(String, String)> = kernels.iter().map(told).collect();
@@ -416,11 +423,11 @@ pub(super) fn guesses(report: &GateReport<'_>, shown: fn(&str) -> String) -> Vec
         };
         format!(
             "{kind}, {:.0} % sure: {} is now {}, {} before and {} now: {}",
-            guess.confidence * 100.0,
+            guess.confidence.get() * 100.0,
             names(&guess.before),
             names(&guess.after),
-            si(guess.before_s, "s"),
-            si(guess.after_s, "s"),
+            si(guess.before_s.get(), "s"),
+            si(guess.after_s.get(), "s"),
             printable(&guess.why)
         )
     });
@@ -493,8 +500,8 @@ mod tests {
             (1.5, "+150 %"),
             (f64::INFINITY, "unbounded %"),
         ] {
-            assert_eq!(change(relative), shown);
+            assert_eq!(change(RelativeChange::new(relative)), shown);
         }
-        assert_eq!(interval([0.101, 0.14]), "[+10.1, +14.0] %");
+        assert_eq!(interval([0.101, 0.14].map(RelativeChange::new)), "[+10.1, +14.0] %");
     }
 }

@@ -100,7 +100,7 @@ impl Trend {
                         .map(|one| percent((one.greatest - one.least) / one.median)),
                 ),
                 value.map(|one| ruler.dot(one.median)).unwrap_or_default(),
-                change.map(|change| signed(change.step.change)).unwrap_or_default(),
+                change.map(|change| signed(change.step.change.get())).unwrap_or_default(),
             ]);
         }
         table(text, &rows, &[], style, 1);
@@ -141,7 +141,7 @@ impl Trend {
     /// The changes of a line, a sentence each.
     fn told(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
-            format!("{} ({} of the time)", name(line, style), percent(line.share))
+            format!("{} ({} of the time)", name(line, style), percent(line.share.get()))
         } else {
             name(line, style)
         };
@@ -164,15 +164,15 @@ impl Trend {
         let step = &change.step;
         let place = self.points.get(change.point).map_or_else(String::new, place);
         let impact = match line.kernel {
-            Some(_) => format!("; {} a run", signed_time(change.impact_s)),
+            Some(_) => format!("; {} a run", signed_time(change.impact_s.get())),
             None => String::new(),
         };
         format!(
             "{} at {place}, from {} to {}, {}, {} before / {} after{impact}",
-            signed(step.change),
+            signed(step.change.get()),
             shown(self.metric, step.before),
             shown(self.metric, step.after),
-            probability(step.p),
+            probability(step.p.get()),
             step.values_before,
             step.values_after,
         )
@@ -182,11 +182,11 @@ impl Trend {
         let commits = line.values.iter().flatten().count();
         format!(
             "drifts by {} over {}, from {} to {}, {}, with no step that explains it better",
-            signed(drift.change),
+            signed(drift.change.get()),
             count(commits as u64, "commit", "commits"),
             shown(self.metric, drift.from),
             shown(self.metric, drift.to),
-            probability(drift.p),
+            probability(drift.p.get()),
         )
     }
 
@@ -218,9 +218,9 @@ impl Trend {
                     number(value.median),
                     number(value.least),
                     number(value.greatest),
-                    self.unit.to_owned(),
-                    change.map(|change| number(change.step.change)).unwrap_or_default(),
-                    change.map(|change| number(change.step.p)).unwrap_or_default(),
+                    self.unit.key().to_owned(),
+                    change.map(|change| number(change.step.change.get())).unwrap_or_default(),
+                    change.map(|change| number(change.step.p.get())).unwrap_or_default(),
                 ]);
             }
         }

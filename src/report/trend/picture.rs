@@ -53,7 +53,7 @@ fn figure(trend: &Trend) -> SeriesFigure {
 fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     let words = trend.metric.words(line.kernel.is_some());
     let share = match line.kernel {
-        Some(_) => format!(" ({} of the time)", percent(line.share)),
+        Some(_) => format!(" ({} of the time)", percent(line.share.get())),
         None => String::new(),
     };
     let points = line.values.iter().enumerate().filter_map(|(at, value)| {
@@ -61,8 +61,8 @@ fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     });
     let marks = line.changes.iter().map(|change| SeriesMark {
         at: change.point,
-        label: signed(change.step.change),
-        is_worse: change.step.change > 0.0,
+        label: signed(change.step.change.get()),
+        is_worse: change.step.change.get() > 0.0,
     });
     SeriesPanel {
         title: match line.kernel {
