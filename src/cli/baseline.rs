@@ -208,7 +208,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let now = command.date.unwrap_or_else(now);
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
-    let mut runs = sides.runs(&command.reading.files)?;
+    let mut runs = sides.runs(&command.reading.files)?.runs;
     let mut told = Vec::new();
     for run in &mut runs {
         let origin = &mut run.origin;

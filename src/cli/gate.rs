@@ -167,14 +167,14 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
     let side = sides(&command.reading, &command.side, &config)?;
-    let current = side.runs(&command.reading.files)?;
+    let sides::Side { runs: current, notes } = side.runs(&command.reading.files)?;
     let filter = Filter {
         name: command.baseline_name.clone(),
         branch: command.baseline_branch.clone(),
         device: None,
     };
-    let baseline = if command.baseline.is_empty() {
-        super::sides::Baseline { runs: Vec::new(), notes: Vec::new() }
+    let mut baseline = if command.baseline.is_empty() {
+        sides::Side::default()
     } else {
         side.baseline(&command.baseline, (&current, &filter), policy.max_age_days)?
     };
@@ -190,6 +190,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(sides::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
     let code = code(decision.outcome, policy.warn_only);
@@ -217,13 +218,14 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     };
     let (config, policy) = policy(None, &command.side)?;
     let side = sides(&command.reading, &command.side, &config)?;
-    let current = side.runs(std::slice::from_ref(current))?;
+    let sides::Side { runs: current, notes } = side.runs(std::slice::from_ref(current))?;
     let filter = Filter::default();
-    let baseline =
+    let mut baseline =
         side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(sides::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, outputs), terminal)?;
     // It informs; what could not be compared at all is no information.

@@ -24,6 +24,8 @@ pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Uni
 pub use family::family;
 pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
+#[cfg(test)]
+pub(crate) use run::tests as made;
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
     fingerprint,

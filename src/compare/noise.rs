@@ -1,4 +1,5 @@
-//! What the same code may show from run to run, where it cannot be measured.
+//! What the same code may show from run to run, where it cannot be measured; `docs/gate-error-rates.md` says
+//! how often a gate is wrong under it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,8 +9,7 @@ use crate::units::{RelativeChange, Seconds};
 /// What noise alone may do between one run and another: it decides where there is one run a side.
 ///
 /// The defaults are those of the roofline model's notes on comparing two profiles, checked against
-/// recorded launches (`docs/gate-error-rates.md`); `rooflint calibrate` measures them on the user's own
-/// machine.
+/// recorded launches; `rooflint calibrate` measures them on the user's own machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Noise {
     /// Relative shift of one kernel, after the common shift was taken out, with at least

@@ -79,7 +79,6 @@ pub struct RunFile {
     /// Launches it describes.
     pub launches: u64,
     /// Records or cells that could not be used.
-    #[serde(alias = "skipped_rows")]
     pub skipped: u64,
 }
 
@@ -466,4 +465,97 @@ pub fn by_severity(kernel: &RunKernel) -> BTreeMap<Severity, usize> {
         *counts.entry(finding.severity).or_default() += 1;
     }
     counts
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A kernel with a launch for each of these times, in seconds, of one operation a launch.
+    pub(crate) fn kernel(name: &str, times: &[f64]) -> RunKernel {
+        let measured: f64 = times.iter().sum();
+        let value = serde_json::json!({
+            "name": name, "full_name": name, "operator": null, "grid": [8, 1, 1],
+            "block": [256, 1, 1], "blocks": 8, "threads_per_block": 256, "device": 0,
+            "category": "other", "launches": times.len(), "timed": times.len(),
+            "measured_s": measured, "share": 0.5, "samples_s": times, "clock_hz": null,
+            "bytes": null, "flops": times.len(), "fp64_flops": null, "modelled_s": measured,
+            "expected_s": measured / 2.0, "expected_high_s": measured / 1.5,
+            "recoverable_s": 0.0, "findings": [], "rows": [0, 1]
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// A run of kernels on one device.
+    pub(crate) fn run(kernels: Vec<RunKernel>) -> Run {
+        let measured = total(kernels.iter().map(|kernel| kernel.measured_s));
+        let kernels: Vec<RunKernel> = kernels
+            .into_iter()
+            .map(|kernel| RunKernel { share: share(kernel.measured_s, measured), ..kernel })
+            .collect();
+        Run {
+            schema: SCHEMA.to_owned(),
+            rooflint: "0.1.0".to_owned(),
+            label: label(["run.csv"].into_iter()),
+            origin: RunOrigin::default(),
+            files: Vec::new(),
+            devices: vec![RunDevice { name: "L4".to_owned(), known: true, dram_bytes_per_s: None }],
+            ceilings: "spec".to_owned(),
+            launches: kernels.iter().map(|kernel| kernel.launches).sum(),
+            timed_launches: 0,
+            measured_s: measured,
+            warmup: 0,
+            kernels,
+            fingerprint: String::new(),
+        }
+        .ordered()
+    }
+
+    /// 128 values for 64 quantiles: each is the middle of two neighbors, 0.5, 2.5, … 126.5.
+    #[test]
+    fn many_launches_are_kept_as_quantiles_and_few_as_they_are() {
+        assert_eq!(quantiles(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
+        let kept = quantiles((0..128).rev().map(f64::from).collect());
+        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.5, 2.5, 126.5));
+    }
+
+    #[test]
+    fn a_run_is_called_by_its_files() {
+        assert_eq!(label([].into_iter()), "(empty)");
+        assert_eq!(label(["a.csv"].into_iter()), "a.csv");
+        assert_eq!(label(["a.csv", "b.csv", "c.csv"].into_iter()), "a.csv and 2 more");
+    }
+
+    /// 6 s over half of them, 3 s; and over 6 / 1.5 = 4 s that they may take at most.
+    #[test]
+    fn headroom_is_measured_over_expected_time() {
+        let one = kernel("a", &[2.0, 4.0]);
+        assert_eq!(one.headroom(), Some(Factor::new(2.0)));
+        assert_eq!(one.headroom_low(), Some(Factor::new(1.5)));
+        assert_eq!(one.mean_s(), Seconds::new(3.0));
+        let unjudged = RunKernel { expected_s: None, ..kernel("b", &[9.0]) };
+        assert_eq!(unjudged.headroom(), None);
+        // What is not judged is in neither sum.
+        assert_eq!(run(vec![one, unjudged]).headroom(), Some(Factor::new(2.0)));
+    }
+
+    #[test]
+    fn the_kernels_of_a_run_are_in_order_and_its_fingerprint_is_of_what_was_measured() {
+        let (a, b) = (kernel("a", &[1.0]), kernel("b", &[3.0]));
+        let one = run(vec![a.clone(), b.clone()]);
+        assert_eq!(one.kernels.iter().map(|one| &*one.name).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!((one.timed_launches, one.kernels[0].share), (2, Share::new(0.75)));
+        assert_eq!(one.fingerprint, run(vec![b.clone(), a]).fingerprint);
+        assert_ne!(one.fingerprint, run(vec![b, kernel("a", &[1.1])]).fingerprint);
+    }
+
+    #[test]
+    fn a_saved_run_holds_numbers_without_their_types() {
+        let text = run(vec![kernel("a", &[0.25, 0.5])]).json();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["measured_s"], 0.75);
+        assert_eq!(value["kernels"][0]["samples_s"], serde_json::json!([0.25, 0.5]));
+        assert_eq!(value["kernels"][0]["flops"], 2.0);
+        assert_eq!(value["kernels"][0]["bytes"], serde_json::Value::Null);
+    }
 }

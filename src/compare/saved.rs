@@ -1,7 +1,6 @@
 //! Runs from documents of earlier days: saved runs, and reports that were written for programs.
 //!
-//! What has the same name in a report and in a saved run is read as the saved run's, by [`RunKernel`] and
-//! [`RunFile`] themselves; only what a report says differently, or not at all, is listed here.
+//! What a report and a saved run call alike of a kernel is read by [`RunKernel`] itself; only what a report says differently, or not at all, is listed here.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
-use crate::model::{Pipe, Precision, Quantity};
+use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
 /// Name of the report for programs, and the major versions that are read: the second renamed figures that
@@ -33,11 +32,22 @@ const EXACT: u64 = 1 << 53;
 #[derive(Deserialize)]
 struct Report {
     rooflint: String,
-    inputs: Vec<RunFile>,
+    inputs: Vec<Input>,
     devices: Vec<Device>,
     settings: Settings,
     totals: Totals,
     kernels: Vec<Kernel>,
+}
+
+/// A file: `skipped` is a list in reports, and the count of it in saved runs.
+#[derive(Deserialize)]
+struct Input {
+    path: String,
+    format: String,
+    #[serde(default)]
+    profiler: Profiler,
+    launches: u64,
+    skipped_rows: u64,
 }
 
 #[derive(Deserialize)]
@@ -203,7 +213,7 @@ impl Run {
             label: label(report.inputs.iter().map(|input| input.path.as_str())),
             origin: RunOrigin::default(),
             kernels: kernels.collect::<Result<_, String>>()?,
-            files: report.inputs,
+            files: report.inputs.into_iter().map(run_file).collect(),
             devices: report.devices.into_iter().map(run_device).collect(),
             ceilings: report.settings.ceilings,
             launches: report.totals.launches,
@@ -215,6 +225,11 @@ impl Run {
         .ordered()
         .checked()
     }
+}
+
+fn run_file(input: Input) -> RunFile {
+    let Input { path, format, profiler, launches, skipped_rows } = input;
+    RunFile { path, format, profiler, launches, skipped: skipped_rows }
 }
 
 fn run_device(device: Device) -> RunDevice {

@@ -158,3 +158,70 @@ fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
         spread: shifts::deviation(&logs),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{kernel, run};
+    use super::*;
+    use crate::units::{Factor, RelativeChange, Shift};
+
+    fn near(found: Shift, change: f64) -> bool {
+        (found - RelativeChange::new(change).shift()).abs() < Shift::new(1e-12)
+    }
+
+    /// Eight whole microseconds are a timer that counts them; seven are chance, and 1.5 µs is another timer.
+    #[test]
+    fn a_timer_of_microseconds_is_recognized() {
+        let whole = |count: usize| (1..=count).map(|at| at as f64 * 1e-6).collect::<Vec<f64>>();
+        assert_eq!(timer(&[run(vec![kernel("a", &whole(8))])]), MICROSECOND);
+        assert_eq!(timer(&[run(vec![kernel("a", &whole(7))])]), Seconds::ZERO);
+        let other = [whole(9), vec![1.5e-6]].concat();
+        assert_eq!(timer(&[run(vec![kernel("a", &other)])]), Seconds::ZERO);
+    }
+
+    #[test]
+    fn places_are_those_of_the_letters() {
+        // A B B A.
+        let order = [false, true, true, false];
+        let expected = Both { before: vec![0.0, 3.0], after: vec![1.0, 2.0] };
+        assert_eq!(places(&order), Some(expected));
+        assert_eq!(super::order(&order).as_deref(), Some("ABBA"));
+        assert_eq!((places(&[]), super::order(&[])), (None, None));
+    }
+
+    /// Ten kernels agree that everything takes 4 % longer, and one takes 1.04 × 1.25 = 30 % longer.
+    #[test]
+    fn what_all_share_is_taken_out_of_each() {
+        let side = |all: f64, last: f64| {
+            let of = |at: usize| {
+                let time = 1e-3 * all * if at == 10 { last } else { 1.0 };
+                kernel(&format!("{}_kernel", (b'a' + at as u8) as char), &[time; 5])
+            };
+            [run((0..11).map(of).collect())]
+        };
+        let found = compare(&side(1.0, 1.0), &side(1.04, 1.25), &Setting::default());
+        assert!(found.common.removed && near(found.common.evidence.shift, 0.04), "{found:?}");
+        let slow = found.changes.iter().find(|change| change.name == "k_kernel").unwrap();
+        assert!(near(slow.raw.as_ref().unwrap().shift, 0.3));
+        assert!(near(slow.own.as_ref().unwrap().shift, 0.25));
+        // 11.25 / 11 × 1.04 of the time for as much work.
+        assert_eq!(found.work, Factor::ONE);
+        assert!(near(found.total.shift, 11.25 / 11.0 * 1.04 - 1.0));
+    }
+
+    /// Three kernels of four, with three quarters of the launches twice as many: twice the work. Of two
+    /// kernels of which one is launched twice as often, that is a change.
+    #[test]
+    fn more_work_is_what_most_kernels_and_most_of_the_time_say() {
+        let side = |counts: [usize; 4]| {
+            let of = |(at, count): (usize, &usize)| {
+                kernel(&format!("{}_kernel", (b'a' + at as u8) as char), &vec![1e-3; *count])
+            };
+            [run(counts.iter().enumerate().map(of).collect())]
+        };
+        let work =
+            |before, after| compare(&side(before), &side(after), &Setting::default()).work.get();
+        assert!((work([4, 4, 4, 4], [8, 8, 8, 4]) - 2.0).abs() < 1e-12);
+        assert_eq!(work([4, 4, 4, 4], [8, 8, 4, 4]), 1.0);
+    }
+}

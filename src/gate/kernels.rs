@@ -313,3 +313,117 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self, Run,
+        made::{kernel, run},
+    };
+    use crate::units::{Factor, Hertz};
+
+    /// A kernel of 5 launches a side, and ten others that stay, each of as much time.
+    fn compared(before: f64, after: f64) -> Comparison {
+        let side = |time: f64| -> [Run; 1] {
+            let mut kernels = vec![kernel("looked_at", &[time; 5])];
+            kernels.extend(
+                (0..10).map(|at| kernel(&format!("{}_other", (b'a' + at) as char), &[1e-3; 5])),
+            );
+            [run(kernels)]
+        };
+        compare::compare(&side(before), &side(after), &compare::Setting::default())
+    }
+
+    fn check_of(comparison: &Comparison, policy: &Policy) -> Check {
+        let is_it = |check: &Check| match &check.subject {
+            Subject::Kernel { name, .. } => name == "looked_at",
+            Subject::Run => false,
+        };
+        judge(comparison, policy).checks.into_iter().find(is_it).unwrap()
+    }
+
+    /// With one run a side and no spread, the floor is 3 %, the limit 5 %: 6 % fail, 4 % do not.
+    #[test]
+    fn a_kernel_beyond_its_limit_and_the_noise_is_a_regression() {
+        let policy = Policy::default();
+        for (after, verdict, action) in [
+            (1.06e-3, Verdict::Regression, Action::Fail),
+            (1.04e-3, Verdict::Unchanged, Action::None),
+            (0.90e-3, Verdict::Improvement, Action::None),
+            // Less than a third of the time.
+            (0.30e-3, Verdict::ImplausibleImprovement, Action::Warn),
+        ] {
+            let check = check_of(&compared(1e-3, after), &policy);
+            assert_eq!((check.verdict, check.action), (verdict, action), "{after}: {check:?}");
+        }
+    }
+
+    /// Five launches of 1 ms that take 0.1 ms longer each: 0.5 ms, which is what the shift of `ln 1.1` makes
+    /// of the geometric middle: 2 √1.1 sinh(ln √1.1) = 1.1 - 1.
+    #[test]
+    fn the_difference_is_that_of_the_times_and_mirrors() {
+        let delta = |before: f64, after: f64| {
+            check_of(&compared(before, after), &Policy::default()).delta_s.unwrap().get()
+        };
+        assert!((delta(1e-3, 1.1e-3) - 0.5e-3).abs() < 1e-12);
+        assert!((delta(1e-3, 1.1e-3) + delta(1.1e-3, 1e-3)).abs() < 1e-15);
+    }
+
+    /// 20 % of 5 launches of 1.5 µs are 1.5 µs: less than the 5 µs that count in a run of 1 ms, and more than
+    /// 1 % of a run of 83 µs.
+    #[test]
+    fn what_is_too_small_is_shown_and_decides_nothing() {
+        let small = |others: f64| {
+            let side = |time: f64| {
+                let mut kernels = vec![kernel("looked_at", &[time; 5])];
+                kernels.extend(
+                    (0..10)
+                        .map(|at| kernel(&format!("{}_other", (b'a' + at) as char), &[others; 5])),
+                );
+                [run(kernels)]
+            };
+            let setting = compare::Setting::default();
+            check_of(&compare::compare(&side(1.5e-6), &side(1.8e-6), &setting), &Policy::default())
+        };
+        let long = small(20.5e-6);
+        assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));
+        assert!(long.evidence.last().unwrap().contains("are less than the 5.00 µs that count"));
+        assert_eq!(small(1.5e-6).action, Action::Fail);
+        // And kernels with less than half a percent count only in the total.
+        let minor = small(1e-3);
+        assert!(minor.action <= Action::Notice, "{minor:?}");
+    }
+
+    /// The clock fell by 10 % and cycles stayed: of a limit of 5 %, each is on its side of the half.
+    #[test]
+    fn a_clock_explains_time_that_cycles_do_not_show() {
+        let limit = RelativeChange::new(0.05).shift();
+        let mut comparison = compared(1e-3, 1.1e-3);
+        let change =
+            comparison.changes.iter_mut().find(|change| change.name == "looked_at").unwrap();
+        assert_eq!(clock_explains(change, limit), None);
+        change.before.clock_hz = Some(Hertz::new(1.8e9));
+        change.after.clock_hz = Some(Hertz::new(1.62e9));
+        let own = change.own.clone().unwrap();
+        change.cycles = Some(Evidence { shift: Shift::ZERO, ..own.clone() });
+        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0 %"));
+        change.cycles = Some(Evidence { shift: limit, ..own });
+        assert_eq!(clock_explains(change, limit), None);
+        change.cycles = None;
+        assert_eq!(clock_explains(change, limit), None);
+    }
+
+    /// Half of its roof before, 4 % beyond it now: it is not believed, though it is no three times as fast.
+    #[test]
+    fn what_is_faster_than_its_roof_is_hard_to_believe() {
+        let mut comparison = compared(1e-3, 0.8e-3);
+        let at = comparison.changes.iter().position(|one| one.name == "looked_at").unwrap();
+        let policy = Policy::default();
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
+        comparison.changes[at].after.headroom = Some(Factor::new(0.96));
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::ImplausibleImprovement);
+        comparison.changes[at].before.headroom = Some(Factor::new(0.96));
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
+    }
+}

@@ -183,3 +183,70 @@ fn findings(change: &Change, limit: &Limit) -> Option<Check> {
         ..of_kernel(change, limit, message)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self,
+        made::{kernel, run},
+    };
+    use crate::units::{Bytes, Factor};
+
+    /// One kernel, of which a metric is set on both sides, judged by a limit of 5 %.
+    fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
+        let side = || [run(vec![kernel("a", &[1e-3; 5])])];
+        let mut comparison = compare::compare(&side(), &side(), &compare::Setting::default());
+        set(&mut comparison.changes[0].before, false);
+        set(&mut comparison.changes[0].after, true);
+        let limits = vec![Limit::new(metric, RelativeChange::new(0.05))];
+        let policy = Policy { limits, ..Policy::default() };
+        judge(&comparison, &comparison.changes[0], &policy)
+    }
+
+    /// 5 launches of 1,000 bytes: 6 % more are beyond the limit, 4 % are not, and none is no number.
+    #[test]
+    fn work_is_compared_by_the_launch() {
+        let bytes = |after: Option<f64>| {
+            judged(Metric::Bytes, |measured, is_after| {
+                measured.bytes = if is_after { after } else { Some(5000.0) }.map(Bytes::new);
+            })
+        };
+        let [more] = &bytes(Some(5300.0))[..] else { panic!("one check") };
+        assert_eq!((more.verdict, more.action), (Verdict::Regression, Action::Fail));
+        assert_eq!(more.after, Some(Bytes::new(1060.0).into()));
+        assert!((more.change.unwrap().get() - 0.06).abs() < 1e-12);
+        assert!(bytes(Some(5200.0)).is_empty() && bytes(Some(1000.0)).is_empty());
+        let [none] = &bytes(None)[..] else { panic!("one check") };
+        assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
+    }
+
+    /// From headroom 1.25 to 1.6: from 80 % of the roof to 62.5 %, a fall by 22 %.
+    #[test]
+    fn a_roof_falls_as_headroom_grows() {
+        let checks = judged(Metric::Roof, |measured, is_after| {
+            measured.headroom = Some(Factor::new(if is_after { 1.6 } else { 1.25 }));
+        });
+        let [check] = &checks[..] else { panic!("{checks:?}") };
+        assert_eq!(check.before, Some(Share::new(0.8).into()));
+        assert_eq!(check.after, Some(Share::new(0.625).into()));
+        assert!((check.change.unwrap().get() + 0.218_75).abs() < 1e-12, "{check:?}");
+    }
+
+    #[test]
+    fn findings_are_compared_by_rule() {
+        let found = |rules: &[&str], severity| -> Vec<(String, Severity)> {
+            rules.iter().map(|rule| ((*rule).to_owned(), severity)).collect()
+        };
+        let checks = judged(Metric::Findings, |measured, is_after| {
+            measured.findings = if is_after {
+                found(&["tail-effect", "small-grid"], Severity::High)
+            } else {
+                found(&["tail-effect"], Severity::Low)
+            };
+        });
+        let [check] = &checks[..] else { panic!("{checks:?}") };
+        assert_eq!(check.message, "has findings that it had not: small-grid (high)");
+        assert_eq!(check.after, Some(Value::count(1.0)));
+    }
+}

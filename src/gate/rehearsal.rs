@@ -319,3 +319,20 @@ fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> Alarms {
     let rate = if all == 0 { Share::ZERO } else { Share::new(failed as f64 / all as f64) };
     Alarms { rate, noisy }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 0 to 100 thousandths the one at 99 % is 0.099. Half as much again as 0.0985 is 0.14775, and 0.148 in
+    /// whole thousandths.
+    #[test]
+    fn a_floor_holds_all_but_one_in_a_hundred() {
+        let shifts = (0..=100).map(|at| RelativeChange::new(f64::from(at) / 1000.0).shift());
+        let found = seen(shifts.collect());
+        assert!((found.held.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101);
+        assert_eq!(proposed(RelativeChange::new(0.0985)), RelativeChange::new(0.148));
+        assert_eq!(proposed(RelativeChange::new(0.001)), LEAST_FLOOR);
+        assert_eq!(seen(Vec::new()), Seen { held: None, compared: 0 });
+    }
+}
