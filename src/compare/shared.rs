@@ -47,11 +47,12 @@ impl Table<'_> {
             .filter_map(|row| Some((row, row.known().map(|side| median(&side)).known()?)))
             .collect();
         let level = |middle: &Both<f64>| f64::midpoint(middle.before, middle.after);
-        let of = |runs: usize, values: fn(&Both<Vec<Option<f64>>>) -> &Vec<Option<f64>>| {
+        let of = |runs: usize, later: bool| {
             let of_run = |run: usize| {
-                let distances = telling
-                    .iter()
-                    .filter_map(|(row, middle)| Some(values(&row.values)[run]? - level(middle)));
+                let distances = telling.iter().filter_map(|(row, middle)| {
+                    let values = if later { &row.values.after } else { &row.values.before };
+                    Some(values[run]? - level(middle))
+                });
                 median(&distances.collect::<Vec<_>>()).unwrap_or(0.0)
             };
             (0..runs).map(of_run).collect::<Vec<f64>>()
@@ -59,10 +60,7 @@ impl Table<'_> {
         let shifts: Vec<f64> =
             telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
         Offsets {
-            runs: Both {
-                before: of(self.runs.before, |values| &values.before),
-                after: of(self.runs.after, |values| &values.after),
-            },
+            runs: Both { before: of(self.runs.before, false), after: of(self.runs.after, true) },
             kernels: telling.len(),
             spread: Shift::new(robust_deviation(&shifts).unwrap_or(0.0)),
         }
@@ -144,8 +142,8 @@ impl Table<'_> {
             return None;
         }
         let times = sides.map(Joined::typical_time);
-        let timed = times.iter().all(|time| *time > Seconds::ZERO);
-        timed.then(|| Shift::new((times.after / times.before / work.get()).ln()))
+        let are_known = times.iter().all(|time| *time > Seconds::ZERO);
+        are_known.then(|| Shift::new((times.after / times.before / work.get()).ln()))
     }
 
     /// Headroom of everything that both sides have judged, run by run.

@@ -60,8 +60,8 @@ pub(super) fn within(runs: &[&[f64]]) -> Option<Shift> {
 }
 
 /// What a timer cannot tell of the shortest of these times.
-pub(super) fn unseen<'a>(times: impl Iterator<Item = &'a f64>, timer: Seconds) -> Shift {
-    let shortest = times.copied().fold(f64::INFINITY, f64::min);
+pub(super) fn unseen<'a>(logs: impl Iterator<Item = &'a f64>, timer: Seconds) -> Shift {
+    let shortest = logs.copied().fold(f64::INFINITY, f64::min);
     Shift::new((timer.get() / shortest.exp()).ln_1p())
 }
 

@@ -47,7 +47,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
             let shift = detectable(timed.own, timed.limit.shift(), rate, judged);
             seen.push((shift.get(), share.get()));
         }
-        let standing = timed.standing(chance, policy);
+        let standing = timed.standing(&chance, policy);
         checks.push(time_check(comparison, policy, timed, standing));
     }
     checks.extend(
@@ -131,7 +131,7 @@ impl Timed<'_> {
         self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
     }
 
-    fn standing(&self, chance: Chances, policy: &Policy) -> Standing {
+    fn standing(&self, chance: &Chances, policy: &Policy) -> Standing {
         let rate = policy.false_discovery;
         // Kernels too small to be judged are shown by their own probability.
         let allowed = |adjusted: Probability| {

@@ -36,12 +36,12 @@ fn seconds(value: f64) -> Value {
     Seconds::new(value).into()
 }
 
-fn limit(change: f64) -> Option<Allowed> {
-    Some(Allowed::Change(RelativeChange::new(change)))
+fn limit(change: f64) -> Allowed {
+    Allowed::Change(RelativeChange::new(change))
 }
 
-fn interval(low: f64, high: f64) -> Option<[RelativeChange; 2]> {
-    Some([low, high].map(RelativeChange::new))
+fn interval(low: f64, high: f64) -> [RelativeChange; 2] {
+    [low, high].map(RelativeChange::new)
 }
 
 /// A kernel whose short name is the beginning of its full one.
@@ -75,9 +75,9 @@ pub(crate) fn timed(
         before: Some(seconds(before)),
         after: Some(seconds(after)),
         change: Some(RelativeChange::new(change)),
-        interval: interval(change - 0.021, change + 0.018),
+        interval: Some(interval(change - 0.021, change + 0.018)),
         confidence: Some(Probability::new(0.95)),
-        limit: limit(0.05),
+        limit: Some(limit(0.05)),
         noise: None,
         delta_s: Some(Seconds::new(after - before)),
         share: Some(Share::new(after / 20e-3)),
@@ -101,7 +101,7 @@ fn of_run(rule: &str, metric: Metric, verdict: Verdict, action: Action, change: 
         subject: Subject::Run,
         before: (metric == Metric::Total).then(|| seconds(18.2e-3)),
         after: (metric == Metric::Total).then(|| seconds(18.2e-3 * (1.0 + change))),
-        limit: limit(0.03),
+        limit: Some(limit(0.03)),
         delta_s: None,
         share: None,
         matched: None,
@@ -167,7 +167,7 @@ fn checks() -> Vec<Check> {
         Check {
             noise: Some(RelativeChange::new(0.03)),
             more_runs: Some(4),
-            interval: interval(-0.012, 0.164),
+            interval: Some(interval(-0.012, 0.164)),
             message: "takes 7.6 % more time, but that is not certain".to_owned(),
             ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
         },
