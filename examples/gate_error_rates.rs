@@ -13,6 +13,7 @@ use rooflint::gate::{self, Outcome, Policy, Subject, Verdict};
 use rooflint::ingest::{self, Input};
 use rooflint::model::Profile;
 use rooflint::session::Session;
+use rooflint::units::{Factor, Seconds, Share};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -121,7 +122,7 @@ fn usable(input: &Input) -> Option<(String, Run)> {
     let any = Session::default().on(Some("A100 SXM4 80GB".to_owned()));
     let run = Session::default().judge(&profile).or_else(|_| any.judge(&profile)).ok()?.run(0);
     let repeated = run.kernels.iter().filter(|kernel| kernel.samples_s.len() >= 3);
-    let enough = repeated.map(|kernel| kernel.share).sum::<f64>() >= 0.5;
+    let enough = repeated.map(|kernel| kernel.share).sum::<Share>() >= Share::new(0.5);
     enough.then(|| (run.label.clone(), run))
 }
 
@@ -218,8 +219,9 @@ fn rate(
     let policy = Policy::default();
     let noise = residuals(exports);
     for (number, (_, export)) in exports.iter().enumerate() {
-        let weighty: Vec<usize> =
-            (0..export.kernels.len()).filter(|at| export.kernels[*at].share >= 0.05).collect();
+        let weighty: Vec<usize> = (0..export.kernels.len())
+            .filter(|at| export.kernels[*at].share >= Share::new(0.05))
+            .collect();
         for trial in 0..trials {
             let mut random = Random(number as u64 * 1_000_003 + trial as u64 * 7919 + runs as u64);
             let is_slowed: Vec<bool> = match slowed {
@@ -288,7 +290,7 @@ fn sides(
             redraw(kernel, shift.exp(), conditions.outliers, noise, random);
         }
         run.label = format!("{} {place}", export.label);
-        let run = run.slowed(1.0, |_| false);
+        let run = run.slowed(Factor::ONE, |_| false);
         if later { two.push(run) } else { one.push(run) }
     }
     (one, two)
@@ -301,10 +303,10 @@ const REPEATS: f64 = 1.3;
 /// Draws the launches of a kernel anew: from its own, where they repeat the same work, else each as it was
 /// recorded, with noise that was recorded of launches that do.
 fn redraw(kernel: &mut RunKernel, factor: f64, outliers: bool, noise: &[f64], random: &mut Random) {
-    let recorded = std::mem::take(&mut kernel.samples_s);
+    let recorded = seconds(kernel);
     kernel.samples_cycles.clear();
     if recorded.is_empty() {
-        kernel.measured_s *= factor;
+        kernel.measured_s = kernel.measured_s * factor;
         return;
     }
     let repeats = recorded.len() >= 3 && spread(&recorded) <= REPEATS;
@@ -323,8 +325,14 @@ fn redraw(kernel: &mut RunKernel, factor: f64, outliers: bool, noise: &[f64], ra
         })
         .collect();
     drawn.sort_unstable_by(f64::total_cmp);
-    kernel.measured_s = drawn.iter().sum::<f64>() / drawn.len() as f64 * kernel.timed as f64;
-    kernel.samples_s = drawn;
+    let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+    kernel.measured_s = Seconds::new(mean * kernel.timed as f64);
+    kernel.samples_s = drawn.into_iter().map(Seconds::new).collect();
+}
+
+/// Times of the launches of a kernel, in seconds.
+fn seconds(kernel: &RunKernel) -> Vec<f64> {
+    kernel.samples_s.iter().map(|time| time.get()).collect()
 }
 
 /// The middle value of values in order.
@@ -341,10 +349,11 @@ fn spread(times: &[f64]) -> f64 {
 fn residuals(exports: &[(String, Run)]) -> Vec<f64> {
     let kernels = exports.iter().flat_map(|(_, run)| &run.kernels);
     kernels
-        .filter(|kernel| kernel.samples_s.len() >= 5 && spread(&kernel.samples_s) <= REPEATS)
-        .flat_map(|kernel| {
-            let centre = middle(&kernel.samples_s).ln();
-            kernel.samples_s.iter().map(move |time| time.ln() - centre)
+        .map(seconds)
+        .filter(|times| times.len() >= 5 && spread(times) <= REPEATS)
+        .flat_map(|times| {
+            let centre = middle(&times).ln();
+            times.into_iter().map(move |time| time.ln() - centre)
         })
         .collect()
 }

@@ -59,6 +59,9 @@ pub struct Judged<'p> {
     pub analysis: Analysis,
     /// Why kernels take longer.
     pub findings: Findings,
+    /// Waivers that changed nothing because they expired, a sentence each; the notes of the analysis have
+    /// them, too.
+    pub expired: Vec<String>,
 }
 
 impl Session {
@@ -95,14 +98,13 @@ impl Session {
             analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
         }
         let Config { waivers, groups, rules, .. } = &self.config;
-        if !waivers.is_empty() {
-            analysis.waive(waivers, self.today);
-        }
+        let expired =
+            if waivers.is_empty() { Vec::new() } else { analysis.waive(waivers, self.today) };
         if !groups.is_empty() {
             analysis.group(groups);
         }
         let findings = rules::check(profile, &analysis, rules);
-        Ok(Judged { profile, analysis, findings })
+        Ok(Judged { profile, analysis, findings, expired })
     }
 
     /// Holds the launches of a profile against their roofs, and no more: no waivers, groups or rules.

@@ -22,8 +22,10 @@ impl Analysis {
     /// Sets aside the kernels that waivers name; those that expired before `today` do not count; without a day
     /// all of them do.
     ///
-    /// Waivers that have expired or that fit no kernel change nothing, and the notes say so.
-    pub fn waive(&mut self, waivers: &[Waiver], today: Option<Date>) {
+    /// Waivers that have expired or that fit no kernel change nothing, and the notes say so. What they say of
+    /// those that expired is returned, too: it holds for whatever else is made of the profile.
+    pub fn waive(&mut self, waivers: &[Waiver], today: Option<Date>) -> Vec<String> {
+        let mut expired = Vec::new();
         for waiver in waivers {
             let fitting: Vec<usize> = (0..self.kernels.len())
                 .filter(|at| self.kernels[*at].is_named(&waiver.kernel))
@@ -36,10 +38,11 @@ impl Analysis {
             if let Some(expires) = waiver.expires
                 && today.is_some_and(|today| expires < today)
             {
-                self.notes.push(format!(
+                expired.push(format!(
                     "the waiver for {:?}{of} expired on {expires}: {}",
                     waiver.kernel, waiver.reason
                 ));
+                self.notes.extend(expired.last().cloned());
                 continue;
             }
             let until = waiver.expires.map_or_else(String::new, |day| format!(" until {day}"));
@@ -65,5 +68,6 @@ impl Analysis {
         };
         sum_up(&mut self.totals, &mut self.kernels);
         self.sum_groups();
+        expired
     }
 }

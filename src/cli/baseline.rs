@@ -207,7 +207,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let now = command.date.unwrap_or_else(now);
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
-    let mut runs = sides.runs(&command.reading.files)?;
+    let mut runs = sides.runs(&command.reading.files)?.runs;
     let mut told = Vec::new();
     for run in &mut runs {
         let origin = &mut run.origin;
@@ -265,7 +265,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
 fn describe(run: &Run) -> String {
     format!(
         "{} in {} of {}, {}",
-        si(run.measured_s, "s"),
+        si(run.measured_s.get(), "s"),
         count(run.timed_launches, "launch", "launches"),
         count(run.kernels.len() as u64, "kernel", "kernels"),
         run.device_names().join(", ")

@@ -46,7 +46,7 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
     let places = command.outputs.places("format of calibrations")?;
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
-    let runs = sides.runs(&command.reading.files)?;
+    let runs = sides.runs(&command.reading.files)?.runs;
     if runs.len() < 2 {
         return Err(Failure::usage("noise is what differs between runs, and there is one")
             .help("give two or more runs of the same code; five or more tell something"));

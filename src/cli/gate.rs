@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::Filter;
 use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
+use crate::units::RelativeChange;
 
 const GATE_EXAMPLES: &str = "\
 Examples:
@@ -73,7 +74,7 @@ pub(super) struct Gate {
 
     /// The slowdown to rehearse
     #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = slowdown, help_heading = "Policy", requires = "self_test", hide_short_help = true)]
-    slowdown: f64,
+    slowdown: RelativeChange,
 }
 
 /// What changed from one run to another; informs, and fails nothing
@@ -154,9 +155,9 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
-fn slowdown(text: &str) -> Result<f64, String> {
+fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= 10.0 => Ok(share),
+        Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
         _ => Err("a share such as 0.2 for 20 %, more than 0 and at most 10".to_owned()),
     }
 }
@@ -166,14 +167,14 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
     let side = sides(&command.reading, &command.side, &config)?;
-    let current = side.runs(&command.reading.files)?;
+    let sides::Side { runs: current, notes } = side.runs(&command.reading.files)?;
     let filter = Filter {
         name: command.baseline_name.clone(),
         branch: command.baseline_branch.clone(),
         device: None,
     };
-    let baseline = if command.baseline.is_empty() {
-        super::sides::Baseline { runs: Vec::new(), notes: Vec::new() }
+    let mut baseline = if command.baseline.is_empty() {
+        sides::Side::default()
     } else {
         side.baseline(&command.baseline, (&current, &filter), policy.max_age_days)?
     };
@@ -189,6 +190,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(sides::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
     let code = code(decision.outcome, policy.warn_only);
@@ -216,13 +218,14 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     };
     let (config, policy) = policy(None, &command.side)?;
     let side = sides(&command.reading, &command.side, &config)?;
-    let current = side.runs(std::slice::from_ref(current))?;
+    let sides::Side { runs: current, notes } = side.runs(std::slice::from_ref(current))?;
     let filter = Filter::default();
-    let baseline =
+    let mut baseline =
         side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(sides::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
     // It informs; what could not be compared at all is no information.
@@ -294,7 +297,7 @@ fn write(
 fn rehearse(
     runs: &[Run],
     policy: &Policy,
-    slowdown: f64,
+    slowdown: RelativeChange,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let rehearsals = gate::self_test(runs, policy, slowdown, Some(sides::now().date()));

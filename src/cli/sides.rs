@@ -32,44 +32,46 @@ impl<'a> Sides<'a> {
 
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
     /// its ranks.
-    pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Vec<Run>, Failure> {
-        let mut runs = Vec::new();
+    pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Side, Failure> {
+        let mut side = Side::default();
         for path in paths {
             let text = path.to_string_lossy();
             if !path.exists() && text.contains(['*', '?', '[']) {
                 for file in analyze::fitting(&text)? {
-                    runs.push(self.run(&file)?);
+                    self.add(&file, &mut side)?;
                 }
             } else {
-                runs.push(self.run(path)?);
+                self.add(path, &mut side)?;
             }
         }
         // A run that counts twice looks like repeats that agree.
-        for (at, run) in runs.iter().enumerate() {
-            if let Some(same) = runs[..at].iter().find(|same| same.fingerprint == run.fingerprint) {
+        for (at, run) in side.runs.iter().enumerate() {
+            if let Some(same) =
+                side.runs[..at].iter().find(|same| same.fingerprint == run.fingerprint)
+            {
                 let message = format!("{} and {} are the same measurement", same.label, run.label);
                 return Err(Failure::usage(message).help("name each run of a side once"));
             }
         }
-        Ok(runs)
+        Ok(side)
     }
 
-    fn run(&self, path: &Path) -> Result<Run, Failure> {
-        match saved(path)? {
-            Some(run) => Ok(run),
-            None => self.measured(path),
+    /// Adds the run of a saved run, a report or an export.
+    fn add(&self, path: &Path, side: &mut Side) -> Result<(), Failure> {
+        if let Some(run) = saved(path)? {
+            side.runs.push(run);
+            return Ok(());
         }
-    }
-
-    /// The run of an export.
-    pub(super) fn measured(&self, path: &Path) -> Result<Run, Failure> {
         let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
         let profile = analyze::read(&reading)?;
-        let mut run = self.session.judge(&profile)?.run(self.warmup);
+        let judged = self.session.judge(&profile)?;
+        let mut run = judged.run(self.warmup);
         if path.is_dir() {
             run.label = path.display().to_string();
         }
-        Ok(run)
+        side.runs.push(run);
+        side.note(judged.expired);
+        Ok(())
     }
 }
 
@@ -91,10 +93,22 @@ fn saved(path: &Path) -> Result<Option<Run>, Failure> {
     }))
 }
 
-/// A baseline, and what a reader must know of where it comes from.
-pub(super) struct Baseline {
+/// The runs of a side, and what a reader must know of where they come from.
+#[derive(Default)]
+pub(super) struct Side {
     pub(super) runs: Vec<Run>,
     pub(super) notes: Vec<String>,
+}
+
+impl Side {
+    /// Adds notes that it does not have.
+    pub(super) fn note(&mut self, notes: Vec<String>) {
+        for note in notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
 }
 
 impl Sides<'_> {
@@ -107,14 +121,16 @@ impl Sides<'_> {
         paths: &[PathBuf],
         (current, filter): (&[Run], &Filter),
         max_age_days: u32,
-    ) -> Result<Baseline, Failure> {
-        let mut baseline = Baseline { runs: Vec::new(), notes: Vec::new() };
+    ) -> Result<Side, Failure> {
+        let mut baseline = Side::default();
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
                 let store = Store::open(path)?;
                 newest(&store, (current, filter), max_age_days, &mut baseline)?;
             } else {
-                baseline.runs.extend(self.runs(std::slice::from_ref(path))?);
+                let side = self.runs(std::slice::from_ref(path))?;
+                baseline.runs.extend(side.runs);
+                baseline.note(side.notes);
             }
         }
         Ok(baseline)
@@ -126,7 +142,7 @@ fn newest(
     store: &Store,
     (current, filter): (&[Run], &Filter),
     max_age_days: u32,
-    baseline: &mut Baseline,
+    baseline: &mut Side,
 ) -> Result<(), Failure> {
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
     let on_device = Filter { device, ..filter.clone() };

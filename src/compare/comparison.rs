@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::evidence::{Change, Evidence, Lone, Proposal};
+use crate::units::{Factor, Seconds, Shift};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,7 +24,7 @@ pub struct Side {
     /// Its devices, by name.
     pub devices: Vec<String>,
     /// Time of one run, in seconds: the median of its runs.
-    pub time_s: f64,
+    pub time_s: Seconds,
     /// Launches of one run: the median.
     pub launches: f64,
     /// Kernels that occur in any run.
@@ -31,7 +32,7 @@ pub struct Side {
     /// Commits of saved runs, each once.
     pub commits: Vec<String>,
     /// Spread of the time of its runs, as a standard deviation of logarithms.
-    pub spread: Option<f64>,
+    pub spread: Option<Shift>,
 }
 
 /// The shift that is common to all kernels of a run: clocks, temperature, a driver.
@@ -46,7 +47,7 @@ pub struct Common {
     /// Why, or why not.
     pub reason: String,
     /// The same in SM cycles, where all of those kernels have clocks: what a clock cannot explain.
-    pub cycles: Option<f64>,
+    pub cycles: Option<Shift>,
 }
 
 /// Two sets of runs, compared.
@@ -66,9 +67,9 @@ pub struct Comparison {
     pub total: Evidence,
     /// The same with every launch taken for a typical one of its kernel, as a logarithm: what single
     /// launches that took much longer cannot move. Only for one run a side on the same device.
-    pub total_typical: Option<f64>,
+    pub total_typical: Option<Shift>,
     /// How much more work the current runs hold: the usual ratio of launches; 1 where it is the same.
-    pub work: f64,
+    pub work: Factor,
     /// Kernels that both sides have, those with most time first.
     pub changes: Vec<Change>,
     /// Kernels that only the current side has, those with most time first.

@@ -1,19 +1,16 @@
 //! What two sets of runs tell about one thing: by how much it moved, and how surely.
 //!
 //! Shifts are natural logarithms of ratios: 0 is no change, `ln 1.05` is 5 % more, and a shift from A to
-//! B is the negative of the one from B to A. [`percent`] turns them into what people read.
+//! B is the negative of the one from B to A. [`Shift::change`] turns them into what people read.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pairing::Pair;
 use crate::rules::Severity;
-
-/// A shift on the logarithmic scale as a relative change: `ln 1.05` is 0.05.
-#[must_use]
-pub fn percent(shift: f64) -> f64 {
-    shift.exp_m1()
-}
+use crate::units::{
+    Bytes, Factor, Flops, Hertz, Probability, RelativeChange, Seconds, Share, Shift,
+};
 
 /// What is repeated, and so what an interval is an interval of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,14 +28,14 @@ pub enum Unit {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// The shift: the median of all ratios between the sides (Hodges–Lehmann), as a logarithm.
-    pub shift: f64,
+    pub shift: Shift,
     /// Lower end of the distribution-free interval; none for a single number a side.
-    pub low: Option<f64>,
+    pub low: Option<Shift>,
     /// Upper end.
-    pub high: Option<f64>,
+    pub high: Option<Shift>,
     /// The confidence which that interval attains, two-sided: as near to 90 % as the counts allow, so that
     /// one end has 95 %.
-    pub confidence: Option<f64>,
+    pub confidence: Option<Probability>,
     /// What the interval is an interval of.
     pub unit: Unit,
     /// Values of the baseline.
@@ -46,15 +43,15 @@ pub struct Evidence {
     /// Values of the current side.
     pub after: usize,
     /// Standard error of the shift, its variance pooled across kernels; only for runs.
-    pub standard_error: Option<f64>,
+    pub standard_error: Option<Shift>,
     /// Degrees of freedom of the standard error.
     pub degrees: Option<f64>,
     /// What noise alone may shift, where there is one run a side.
-    pub floor: f64,
+    pub floor: Shift,
     /// Spread of single launches within a run, as a standard deviation of logarithms; robust.
-    pub within: Option<f64>,
+    pub within: Option<Shift>,
     /// Spread of runs of one side, as a standard deviation of logarithms.
-    pub between: Option<f64>,
+    pub between: Option<Shift>,
 }
 
 /// How two kernels stand that are compared, and by how much they moved.
@@ -79,14 +76,14 @@ pub struct Change {
     pub missing: Option<String>,
     /// More or fewer launches, in proportion to those of other kernels; a logarithm. Not part of the
     /// shift: that is of one launch.
-    pub launches_shift: f64,
+    pub launches_shift: Shift,
     /// The shift in SM cycles, where both sides have clocks.
     pub cycles: Option<Evidence>,
     /// The shift of the mean launch: far from the median where few launches got much slower.
-    pub mean_shift: Option<f64>,
+    pub mean_shift: Option<Shift>,
     /// Probability of ranks so different by chance, were launches independent (Mann–Whitney); it
     /// informs and decides nothing.
-    pub p_launches: Option<f64>,
+    pub p_launches: Option<Probability>,
 }
 
 /// A kernel, or a group of kernels, of one side; averages over its runs.
@@ -97,25 +94,25 @@ pub struct Measured {
     /// Executions.
     pub launches: f64,
     /// Time of all of them, in seconds.
-    pub time_s: f64,
+    pub time_s: Seconds,
     /// Typical time of one launch, in seconds.
-    pub launch_s: f64,
+    pub launch_s: Seconds,
     /// Share of the time of the run.
-    pub share: f64,
+    pub share: Share,
     /// Bytes to and from device memory.
-    pub bytes: Option<f64>,
+    pub bytes: Option<Bytes>,
     /// Floating-point operations.
-    pub flops: Option<f64>,
+    pub flops: Option<Flops>,
     /// Of these, operations in double precision.
-    pub fp64_flops: Option<f64>,
+    pub fp64_flops: Option<Flops>,
     /// Measured over expected time.
-    pub headroom: Option<f64>,
+    pub headroom: Option<Factor>,
     /// Headroom that is certain, given what was not counted.
-    pub headroom_low: Option<f64>,
+    pub headroom_low: Option<Factor>,
     /// What a better implementation can win, in seconds.
-    pub recoverable_s: f64,
+    pub recoverable_s: Seconds,
     /// Mean SM clock, in hertz.
-    pub clock_hz: Option<f64>,
+    pub clock_hz: Option<Hertz>,
     /// Category that the name tells.
     pub category: String,
     /// Framework operator and parameters.
@@ -163,25 +160,25 @@ pub struct Proposal {
     /// Positions among the new kernels.
     pub after: Vec<usize>,
     /// How sure, from 0 to 1.
-    pub confidence: f64,
+    pub confidence: Probability,
     /// What speaks for it, in a sentence.
     pub why: String,
     /// Time before, in seconds.
-    pub before_s: f64,
+    pub before_s: Seconds,
     /// Time now, in seconds.
-    pub after_s: f64,
+    pub after_s: Seconds,
 }
 
 impl Evidence {
     /// The shift as a relative change: 0.05 is 5 % more.
     #[must_use]
-    pub fn change(&self) -> f64 {
-        percent(self.shift)
+    pub fn change(&self) -> RelativeChange {
+        self.shift.change()
     }
 
     /// The ends of the interval as relative changes.
     #[must_use]
-    pub fn interval(&self) -> Option<[f64; 2]> {
-        Some([percent(self.low?), percent(self.high?)])
+    pub fn interval(&self) -> Option<[RelativeChange; 2]> {
+        Some([self.low?.change(), self.high?.change()])
     }
 }

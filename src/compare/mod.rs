@@ -1,30 +1,38 @@
 //! Runs of the same program set beside each other: which kernels are the same, through names that change
 //! from build to build, and by how much each moved, with what is known of the noise.
 
+mod both;
 mod comparison;
 mod conditions;
 mod evidence;
 mod family;
+mod kernels;
 mod noise;
 mod pairing;
 mod proposals;
+mod rows;
 mod run;
 mod saved;
+mod shared;
 mod shifts;
 mod sides;
 mod statistics;
 mod table;
 
 pub use comparison::{Basis, Common, Comparison, Side};
-pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit, percent};
+pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit};
 pub use family::family;
 pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
+#[cfg(test)]
+pub(crate) use run::tests as made;
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
     fingerprint,
 };
 pub use sides::kernels;
 pub use statistics::benjamini_hochberg;
-pub(crate) use statistics::{median, student_quantile, student_tail, weighted_median};
+pub(crate) use statistics::{
+    mean, median, squares, student_quantile, student_tail, weighted_median,
+};
 pub use table::{Setting, compare};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::family;
+use super::both::Both;
+use super::family::family;
 use crate::analysis::{Analysis, Kernel};
 use crate::model::KernelName;
 
@@ -109,30 +110,33 @@ pub struct Pairing {
 #[must_use]
 pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
     let of = |analysis: &Analysis| analysis.kernels.iter().map(Identity::of).collect::<Vec<_>>();
-    pair_sides(&of(before), &of(after), (1, 1))
+    let kernels = Both { before: of(before), after: of(after) };
+    pair_sides(kernels.as_ref().map(Vec::as_slice), Both { before: 1, after: 1 })
 }
 
 /// The same for sides of several runs each. A kernel that not every run has, because a library chose
 /// another tile in some, is paired by the strictest key that every run has; what no key completes is
 /// paired by the strictest that both sides have.
-pub(crate) fn pair_sides(before: &[Identity], after: &[Identity], runs: (usize, usize)) -> Pairing {
+pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairing {
+    let Both { before, after } = kernels;
     let mut pairing = Pairing::default();
     let mut left: Vec<usize> = (0..before.len()).collect();
     let mut right: Vec<usize> = (0..after.len()).collect();
     for whole in [true, false] {
         for level in MatchLevel::ALL {
-            let mut groups: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+            let mut groups: BTreeMap<String, Both<Vec<usize>>> = BTreeMap::new();
             for position in left.drain(..) {
-                groups.entry(level.key(&before[position])).or_default().0.push(position);
+                groups.entry(level.key(&before[position])).or_default().before.push(position);
             }
             for position in right.drain(..) {
-                groups.entry(level.key(&after[position])).or_default().1.push(position);
+                groups.entry(level.key(&after[position])).or_default().after.push(position);
             }
-            for (one, two) in groups.into_values() {
+            for Both { before: one, after: two } in groups.into_values() {
                 let fits = !one.is_empty()
                     && !two.is_empty()
                     && (!whole
-                        || covered(before, &one) == runs.0 && covered(after, &two) == runs.1);
+                        || covered(before, &one) == runs.before
+                            && covered(after, &two) == runs.after);
                 if fits {
                     pairing.pairs.push(Pair { level, before: one, after: two });
                 } else {
@@ -142,7 +146,7 @@ pub(crate) fn pair_sides(before: &[Identity], after: &[Identity], runs: (usize, 
             }
         }
         // With one run a side, every kernel is in all of them.
-        if runs == (1, 1) {
+        if runs == (Both { before: 1, after: 1 }) {
             break;
         }
     }

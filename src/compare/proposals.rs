@@ -3,15 +3,48 @@
 //! A guess with a stated confidence, from time, launches, place in the run, grid, category, operator and
 //! the words of the names. It never decides about a kernel: the total does, whatever the names.
 
+use super::both::Both;
 use super::evidence::{Lone, Proposal, ProposalKind};
 use super::sides::Joined;
+use crate::units::{Factor, Probability, Seconds, Share};
 
 /// Kernels of a side that are looked at: those with most time. Guesses about the rest would help nobody.
 const LOOKED_AT: usize = 64;
-/// A guess is worth saying from this confidence on.
-const WORTH_SAYING: f64 = 0.5;
-/// Kernels that may become one.
+/// A guess is worth saying if it is likelier than not.
+const WORTH_SAYING: Probability = Probability::new(0.5);
+/// What is guessed from names and times is never certain.
+const SUREST: Probability = Probability::new(0.95);
+/// Kernels that may become one: longer chains share too few words with what they become.
 const FUSED: usize = 6;
+/// Launches are as many if they differ by less than 7 %: `1 - ln 1.07 / ln 2 = 0.9`.
+const AS_MANY: f64 = 0.9;
+/// Part of a run within which two kernels stand at the same place: a layer of twenty.
+const SAME_PLACE: f64 = 0.05;
+/// A part shares at least a third of its words with the kernel it became part of, or has none that tell.
+const COVERED: f64 = 0.34;
+/// A kernel that others became takes no more than twice as long as they did, and no less than a fifth.
+const FUSED_TIME: std::ops::RangeInclusive<f64> = 0.2..=2.0;
+/// A fusion saves time; what is within 5 % of it is noise.
+const NO_LONGER: f64 = 1.05;
+
+/// What speaks for one kernel under another name, and how much: judgement, not measurement. Alone, as many
+/// launches are not worth saying; time or name must agree, and nothing less than all of it is near-certain.
+mod renamed {
+    pub(super) const AS_MANY_LAUNCHES: f64 = 0.15;
+    pub(super) const TIME: f64 = 0.25;
+    pub(super) const NAME: f64 = 0.25;
+    pub(super) const SHAPE: f64 = 0.15;
+    pub(super) const PLACE: f64 = 0.1;
+    pub(super) const OPERATOR: f64 = 0.1;
+}
+
+/// What speaks for several kernels in place of one: that they are at the same place, their words, and that
+/// no time is lost.
+mod fused {
+    pub(super) const PLACE: f64 = 0.3;
+    pub(super) const NAME: f64 = 0.4;
+    pub(super) const TIME: f64 = 0.2;
+}
 
 /// A kernel with what speaks for what it is.
 struct Trait<'a> {
@@ -19,64 +52,79 @@ struct Trait<'a> {
     lone: &'a Lone,
     words: Vec<String>,
     grid: &'a str,
-    /// Where its launches lie in the run, from 0 to 1: the first, and the last.
-    place: (f64, f64),
+    /// Where in the run its first launch lies.
+    place: Share,
+}
+
+/// Several kernels of one side that may be one of the other.
+struct Fusion<'a, 'b> {
+    parts: Vec<&'b Trait<'a>>,
+    confidence: Probability,
+    why: String,
+}
+
+impl Fusion<'_, '_> {
+    fn places(&self) -> Vec<usize> {
+        self.parts.iter().map(|part| part.at).collect()
+    }
+
+    fn time(&self) -> Seconds {
+        self.parts.iter().map(|part| part.lone.measured.time_s).sum()
+    }
 }
 
 /// Proposes what happened to the vanished kernels, the surest guess first; no kernel is in two guesses.
+/// `lone` are those that vanished, and those that are new.
 pub(super) fn propose(
-    (before, vanished): (&Joined<'_>, &[Lone]),
-    (after, new): (&Joined<'_>, &[Lone]),
-    work: f64,
+    sides: Both<&Joined<'_>>,
+    lone: Both<&[Lone]>,
+    work: Factor,
 ) -> Vec<Proposal> {
-    let (old, new) = (traits(before, vanished), traits(after, new));
+    let (old, new) = (traits(sides.before, lone.before), traits(sides.after, lone.after));
     let mut guesses = Vec::new();
     for one in &old {
-        for two in &new {
-            guesses.extend(rename(one, two, work));
-        }
+        guesses.extend(new.iter().filter_map(|two| rename(one, two, work.get())));
     }
     for two in &new {
-        guesses.extend(fusion(&old, two, work).map(|(parts, confidence, why)| {
-            let of = |at: &&Trait<'_>| at.lone.measured.time_s;
-            Proposal {
-                kind: ProposalKind::Fusion,
-                before: parts.iter().map(|part| part.at).collect(),
-                after: vec![two.at],
-                confidence,
-                why,
-                before_s: parts.iter().map(of).sum(),
-                after_s: two.lone.measured.time_s,
-            }
+        guesses.extend(fusion(&old, two, work.get()).map(|fusion| Proposal {
+            kind: ProposalKind::Fusion,
+            before: fusion.places(),
+            after: vec![two.at],
+            before_s: fusion.time(),
+            after_s: two.lone.measured.time_s,
+            confidence: fusion.confidence,
+            why: fusion.why,
         }));
     }
     for one in &old {
-        guesses.extend(fusion(&new, one, 1.0 / work).map(|(parts, confidence, why)| {
-            let of = |at: &&Trait<'_>| at.lone.measured.time_s;
-            Proposal {
-                kind: ProposalKind::Split,
-                before: vec![one.at],
-                after: parts.iter().map(|part| part.at).collect(),
-                confidence,
-                why,
-                before_s: one.lone.measured.time_s,
-                after_s: parts.iter().map(of).sum(),
-            }
+        guesses.extend(fusion(&new, one, 1.0 / work.get()).map(|fusion| Proposal {
+            kind: ProposalKind::Split,
+            before: vec![one.at],
+            after: fusion.places(),
+            before_s: one.lone.measured.time_s,
+            after_s: fusion.time(),
+            confidence: fusion.confidence,
+            why: fusion.why,
         }));
     }
+    surest(guesses, lone.map(<[Lone]>::len))
+}
+
+/// The guesses worth saying, the surest first, as long as none takes a kernel of a surer one.
+fn surest(mut guesses: Vec<Proposal>, kernels: Both<usize>) -> Vec<Proposal> {
     guesses.retain(|guess| guess.confidence >= WORTH_SAYING);
     guesses.sort_by(|one, two| {
         let by_confidence = two.confidence.total_cmp(&one.confidence);
         by_confidence.then_with(|| (&one.before, &one.after).cmp(&(&two.before, &two.after)))
     });
-    let (mut used_before, mut used_after) = (vec![false; vanished.len()], vec![false; new.len()]);
+    let mut used = kernels.map(|count| vec![false; count]);
     let mut kept: Vec<Proposal> = Vec::new();
     for guess in guesses {
-        let free = guess.before.iter().all(|at| !used_before[*at])
-            && guess.after.iter().all(|at| !used_after.get(*at).copied().unwrap_or(true));
+        let free = guess.before.iter().all(|at| !used.before[*at])
+            && guess.after.iter().all(|at| !used.after[*at]);
         if free {
-            guess.before.iter().for_each(|at| used_before[*at] = true);
-            guess.after.iter().for_each(|at| used_after[*at] = true);
+            guess.before.iter().for_each(|at| used.before[*at] = true);
+            guess.after.iter().for_each(|at| used.after[*at] = true);
             kept.push(guess);
         }
     }
@@ -92,11 +140,9 @@ fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
     let of = |(at, lone): (usize, &'a Lone)| {
         let group = runs.of(&[lone.kernel]);
         let mut places = group.by_run.iter().zip(&ends).flat_map(|(kernels, end)| {
-            kernels
-                .iter()
-                .map(move |kernel| (kernel.rows[0] as f64 / end, kernel.rows[1] as f64 / end))
+            kernels.iter().map(move |kernel| Share::new(kernel.rows[0] as f64 / end))
         });
-        let place = places.next().unwrap_or((0.0, 1.0));
+        let place = places.next().unwrap_or(Share::ZERO);
         let shape = lone.measured.shape.as_str();
         let full = &lone.measured.full_name;
         let name = if full.is_empty() { &lone.name } else { full };
@@ -138,7 +184,7 @@ fn likeness(one: &[String], two: &[String]) -> f64 {
 }
 
 fn is_there(one: &Trait<'_>, two: &Trait<'_>) -> bool {
-    (one.place.0 - two.place.0).abs() < 0.05
+    (one.place - two.place).abs().get() < SAME_PLACE
 }
 
 fn same_operator(one: &Trait<'_>, two: &Trait<'_>) -> bool {
@@ -149,21 +195,22 @@ fn same_operator(one: &Trait<'_>, two: &Trait<'_>) -> bool {
 fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let (before, after) = (&one.lone.measured, &two.lone.measured);
     let launches = nearness(before.launches * work, after.launches);
-    let time = nearness(before.launch_s, after.launch_s);
+    let time = nearness(before.launch_s.get(), after.launch_s.get());
     // As many launches, and neither twice as fast nor twice as slow: else it is another kernel.
-    if launches < 0.9 || time == 0.0 || before.category != after.category {
+    if launches < AS_MANY || time == 0.0 || before.category != after.category {
         return None;
     }
     let name = likeness(&one.words, &two.words);
     let shape = !one.grid.is_empty() && one.grid == two.grid;
     let place = is_there(one, two);
     let operator = same_operator(one, two);
-    let confidence = 0.15
-        + 0.25 * time
-        + 0.25 * name
-        + 0.15 * f64::from(u8::from(shape))
-        + 0.1 * f64::from(u8::from(place))
-        + 0.1 * f64::from(u8::from(operator));
+    let counts = |holds: bool| f64::from(u8::from(holds));
+    let confidence = renamed::AS_MANY_LAUNCHES
+        + renamed::TIME * time
+        + renamed::NAME * name
+        + renamed::SHAPE * counts(shape)
+        + renamed::PLACE * counts(place)
+        + renamed::OPERATOR * counts(operator);
     let mut why = vec!["as many launches".to_owned()];
     why.push(format!("{:.0} % as long", after.launch_s / before.launch_s * 100.0));
     if shape {
@@ -182,7 +229,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         kind: ProposalKind::Rename,
         before: vec![one.at],
         after: vec![two.at],
-        confidence: confidence.min(0.95),
+        confidence: Probability::new(confidence).min(SUREST),
         why: why.join(", "),
         before_s: before.time_s,
         after_s: after.time_s,
@@ -192,11 +239,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
 /// The kernels that may have become `whole`: as many launches each, at the same place, with words that the
 /// whole has too, or none that tell; together they took no less than half of it and no more than five
 /// times.
-fn fusion<'a, 'b>(
-    parts: &'b [Trait<'a>],
-    whole: &Trait<'_>,
-    work: f64,
-) -> Option<(Vec<&'b Trait<'a>>, f64, String)> {
+fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Option<Fusion<'a, 'b>> {
     let mut fitting: Vec<(&Trait<'_>, f64)> = parts
         .iter()
         .filter_map(|part| {
@@ -204,7 +247,7 @@ fn fusion<'a, 'b>(
             let shared = part.words.iter().filter(|word| whole.words.contains(word)).count();
             let covered = shared as f64 / part.words.len().max(1) as f64;
             let near = is_there(part, whole) || same_operator(part, whole);
-            (same >= 0.9 && near && covered >= 0.34).then_some((part, covered))
+            (same >= AS_MANY && near && covered >= COVERED).then_some((part, covered))
         })
         .collect();
     fitting.sort_by(|one, two| two.1.total_cmp(&one.1).then(one.0.at.cmp(&two.0.at)));
@@ -212,13 +255,14 @@ fn fusion<'a, 'b>(
     if fitting.len() < 2 {
         return None;
     }
-    let sum: f64 = fitting.iter().map(|(part, _)| part.lone.measured.time_s).sum::<f64>() * work;
-    let ratio = whole.lone.measured.time_s / sum;
-    if !(0.2..=2.0).contains(&ratio) {
+    let sum: Seconds = fitting.iter().map(|(part, _)| part.lone.measured.time_s).sum();
+    let ratio = whole.lone.measured.time_s / (sum * work);
+    if !FUSED_TIME.contains(&ratio) {
         return None;
     }
     let covered = fitting.iter().map(|(_, covered)| covered).sum::<f64>() / fitting.len() as f64;
-    let confidence = (0.3 + 0.4 * covered + if ratio <= 1.05 { 0.2 } else { 0.0 }).min(0.95);
+    let faster = if ratio <= NO_LONGER { fused::TIME } else { 0.0 };
+    let confidence = Probability::new(fused::PLACE + fused::NAME * covered + faster).min(SUREST);
     let why = format!(
         "as many launches, at the same place of the run, {:.0} % of the words of the names, {:.0} % of \
          the time",
@@ -227,5 +271,5 @@ fn fusion<'a, 'b>(
     );
     let mut parts: Vec<&Trait<'_>> = fitting.into_iter().map(|(part, _)| part).collect();
     parts.sort_by_key(|part| part.at);
-    Some((parts, confidence, why))
+    Some(Fusion { parts, confidence, why })
 }

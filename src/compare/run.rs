@@ -7,14 +7,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::analysis::{Analysis, Kernel};
-use crate::model::{Precision, Profile, Profiler, Quantity};
-use crate::rules::{Findings, Severity};
-use crate::units::ExactSum;
+use crate::model::{Launch, Precision, Profile, Profiler, Quantity};
+use crate::rules::{Finding, Findings, Severity};
+use crate::units::{Bytes, BytesPerSecond, ExactSum, Factor, Flops, Hertz, Seconds, Share};
 
 /// Name and major version of the document.
 pub const SCHEMA: &str = "rooflint/run/1";
 
 /// Times of launches that are kept of a kernel: more are replaced by so many quantiles.
+///
+/// A shift looks at every pair of both sides, and a baseline lives in version control: 64 keep both small.
 pub const SAMPLES: usize = 64;
 
 /// One run of a program under a profiler: every kernel with its times and what the roofline says of it.
@@ -43,7 +45,7 @@ pub struct Run {
     /// Executions that have a duration.
     pub timed_launches: u64,
     /// Time of all launches.
-    pub measured_s: f64,
+    pub measured_s: Seconds,
     /// First launches of each kernel that were left out as warm-up.
     #[serde(default)]
     pub warmup: u32,
@@ -88,7 +90,7 @@ pub struct RunDevice {
     /// Whether the catalogue knows it.
     pub known: bool,
     /// Datasheet bandwidth of its memory, in bytes per second.
-    pub dram_bytes_per_s: Option<f64>,
+    pub dram_bytes_per_s: Option<BytesPerSecond>,
 }
 
 /// All launches of one name and shape on one device.
@@ -117,31 +119,31 @@ pub struct RunKernel {
     /// Executions that have a duration.
     pub timed: u64,
     /// Time of all of them.
-    pub measured_s: f64,
+    pub measured_s: Seconds,
     /// Share of the time of the run.
-    pub share: f64,
+    pub share: Share,
     /// Times of single launches, ascending: all of them, or 64 quantiles of more; empty where the
     /// export only holds averages of several launches.
-    pub samples_s: Vec<f64>,
+    pub samples_s: Vec<Seconds>,
     /// SM cycles of single launches, in the same way; empty where no launch has a clock.
     #[serde(default)]
     pub samples_cycles: Vec<f64>,
     /// Mean SM clock in hertz.
-    pub clock_hz: Option<f64>,
+    pub clock_hz: Option<Hertz>,
     /// Bytes to and from device memory.
-    pub bytes: Option<f64>,
+    pub bytes: Option<Bytes>,
     /// Floating-point operations on all pipes.
-    pub flops: Option<f64>,
+    pub flops: Option<Flops>,
     /// Of these, operations in double precision.
-    pub fp64_flops: Option<f64>,
+    pub fp64_flops: Option<Flops>,
     /// Time of the launches that the model judged.
-    pub modelled_s: f64,
+    pub modelled_s: Seconds,
     /// Their expected time.
-    pub expected_s: Option<f64>,
+    pub expected_s: Option<Seconds>,
     /// The most their expected time can be; absent where nothing bounds it.
-    pub expected_high_s: Option<f64>,
+    pub expected_high_s: Option<Seconds>,
     /// What a better implementation can win.
-    pub recoverable_s: f64,
+    pub recoverable_s: Seconds,
     /// What the rules found: rule and severity.
     pub findings: Vec<RunFinding>,
     /// Rows of its first and last launch among the launches of the run.
@@ -160,19 +162,25 @@ pub struct RunFinding {
 impl RunKernel {
     /// Measured over expected time; none where the roofline does not judge it.
     #[must_use]
-    pub fn headroom(&self) -> Option<f64> {
-        self.expected_s.filter(|time| *time > 0.0).map(|expected| self.modelled_s / expected)
+    pub fn headroom(&self) -> Option<Factor> {
+        self.over(self.expected_s)
     }
 
     /// The headroom that is certain, given what was not counted.
     #[must_use]
-    pub fn headroom_low(&self) -> Option<f64> {
-        self.expected_high_s.filter(|time| *time > 0.0).map(|expected| self.modelled_s / expected)
+    pub fn headroom_low(&self) -> Option<Factor> {
+        self.over(self.expected_high_s)
+    }
+
+    /// Measured time over a time that is expected, where there is any.
+    fn over(&self, expected: Option<Seconds>) -> Option<Factor> {
+        let expected = expected.filter(|time| *time > Seconds::ZERO)?;
+        Some(Factor::new(self.modelled_s / expected))
     }
 
     /// Time of one launch on average.
     #[must_use]
-    pub fn mean_s(&self) -> f64 {
+    pub fn mean_s(&self) -> Seconds {
         self.measured_s / self.timed.max(1) as f64
     }
 
@@ -202,7 +210,26 @@ struct Gathered {
     clock: ExactSum,
     /// Whether every row stands for one launch.
     averaged: bool,
-    rows: Option<(u64, u64)>,
+    rows: Option<[u64; 2]>,
+}
+
+impl Gathered {
+    /// Takes in a launch; the first `cold` executions of the kernel have no time.
+    fn add(&mut self, launch: &Launch<'_>, cold: u64) {
+        let row = launch.row() as u64;
+        self.rows = Some([self.rows.map_or(row, |[first, _]| first), row]);
+        let executions = u64::from(launch.head.count);
+        self.seen += executions;
+        let Some((time, _)) = launch.duration().filter(|_| self.seen > cold) else { return };
+        self.timed += executions;
+        self.measured.add(time.get() * executions as f64);
+        self.averaged |= executions > 1;
+        self.samples.push(time.get());
+        if let Some(clock) = launch.value(Quantity::SmClock) {
+            self.cycles.push(time.get() * clock);
+            self.clock.add(clock);
+        }
+    }
 }
 
 impl Run {
@@ -213,112 +240,62 @@ impl Run {
     pub fn of(profile: &Profile, analysis: &Analysis, findings: &Findings, warmup: u32) -> Self {
         let mut gathered: Vec<Gathered> =
             analysis.kernels.iter().map(|_| Gathered::default()).collect();
-        let counts: Vec<u64> = analysis.kernels.iter().map(|kernel| kernel.launches).collect();
         analysis.each_grouped(profile, |position, launch, _| {
-            let kernel = &mut gathered[position];
-            let row = launch.row() as u64;
-            kernel.rows = Some((kernel.rows.map_or(row, |(first, _)| first), row));
-            let executions = u64::from(launch.head.count);
-            kernel.seen += executions;
             // A kernel of few launches keeps at least one.
-            let cold = u64::from(warmup).min(counts[position].saturating_sub(1));
-            let Some((time, _)) = launch.duration().filter(|_| kernel.seen > cold) else { return };
-            kernel.timed += executions;
-            kernel.measured.add(time.get() * executions as f64);
-            kernel.averaged |= executions > 1;
-            kernel.samples.push(time.get());
-            if let Some(clock) = launch.value(Quantity::SmClock) {
-                kernel.cycles.push(time.get() * clock);
-                kernel.clock.add(clock);
-            }
+            let launches = analysis.kernels[position].launches;
+            let cold = u64::from(warmup).min(launches.saturating_sub(1));
+            gathered[position].add(launch, cold);
         });
-        let mut total = ExactSum::default();
-        for kernel in &gathered {
-            total.add(kernel.measured.get());
-        }
-        let total = total.get();
+        let total = total(gathered.iter().map(|kernel| Seconds::new(kernel.measured.get())));
+        let found = |position: usize| {
+            let found = findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+            let of = |finding: &Finding| RunFinding {
+                rule: finding.rule.to_string(),
+                severity: finding.severity,
+            };
+            found.iter().map(of).collect()
+        };
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
-        let mut kernels: Vec<RunKernel> = kernels
-            .map(|(position, (kernel, gathered))| {
-                let found = findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
-                let found = found.iter().map(|finding| RunFinding {
-                    rule: finding.rule.to_string(),
-                    severity: finding.severity,
-                });
-                run_kernel(kernel, gathered, total, found.collect())
-            })
-            .collect();
-        kernels.sort_by(|one, two| {
-            let by_time = two.measured_s.total_cmp(&one.measured_s);
-            by_time.then_with(|| one.full_name.cmp(&two.full_name)).then(one.rows.cmp(&two.rows))
+        let kernels = kernels.map(|(position, (kernel, gathered))| {
+            run_kernel(kernel, gathered, total, found(position))
         });
-        let mut run = Self {
+        Self {
             schema: SCHEMA.to_owned(),
             rooflint: env!("CARGO_PKG_VERSION").to_owned(),
-            label: label(analysis),
+            label: label(analysis.sources.iter().map(|source| source.path.as_str())),
             origin: RunOrigin::default(),
             files: files(analysis),
             devices: devices(analysis),
             ceilings: analysis.ceilings.label().to_owned(),
-            launches: kernels.iter().map(|kernel| kernel.launches).sum(),
-            timed_launches: kernels.iter().map(|kernel| kernel.timed).sum(),
+            launches: analysis.kernels.iter().map(|kernel| kernel.launches).sum(),
+            timed_launches: 0,
             measured_s: total,
             warmup,
-            kernels,
+            kernels: kernels.collect(),
             fingerprint: String::new(),
-        };
-        run.fingerprint = run.hash();
-        run
+        }
+        .ordered()
     }
 
-    /// Reads a saved run.
-    ///
-    /// # Errors
-    /// What is wrong with the text, with line and column.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct Head {
-            schema: Option<String>,
-        }
-        let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match head.schema.as_deref() {
-            Some(SCHEMA) => {}
-            Some(other) => return Err(format!("its schema is {other:?}, and {SCHEMA:?} is read")),
-            None => return Err("it has no key \"schema\"".to_owned()),
-        }
-        let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        for kernel in &run.kernels {
-            run.check(kernel).map_err(|what| format!("the kernel {:?} {what}", kernel.name))?;
-        }
-        Ok(run)
+    /// The run with its kernels in order, those with most time first, its timed launches counted and its
+    /// fingerprint taken: the last step of whatever makes one.
+    pub(super) fn ordered(mut self) -> Self {
+        self.kernels.sort_by(|one, two| {
+            let by_time = two.measured_s.total_cmp(&one.measured_s);
+            by_time.then_with(|| one.full_name.cmp(&two.full_name)).then(one.rows.cmp(&two.rows))
+        });
+        self.timed_launches = self.kernels.iter().map(|kernel| kernel.timed).sum();
+        self.fingerprint = self.hash();
+        self
     }
 
-    /// What is impossible about a kernel of a document that may have been edited.
-    fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
-        let samples = kernel.samples_s.iter().chain(&kernel.samples_cycles);
-        let amounts = [kernel.measured_s, kernel.modelled_s, kernel.recoverable_s, kernel.share];
-        let optional = [
-            kernel.bytes,
-            kernel.flops,
-            kernel.fp64_flops,
-            kernel.expected_s,
-            kernel.expected_high_s,
-            kernel.clock_hz,
-        ];
-        let mut all = samples.chain(&amounts).copied().chain(optional.into_iter().flatten());
-        if kernel.device >= self.devices.len().max(1) {
-            Err("refers to a device that is not listed")
-        } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
-            Err("has more than 64 samples")
-        } else if !all.all(|value| (0.0..1e30).contains(&value)) {
-            Err("has an amount that is negative or beyond all bounds")
-        } else if kernel.timed > kernel.launches || kernel.launches > 1 << 53 {
-            Err("has more launches than there can be, or fewer than have a duration")
-        } else if kernel.rows[0] > kernel.rows[1] || kernel.rows[1] > 1 << 53 {
-            Err("has rows out of order")
-        } else {
-            Ok(())
-        }
+    /// Measured over expected time of all kernels that the roofline judges; none where it judges none.
+    #[must_use]
+    pub fn headroom(&self) -> Option<Factor> {
+        let judged = || self.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
+        let expected: Seconds = judged().filter_map(|kernel| kernel.expected_s).sum();
+        let modelled: Seconds = judged().map(|kernel| kernel.modelled_s).sum();
+        (expected > Seconds::ZERO).then(|| Factor::new(modelled / expected))
     }
 
     /// The run as a document with one line per key: fit for version control.
@@ -341,13 +318,16 @@ impl Run {
     }
 
     /// Hash of what was measured: names, shapes, counts and times, in an order of their own.
-    pub(super) fn hash(&self) -> String {
+    fn hash(&self) -> String {
         let mut lines: Vec<String> = self
             .kernels
             .iter()
             .map(|kernel| {
-                let times: Vec<String> =
-                    kernel.samples_s.iter().map(|time| format!("{:x}", time.to_bits())).collect();
+                let times: Vec<String> = kernel
+                    .samples_s
+                    .iter()
+                    .map(|time| format!("{:x}", time.get().to_bits()))
+                    .collect();
                 format!(
                     "{}\0{:?}\0{:?}\0{:?}\0{}\0{:x}\0{}",
                     kernel.full_name,
@@ -355,7 +335,7 @@ impl Run {
                     (kernel.grid, kernel.blocks),
                     (kernel.block, kernel.threads_per_block),
                     kernel.launches,
-                    kernel.measured_s.to_bits(),
+                    kernel.measured_s.get().to_bits(),
                     times.join(",")
                 )
             })
@@ -368,14 +348,13 @@ impl Run {
 fn run_kernel(
     kernel: &Kernel,
     gathered: Gathered,
-    total: f64,
+    total: Seconds,
     findings: Vec<RunFinding>,
 ) -> RunKernel {
-    let measured = gathered.measured.get();
+    let measured = Seconds::new(gathered.measured.get());
     let dim = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
     let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
-    let fp64 = fp64.map(|work| work.operations.get()).reduce(|one, two| one + two);
-    let finite = |value: f64| value.is_finite().then_some(value);
+    let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
     let clocks = gathered.cycles.len();
     RunKernel {
         name: kernel.name.to_string(),
@@ -390,24 +369,28 @@ fn run_kernel(
         launches: kernel.launches,
         timed: gathered.timed,
         measured_s: measured,
-        share: if total > 0.0 { measured / total } else { 0.0 },
+        share: share(measured, total),
         // A cycle count for some launches only would be compared with one for all.
         samples_cycles: if clocks == gathered.samples.len() && !gathered.averaged {
             quantiles(gathered.cycles)
         } else {
             Vec::new()
         },
-        samples_s: if gathered.averaged { Vec::new() } else { quantiles(gathered.samples) },
-        clock_hz: (clocks > 0).then(|| gathered.clock.get() / clocks as f64),
-        bytes: kernel.bytes.map(crate::units::Bytes::get),
-        flops: kernel.flops.map(crate::units::Flops::get),
+        samples_s: if gathered.averaged {
+            Vec::new()
+        } else {
+            seconds(quantiles(gathered.samples))
+        },
+        clock_hz: (clocks > 0).then(|| Hertz::new(gathered.clock.get() / clocks as f64)),
+        bytes: kernel.bytes,
+        flops: kernel.flops,
         fp64_flops: fp64,
-        modelled_s: kernel.modelled.get(),
-        expected_s: kernel.expected.map(crate::units::Seconds::get),
-        expected_high_s: kernel.expected_high.and_then(|time| finite(time.get())),
-        recoverable_s: kernel.recoverable.get(),
+        modelled_s: kernel.modelled,
+        expected_s: kernel.expected,
+        expected_high_s: kernel.expected_high.filter(|time| time.get().is_finite()),
+        recoverable_s: kernel.recoverable,
         findings,
-        rows: gathered.rows.map_or([0, 0], |(first, last)| [first, last]),
+        rows: gathered.rows.unwrap_or_default(),
     }
 }
 
@@ -429,11 +412,28 @@ fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
     (0..SAMPLES).map(at).collect()
 }
 
-fn label(analysis: &Analysis) -> String {
-    match analysis.sources.as_slice() {
-        [] => "(empty)".to_owned(),
-        [source] => source.path.clone(),
-        [first, rest @ ..] => format!("{} and {} more", first.path, rest.len()),
+fn seconds(values: Vec<f64>) -> Vec<Seconds> {
+    values.into_iter().map(Seconds::new).collect()
+}
+
+/// The sum of times, whatever their order.
+pub(super) fn total(times: impl Iterator<Item = Seconds>) -> Seconds {
+    let mut total = ExactSum::default();
+    times.for_each(|time| total.add(time.get()));
+    Seconds::new(total.get())
+}
+
+/// The share of a kernel in the time of its run.
+pub(super) fn share(measured: Seconds, total: Seconds) -> Share {
+    if total > Seconds::ZERO { Share::new(measured / total) } else { Share::ZERO }
+}
+
+/// What a run of these files is called.
+pub(super) fn label<'a>(mut files: impl ExactSizeIterator<Item = &'a str>) -> String {
+    match (files.next(), files.len()) {
+        (None, _) => "(empty)".to_owned(),
+        (Some(file), 0) => file.to_owned(),
+        (Some(first), more) => format!("{first} and {more} more"),
     }
 }
 
@@ -452,11 +452,7 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
     let device = |used: &crate::analysis::DeviceUse| RunDevice {
         name: used.name().to_owned(),
         known: used.device.is_some(),
-        dram_bytes_per_s: used
-            .device
-            .as_ref()
-            .and_then(|device| device.need_bandwidth().ok())
-            .map(crate::units::BytesPerSecond::get),
+        dram_bytes_per_s: used.device.as_ref().and_then(|device| device.need_bandwidth().ok()),
     };
     analysis.devices.iter().map(device).collect()
 }
@@ -469,4 +465,97 @@ pub fn by_severity(kernel: &RunKernel) -> BTreeMap<Severity, usize> {
         *counts.entry(finding.severity).or_default() += 1;
     }
     counts
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A kernel with a launch for each of these times, in seconds, of one operation a launch.
+    pub(crate) fn kernel(name: &str, times: &[f64]) -> RunKernel {
+        let measured: f64 = times.iter().sum();
+        let value = serde_json::json!({
+            "name": name, "full_name": name, "operator": null, "grid": [8, 1, 1],
+            "block": [256, 1, 1], "blocks": 8, "threads_per_block": 256, "device": 0,
+            "category": "other", "launches": times.len(), "timed": times.len(),
+            "measured_s": measured, "share": 0.5, "samples_s": times, "clock_hz": null,
+            "bytes": null, "flops": times.len(), "fp64_flops": null, "modelled_s": measured,
+            "expected_s": measured / 2.0, "expected_high_s": measured / 1.5,
+            "recoverable_s": 0.0, "findings": [], "rows": [0, 1]
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// A run of kernels on one device.
+    pub(crate) fn run(kernels: Vec<RunKernel>) -> Run {
+        let measured = total(kernels.iter().map(|kernel| kernel.measured_s));
+        let kernels: Vec<RunKernel> = kernels
+            .into_iter()
+            .map(|kernel| RunKernel { share: share(kernel.measured_s, measured), ..kernel })
+            .collect();
+        Run {
+            schema: SCHEMA.to_owned(),
+            rooflint: "0.1.0".to_owned(),
+            label: label(["run.csv"].into_iter()),
+            origin: RunOrigin::default(),
+            files: Vec::new(),
+            devices: vec![RunDevice { name: "L4".to_owned(), known: true, dram_bytes_per_s: None }],
+            ceilings: "spec".to_owned(),
+            launches: kernels.iter().map(|kernel| kernel.launches).sum(),
+            timed_launches: 0,
+            measured_s: measured,
+            warmup: 0,
+            kernels,
+            fingerprint: String::new(),
+        }
+        .ordered()
+    }
+
+    /// 128 values for 64 quantiles: each is the middle of two neighbors, 0.5, 2.5, … 126.5.
+    #[test]
+    fn many_launches_are_kept_as_quantiles_and_few_as_they_are() {
+        assert_eq!(quantiles(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
+        let kept = quantiles((0..128).rev().map(f64::from).collect());
+        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.5, 2.5, 126.5));
+    }
+
+    #[test]
+    fn a_run_is_called_by_its_files() {
+        assert_eq!(label([].into_iter()), "(empty)");
+        assert_eq!(label(["a.csv"].into_iter()), "a.csv");
+        assert_eq!(label(["a.csv", "b.csv", "c.csv"].into_iter()), "a.csv and 2 more");
+    }
+
+    /// 6 s over half of them, 3 s; and over 6 / 1.5 = 4 s that they may take at most.
+    #[test]
+    fn headroom_is_measured_over_expected_time() {
+        let one = kernel("a", &[2.0, 4.0]);
+        assert_eq!(one.headroom(), Some(Factor::new(2.0)));
+        assert_eq!(one.headroom_low(), Some(Factor::new(1.5)));
+        assert_eq!(one.mean_s(), Seconds::new(3.0));
+        let unjudged = RunKernel { expected_s: None, ..kernel("b", &[9.0]) };
+        assert_eq!(unjudged.headroom(), None);
+        // What is not judged is in neither sum.
+        assert_eq!(run(vec![one, unjudged]).headroom(), Some(Factor::new(2.0)));
+    }
+
+    #[test]
+    fn the_kernels_of_a_run_are_in_order_and_its_fingerprint_is_of_what_was_measured() {
+        let (a, b) = (kernel("a", &[1.0]), kernel("b", &[3.0]));
+        let one = run(vec![a.clone(), b.clone()]);
+        assert_eq!(one.kernels.iter().map(|one| &*one.name).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!((one.timed_launches, one.kernels[0].share), (2, Share::new(0.75)));
+        assert_eq!(one.fingerprint, run(vec![b.clone(), a]).fingerprint);
+        assert_ne!(one.fingerprint, run(vec![b, kernel("a", &[1.1])]).fingerprint);
+    }
+
+    #[test]
+    fn a_saved_run_holds_numbers_without_their_types() {
+        let text = run(vec![kernel("a", &[0.25, 0.5])]).json();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["measured_s"], 0.75);
+        assert_eq!(value["kernels"][0]["samples_s"], serde_json::json!([0.25, 0.5]));
+        assert_eq!(value["kernels"][0]["flops"], 2.0);
+        assert_eq!(value["kernels"][0]["bytes"], serde_json::Value::Null);
+    }
 }

@@ -1,17 +1,32 @@
 //! Runs from documents of earlier days: saved runs, and reports that were written for programs.
+//!
+//! What a report and a saved run call alike of a kernel is read by [`RunKernel`] itself; only what a report says differently, or not at all, is listed here.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::run::{Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SCHEMA};
+use super::run::{
+    Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
+};
 use crate::model::{Pipe, Precision, Profiler, Quantity};
-use crate::rules::Severity;
-use crate::units::ExactSum;
+use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
-/// Names of the report for programs with the major versions that are read.
-const REPORTS: [&str; 2] = ["rooflint/report/2", "rooflint/report/1"];
+/// Name of the report for programs, and the major versions that are read: the second renamed figures that
+/// no run holds.
+const REPORTS: [&str; 2] = ["rooflint/report/1", "rooflint/report/2"];
 
 /// How the names of our own documents begin.
-const OWN: [&str; 2] = ["rooflint/report/", "rooflint/run/"];
+const OWN_REPORT: &str = "rooflint/report/";
+const OWN_RUN: &str = "rooflint/run/";
+
+/// Amounts of a document from which on they are a mistake: seconds of more than 10²² years, and the square
+/// of it is still a number.
+const BEYOND_ALL: f64 = 1e30;
+
+/// Counts up to which every whole number is exact as a float, as other readers of JSON hold it.
+const EXACT: u64 = 1 << 53;
 
 /// What of a report is needed.
 #[derive(Deserialize)]
@@ -24,6 +39,7 @@ struct Report {
     kernels: Vec<Kernel>,
 }
 
+/// A file: `skipped` is a list in reports, and the count of it in saved runs.
 #[derive(Deserialize)]
 struct Input {
     path: String,
@@ -42,7 +58,7 @@ struct Device {
 
 #[derive(Deserialize)]
 struct Ceilings {
-    dram_bytes_per_s: Option<f64>,
+    dram_bytes_per_s: Option<BytesPerSecond>,
     peaks: Vec<serde::de::IgnoredAny>,
 }
 
@@ -57,50 +73,53 @@ struct Totals {
     launches: u64,
 }
 
+/// What a report says of a kernel in other words than a saved run; the rest as it stands.
 #[derive(Deserialize)]
 struct Kernel {
-    name: String,
-    full_name: String,
-    operator: Option<String>,
+    /// By name; a saved run has its position.
+    device: String,
     /// Not in the reports of early versions.
     category: Option<String>,
     group: Option<String>,
-    device: String,
-    grid: Option<[u32; 3]>,
-    block: Option<[u32; 3]>,
-    blocks: Option<u64>,
-    threads_per_block: Option<u64>,
     launches: u64,
-    measured_s: Option<f64>,
-    flops: Option<f64>,
-    bytes: Option<f64>,
-    expected_s: Option<f64>,
-    expected_high_s: Option<f64>,
-    headroom: Option<f64>,
-    recoverable_s: Option<f64>,
+    measured_s: Option<Seconds>,
+    recoverable_s: Option<Seconds>,
+    expected_s: Option<Seconds>,
+    headroom: Option<Factor>,
     #[serde(default)]
     work: Vec<Work>,
     #[serde(default)]
-    averages: std::collections::BTreeMap<String, f64>,
-    #[serde(default)]
-    findings: Vec<Finding>,
+    averages: BTreeMap<String, f64>,
+    #[serde(flatten)]
+    alike: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct Work {
     pipe: String,
-    operations: f64,
-}
-
-#[derive(Deserialize)]
-struct Finding {
-    rule: String,
-    severity: Severity,
+    operations: Flops,
 }
 
 #[derive(Deserialize)]
 struct Head {
     schema: Option<String>,
+}
+
+/// Whether a document is of one of these types.
+///
+/// # Errors
+/// What it is instead.
+fn check_schema(text: &str, read: &[&str]) -> Result<(), String> {
+    let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match head.schema.as_deref() {
+        Some(schema) if read.contains(&schema) => Ok(()),
+        Some(other) => {
+            let read: Vec<String> = read.iter().map(|schema| format!("{schema:?}")).collect();
+            let verb = if read.len() == 1 { "is" } else { "are" };
+            Err(format!("its schema is {other:?}, and {} {verb} read", read.join(" and ")))
+        }
+        None => Err("it has no key \"schema\"".to_owned()),
+    }
 }
 
 impl Run {
@@ -114,17 +133,63 @@ impl Run {
             return Ok(None);
         }
         // A document that was cut off has no schema that could be read: its beginning tells.
-        let begins_as_own =
-            || OWN.iter().any(|name| text.contains(&format!("\"schema\": \"{name}")));
+        let begins_as_own = || {
+            let own = [OWN_REPORT, OWN_RUN];
+            own.iter().any(|name| text.contains(&format!("\"schema\": \"{name}")))
+        };
         let schema = match serde_json::from_str::<Head>(text) {
             Ok(head) => head.schema,
             Err(error) if begins_as_own() => return Err(error.to_string()),
             Err(_) => None,
         };
         match schema.as_deref() {
-            Some(name) if name.starts_with(OWN[0]) => Self::from_report(text).map(Some),
-            Some(name) if name.starts_with(OWN[1]) => Self::from_json(text).map(Some),
+            Some(name) if name.starts_with(OWN_REPORT) => Self::from_report(text).map(Some),
+            Some(name) if name.starts_with(OWN_RUN) => Self::from_json(text).map(Some),
             _ => Ok(None),
+        }
+    }
+
+    /// Reads a saved run.
+    ///
+    /// # Errors
+    /// What is wrong with the text, with line and column.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        check_schema(text, &[SCHEMA])?;
+        let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        run.checked()
+    }
+
+    /// The run, if nothing about it is impossible: documents may have been edited.
+    ///
+    /// # Errors
+    /// Which kernel is impossible, and why.
+    fn checked(self) -> Result<Self, String> {
+        for kernel in &self.kernels {
+            self.check(kernel).map_err(|what| format!("the kernel {:?} {what}", kernel.name))?;
+        }
+        Ok(self)
+    }
+
+    fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
+        let times = [Some(kernel.measured_s), Some(kernel.modelled_s), Some(kernel.recoverable_s)];
+        let times = times.into_iter().chain([kernel.expected_s, kernel.expected_high_s]).flatten();
+        let times = times.chain(kernel.samples_s.iter().copied()).map(Seconds::get);
+        let work = [kernel.flops, kernel.fp64_flops].into_iter().flatten().map(Flops::get);
+        let others = [kernel.bytes.map(Bytes::get), kernel.clock_hz.map(Hertz::get)];
+        let others = others.into_iter().flatten().chain([kernel.share.get()]);
+        let mut all = times.chain(work).chain(others).chain(kernel.samples_cycles.iter().copied());
+        if kernel.device >= self.devices.len().max(1) {
+            Err("refers to a device that is not listed")
+        } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
+            Err("has more than 64 samples")
+        } else if !all.all(|value| (0.0..BEYOND_ALL).contains(&value)) {
+            Err("has an amount that is negative or beyond all bounds")
+        } else if kernel.timed > kernel.launches || kernel.launches > EXACT {
+            Err("has more launches than there can be, or fewer than have a duration")
+        } else if kernel.rows[0] > kernel.rows[1] || kernel.rows[1] > EXACT {
+            Err("has rows out of order")
+        } else {
+            Ok(())
         }
     }
 
@@ -134,67 +199,35 @@ impl Run {
     /// noise that is declared decides.
     ///
     /// # Errors
-    /// What is wrong with the text, with line and column.
+    /// What is wrong with the text: with line and column, or with the kernel.
     pub fn from_report(text: &str) -> Result<Self, String> {
-        let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match head.schema.as_deref() {
-            Some(known) if REPORTS.contains(&known) => {}
-            Some(other) => {
-                let [now, before] = REPORTS;
-                return Err(format!("its schema is {other:?}; {now:?} and {before:?} are read"));
-            }
-            None => return Err("it has no key \"schema\"".to_owned()),
-        }
+        check_schema(text, &REPORTS)?;
         let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let mut total = ExactSum::default();
-        report
-            .kernels
-            .iter()
-            .filter_map(|kernel| kernel.measured_s)
-            .for_each(|time| total.add(time));
-        let total = total.get();
+        let total = total(report.kernels.iter().filter_map(|kernel| kernel.measured_s));
         let by_category = report.settings.groups.as_deref() == Some("category");
-        let mut kernels = Vec::with_capacity(report.kernels.len());
-        for kernel in report.kernels {
-            let device = report.devices.iter().position(|device| device.name == kernel.device);
-            let device = device.ok_or_else(|| {
-                format!(
-                    "the kernel {:?} ran on {:?}, which is not listed",
-                    kernel.name, kernel.device
-                )
-            })?;
-            kernels.push(run_kernel(kernel, device, total, by_category)?);
-        }
-        kernels.sort_by(|one, two| {
-            let by_time = two.measured_s.total_cmp(&one.measured_s);
-            by_time.then_with(|| one.full_name.cmp(&two.full_name))
-        });
-        let label = match report.inputs.as_slice() {
-            [] => "(empty)".to_owned(),
-            [input] => input.path.clone(),
-            [first, rest @ ..] => format!("{} and {} more", first.path, rest.len()),
-        };
-        let mut run = Self {
+        let kernels = report.kernels.into_iter();
+        let kernels = kernels.map(|kernel| kernel.read(&report.devices, total, by_category));
+        Self {
             schema: SCHEMA.to_owned(),
             rooflint: report.rooflint,
-            label,
+            label: label(report.inputs.iter().map(|input| input.path.as_str())),
             origin: RunOrigin::default(),
-            files: report.inputs.into_iter().map(file).collect(),
+            kernels: kernels.collect::<Result<_, String>>()?,
+            files: report.inputs.into_iter().map(run_file).collect(),
             devices: report.devices.into_iter().map(run_device).collect(),
             ceilings: report.settings.ceilings,
             launches: report.totals.launches,
-            timed_launches: kernels.iter().map(|kernel| kernel.timed).sum(),
+            timed_launches: 0,
             measured_s: total,
             warmup: 0,
-            kernels,
             fingerprint: String::new(),
-        };
-        run.fingerprint = run.hash();
-        Ok(run)
+        }
+        .ordered()
+        .checked()
     }
 }
 
-fn file(input: Input) -> RunFile {
+fn run_file(input: Input) -> RunFile {
     let Input { path, format, profiler, launches, skipped_rows } = input;
     RunFile { path, format, profiler, launches, skipped: skipped_rows }
 }
@@ -206,56 +239,57 @@ fn run_device(device: Device) -> RunDevice {
     RunDevice { name, known, dram_bytes_per_s: ceilings.dram_bytes_per_s }
 }
 
-fn run_kernel(
-    kernel: Kernel,
-    device: usize,
-    total: f64,
-    by_category: bool,
-) -> Result<RunKernel, String> {
-    let amounts = [kernel.measured_s, kernel.expected_s, kernel.bytes, kernel.flops];
-    if amounts.into_iter().flatten().any(|amount| amount < 0.0) || kernel.launches == 0 {
-        return Err(format!("the kernel {:?} has a negative amount or no launch", kernel.name));
-    }
-    let fp64 = Pipe::ALL.iter().filter(|pipe| pipe.precision() == Precision::Fp64);
-    let fp64: Vec<&str> = fp64.map(|pipe| pipe.key()).collect();
-    let fp64 = kernel.work.iter().filter(|work| fp64.contains(&work.pipe.as_str()));
-    let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
-    let measured = kernel.measured_s.unwrap_or(0.0);
-    // Early reports tell the category only as the group that a kernel is counted in.
-    let group = kernel.group.filter(|_| by_category).map(|group| group.replace(' ', "-"));
-    let judged = kernel.headroom.zip(kernel.expected_s);
-    let findings = kernel.findings.into_iter();
-    Ok(RunKernel {
-        name: kernel.name,
-        full_name: kernel.full_name,
-        operator: kernel.operator,
-        grid: kernel.grid,
-        block: kernel.block,
-        blocks: kernel.blocks,
-        threads_per_block: kernel.threads_per_block,
-        device,
-        category: kernel.category.or(group).unwrap_or_else(|| "unknown".to_owned()),
-        launches: kernel.launches,
-        // A report does not tell how many of its launches have no time.
-        timed: if kernel.measured_s.is_some() { kernel.launches } else { 0 },
-        measured_s: measured,
-        share: if total > 0.0 { measured / total } else { 0.0 },
-        samples_s: Vec::new(),
-        samples_cycles: Vec::new(),
-        clock_hz: kernel.averages.get(&Quantity::SmClock.column()).copied(),
-        bytes: kernel.bytes,
-        flops: kernel.flops,
-        fp64_flops: fp64,
+impl Kernel {
+    /// The kernel of a saved run: what is alike, and what is not said in the same words beside it.
+    fn read(
+        self,
+        devices: &[Device],
+        run: Seconds,
+        by_category: bool,
+    ) -> Result<RunKernel, String> {
+        let name = self.alike.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let wrong = |what: &str| format!("the kernel {name:?} {what}");
+        let device = devices.iter().position(|device| device.name == self.device);
+        let device = device
+            .ok_or_else(|| wrong(&format!("ran on {:?}, which is not listed", self.device)))?;
+        if self.launches == 0 {
+            return Err(wrong("has no launch"));
+        }
+        let measured = self.measured_s.unwrap_or(Seconds::ZERO);
         // Launches that the roofline does not judge are in the measured time, and not in the headroom.
-        modelled_s: judged.map_or(0.0, |(headroom, expected)| headroom * expected),
-        expected_s: kernel.expected_s,
-        expected_high_s: kernel.expected_high_s,
-        recoverable_s: kernel.recoverable_s.unwrap_or(0.0),
-        findings: findings
-            .map(|one| RunFinding { rule: one.rule, severity: one.severity })
-            .collect(),
-        rows: [0, 0],
-    })
+        let judged = self.expected_s.zip(self.headroom);
+        let modelled =
+            judged.map_or(Seconds::ZERO, |(expected, headroom)| expected * headroom.get());
+        // Early reports tell the category only as the group that a kernel is counted in.
+        let group = self.group.filter(|_| by_category).map(|group| group.replace(' ', "-"));
+        let fp64 = |work: &&Work| {
+            Pipe::ALL
+                .iter()
+                .any(|pipe| pipe.precision() == Precision::Fp64 && pipe.key() == work.pipe)
+        };
+        let fp64 = self.work.iter().filter(fp64).map(|work| work.operations);
+        let own = json!({
+            "device": device,
+            "category": self.category.or(group).unwrap_or_else(|| "unknown".to_owned()),
+            "launches": self.launches,
+            // A report does not tell how many of its launches have no time.
+            "timed": if self.measured_s.is_some() { self.launches } else { 0 },
+            "measured_s": measured,
+            "share": share(measured, run),
+            "samples_s": [],
+            "clock_hz": self.averages.get(&Quantity::SmClock.column()),
+            "fp64_flops": fp64.reduce(|one, two| one + two),
+            "modelled_s": modelled,
+            "expected_s": self.expected_s,
+            "recoverable_s": self.recoverable_s.unwrap_or(Seconds::ZERO),
+            "rows": [0, 0],
+        });
+        let mut kernel = self.alike;
+        kernel.extend(own.as_object().cloned().unwrap_or_default());
+        kernel.entry("findings").or_insert_with(|| json!([]));
+        serde_json::from_value(Value::Object(kernel))
+            .map_err(|error| wrong(&format!("cannot be read: {error}")))
+    }
 }
 
 #[cfg(test)]
@@ -291,7 +325,7 @@ mod tests {
     fn a_report_is_a_run_without_samples() {
         let run = Run::from_report(REPORT).unwrap();
         assert_eq!((run.label.as_str(), run.launches, run.timed_launches), ("a.csv", 7, 5));
-        assert_eq!((run.measured_s, run.ceilings.as_str()), (1e-3, "spec"));
+        assert_eq!((run.measured_s.get(), run.ceilings.as_str()), (1e-3, "spec"));
         assert_eq!(run.devices.iter().map(|one| one.known).collect::<Vec<_>>(), [true, false]);
         let [gemm, copy] = run.kernels.as_slice() else { panic!("two kernels") };
         assert_eq!(
@@ -299,13 +333,21 @@ mod tests {
             ("gemm", "dot-product", 0)
         );
         assert!(gemm.samples_s.is_empty());
-        assert_eq!((gemm.timed, gemm.share, gemm.fp64_flops), (5, 1.0, Some(1e9)));
-        assert_eq!((gemm.headroom(), gemm.headroom_low()), (Some(2.5), Some(2.0)));
-        assert_eq!((gemm.clock_hz, gemm.findings.len()), (Some(1.5e9), 1));
+        assert_eq!(
+            (gemm.timed, gemm.share.get(), gemm.fp64_flops),
+            (5, 1.0, Some(Flops::new(1e9)))
+        );
+        assert_eq!(
+            [gemm.headroom(), gemm.headroom_low()],
+            [2.5, 2.0].map(|one| Some(Factor::new(one)))
+        );
+        assert_eq!((gemm.clock_hz.unwrap().get(), gemm.findings.len()), (1.5e9, 1));
         assert_eq!((copy.category.as_str(), copy.device, copy.timed), ("data-movement", 1, 0));
         assert_eq!((copy.expected_s, copy.bytes, copy.headroom()), (None, None, None));
         assert_eq!(Run::from_document(REPORT).unwrap().unwrap(), run);
         assert_eq!(Run::from_document(&run.json()).unwrap().unwrap(), run);
+        let second = REPORT.replace("report/1", "report/2");
+        assert_eq!(Run::from_document(&second).unwrap().unwrap(), run);
     }
 
     #[test]
@@ -319,12 +361,16 @@ mod tests {
             (
                 "report/1",
                 "report/3",
-                "its schema is \"rooflint/report/3\"; \"rooflint/report/2\" and \"rooflint/report/1\" are read",
+                "its schema is \"rooflint/report/3\", and \"rooflint/report/1\" and \
+                 \"rooflint/report/2\" are read",
             ),
             ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
             ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),
-            ("1e-3", "-1e-3", "the kernel \"gemm\" has a negative amount"),
-            ("\"launches\": 5", "\"launches\": 0", "or no launch"),
+            ("1e-3", "-1e-3", "the kernel \"gemm\" has an amount that is negative"),
+            ("1e-3", "1e300", "the kernel \"gemm\" has an amount that is negative or beyond"),
+            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "the kernel \"gemm\" cannot be read: inv"),
+            ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing field"),
+            ("\"launches\": 5", "\"launches\": 0", "the kernel \"gemm\" has no launch"),
             ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not listed"),
             ("1e-3", "1e999", "number out of range at line 1"),
         ] {

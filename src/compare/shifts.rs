@@ -1,80 +1,105 @@
 //! Evidence from values: one run a side, or several.
+//!
+//! Values are natural logarithms of times, cycles or headrooms: plain numbers, as [`super::statistics`]
+//! computes with them. What lies between two of them is a [`Shift`].
 
+use super::both::Both;
 use super::evidence::{Evidence, Unit};
 use super::noise::Noise;
-use super::statistics::{Prior, hodges_lehmann, robust_deviation};
+use super::statistics::{Prior, hodges_lehmann, mean, robust_deviation, squares};
+use crate::units::{Probability, Seconds, Shift};
+
+/// Standard errors, or ranges of few values, that noise alone does not exceed: of normal errors 0.3 % lie
+/// further out.
+const NOISE_ERRORS: f64 = 3.0;
+
+/// What a straight drift and two sides take of the degrees of freedom: two levels and a slope.
+const DRIFT_PARAMETERS: f64 = 3.0;
+
+/// Sides whose middle places lie further apart than this share of all runs do not interleave: of `AABB`
+/// they lie 0.5 apart, of `ABAB` 0.25, of `ABBA` 0.
+const APART: f64 = 0.3;
 
 /// Values of single launches a side, as logarithms, after `offset` was taken out of the shift.
 pub(super) fn of_launches(
-    before: &[f64],
-    after: &[f64],
-    offset: f64,
+    values: Both<&[f64]>,
+    offset: Shift,
     noise: &Noise,
-    timer_s: f64,
+    timer: Seconds,
 ) -> Option<Evidence> {
+    let Both { before, after } = values;
     let shift = hodges_lehmann(before, after)?;
+    let at = |end: f64| Shift::new(end) - offset;
     let several = before.len() > 1 || after.len() > 1;
     let within = within(&[before, after]);
     Some(Evidence {
-        shift: shift.estimate - offset,
-        low: several.then_some(shift.low - offset),
-        high: several.then_some(shift.high - offset),
-        confidence: several.then_some(shift.confidence),
+        shift: at(shift.estimate),
+        low: several.then_some(at(shift.low)),
+        high: several.then_some(at(shift.high)),
+        confidence: several.then_some(Probability::new(shift.confidence)),
         unit: if several { Unit::Launches } else { Unit::Single },
         before: before.len(),
         after: after.len(),
         standard_error: None,
         degrees: None,
-        floor: floor(before, after, noise, timer_s),
+        floor: floor(values, noise, timer),
         within,
         between: None,
     })
 }
 
 /// Spread of launches within the runs, pooled over them.
-pub(super) fn within(runs: &[&[f64]]) -> Option<f64> {
+pub(super) fn within(runs: &[&[f64]]) -> Option<Shift> {
     let known = runs.iter().filter(|run| run.len() >= 2);
     let spreads: Vec<(f64, f64)> = known
         .filter_map(|run| Some((robust_deviation(run)?.powi(2), (run.len() - 1) as f64)))
         .collect();
     let degrees: f64 = spreads.iter().map(|(_, degrees)| degrees).sum();
     let sum: f64 = spreads.iter().map(|(variance, degrees)| variance * degrees).sum();
-    (degrees > 0.0).then(|| (sum / degrees).sqrt())
+    (degrees > 0.0).then(|| Shift::new((sum / degrees).sqrt()))
 }
 
-/// What noise alone may shift between two runs of the same code, as a logarithm.
+/// What a timer cannot tell of the shortest of these times.
+pub(super) fn unseen<'a>(logs: impl Iterator<Item = &'a f64>, timer: Seconds) -> Shift {
+    let shortest = logs.copied().fold(f64::INFINITY, f64::min);
+    Shift::new((timer.get() / shortest.exp()).ln_1p())
+}
+
+/// What noise alone may shift between two runs of the same code.
 ///
 /// With enough launches, the declared floor, and three standard errors of the shift as launches spread;
 /// with few, the larger floor, and three times their range. Never finer than the timer.
-fn floor(before: &[f64], after: &[f64], noise: &Noise, timer_s: f64) -> f64 {
-    let shortest = before.iter().chain(after).copied().fold(f64::INFINITY, f64::min);
-    let timer = (timer_s.max(noise.timer_s) / shortest.exp()).ln_1p();
+fn floor(Both { before, after }: Both<&[f64]>, noise: &Noise, timer: Seconds) -> Shift {
+    let timer = unseen(before.iter().chain(after), timer.max(noise.timer_s));
     let least = before.len().min(after.len());
     let declared = if least >= Noise::ENOUGH {
         let variance = |values: &[f64]| {
             robust_deviation(values).unwrap_or_default().powi(2) / values.len() as f64
         };
         let error = (variance(before) + variance(after)).sqrt();
-        noise.kernel.ln_1p().max(3.0 * error)
+        noise.kernel.shift().max(Shift::new(NOISE_ERRORS * error))
     } else {
         let range = |values: &[f64]| {
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
         };
-        few(noise, before.len(), after.len()).max(3.0 * range(before).max(range(after)))
+        let range = range(before).max(range(after));
+        few(noise, before.len(), after.len()).max(Shift::new(NOISE_ERRORS * range))
     };
     declared.max(timer)
 }
 
-/// The floor for few launches a side, as a logarithm: it is declared for four, and grows as their mean gets
-/// less certain.
-pub(super) fn few(noise: &Noise, before: usize, after: usize) -> f64 {
-    let launches = 1.0 / before.max(1) as f64 + 1.0 / after.max(1) as f64;
-    noise.few_launches.ln_1p() * (2.0 * launches).sqrt().max(1.0)
+/// The floor for few launches a side: it is declared for [`Noise::FEW`], and grows as their mean gets less
+/// certain.
+pub(super) fn few(noise: &Noise, before: usize, after: usize) -> Shift {
+    let variance = |before: usize, after: usize| 1.0 / before as f64 + 1.0 / after as f64;
+    let declared = variance(Noise::FEW, Noise::FEW);
+    let growth = (variance(before.max(1), after.max(1)) / declared).sqrt();
+    noise.few_launches.shift() * growth.max(1.0)
 }
 
 /// One number a side.
-pub(super) fn single(shift: f64, floor: f64) -> Evidence {
+pub(super) fn single(shift: Shift, floor: Shift) -> Evidence {
     Evidence {
         shift,
         low: None,
@@ -93,87 +118,123 @@ pub(super) fn single(shift: f64, floor: f64) -> Evidence {
 
 /// The spread of the values of both sides about their own means, and its degrees of freedom.
 pub(super) fn variance(before: &[f64], after: &[f64]) -> (f64, f64) {
-    let squares = |values: &[f64]| {
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
-    };
     let degrees = (before.len() + after.len()).saturating_sub(2) as f64;
     let sum = squares(before) + squares(after);
     (if degrees > 0.0 { sum / degrees } else { 0.0 }, degrees)
 }
 
 /// Standard deviation of the values of one side; none of a single one.
-pub(super) fn deviation(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+pub(super) fn deviation(values: &[f64]) -> Option<Shift> {
+    (values.len() > 1).then(|| Shift::new((squares(values) / (values.len() - 1) as f64).sqrt()))
 }
 
 /// Values of several runs. The variance is drawn towards what other kernels show, where there is a
 /// prior; `floor` is what the timer cannot tell.
 pub(super) fn of_runs(
-    before: &[f64],
-    after: &[f64],
+    Both { before, after }: Both<&[f64]>,
     prior: Option<Prior>,
-    floor: f64,
+    floor: Shift,
 ) -> Option<Evidence> {
     let shift = hodges_lehmann(before, after)?;
     let (own, degrees) = variance(before, after);
     let (pooled, freedom) = prior.map_or((own, degrees), |prior| prior.moderate(own, degrees));
     let error = (pooled * (1.0 / before.len() as f64 + 1.0 / after.len() as f64)).sqrt();
     Some(Evidence {
-        shift: shift.estimate,
-        low: Some(shift.low),
-        high: Some(shift.high),
-        confidence: Some(shift.confidence),
+        shift: Shift::new(shift.estimate),
+        low: Some(Shift::new(shift.low)),
+        high: Some(Shift::new(shift.high)),
+        confidence: Some(Probability::new(shift.confidence)),
         unit: Unit::Runs,
         before: before.len(),
         after: after.len(),
-        standard_error: (freedom > 0.0).then_some(error),
+        standard_error: (freedom > 0.0).then_some(Shift::new(error)),
         degrees: (freedom > 0.0 && freedom.is_finite()).then_some(freedom),
         floor,
         within: None,
-        between: (degrees > 0.0).then(|| own.sqrt()),
+        between: (degrees > 0.0).then(|| Shift::new(own.sqrt())),
     })
 }
 
 /// Values of runs that drift linearly over the order in which they were taken: least squares on the side
 /// and the place in the order. None where the order is that of the sides, so that a drift cannot be told
 /// from a change, or where nothing is left to estimate the error from.
-pub(super) fn of_drifting(
-    before: &[f64],
-    after: &[f64],
-    positions: &(Vec<f64>, Vec<f64>),
-) -> Option<Evidence> {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+pub(super) fn of_drifting(values: Both<&[f64]>, places: &Both<Vec<f64>>) -> Option<Evidence> {
+    let Both { before, after } = values;
     let (one, two) = (before.len() as f64, after.len() as f64);
-    let degrees = one + two - 3.0;
-    if degrees < 1.0 || positions.0.len() != before.len() || positions.1.len() != after.len() {
+    let degrees = one + two - DRIFT_PARAMETERS;
+    if degrees < 1.0 || places.before.len() != before.len() || places.after.len() != after.len() {
         return None;
     }
     // Within each side, so that the difference of the sides does not bend the slope.
-    let sums = [(before, &positions.0), (after, &positions.1)].map(|(values, places)| {
-        let (value, place) = (mean(values), mean(places));
-        let pairs = values.iter().zip(places.iter());
-        let products = pairs.map(|(known, at)| (known - value) * (at - place)).sum::<f64>();
-        (products, places.iter().map(|at| (at - place).powi(2)).sum::<f64>())
-    });
-    let (products, squares) = (sums[0].0 + sums[1].0, sums[0].1 + sums[1].1);
-    let apart = mean(&positions.1) - mean(&positions.0);
+    let products = products(before, &places.before) + products(after, &places.after);
+    let along = squares(&places.before) + squares(&places.after);
+    let apart = mean(&places.after) - mean(&places.before);
     // Sides whose places do not interleave leave the drift to the imagination.
-    if squares <= 0.0 || apart.abs() >= 0.3 * (one + two) {
+    if along <= 0.0 || apart.abs() >= APART * (one + two) {
         return None;
     }
-    let slope = products / squares;
-    let middle = mean(&[positions.0.as_slice(), positions.1.as_slice()].concat());
+    let slope = products / along;
+    let middle = mean(&[places.before.as_slice(), &places.after].concat());
     let level = |values: &[f64], places: &[f64]| -> Vec<f64> {
         values.iter().zip(places).map(|(value, at)| value - slope * (at - middle)).collect()
     };
-    let (one_level, two_level) = (level(before, &positions.0), level(after, &positions.1));
-    let evidence = of_runs(&one_level, &two_level, None, 0.0)?;
+    let (one_level, two_level) = (level(before, &places.before), level(after, &places.after));
+    let levels = Both { before: one_level.as_slice(), after: &two_level };
+    let evidence = of_runs(levels, None, Shift::ZERO)?;
     let (pooled, shared) = variance(&one_level, &two_level);
     let residual = pooled * shared / degrees;
     // The slope is estimated too, and moves the difference of the sides where their places differ.
-    let error = (residual * (1.0 / one + 1.0 / two + apart * apart / squares)).sqrt();
-    Some(Evidence { standard_error: Some(error), degrees: Some(degrees), ..evidence })
+    let error = (residual * (1.0 / one + 1.0 / two + apart * apart / along)).sqrt();
+    let standard_error = Some(Shift::new(error));
+    Some(Evidence { standard_error, degrees: Some(degrees), ..evidence })
+}
+
+/// Sum of the products of distances from both means.
+fn products(values: &[f64], places: &[f64]) -> f64 {
+    let (value, place) = (mean(values), mean(places));
+    values.iter().zip(places).map(|(known, at)| (known - value) * (at - place)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::RelativeChange;
+
+    /// 10 % for four launches a side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
+    /// and twice the floor on the logarithmic scale: 1.1² - 1 = 21 %.
+    #[test]
+    fn the_floor_of_few_launches_grows_to_twice_as_much() {
+        let noise = Noise { few_launches: RelativeChange::new(0.1), ..Noise::default() };
+        for (before, after, expected) in [(4, 4, 0.1), (1, 1, 0.21), (9, 9, 0.1), (0, 1, 0.21)] {
+            let found = few(&noise, before, after).change().get();
+            assert!((found - expected).abs() < 1e-12, "{before} {after}: {found}");
+        }
+    }
+
+    /// A timer of 1 µs hides a tenth of 10 µs.
+    #[test]
+    fn no_floor_is_finer_than_the_timer() {
+        let times = [1e-5_f64.ln(), 1.0];
+        let found = unseen(times.iter(), Seconds::new(1e-6)).change().get();
+        assert!((found - 0.1).abs() < 1e-12, "{found}");
+    }
+
+    /// Runs at places 0, 3 (A) and 1, 2 (B) that rise by 0.1 a place and differ by nothing else: both means
+    /// are 0.15, and the drift explains all. With B 0.02 higher, that is the shift, without error.
+    #[test]
+    fn a_drift_is_told_from_a_change_where_the_order_allows() {
+        let places = Both { before: vec![0.0, 3.0], after: vec![1.0, 2.0] };
+        let of = |extra: f64| {
+            let (before, after) = ([0.0, 0.3], [0.1 + extra, 0.2 + extra]);
+            of_drifting(Both { before: &before, after: &after }, &places).unwrap()
+        };
+        assert!(of(0.0).shift.abs().get() < 1e-15);
+        assert!((of(0.02).shift.get() - 0.02).abs() < 1e-15);
+        assert!(of(0.02).standard_error.unwrap().get() < 1e-8);
+        assert_eq!(of(0.0).degrees, Some(1.0));
+        // Blocks: means 0.5 and 2.5, 2 of 4 places apart.
+        let blocks = Both { before: vec![0.0, 1.0], after: vec![2.0, 3.0] };
+        let values = Both { before: &[0.0, 0.1][..], after: &[0.2, 0.3][..] };
+        assert_eq!(of_drifting(values, &blocks), None);
+    }
 }

@@ -7,6 +7,11 @@ use super::pairing::Identity;
 use super::run::{Run, RunKernel};
 use super::statistics::{median, pseudomedian};
 use crate::rules::Severity;
+use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share};
+
+/// A headroom is certain if what was not counted leaves the expected time open by no more than 5 %: the
+/// smallest change that a default policy fails.
+const CERTAIN_HEADROOM: f64 = 1.05;
 
 /// The runs of one side and the kernels that occur in any of them.
 pub(super) struct Joined<'a> {
@@ -37,13 +42,14 @@ impl<'a> Joined<'a> {
     }
 
     /// Time of all kernels of all runs, every launch a typical one of its kernel and run.
-    pub(super) fn typical_time(&self) -> f64 {
+    pub(super) fn typical_time(&self) -> Seconds {
         let of = |run: &Run| {
             let kernels = run.kernels.iter().map(|kernel| {
-                let typical = pseudomedian(&logs(Some(&kernel.samples_s)));
-                typical.map_or(kernel.measured_s, |log| log.exp() * kernel.timed as f64)
+                let typical = pseudomedian(&logs(seconds(&kernel.samples_s)));
+                let all = |log: f64| Seconds::new(log.exp() * kernel.timed as f64);
+                typical.map_or(kernel.measured_s, all)
             });
-            kernels.sum::<f64>()
+            kernels.sum::<Seconds>()
         };
         self.runs.iter().map(of).sum()
     }
@@ -108,7 +114,7 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Every kernel of every run.
-    pub(super) fn all(&self) -> impl Iterator<Item = &'a RunKernel> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a RunKernel> + Clone {
         self.by_run.iter().flatten().copied()
     }
 
@@ -123,12 +129,19 @@ impl<'a> Group<'a> {
 
     /// Logarithms of the times of single launches in one run.
     pub(super) fn logs(&self, run: usize) -> Vec<f64> {
-        logs(self.by_run[run].first().map(|kernel| kernel.samples_s.as_slice()))
+        let first = self.by_run[run].first();
+        logs(first.into_iter().flat_map(|kernel| seconds(&kernel.samples_s)))
+    }
+
+    /// The same of every run.
+    pub(super) fn all_logs(&self) -> Vec<Vec<f64>> {
+        (0..self.by_run.len()).map(|run| self.logs(run)).collect()
     }
 
     /// Logarithms of the cycles of single launches in one run.
     pub(super) fn cycle_logs(&self, run: usize) -> Vec<f64> {
-        logs(self.by_run[run].first().map(|kernel| kernel.samples_cycles.as_slice()))
+        let first = self.by_run[run].first();
+        logs(first.into_iter().flat_map(|kernel| kernel.samples_cycles.iter().copied()))
     }
 
     /// The typical launch of each run, as the logarithm of seconds: of the samples, or of the mean.
@@ -138,9 +151,7 @@ impl<'a> Group<'a> {
                 return pseudomedian(&self.logs(run));
             }
             let kernels = &self.by_run[run];
-            let time: f64 = kernels.iter().map(|kernel| kernel.measured_s).sum();
-            let launches: u64 = kernels.iter().map(|kernel| kernel.timed).sum();
-            (time > 0.0 && launches > 0).then(|| (time / launches as f64).ln())
+            mean_launch(kernels.iter().copied()).map(|time| time.get().ln())
         };
         (0..self.by_run.len()).map(of).collect()
     }
@@ -162,15 +173,15 @@ impl<'a> Group<'a> {
     /// the roofline does not judge the kernel, or what was not counted leaves it open by more than 5 %.
     pub(super) fn headrooms(&self) -> Vec<Option<f64>> {
         let of = |kernels: &Vec<&RunKernel>| {
-            let mut sums = (0.0, 0.0, 0.0);
+            let zero = Seconds::ZERO;
+            let (mut measured, mut expected, mut high) = (zero, zero, zero);
             for kernel in kernels {
-                sums.0 += kernel.modelled_s;
-                sums.1 += kernel.expected_s.filter(|time| *time > 0.0)?;
-                sums.2 += kernel.expected_high_s?;
+                measured += kernel.modelled_s;
+                expected += kernel.expected_s.filter(|time| *time > zero)?;
+                high += kernel.expected_high_s?;
             }
-            let (measured, expected, high) = sums;
-            (measured > 0.0 && expected > 0.0 && high <= expected * 1.05)
-                .then(|| (measured / expected).ln())
+            let certain = high <= expected * CERTAIN_HEADROOM;
+            (measured > zero && expected > zero && certain).then(|| (measured / expected).ln())
         };
         self.by_run
             .iter()
@@ -186,56 +197,65 @@ impl<'a> Group<'a> {
 
     /// The logarithm of the mean launch over all runs.
     pub(super) fn mean(&self) -> Option<f64> {
-        let time: f64 = self.all().map(|kernel| kernel.measured_s).sum();
-        let timed: u64 = self.all().map(|kernel| kernel.timed).sum();
-        (time > 0.0 && timed > 0).then(|| (time / timed as f64).ln())
+        mean_launch(self.all()).map(|time| time.get().ln())
     }
 
     /// Averages over the runs in which it occurs.
     pub(super) fn measured(&self, centres: &[Option<f64>]) -> Measured {
         let runs = self.by_run.iter().filter(|kernels| !kernels.is_empty()).count();
         let per_run = runs.max(1) as f64;
-        let sum = |of: &dyn Fn(&RunKernel) -> f64| self.all().map(of).sum::<f64>() / per_run;
+        let time =
+            |of: &dyn Fn(&RunKernel) -> Seconds| self.all().map(of).sum::<Seconds>() / per_run;
         // What one member lacks, the sum lacks.
         let whole = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
             self.all().map(of).sum::<Option<f64>>().map(|sum| sum / per_run)
         };
-        let (modelled, expected) = (
-            sum(&|kernel| if kernel.expected_s.is_some() { kernel.modelled_s } else { 0.0 }),
-            sum(&|kernel| kernel.expected_s.unwrap_or_default()),
-        );
-        let high = whole(&|kernel| kernel.expected_high_s);
+        let expected = time(&|kernel| kernel.expected_s.unwrap_or_default());
+        let modelled = time(&|kernel| match kernel.expected_s {
+            Some(_) => kernel.modelled_s,
+            None => Seconds::ZERO,
+        });
+        let high = whole(&|kernel| kernel.expected_high_s.map(Seconds::get)).map(Seconds::new);
+        let over = |expected: Seconds| Factor::new(modelled / expected);
         let known: Vec<f64> = centres.iter().flatten().copied().collect();
-        let clocks: Vec<f64> = self.all().filter_map(|kernel| kernel.clock_hz).collect();
-        let mut findings: Vec<(String, Severity)> = self
-            .all()
-            .flat_map(|kernel| &kernel.findings)
-            .map(|finding| (finding.rule.clone(), finding.severity))
-            .collect();
-        findings.sort_unstable();
-        findings.dedup();
         let first = self.all().next();
         Measured {
             runs,
-            launches: sum(&|kernel| kernel.launches as f64),
-            time_s: sum(&|kernel| kernel.measured_s),
-            launch_s: median(&known).map_or(0.0, f64::exp),
-            share: sum(&|kernel| kernel.share),
-            bytes: whole(&|kernel| kernel.bytes),
-            flops: whole(&|kernel| kernel.flops),
-            fp64_flops: whole(&|kernel| kernel.fp64_flops),
-            headroom: (expected > 0.0).then(|| modelled / expected),
-            headroom_low: high.filter(|high| *high > 0.0).map(|high| modelled / high),
-            recoverable_s: sum(&|kernel| kernel.recoverable_s),
-            clock_hz: (!clocks.is_empty())
-                .then(|| clocks.iter().sum::<f64>() / clocks.len() as f64),
+            launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
+            time_s: time(&|kernel| kernel.measured_s),
+            launch_s: Seconds::new(median(&known).map_or(0.0, f64::exp)),
+            share: self.all().map(|kernel| kernel.share).sum::<Share>() / per_run,
+            bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),
+            flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
+            fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
+            headroom: (expected > Seconds::ZERO).then(|| over(expected)),
+            headroom_low: high.filter(|high| *high > Seconds::ZERO).map(over),
+            recoverable_s: time(&|kernel| kernel.recoverable_s),
+            clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
             operator: first.and_then(|kernel| kernel.operator.clone()),
             full_name: first.map(|kernel| kernel.full_name.clone()).unwrap_or_default(),
             shape: self.shape(),
             device: self.device.clone(),
-            findings,
+            findings: self.findings(),
         }
+    }
+
+    /// Mean SM clock of the members that have one.
+    fn clock(&self) -> Option<Hertz> {
+        let clocks: Vec<Hertz> = self.all().filter_map(|kernel| kernel.clock_hz).collect();
+        let sum = clocks.iter().copied().sum::<Hertz>();
+        (!clocks.is_empty()).then(|| sum / clocks.len() as f64)
+    }
+
+    /// Findings of any member, each once.
+    fn findings(&self) -> Vec<(String, Severity)> {
+        let findings = self.all().flat_map(|kernel| &kernel.findings);
+        let mut findings: Vec<(String, Severity)> =
+            findings.map(|finding| (finding.rule.clone(), finding.severity)).collect();
+        findings.sort_unstable();
+        findings.dedup();
+        findings
     }
 
     /// Grid and block where all members share them.
@@ -257,6 +277,17 @@ impl<'a> Group<'a> {
     }
 }
 
+/// Time of one launch of these kernels on average; none where none has a duration.
+fn mean_launch<'a>(kernels: impl Iterator<Item = &'a RunKernel> + Clone) -> Option<Seconds> {
+    let time: Seconds = kernels.clone().map(|kernel| kernel.measured_s).sum();
+    let timed: u64 = kernels.map(|kernel| kernel.timed).sum();
+    (time > Seconds::ZERO && timed > 0).then(|| time / timed as f64)
+}
+
+fn seconds(times: &[Seconds]) -> impl Iterator<Item = f64> {
+    times.iter().map(|time| time.get())
+}
+
 /// Grid / block, as far as known.
 fn shape(kernel: &RunKernel) -> String {
     let part = |dim: Option<[u32; 3]>, product: Option<u64>| match (dim, product) {
@@ -271,7 +302,6 @@ fn shape(kernel: &RunKernel) -> String {
 }
 
 /// Logarithms of what is more than zero.
-fn logs(values: Option<&[f64]>) -> Vec<f64> {
-    let values = values.unwrap_or_default().iter().filter(|value| **value > 0.0);
-    values.map(|value| value.ln()).collect()
+fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.filter(|value| *value > 0.0).map(f64::ln).collect()
 }

@@ -1,5 +1,9 @@
 //! Robust shifts, distribution-free intervals, pooled variances: what the comparison calculates with.
 //!
+//! Here, and only here and in the series of [`crate::history`], numbers are plain: statistics hold for
+//! values of any unit, and logarithms, ranks, variances and degrees of freedom have none. Callers name what
+//! comes back.
+//!
 //! Sources: J. L. Hodges, E. L. Lehmann, *Estimates of location based on rank tests*, Ann. Math. Stat. 34
 //! (1963); M. Hollander, D. A. Wolfe, E. Chicken, *Nonparametric Statistical Methods*, 3rd ed., §4.2–4.3
 //! (the interval); G. K. Smyth, *Linear models and empirical Bayes methods*, Stat. Appl. Genet. Mol. Biol.
@@ -12,6 +16,35 @@ use statrs::function::gamma::digamma;
 
 /// Two-sided confidence that intervals aim at: what decides is one end, with a confidence of 95 %.
 pub(crate) const CONFIDENCE: f64 = 0.90;
+
+/// What the median absolute deviation of a normal distribution is multiplied by to give its standard
+/// deviation: one over its upper quartile, 0.6745.
+const NORMAL_DEVIATIONS: f64 = 1.4826;
+
+/// Pairs of values up to which the distribution of ranks is counted out: a few milliseconds, and beyond it
+/// the normal approximation is within a rank.
+const COUNTED_PAIRS: usize = 1024;
+
+/// Weights that differ by less than this relative amount are the same but for rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Variances of so many kernels tell how far they differ among each other; of fewer, nothing is drawn
+/// towards the others (Smyth 2004 estimates a variance of variances).
+const VARIANCES: usize = 3;
+
+/// Degrees of freedom from which Student's t is the normal distribution to the last digit that is shown.
+const AS_NORMAL: f64 = 1e6;
+
+/// The mean; 0 of nothing.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Sum of squared distances from the mean.
+pub(crate) fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
 
 /// The median; the mean of the two middle values of an even number; none of nothing.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
@@ -42,11 +75,11 @@ pub(crate) fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     let mut below = 0.0;
     for (at, (value, weight)) in sorted.iter().enumerate() {
         below += weight;
-        if below > half * (1.0 + 1e-12) {
+        if below > half * (1.0 + ROUNDING) {
             return Some(*value);
         }
         // Exactly half lies below: any value up to the next is a median, and the middle is symmetric.
-        if below > half * (1.0 - 1e-12) {
+        if below > half * (1.0 - ROUNDING) {
             let next = sorted.get(at + 1).map_or(*value, |(next, _)| *next);
             return Some(f64::midpoint(*value, next));
         }
@@ -58,7 +91,7 @@ pub(crate) fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
 pub(crate) fn robust_deviation(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    median(&distances).map(|distance| 1.4826 * distance)
+    median(&distances).map(|distance| NORMAL_DEVIATIONS * distance)
 }
 
 /// The Hodges–Lehmann estimate of one sample: the median of all averages of two values. It lies between
@@ -101,7 +134,7 @@ pub(crate) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
 fn cut(before: usize, after: usize) -> (usize, f64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     // Exact where that is quick; the normal approximation is good beyond.
-    if before * after <= 1024 {
+    if before * after <= COUNTED_PAIRS {
         let counts = rank_sums(before, after);
         let all: f64 = counts.iter().sum();
         let mut below = counts[0] / all;
@@ -162,7 +195,7 @@ pub(crate) fn rank_test(before: &[f64], after: &[f64]) -> Option<f64> {
         .map(|tied| (tied.len() as f64).powi(3) - tied.len() as f64)
         .sum();
     let (one, two) = (before.len() as f64, after.len() as f64);
-    if ties == 0.0 && before.len() * after.len() <= 1024 {
+    if ties == 0.0 && before.len() * after.len() <= COUNTED_PAIRS {
         let counts = rank_sums(before.len(), after.len());
         let sum: f64 = counts.iter().sum();
         let least = wins.min(one * two - wins) as usize;
@@ -210,7 +243,7 @@ impl Prior {
             })
             .collect();
         let mean = logs.iter().sum::<f64>() / count;
-        if usable.len() < 3 {
+        if usable.len() < VARIANCES {
             // Too few to tell how far they differ: nothing is pooled beyond their own degrees.
             let pooled = usable.iter().map(|(variance, own)| variance * own).sum::<f64>() / most;
             return Some(Self { variance: pooled, degrees: 0.0, most });
@@ -241,7 +274,7 @@ impl Prior {
     }
 }
 
-/// Logarithms closer than this are the same measurement.
+/// Logarithms closer than the root of this, 0.01 %, are the same measurement.
 const SMALLEST_VARIANCE: f64 = 1e-8;
 
 /// Second derivative of the logarithm of the gamma function, for positive arguments: recurrence up to 10,
@@ -285,7 +318,7 @@ pub(crate) fn student_tail(value: f64, degrees: f64) -> f64 {
     if value.is_nan() {
         return 1.0;
     }
-    if degrees.is_infinite() || degrees > 1e6 {
+    if degrees > AS_NORMAL {
         return normal().sf(value);
     }
     match StudentsT::new(0.0, 1.0, degrees) {
@@ -297,7 +330,7 @@ pub(crate) fn student_tail(value: f64, degrees: f64) -> f64 {
 
 /// The value that Student's t exceeds with this probability.
 pub(crate) fn student_quantile(tail: f64, degrees: f64) -> f64 {
-    if degrees.is_infinite() || degrees > 1e6 {
+    if degrees > AS_NORMAL {
         return normal().inverse_cdf(1.0 - tail);
     }
     StudentsT::new(0.0, 1.0, degrees)

@@ -5,8 +5,9 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::error::ConfigError;
+use super::place::Place;
 use super::wire::Spanned;
-use super::{ConfigError, Place};
 use crate::rules::{self, Custom, Expression, Fault, Over, Severity, Template};
 
 /// A rule of the user's own: a condition over columns, and what to say where it holds.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::error::ConfigError;
+use super::place::Place;
 use super::wire::{CategoryKey, KindKey, Spanned};
-use super::{ConfigError, Place};
 use crate::analysis::Group;
 use crate::rules;
 use crate::taxonomy::{Category, Kind};

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::error::ConfigError;
+use super::place::Place;
 use super::wire::Spanned;
-use super::{ConfigError, Place};
 use crate::units::Seconds;
 
 /// What a team takes for an opportunity; the command line wins over each.

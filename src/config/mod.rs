@@ -11,15 +11,16 @@
 //! ```
 
 mod custom;
+mod error;
 #[cfg(feature = "gate")]
 mod gate;
 mod group;
 mod limits;
+mod place;
 mod schema;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -28,10 +29,12 @@ use serde::Deserialize;
 use crate::analysis::{ClosedForm, Group, Waiver};
 #[cfg(feature = "gate")]
 use crate::gate::Policy;
-use crate::model::{Date, Dim3};
-use crate::rules::{self, Custom, RULES, Rule, Settings};
+use crate::model::Dim3;
+use crate::rules::{self, Settings};
+use place::Place;
 use wire::{Day, Spanned};
 
+pub use error::ConfigError;
 pub use limits::{Limits, min_share, threshold, time};
 pub use schema::schema;
 
@@ -53,44 +56,6 @@ pub struct Config {
     /// What a gate allows; the defaults where the file has no `[gate]`.
     #[cfg(feature = "gate")]
     pub gate: Policy,
-}
-
-/// Why a configuration cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{path}: cannot read the configuration: {cause}")]
-    Read {
-        /// The file.
-        path: String,
-        /// What the operating system says.
-        cause: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{path}:{line}:{column}: {message}")]
-    Wrong {
-        /// The file.
-        path: String,
-        /// Line of the fault, counted from 1.
-        line: usize,
-        /// Character of the fault within its line, counted from 1.
-        column: usize,
-        /// What is wrong, in words.
-        message: String,
-        /// The next step, as one sentence.
-        help: String,
-    },
-}
-
-impl ConfigError {
-    /// The next step, as one sentence for the `help:` line.
-    #[must_use]
-    pub fn help(&self) -> &str {
-        match self {
-            Self::Read { .. } => "give a file that can be read, or leave out --config",
-            Self::Wrong { help, .. } => help,
-        }
-    }
 }
 
 /// Configuration of rooflint: `rooflint.toml`.
@@ -236,60 +201,7 @@ impl Config {
     }
 }
 
-/// The file, for messages with a place in it.
-struct Place<'a> {
-    path: &'a str,
-    text: &'a str,
-}
-
 impl Place<'_> {
-    /// Line and character of a place, from 1.
-    fn at(&self, span: &Range<usize>) -> (usize, usize) {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
-    }
-
-    fn wrong(&self, span: &Range<usize>, message: String, help: impl Into<String>) -> ConfigError {
-        let (line, column) = self.at(span);
-        ConfigError::Wrong { path: self.path.to_owned(), line, column, message, help: help.into() }
-    }
-
-    /// The name of a rule, built in or the user's own.
-    fn any_rule(&self, id: Spanned<String>, custom: &[Custom]) -> Result<String, ConfigError> {
-        if !custom.iter().any(|rule| rule.id == *id.get_ref()) {
-            self.rule(&id, custom)?;
-        }
-        Ok(id.into_inner())
-    }
-
-    fn rule(&self, id: &Spanned<String>, custom: &[Custom]) -> Result<&'static Rule, ConfigError> {
-        rules::rule(id.get_ref()).ok_or_else(|| {
-            if custom.iter().any(|rule| rule.id == *id.get_ref()) {
-                let message = format!("the custom rule {:?} has no thresholds", id.get_ref());
-                return self.wrong(&id.span(), message, "change its condition, `when`");
-            }
-            let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
-            let nearest = rules::nearest(id.get_ref(), all);
-            let message = format!("no rule is called {:?}", id.get_ref());
-            self.wrong(&id.span(), message, format!("{nearest}`rooflint rules` lists them"))
-        })
-    }
-
-    fn threshold(&self, rule: &Rule, key: &Spanned<String>) -> Result<(), ConfigError> {
-        if rule.thresholds.iter().any(|known| known.key == key.get_ref()) {
-            return Ok(());
-        }
-        let keys: Vec<&str> = rule.thresholds.iter().map(|known| known.key).collect();
-        let message = format!("rule {} has no threshold {:?}", rule.id, key.get_ref());
-        let help = if keys.is_empty() {
-            "it has none".to_owned()
-        } else {
-            format!("it has {}; see `rooflint rules {}`", keys.join(", "), rule.id)
-        };
-        Err(self.wrong(&key.span(), message, help))
-    }
-
     fn closed_form(&self, wire: &ClosedFormWire) -> Result<ClosedForm, ConfigError> {
         let grid = match &wire.grid {
             None => None,
@@ -315,29 +227,6 @@ impl Place<'_> {
             owner: wire.owner,
             expires: self.expires(wire.expires.as_ref())?,
         })
-    }
-
-    /// Whether a waiver says why.
-    fn reason(&self, reason: &Spanned<String>) -> Result<(), ConfigError> {
-        if reason.get_ref().trim().is_empty() {
-            let message = "a waiver needs a reason".to_owned();
-            return Err(self.wrong(&reason.span(), message, "say why the kernel is left alone"));
-        }
-        Ok(())
-    }
-
-    /// The last day on which a waiver holds.
-    fn expires(&self, date: Option<&Spanned<Day>>) -> Result<Option<Date>, ConfigError> {
-        let Some(date) = date else { return Ok(None) };
-        let toml::value::Datetime { date: day, time, .. } = date.get_ref().0;
-        let day = day.filter(|_| time.is_none()).and_then(|day| {
-            Date::new(u32::from(day.year), u32::from(day.month), u32::from(day.day))
-        });
-        let wrong = || {
-            let message = "expires is not a date".to_owned();
-            self.wrong(&date.span(), message, "write it as 2027-01-31, without quotes")
-        };
-        day.map(Some).ok_or_else(wrong)
     }
 }
 

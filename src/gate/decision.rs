@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::policy::{Action, Metric};
-use crate::compare::{Comparison, MatchLevel, ProposalKind};
+use super::value::{Allowed, Value};
+use crate::compare::{Comparison, MatchLevel, Measured, ProposalKind};
+use crate::units::{Probability, RelativeChange, Seconds, Share};
 
 /// What became of a kernel, of the whole, or of a rule of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -116,13 +118,16 @@ pub enum Subject {
     },
 }
 
-/// A value with the unit that tells how it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Value {
-    /// The number, in SI units; a share is between 0 and 1.
-    pub value: f64,
-    /// `s`, `B`, `FLOP`, `ratio` (1.25 is 25 % more), `share` (0.25 is 25 %) or `count`.
-    pub unit: &'static str,
+impl Subject {
+    /// A kernel by its short name, and what is measured of it.
+    pub(super) fn kernel(name: &str, measured: &Measured) -> Self {
+        Self::Kernel {
+            name: name.to_owned(),
+            full_name: measured.full_name.clone(),
+            shape: measured.shape.clone(),
+            device: measured.device.clone(),
+        }
+    }
 }
 
 /// One thing that was checked.
@@ -143,19 +148,20 @@ pub struct Check {
     /// The current side.
     pub after: Option<Value>,
     /// The change as a relative one: 0.1 is 10 % more.
-    pub change: Option<f64>,
+    pub change: Option<RelativeChange>,
     /// Lower and upper end of its interval.
-    pub interval: Option<[f64; 2]>,
+    pub interval: Option<[RelativeChange; 2]>,
     /// The confidence of that interval.
-    pub confidence: Option<f64>,
+    pub confidence: Option<Probability>,
     /// The relative change that the policy allows, or the absolute bound.
-    pub limit: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub limit: Option<Allowed>,
     /// What noise alone may change, where one run a side decides.
-    pub noise: Option<f64>,
+    pub noise: Option<RelativeChange>,
     /// Difference of the total time of the kernel, in seconds.
-    pub delta_s: Option<f64>,
+    pub delta_s: Option<Seconds>,
     /// Share of the time of the current run; of the baseline for what vanished.
-    pub share: Option<f64>,
+    pub share: Option<Share>,
     /// How surely the kernels of both sides are the same.
     pub matched: Option<MatchLevel>,
     /// Runs a side that would settle it, beyond those there are.
@@ -178,11 +184,11 @@ pub struct Guess {
     /// Names of the kernels now.
     pub after: Vec<String>,
     /// Time before, in seconds.
-    pub before_s: f64,
+    pub before_s: Seconds,
     /// Time now, in seconds.
-    pub after_s: f64,
+    pub after_s: Seconds,
     /// How sure, from 0 to 1.
-    pub confidence: f64,
+    pub confidence: Probability,
     /// What speaks for it.
     pub why: String,
 }
@@ -206,7 +212,7 @@ pub struct Decision {
     pub guesses: Vec<Guess>,
     /// The slowdown that would have been seen in kernels with half of the time of all kernels with 5 % or
     /// more; a relative change.
-    pub detectable: Option<f64>,
+    pub detectable: Option<RelativeChange>,
     /// How it was judged, in sentences: method, limits, floors.
     pub method: Vec<String>,
     /// What a reader must know: doubts, expired waivers, an old baseline.
@@ -218,14 +224,17 @@ pub struct Decision {
 impl Decision {
     /// What decided: the checks that fail the gate or leave it open, the gravest first.
     pub fn deciding(&self) -> impl Iterator<Item = &Check> {
-        self.checks
-            .iter()
-            .filter(|check| matches!(check.action, Action::Fail | Action::Inconclusive))
+        self.checks.iter().filter(|check| check.decides())
     }
 }
 
 impl Check {
-    /// A check that found nothing wrong and knows no numbers yet.
+    /// Whether it fails the gate or leaves it open.
+    pub(super) const fn decides(&self) -> bool {
+        matches!(self.action, Action::Fail | Action::Inconclusive)
+    }
+
+    /// A check that found nothing wrong and knows no numbers.
     pub(super) fn new(rule: &str, metric: Metric, subject: Subject, message: String) -> Self {
         Self {
             rule: rule.to_owned(),

@@ -1,12 +1,18 @@
 //! Two sides and a policy → a decision.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::decision::{Check, Decision, Outcome, Subject, Verdict};
+use super::decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
 use super::policy::{Action, Metric, Policy};
 use super::{bounds, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
+use crate::units::{RelativeChange, Seconds};
+
+/// Checks without a difference of times stand behind those with one, by their share of the time: as if the
+/// run took a picosecond, which no difference that was measured is less than.
+const ANY_TIME: Seconds = Seconds::new(1e-12);
 
 /// What a gate is told beside the policy.
 #[derive(Debug, Clone, Default)]
@@ -23,74 +29,47 @@ pub struct Setting {
 /// Judges the current runs by a policy, against the baseline if there is one.
 #[must_use]
 pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setting) -> Decision {
-    let mut decision = Decision {
-        outcome: Outcome::Passed,
-        warn_only: policy.warn_only,
-        reason: String::new(),
-        checks: Vec::new(),
-        counts: BTreeMap::new(),
-        comparison: None,
-        guesses: Vec::new(),
-        detectable: None,
-        method: Vec::new(),
-        notes: Vec::new(),
-        decides: setting.decides,
-    };
-    if let Some(reason) = unmeasured(current, "the current side")
-        .or_else(|| (!baseline.is_empty()).then(|| unmeasured(baseline, "the baseline")).flatten())
-    {
-        decision.outcome = Outcome::NothingMeasured;
-        decision.checks.push(Check {
-            verdict: Verdict::NoData,
-            action: Action::Fail,
-            ..Check::new("no-data", Metric::Presence, Subject::Run, reason.clone())
-        });
-        decision.reason = reason;
-        decision.count();
-        return decision;
+    let unmeasured = unmeasured(current, "the current side")
+        .or_else(|| (!baseline.is_empty()).then(|| unmeasured(baseline, "the baseline")).flatten());
+    if let Some(reason) = unmeasured {
+        let found = Found::failing("no-data", Verdict::NoData, &reason);
+        return found.decision(Outcome::NothingMeasured, reason, policy, setting);
     }
     let there: Vec<Lone> = compare::kernels(current);
-    if baseline.is_empty() {
-        decision.checks.extend(whole::missing(policy, |pattern| {
+    let mut found = if baseline.is_empty() {
+        let named = |pattern: &str| {
             there.iter().any(|lone| whole::named(pattern, &lone.name, &lone.measured.full_name))
-        }));
+        };
+        Found { checks: whole::missing(policy, named), ..Found::default() }
     } else {
-        let setting = compare::Setting { noise: policy.noise, order: setting.order.clone() };
-        let comparison = compare::compare(baseline, current, &setting);
+        let sides = compare::Setting { noise: policy.noise, order: setting.order.clone() };
+        let comparison = compare::compare(baseline, current, &sides);
         if comparison.basis == Basis::Headroom && !policy.across_devices {
-            return different_devices(decision, comparison);
+            return different_devices(comparison, policy, setting);
         }
-        let verdicts = kernels::judge(&comparison, policy);
-        decision.checks.extend(whole::judge(&comparison, policy));
-        decision.checks.extend(verdicts.checks);
-        decision.detectable = verdicts.detectable;
-        decision.guesses = whole::guesses(&comparison);
-        decision.method = method(&comparison, policy);
-        decision.notes.extend(comparison.notes.iter().cloned());
-        if comparison.changes.is_empty() {
-            decision.checks.push(Check {
-                verdict: Verdict::Incomparable,
-                action: Action::Fail,
-                ..Check::new(
-                    "no-match",
-                    Metric::Presence,
-                    Subject::Run,
-                    "no kernel of the baseline is in the current side: is it the same program?"
-                        .to_owned(),
-                )
-            });
-        }
-        decision.comparison = Some(comparison);
-    }
-    decision.checks.extend(bounds::judge(&there, current, policy));
-    decision.waive(policy, &there, setting.today);
-    decision.conclude();
-    decision
+        Found::of(comparison, policy)
+    };
+    found.checks.extend(bounds::judge(&there, current, policy));
+    found.waive(policy, &there, setting.today);
+    found.checks.sort_by(gravest_first);
+    let (outcome, reason) = concluded(&found.checks);
+    found.decision(outcome, reason, policy, setting)
+}
+
+/// What was found on the way to a decision.
+#[derive(Default)]
+struct Found {
+    checks: Vec<Check>,
+    comparison: Option<Comparison>,
+    guesses: Vec<Guess>,
+    detectable: Option<RelativeChange>,
+    method: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Why there is nothing to judge in any run of a side.
 fn unmeasured(runs: &[Run], side: &str) -> Option<String> {
-    let empty = runs.iter().find(|run| run.timed_launches == 0 || run.measured_s <= 0.0);
+    let empty = runs.iter().find(|run| run.timed_launches == 0 || run.measured_s <= Seconds::ZERO);
     match empty {
         _ if runs.is_empty() => Some(format!("{side} has no run")),
         Some(run) if run.launches == 0 => Some(format!("{side}: {} holds no launch", run.label)),
@@ -99,21 +78,17 @@ fn unmeasured(runs: &[Run], side: &str) -> Option<String> {
     }
 }
 
-fn different_devices(mut decision: Decision, comparison: Comparison) -> Decision {
+fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting) -> Decision {
     let (one, two) =
         (comparison.baseline.devices.join(", "), comparison.current.devices.join(", "));
-    decision.outcome = Outcome::DifferentDevices;
-    decision.reason = format!(
+    let reason = format!(
         "the baseline ran on {one}, the current side on {two}: their times cannot be compared"
     );
-    decision.checks.push(Check {
-        verdict: Verdict::Incomparable,
-        action: Action::Fail,
-        ..Check::new("device", Metric::Presence, Subject::Run, decision.reason.clone())
-    });
-    decision.comparison = Some(comparison);
-    decision.count();
-    decision
+    let found = Found {
+        comparison: Some(comparison),
+        ..Found::failing("device", Verdict::Incomparable, &reason)
+    };
+    found.decision(Outcome::DifferentDevices, reason, policy, setting)
 }
 
 /// How it was judged, for people who want to check it.
@@ -132,7 +107,7 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
             "{one} and {two} runs: the run is the unit; median of all ratios (Hodges–Lehmann), whose \
              distribution-free interval must lie beyond the limit, and a t test against the limit with \
              the variance pooled across kernels, at a false-discovery rate of {} %",
-            policy.false_discovery * 100.0
+            policy.false_discovery.get() * 100.0
         ));
     } else {
         let noise = policy.noise;
@@ -157,7 +132,63 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
     told
 }
 
-impl Decision {
+impl Found {
+    /// One thing that fails.
+    fn failing(rule: &str, verdict: Verdict, reason: &str) -> Self {
+        let check = Check {
+            verdict,
+            action: Action::Fail,
+            ..Check::new(rule, Metric::Presence, Subject::Run, reason.to_owned())
+        };
+        Self { checks: vec![check], ..Self::default() }
+    }
+
+    /// What a comparison shows.
+    fn of(comparison: Comparison, policy: &Policy) -> Self {
+        let mut checks = whole::judge(&comparison, policy);
+        let verdicts = kernels::judge(&comparison, policy);
+        checks.extend(verdicts.checks);
+        if comparison.changes.is_empty() {
+            let reason =
+                "no kernel of the baseline is in the current side: is it the same program?";
+            checks.extend(Self::failing("no-match", Verdict::Incomparable, reason).checks);
+        }
+        Self {
+            checks,
+            detectable: verdicts.detectable,
+            guesses: whole::guesses(&comparison),
+            method: method(&comparison, policy),
+            notes: comparison.notes.clone(),
+            comparison: Some(comparison),
+        }
+    }
+
+    fn decision(
+        self,
+        outcome: Outcome,
+        reason: String,
+        policy: &Policy,
+        setting: &Setting,
+    ) -> Decision {
+        let mut counts = BTreeMap::new();
+        for check in &self.checks {
+            *counts.entry(check.verdict).or_default() += 1;
+        }
+        Decision {
+            outcome,
+            warn_only: policy.warn_only,
+            reason,
+            checks: self.checks,
+            counts,
+            comparison: self.comparison,
+            guesses: self.guesses,
+            detectable: self.detectable,
+            method: self.method,
+            notes: self.notes,
+            decides: setting.decides,
+        }
+    }
+
     /// Takes the kernels that waivers name out of the decision; they stay in the list.
     fn waive(&mut self, policy: &Policy, there: &[Lone], today: Option<Date>) {
         let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
@@ -214,45 +245,38 @@ impl Decision {
         let both = changes.chain(lone).map(|(name, measured)| (name.clone(), measured.clone()));
         there.chain(both).collect()
     }
+}
 
-    /// Orders the checks, counts them and says how it ends.
-    fn conclude(&mut self) {
-        self.checks.sort_by(|one, two| {
-            let impact = |check: &Check| {
-                check.delta_s.map_or_else(|| check.share.unwrap_or(0.0) * 1e-12, f64::abs)
-            };
-            two.action
-                .cmp(&one.action)
-                .then(one.verdict.cmp(&two.verdict))
-                .then_with(|| impact(two).total_cmp(&impact(one)))
-                .then_with(|| (&one.rule, &one.subject).cmp(&(&two.rule, &two.subject)))
-        });
-        let worst = self.checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
-        self.outcome = match worst {
-            Action::Fail => Outcome::Failed,
-            Action::Inconclusive => Outcome::Inconclusive,
-            _ => Outcome::Passed,
-        };
-        let deciding: Vec<&Check> = self.deciding().collect();
-        let reason = if deciding.is_empty() {
-            let warnings = self.checks.iter().filter(|check| check.action == Action::Warn).count();
-            match warnings {
-                0 => "nothing is worse than the policy allows".to_owned(),
-                1 => "nothing is certainly worse than the policy allows; 1 warning".to_owned(),
-                many => {
-                    format!("nothing is certainly worse than the policy allows; {many} warnings")
-                }
-            }
-        } else {
-            words::reason(&deciding)
-        };
-        self.reason = reason;
-        self.count();
-    }
+/// What decided first, the gravest first within.
+fn gravest_first(one: &Check, two: &Check) -> Ordering {
+    let impact = |check: &Check| {
+        let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
+        check.delta_s.map_or_else(share, |delta| delta.abs().get())
+    };
+    two.action
+        .cmp(&one.action)
+        .then(one.verdict.cmp(&two.verdict))
+        .then_with(|| impact(two).total_cmp(&impact(one)))
+        .then_with(|| (&one.rule, &one.subject).cmp(&(&two.rule, &two.subject)))
+}
 
-    fn count(&mut self) {
-        for check in &self.checks {
-            *self.counts.entry(check.verdict).or_default() += 1;
+/// How ordered checks end, and why.
+fn concluded(checks: &[Check]) -> (Outcome, String) {
+    let worst = checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
+    let outcome = match worst {
+        Action::Fail => Outcome::Failed,
+        Action::Inconclusive => Outcome::Inconclusive,
+        _ => Outcome::Passed,
+    };
+    let deciding: Vec<&Check> = checks.iter().filter(|check| check.decides()).collect();
+    let warnings = checks.iter().filter(|check| check.action == Action::Warn).count();
+    let reason = match (deciding.as_slice(), warnings) {
+        ([], 0) => "nothing is worse than the policy allows".to_owned(),
+        ([], 1) => "nothing is certainly worse than the policy allows; 1 warning".to_owned(),
+        ([], many) => {
+            format!("nothing is certainly worse than the policy allows; {many} warnings")
         }
-    }
+        (deciding, _) => words::reason(deciding),
+    };
+    (outcome, reason)
 }

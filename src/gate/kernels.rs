@@ -1,60 +1,60 @@
-//! Judges every kernel that both sides have, by every metric that the policy limits.
+//! Judges the time of every kernel that both sides have: its headroom, where the devices differ.
 
 use super::certainty::{Standing, detectable, is_beyond, mirrored, more_runs, probability};
-use super::decision::{Check, Subject, Value, Verdict};
+use super::decision::{Check, Subject, Verdict};
+use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
+use super::thresholds::BEYOND_ROOF;
+use super::value::{Allowed, Value};
 use super::words;
 use crate::compare::{
-    Basis, Change, Comparison, Evidence, Measured, Unit, benjamini_hochberg, percent,
-    weighted_median,
+    Basis, Change, Comparison, Evidence, Measured, Unit, benjamini_hochberg, weighted_median,
 };
-use crate::rules::Severity;
+use crate::units::{Probability, RelativeChange, Seconds, Share, Shift};
 
-/// Share of the time from which a kernel must not get slower unseen.
-const WEIGHTY: f64 = 0.05;
+/// Share of the time from which a kernel must not get slower unseen: what `docs/gate-error-rates.md` finds
+/// slowdowns of.
+const WEIGHTY: Share = Share::new(0.05);
 
-/// Counts, bytes and operations are the same from run to run, up to this.
-const COUNTED_NOISE: f64 = 0.01;
+/// A floor in seconds is no more than 1 % of the run: it must not swallow a short one (`docs/gate.md`,
+/// "What counts").
+const LARGEST_FLOOR: f64 = 0.01;
+
+/// The mean launch is out of step with the typical one if it moved by more than twice what either may.
+const OUT_OF_STEP: f64 = 2.0;
+
+/// A clock explains a shift if it moved by at least half of the limit, and the cycles by less than that.
+const EXPLAINED: f64 = 0.5;
 
 /// What was judged of the kernels.
 pub(super) struct Verdicts {
     pub(super) checks: Vec<Check>,
     /// See [`super::Decision::detectable`].
-    pub(super) detectable: Option<f64>,
+    pub(super) detectable: Option<RelativeChange>,
 }
 
 /// Judges every change by the limits of the policy.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
-    let timed = time_checks(comparison, policy);
-    let mut checks = timed.checks;
-    for change in &comparison.changes {
-        for metric in [
-            Metric::Share,
-            Metric::Headroom,
-            Metric::Roof,
-            Metric::Bytes,
-            Metric::Flops,
-            Metric::Fp64,
-            Metric::Recoverable,
-            Metric::Launches,
-        ] {
-            // Across devices the distance from the roof is judged already.
-            let judged = comparison.basis == Basis::Headroom
-                && !matches!(
-                    metric,
-                    Metric::Bytes | Metric::Flops | Metric::Fp64 | Metric::Launches
-                );
-            if let Some(limit) =
-                policy.limit(metric, &change.after, &change.name).filter(|_| !judged)
-            {
-                checks.extend(other_check(comparison, change, limit, policy));
-            }
+    let Sorted { timed, missing } = sorted(comparison, policy);
+    let chances = Chances::of(&timed);
+    let judged = timed.iter().filter(|timed| timed.counts).count();
+    let mut checks = missing;
+    let mut seen = Vec::new();
+    for (timed, chance) in timed.iter().zip(chances) {
+        let share = timed.share();
+        if share >= WEIGHTY {
+            let rate = policy.false_discovery;
+            let shift = detectable(timed.own, timed.limit.shift(), rate, judged);
+            seen.push((shift.get(), share.get()));
         }
-        if let Some(limit) = policy.limit(Metric::Findings, &change.after, &change.name) {
-            checks.extend(findings_check(change, limit));
-        }
+        let standing = timed.standing(&chance, policy);
+        checks.push(time_check(comparison, policy, timed, standing));
     }
-    Verdicts { checks, detectable: timed.detectable }
+    checks.extend(
+        comparison.changes.iter().flat_map(|change| metrics::judge(comparison, change, policy)),
+    );
+    let detectable = weighted_median(&seen).map(|shift| Shift::new(shift).change());
+    Verdicts { checks, detectable }
 }
 
 /// A kernel's change with the limit that holds for it.
@@ -68,66 +68,147 @@ struct Timed<'a> {
     counts: bool,
 }
 
-fn time_checks(comparison: &Comparison, policy: &Policy) -> Verdicts {
-    let mut checks = Vec::new();
-    let mut timed = Vec::new();
+/// Changes that have a limit: those with a shift, and checks of those without.
+struct Sorted<'a> {
+    timed: Vec<Timed<'a>>,
+    missing: Vec<Check>,
+}
+
+fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
+    let metric = match comparison.basis {
+        Basis::Time => Metric::Time,
+        Basis::Headroom => Metric::Headroom,
+    };
+    let mut sorted = Sorted { timed: Vec::new(), missing: Vec::new() };
     for change in &comparison.changes {
-        let metric = match comparison.basis {
-            Basis::Time => Metric::Time,
-            Basis::Headroom => Metric::Headroom,
-        };
         // A limit on time holds for headroom across devices, unless headroom has one of its own.
         let limit = policy
             .limit(metric, &change.after, &change.name)
             .or_else(|| policy.limit(Metric::Time, &change.after, &change.name));
         let Some(limit) = limit else { continue };
         let Some(own) = &change.own else {
-            checks.push(missing(comparison, change, limit, policy));
+            sorted.missing.push(missing(comparison, change, limit, policy));
             continue;
         };
-        let share = change.before.share.max(change.after.share);
-        let counts = share >= limit.min_share.unwrap_or(0.0);
-        timed.push(Timed { change, limit, own, mirror: mirrored(own), counts });
+        let counts = limit.counts(change.before.share.max(change.after.share));
+        sorted.timed.push(Timed { change, limit, own, mirror: mirrored(own), counts });
     }
-    // Only kernels that count are judged together: the others cannot fail the gate.
-    let family = |of: &dyn Fn(&Timed<'_>) -> Option<f64>| -> Vec<f64> {
-        let all: Vec<Option<f64>> =
-            timed.iter().map(|timed| of(timed).filter(|_| timed.counts)).collect();
-        let known: Vec<f64> = all.iter().flatten().copied().collect();
-        let mut adjusted = benjamini_hochberg(&known).into_iter();
-        all.iter().map(|known| known.map_or(1.0, |_| adjusted.next().unwrap_or(1.0))).collect()
-    };
-    let worse = family(&|timed| probability(timed.own, timed.limit.shift()));
-    let better = family(&|timed| probability(&timed.mirror, timed.limit.shift()));
-    let judged = timed.iter().filter(|timed| timed.counts).count();
-    let mut seen = Vec::new();
-    for (at, timed) in timed.iter().enumerate() {
+    sorted
+}
+
+/// Probabilities that a kernel is no worse, and no better, than its limit allows: adjusted for the number
+/// of kernels that are judged together.
+struct Chances {
+    worse: Probability,
+    better: Probability,
+}
+
+impl Chances {
+    fn of(timed: &[Timed<'_>]) -> Vec<Self> {
+        // Only kernels that count are judged together: the others cannot fail the gate.
+        let family = |of: &dyn Fn(&Timed<'_>) -> Option<Probability>| -> Vec<Probability> {
+            let all: Vec<Option<Probability>> =
+                timed.iter().map(|timed| of(timed).filter(|_| timed.counts)).collect();
+            let known: Vec<f64> = all.iter().flatten().map(|known| known.get()).collect();
+            let mut adjusted = benjamini_hochberg(&known).into_iter();
+            let mut next = || adjusted.next().unwrap_or(1.0);
+            all.iter().map(|known| Probability::new(known.map_or(1.0, |_| next()))).collect()
+        };
+        let worse = family(&|timed| probability(timed.own, timed.limit.shift()));
+        let better = family(&|timed| probability(&timed.mirror, timed.limit.shift()));
+        worse.into_iter().zip(better).map(|(worse, better)| Self { worse, better }).collect()
+    }
+}
+
+impl Timed<'_> {
+    /// The larger share of the time of its run.
+    fn share(&self) -> Share {
+        self.change.before.share.max(self.change.after.share)
+    }
+
+    /// The shift as measured.
+    fn raw(&self) -> Shift {
+        self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
+    }
+
+    fn standing(&self, chance: &Chances, policy: &Policy) -> Standing {
         let rate = policy.false_discovery;
         // Kernels too small to be judged are shown by their own probability.
-        let allowed = |adjusted: f64| {
-            move |own: f64| if timed.counts { adjusted <= rate } else { own <= rate }
+        let allowed = |adjusted: Probability| {
+            move |own: Probability| if self.counts { adjusted <= rate } else { own <= rate }
         };
-        let limit = timed.limit.shift();
+        let limit = self.limit.shift();
         // The noise of several runs is in their spread; what is declared is for one run a side.
-        let noise = if timed.own.unit == Unit::Runs { 0.0 } else { policy.noise.kernel.ln_1p() };
-        let raw = timed.change.raw.as_ref().map_or(0.0, |raw| raw.shift);
+        let noise = match self.own.unit {
+            Unit::Runs => Shift::ZERO,
+            Unit::Launches | Unit::Single => policy.noise.kernel.shift(),
+        };
+        let raw = self.raw();
         // What is only relative to others that moved is not a change of this kernel.
-        let standing = if is_beyond(timed.own, limit, allowed(worse[at])) && raw > noise {
+        if is_beyond(self.own, limit, allowed(chance.worse)) && raw > noise {
             Standing::Worse
-        } else if is_beyond(&timed.mirror, limit, allowed(better[at])) && raw < -noise {
+        } else if is_beyond(&self.mirror, limit, allowed(chance.better)) && raw < -noise {
             Standing::Better
-        } else if timed.own.shift > limit && raw > 0.0 {
+        } else if self.own.shift > limit && raw > Shift::ZERO {
             Standing::Unsure
+        } else if raw < policy.implausible() && raw < -self.own.floor {
+            // Where all kernels got so much faster, the shift that they share hides each.
+            Standing::Better
         } else {
             Standing::Within
-        };
-        if timed.change.before.share.max(timed.change.after.share) >= WEIGHTY {
-            let share = timed.change.before.share.max(timed.change.after.share);
-            seen.push((detectable(timed.own, limit, rate, judged), share));
         }
-        checks.push(time_check(comparison, policy, timed, standing));
     }
-    Verdicts { checks, detectable: weighted_median(&seen).map(percent) }
+
+    /// The shift of the mean launch, where it is far from the typical one.
+    fn tail(&self, comparison: &Comparison) -> Option<Shift> {
+        let common = &comparison.common;
+        let common = if common.removed { common.evidence.shift } else { Shift::ZERO };
+        let most = self.limit.shift().max(self.own.floor) * OUT_OF_STEP;
+        self.change.mean_shift.filter(|mean| *mean - common > most)
+    }
+}
+
+/// What a check says of a kernel's time.
+struct Told {
+    verdict: Verdict,
+    action: Action,
+    message: String,
+    /// What stands before all other evidence.
+    first: Option<String>,
+}
+
+fn told(comparison: &Comparison, policy: &Policy, timed: &Timed<'_>, standing: Standing) -> Told {
+    let Timed { change, limit, own, .. } = timed;
+    let by_headroom = comparison.basis == Basis::Headroom;
+    let moved = || words::moved(change, own, by_headroom);
+    let slower = || words::slower(change, own, limit, by_headroom);
+    let told = |verdict, action, message| Told { verdict, action, message, first: None };
+    match standing {
+        Standing::Worse => match clock_explains(change, limit.shift()) {
+            Some(reason) => {
+                Told { first: Some(reason), ..told(Verdict::Ambiguous, policy.ambiguous, slower()) }
+            }
+            None => told(Verdict::Regression, limit.action, slower()),
+        },
+        Standing::Unsure => {
+            let doubt = words::doubt(own, limit.shift());
+            told(Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
+        }
+        Standing::Better if is_implausible(change, own, policy) => {
+            // As measured: what all kernels share may be what is hard to believe.
+            let measured = change.raw.as_ref().unwrap_or(own);
+            let message = words::implausible(change, measured);
+            told(Verdict::ImplausibleImprovement, policy.implausible, message)
+        }
+        Standing::Better => told(Verdict::Improvement, Action::None, moved()),
+        Standing::Within => match timed.tail(comparison) {
+            Some(mean) => Told {
+                first: Some(words::tail(mean, own)),
+                ..told(Verdict::Ambiguous, policy.ambiguous, moved())
+            },
+            None => told(Verdict::Unchanged, Action::None, moved()),
+        },
+    }
 }
 
 fn time_check(
@@ -140,78 +221,35 @@ fn time_check(
     let by_headroom = comparison.basis == Basis::Headroom;
     let delta = difference(change, own);
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
-    // An absolute floor must not swallow a short run.
-    let least = limit.at_least.unwrap_or(0.0).min(0.01 * run);
+    let least = Seconds::new(limit.least()).min(run * LARGEST_FLOOR);
     let matters = timed.counts && (by_headroom || delta.abs() >= least);
-    let mut evidence = words::evidence(comparison, change, own);
-    let clock = clock_explains(change, limit.shift());
-    // Where all kernels got so much faster, the shift that they share hides each.
-    let raw = change.raw.as_ref().map_or(0.0, |raw| raw.shift);
-    let standing = if standing == Standing::Within
-        && raw < -policy.implausible_factor.max(1.0).ln()
-        && raw < -own.floor
-    {
-        Standing::Better
-    } else {
-        standing
-    };
-    let tail = change.mean_shift.filter(|mean| {
-        let common = if comparison.common.removed { comparison.common.evidence.shift } else { 0.0 };
-        standing == Standing::Within && mean - common > 2.0 * limit.shift().max(own.floor)
-    });
-    let slower = || words::slower(change, own, limit, by_headroom);
-    let (verdict, mut action, message) = match (standing, clock, tail) {
-        (Standing::Worse, Some(reason), _) => {
-            evidence.insert(0, reason);
-            (Verdict::Ambiguous, policy.ambiguous, slower())
-        }
-        (Standing::Worse, None, _) => (Verdict::Regression, limit.action, slower()),
-        (Standing::Unsure, ..) => {
-            let doubt = words::doubt(own, limit.shift());
-            (Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
-        }
-        (Standing::Better, ..) if is_implausible(change, own, policy) => {
-            // As measured: what all kernels share may be what is hard to believe.
-            let measured = change.raw.as_ref().unwrap_or(own);
-            (
-                Verdict::ImplausibleImprovement,
-                policy.implausible,
-                words::implausible(change, measured),
-            )
-        }
-        (Standing::Better, ..) => {
-            (Verdict::Improvement, Action::None, words::moved(change, own, by_headroom))
-        }
-        (Standing::Within, _, Some(mean)) => {
-            evidence.insert(0, words::tail(mean, own));
-            (Verdict::Ambiguous, policy.ambiguous, words::moved(change, own, by_headroom))
-        }
-        (Standing::Within, _, None) => {
-            (Verdict::Unchanged, Action::None, words::moved(change, own, by_headroom))
-        }
-    };
+    let Told { verdict, mut action, message, first } = told(comparison, policy, timed, standing);
+    let mut evidence: Vec<String> = first.into_iter().collect();
+    evidence.extend(words::evidence(comparison, change, own));
     if !matters && action > Action::Notice {
         action = Action::Notice;
         evidence.push(words::too_small(timed.counts, limit, delta));
     }
-    let (before, after) = if by_headroom {
-        (change.before.headroom.map(ratio), change.after.headroom.map(ratio))
-    } else {
-        (Some(seconds(change.before.launch_s)), Some(seconds(change.after.launch_s)))
+    let value = |measured: &Measured| {
+        if by_headroom {
+            measured.headroom.map(Value::from)
+        } else {
+            Some(measured.launch_s.into())
+        }
     };
     Check {
         rule: if by_headroom { "headroom" } else { "time" }.to_owned(),
         metric: if by_headroom { Metric::Headroom } else { Metric::Time },
-        subject: subject(&change.name, &change.after),
+        subject: Subject::kernel(&change.name, &change.after),
         verdict,
         action,
-        before,
-        after,
+        before: value(&change.before),
+        after: value(&change.after),
         change: Some(own.change()),
         interval: own.interval(),
         confidence: own.confidence,
-        limit: Some(limit.worse),
-        noise: (own.unit != Unit::Runs).then(|| percent(own.floor)),
+        limit: Some(Allowed::Change(limit.worse)),
+        noise: (own.unit != Unit::Runs).then(|| own.floor.change()),
         delta_s: (!by_headroom).then_some(delta),
         share: Some(change.after.share),
         matched: Some(change.pair.level),
@@ -222,19 +260,20 @@ fn time_check(
     }
 }
 
-/// What the shift makes of the time of the kernel, in seconds: symmetric in the two sides.
-fn difference(change: &Change, own: &Evidence) -> f64 {
+/// What the shift makes of the time of the kernel: symmetric in the two sides.
+fn difference(change: &Change, own: &Evidence) -> Seconds {
     let launches = f64::midpoint(change.before.launches, change.after.launches);
-    let middle = (change.before.launch_s * change.after.launch_s).sqrt();
-    2.0 * middle * (own.shift / 2.0).sinh() * launches
+    let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
+    Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
 }
 
 /// Why a slower kernel may be the clock's doing: its cycles did not grow as its time did.
-fn clock_explains(change: &Change, limit: f64) -> Option<String> {
+fn clock_explains(change: &Change, limit: Shift) -> Option<String> {
     let cycles = change.cycles.as_ref()?;
-    let clock = (change.after.clock_hz? / change.before.clock_hz?).ln();
+    let clock = Shift::between(change.before.clock_hz?.get(), change.after.clock_hz?.get());
+    let least = limit * EXPLAINED;
     // A clock that stayed explains nothing, and a kernel that memory holds up may need fewer cycles.
-    (cycles.shift < limit / 2.0 && clock < -limit / 2.0).then(|| {
+    (cycles.shift < least && clock < -least).then(|| {
         format!(
             "its SM cycles changed by {}, its clock by {}: the clock explains it, not the code, unless \
              the code makes the device throttle",
@@ -246,10 +285,11 @@ fn clock_explains(change: &Change, limit: f64) -> Option<String> {
 
 fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
     let raw = change.raw.as_ref().map_or(own.shift, |raw| raw.shift);
-    let far = own.shift.min(raw) < -policy.implausible_factor.max(1.0).ln();
+    let far = own.shift.min(raw) < policy.implausible();
     // Faster than the roof allows, which it was not before.
-    let certain = |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < 0.97);
-    far || certain(&change.after) && !certain(&change.before)
+    let beyond =
+        |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < BEYOND_ROOF);
+    far || beyond(&change.after) && !beyond(&change.before)
 }
 
 fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Policy) -> Check {
@@ -259,7 +299,7 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
         Basis::Time => Verdict::NoData,
         Basis::Headroom => Verdict::Incomparable,
     };
-    let counts = share >= limit.min_share.unwrap_or(0.0) && share > 0.0;
+    let counts = limit.counts(share) && share > Share::ZERO;
     Check {
         verdict,
         action: if counts { policy.incomparable } else { Action::Notice },
@@ -268,162 +308,122 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
         ..Check::new(
             "time",
             Metric::Time,
-            subject(&change.name, &change.after),
+            Subject::kernel(&change.name, &change.after),
             format!("cannot be compared: {reason}"),
         )
     }
 }
 
-/// A metric other than time, of which there is one value a side.
-fn other_check(
-    comparison: &Comparison,
-    change: &Change,
-    limit: &Limit,
-    policy: &Policy,
-) -> Option<Check> {
-    let per_launch = |measured: &Measured, sum: Option<f64>| {
-        sum.filter(|_| measured.launches > 0.0).map(|sum| sum / measured.launches)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self, Run,
+        made::{kernel, run},
     };
-    let (before, after) = (&change.before, &change.after);
-    let declared = comparison_noise(comparison);
-    let noise = change.own.as_ref().map_or(COUNTED_NOISE, |own| own.floor.max(declared));
-    let (one, two, unit, floor) = match limit.metric {
-        Metric::Share => (Some(before.share), Some(after.share), "share", noise),
-        Metric::Headroom | Metric::Roof => (before.headroom, after.headroom, "ratio", noise),
-        Metric::Bytes => {
-            (per_launch(before, before.bytes), per_launch(after, after.bytes), "B", COUNTED_NOISE)
-        }
-        Metric::Flops => (
-            per_launch(before, before.flops),
-            per_launch(after, after.flops),
-            "FLOP",
-            COUNTED_NOISE,
-        ),
-        Metric::Fp64 => (
-            per_launch(before, before.fp64_flops),
-            per_launch(after, after.fp64_flops),
-            "FLOP",
-            COUNTED_NOISE,
-        ),
-        Metric::Recoverable => {
-            (Some(before.recoverable_s * comparison.work), Some(after.recoverable_s), "s", noise)
-        }
-        Metric::Launches => {
-            (Some(before.launches * comparison.work), Some(after.launches), "count", COUNTED_NOISE)
-        }
-        _ => return None,
-    };
-    let (Some(one), Some(two)) = (one, two) else {
-        // What neither side has cannot have changed; what one has says nothing about the other.
-        let lacking = match (one, two) {
-            (None, None) => return None,
-            (None, _) => "the baseline",
-            _ => "the current side",
+    use crate::units::{Factor, Hertz};
+
+    /// A kernel of 5 launches a side, and ten others that stay, each of as much time.
+    fn compared(before: f64, after: f64) -> Comparison {
+        let side = |time: f64| -> [Run; 1] {
+            let mut kernels = vec![kernel("looked_at", &[time; 5])];
+            kernels.extend(
+                (0..10).map(|at| kernel(&format!("{}_other", (b'a' + at) as char), &[1e-3; 5])),
+            );
+            [run(kernels)]
         };
-        return Some(Check {
-            verdict: Verdict::NoData,
-            action: policy.incomparable,
-            share: Some(after.share),
-            matched: Some(change.pair.level),
-            ..Check::new(
-                limit.metric.key(),
-                limit.metric,
-                subject(&change.name, after),
-                format!(
-                    "{lacking} does not tell its {}, which the policy limits",
-                    limit.metric.key()
-                ),
-            )
-        });
-    };
-    // From nothing to something is more than any share.
-    let shift = match (one > 0.0, two > 0.0) {
-        (true, true) => (two / one).ln(),
-        (false, true) => f64::INFINITY,
-        (true, false) => f64::NEG_INFINITY,
-        (false, false) => 0.0,
-    };
-    let share = before.share.max(after.share);
-    let enough = (two - one).abs() >= limit.at_least.unwrap_or(0.0)
-        && share >= limit.min_share.unwrap_or(0.0);
-    let beyond = shift > limit.shift().max(1e-9) && shift > floor;
-    if !beyond {
-        return None;
+        compare::compare(&side(before), &side(after), &compare::Setting::default())
     }
-    let shown = |value: f64| match limit.metric {
-        Metric::Roof if value > 0.0 => Value { value: 1.0 / value, unit: "share" },
-        _ => Value { value, unit },
-    };
-    let (one, two) = (shown(one), shown(two));
-    Some(Check {
-        verdict: Verdict::Regression,
-        action: if enough { limit.action } else { limit.action.min(Action::Notice) },
-        before: Some(one),
-        after: Some(two),
-        change: shift
-            .is_finite()
-            .then(|| percent(if limit.metric == Metric::Roof { -shift } else { shift })),
-        limit: Some(limit.worse),
-        share: Some(after.share),
-        matched: Some(change.pair.level),
-        ..Check::new(
-            limit.metric.key(),
-            limit.metric,
-            subject(&change.name, after),
-            words::metric(limit, one, two),
-        )
-    })
-}
 
-/// What noise leaves of values that follow the time, as a logarithm: nothing is known of their spread.
-fn comparison_noise(comparison: &Comparison) -> f64 {
-    let spread = |side: &crate::compare::Side| side.spread.unwrap_or(0.0);
-    let spread = spread(&comparison.current).max(spread(&comparison.baseline));
-    (2.0 * spread).max(0.03_f64.ln_1p())
-}
-
-/// Findings that the baseline does not have.
-fn findings_check(change: &Change, limit: &Limit) -> Option<Check> {
-    let least = limit.severity.unwrap_or(Severity::Info);
-    // By rule alone: a severity follows the share of time, and may flip without any change.
-    let had = |rule: &str| change.before.findings.iter().any(|(known, _)| known == rule);
-    let new: Vec<String> = change
-        .after
-        .findings
-        .iter()
-        .filter(|(rule, severity)| *severity >= least && !had(rule))
-        .map(|(rule, severity)| format!("{rule} ({})", severity.label()))
-        .collect();
-    (!new.is_empty()).then(|| Check {
-        verdict: Verdict::Regression,
-        action: limit.action,
-        before: Some(Value { value: 0.0, unit: "count" }),
-        after: Some(Value { value: new.len() as f64, unit: "count" }),
-        share: Some(change.after.share),
-        matched: Some(change.pair.level),
-        ..Check::new(
-            "findings",
-            Metric::Findings,
-            subject(&change.name, &change.after),
-            format!("has findings that it had not: {}", new.join(", ")),
-        )
-    })
-}
-
-/// A kernel as the subject of a check.
-pub(super) fn subject(name: &str, measured: &Measured) -> Subject {
-    Subject::Kernel {
-        name: name.to_owned(),
-        full_name: measured.full_name.clone(),
-        shape: measured.shape.clone(),
-        device: measured.device.clone(),
+    fn check_of(comparison: &Comparison, policy: &Policy) -> Check {
+        let is_it = |check: &Check| match &check.subject {
+            Subject::Kernel { name, .. } => name == "looked_at",
+            Subject::Run => false,
+        };
+        judge(comparison, policy).checks.into_iter().find(is_it).unwrap()
     }
-}
 
-fn seconds(value: f64) -> Value {
-    Value { value, unit: "s" }
-}
+    /// With one run a side and no spread, the floor is 3 %, the limit 5 %: 6 % fail, 4 % do not.
+    #[test]
+    fn a_kernel_beyond_its_limit_and_the_noise_is_a_regression() {
+        let policy = Policy::default();
+        for (after, verdict, action) in [
+            (1.06e-3, Verdict::Regression, Action::Fail),
+            (1.04e-3, Verdict::Unchanged, Action::None),
+            (0.90e-3, Verdict::Improvement, Action::None),
+            // Less than a third of the time.
+            (0.30e-3, Verdict::ImplausibleImprovement, Action::Warn),
+        ] {
+            let check = check_of(&compared(1e-3, after), &policy);
+            assert_eq!((check.verdict, check.action), (verdict, action), "{after}: {check:?}");
+        }
+    }
 
-fn ratio(value: f64) -> Value {
-    Value { value, unit: "ratio" }
+    /// Five launches of 1 ms that take 0.1 ms longer each: 0.5 ms, which is what the shift of `ln 1.1` makes
+    /// of the geometric middle: 2 √1.1 sinh(ln √1.1) = 1.1 - 1.
+    #[test]
+    fn the_difference_is_that_of_the_times_and_mirrors() {
+        let delta = |before: f64, after: f64| {
+            check_of(&compared(before, after), &Policy::default()).delta_s.unwrap().get()
+        };
+        assert!((delta(1e-3, 1.1e-3) - 0.5e-3).abs() < 1e-12);
+        assert!((delta(1e-3, 1.1e-3) + delta(1.1e-3, 1e-3)).abs() < 1e-15);
+    }
+
+    /// 20 % of 5 launches of 1.5 µs are 1.5 µs: less than the 5 µs that count in a run of 1 ms, and more than
+    /// 1 % of a run of 83 µs.
+    #[test]
+    fn what_is_too_small_is_shown_and_decides_nothing() {
+        let small = |others: f64| {
+            let side = |time: f64| {
+                let mut kernels = vec![kernel("looked_at", &[time; 5])];
+                kernels.extend(
+                    (0..10)
+                        .map(|at| kernel(&format!("{}_other", (b'a' + at) as char), &[others; 5])),
+                );
+                [run(kernels)]
+            };
+            let setting = compare::Setting::default();
+            check_of(&compare::compare(&side(1.5e-6), &side(1.8e-6), &setting), &Policy::default())
+        };
+        let long = small(20.5e-6);
+        assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));
+        assert!(long.evidence.last().unwrap().contains("are less than the 5.00 µs that count"));
+        assert_eq!(small(1.5e-6).action, Action::Fail);
+        // And kernels with less than half a percent count only in the total.
+        let minor = small(1e-3);
+        assert!(minor.action <= Action::Notice, "{minor:?}");
+    }
+
+    /// The clock fell by 10 % and cycles stayed: of a limit of 5 %, each is on its side of the half.
+    #[test]
+    fn a_clock_explains_time_that_cycles_do_not_show() {
+        let limit = RelativeChange::new(0.05).shift();
+        let mut comparison = compared(1e-3, 1.1e-3);
+        let change =
+            comparison.changes.iter_mut().find(|change| change.name == "looked_at").unwrap();
+        assert_eq!(clock_explains(change, limit), None);
+        change.before.clock_hz = Some(Hertz::new(1.8e9));
+        change.after.clock_hz = Some(Hertz::new(1.62e9));
+        let own = change.own.clone().unwrap();
+        change.cycles = Some(Evidence { shift: Shift::ZERO, ..own.clone() });
+        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0 %"));
+        change.cycles = Some(Evidence { shift: limit, ..own });
+        assert_eq!(clock_explains(change, limit), None);
+        change.cycles = None;
+        assert_eq!(clock_explains(change, limit), None);
+    }
+
+    /// Half of its roof before, 4 % beyond it now: it is not believed, though it is no three times as fast.
+    #[test]
+    fn what_is_faster_than_its_roof_is_hard_to_believe() {
+        let mut comparison = compared(1e-3, 0.8e-3);
+        let at = comparison.changes.iter().position(|one| one.name == "looked_at").unwrap();
+        let policy = Policy::default();
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
+        comparison.changes[at].after.headroom = Some(Factor::new(0.96));
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::ImplausibleImprovement);
+        comparison.changes[at].before.headroom = Some(Factor::new(0.96));
+        assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
+    }
 }

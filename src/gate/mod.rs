@@ -5,12 +5,16 @@ mod certainty;
 mod decision;
 mod judge;
 mod kernels;
+mod metrics;
 mod policy;
 mod rehearsal;
+mod thresholds;
+mod value;
 mod whole;
 mod words;
 
-pub use decision::{Check, Decision, Guess, Outcome, Subject, Value, Verdict};
+pub use decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};
 pub use policy::{Action, Bound, CodePlace, GateWaiver, Limit, Metric, Policy, Selector};
-pub use rehearsal::{Calibration, Rehearsal, calibrate, self_test};
+pub use rehearsal::{Alarms, Calibration, Rehearsal, Seen, calibrate, self_test};
+pub use value::{Allowed, Value};

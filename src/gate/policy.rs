@@ -3,10 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::thresholds::COUNTING_SHARE;
+use super::value::Value;
 use crate::analysis::fits;
 use crate::compare::{Measured, Noise};
 use crate::model::Date;
 use crate::rules::Severity;
+use crate::units::{Dimension, Factor, Probability, RelativeChange, Share, Shift};
 
 /// What is measured and judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -78,6 +81,20 @@ impl Metric {
         }
     }
 
+    /// What its values count; none where only its change has a meaning.
+    #[must_use]
+    pub const fn dimension(self) -> Option<Dimension> {
+        match self {
+            Self::Time | Self::Recoverable | Self::Total => Some(Dimension::Time),
+            Self::Share | Self::Roof => Some(Dimension::Share),
+            Self::Headroom => Some(Dimension::Factor),
+            Self::Bytes => Some(Dimension::Bytes),
+            Self::Flops | Self::Fp64 => Some(Dimension::Operations),
+            Self::Findings | Self::Launches => Some(Dimension::Count),
+            Self::CommonShift | Self::Presence => None,
+        }
+    }
+
     /// The metric of this word.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
@@ -144,12 +161,12 @@ pub struct Limit {
     /// Which kernels; the last limit that fits a kernel and a metric holds.
     pub selector: Selector,
     /// Greatest relative worsening: 0.05 lets times grow by 5 %, and roofs fall by 5 %.
-    pub worse: f64,
+    pub worse: RelativeChange,
     /// Smallest worsening that counts, in the unit of the metric (for time: seconds of the whole kernel).
-    pub at_least: Option<f64>,
+    pub at_least: Option<Value>,
     /// Kernels with a smaller share of the time of the run are shown, and judged only as part of the
     /// total.
-    pub min_share: Option<f64>,
+    pub min_share: Option<Share>,
     /// For findings: only those of this severity or above.
     pub severity: Option<Severity>,
     /// What a regression means.
@@ -166,11 +183,11 @@ pub struct Bound {
     /// Which kernels; none for metrics of the run.
     pub selector: Selector,
     /// Smallest value allowed.
-    pub min: Option<f64>,
+    pub min: Option<Value>,
     /// Greatest value allowed.
-    pub max: Option<f64>,
+    pub max: Option<Value>,
     /// Kernels with a smaller share are left alone.
-    pub min_share: f64,
+    pub min_share: Share,
     /// For findings: only those of this severity or above.
     pub severity: Option<Severity>,
     /// For findings: only those of this rule.
@@ -211,7 +228,7 @@ pub struct Policy {
     /// What noise may do where it cannot be measured, and how shifts are taken apart.
     pub noise: Noise,
     /// False-discovery rate that is allowed among the regressions found over several runs.
-    pub false_discovery: f64,
+    pub false_discovery: Probability,
     /// How much metrics may change; see [`Limit::selector`].
     pub limits: Vec<Limit>,
     /// Bounds that need no baseline.
@@ -235,9 +252,9 @@ pub struct Policy {
     /// What a current side means that looks cut off.
     pub incomplete: Action,
     /// New and vanished kernels below this share of the run are only counted.
-    pub listed_share: f64,
+    pub listed_share: Share,
     /// An improvement by more than this factor is not believable.
-    pub implausible_factor: f64,
+    pub implausible_factor: Factor,
     /// Whether sides on different devices may be compared, by headroom.
     pub across_devices: bool,
     /// Days after which a baseline is old.
@@ -246,21 +263,34 @@ pub struct Policy {
     pub warn_only: bool,
 }
 
+/// A roof cannot be missed by all of itself: the fall that stands for one that may.
+const WHOLE_ROOF: f64 = 0.999;
+
 impl Limit {
     /// The worsening that is allowed, on the logarithmic scale on which shifts are judged: `ln 1.05` for
     /// 5 %, and `-ln 0.95` for a share of the roof that may fall by 5 %.
     #[must_use]
-    pub fn shift(&self) -> f64 {
+    pub fn shift(&self) -> Shift {
         if self.metric == Metric::Roof {
-            -(-self.worse).max(-0.999).ln_1p()
+            -RelativeChange::new(-self.worse.get().min(WHOLE_ROOF)).shift()
         } else {
-            self.worse.ln_1p()
+            self.worse.shift()
         }
+    }
+
+    /// The smallest worsening that counts, in the unit of the metric.
+    pub(super) fn least(&self) -> f64 {
+        self.at_least.map_or(0.0, |least| least.value)
+    }
+
+    /// Whether a kernel with this share of the time is judged by itself.
+    pub(super) fn counts(&self, share: Share) -> bool {
+        self.min_share.is_none_or(|least| share >= least)
     }
 
     /// A limit for every kernel that fails the gate.
     #[must_use]
-    pub fn new(metric: Metric, worse: f64) -> Self {
+    pub fn new(metric: Metric, worse: RelativeChange) -> Self {
         Self {
             metric,
             selector: Selector::default(),
@@ -299,6 +329,11 @@ impl Policy {
         self.limits.iter().rev().find(fits)
     }
 
+    /// The shift below which an improvement is not believable.
+    pub(super) fn implausible(&self) -> Shift {
+        -self.implausible_factor.max(Factor::ONE).shift()
+    }
+
     /// The limit for a metric of the whole run: the last one.
     #[must_use]
     pub fn limit_of_run(&self, metric: Metric) -> Option<&Limit> {
@@ -306,22 +341,43 @@ impl Policy {
     }
 }
 
+/// What the policy is without one; `docs/gate-error-rates.md` says how often it is wrong, and
+/// `docs/gate.md` how it decides.
+mod default {
+    use crate::units::{Factor, Probability, RelativeChange, Seconds, Share};
+
+    /// A kernel: below what one run a side can tell, so that it is called ambiguous rather than missed.
+    pub(super) const KERNEL: RelativeChange = RelativeChange::new(0.05);
+    /// The whole and what is common to all: means of many kernels, of which less is noise.
+    pub(super) const WHOLE: RelativeChange = RelativeChange::new(0.03);
+    /// The launch of a kernel costs as much.
+    pub(super) const AT_LEAST: Seconds = Seconds::new(5e-6);
+    /// One in twenty of the regressions found may be false (Benjamini and Hochberg).
+    pub(super) const FALSE_DISCOVERY: Probability = Probability::new(0.05);
+    /// A thousand kernels of less make one.
+    pub(super) const LISTED: Share = Share::new(0.001);
+    /// Work that was left out is likelier than code three times as fast.
+    pub(super) const IMPLAUSIBLE: Factor = Factor::new(3.0);
+    /// A quarter of a year, in days: drivers and machines have changed since.
+    pub(super) const MAX_AGE_DAYS: u32 = 90;
+}
+
 impl Default for Policy {
     /// Kernels may take 5 % longer, the whole and what is common to all 3 %, where that matters at
     /// all: kernels with 0.5 % of the run, and 5 µs. What is not certain warns.
     fn default() -> Self {
         let time = Limit {
-            at_least: Some(5e-6),
-            min_share: Some(0.005),
-            ..Limit::new(Metric::Time, 0.05)
+            at_least: Some(default::AT_LEAST.into()),
+            min_share: Some(COUNTING_SHARE),
+            ..Limit::new(Metric::Time, default::KERNEL)
         };
         Self {
             noise: Noise::default(),
-            false_discovery: 0.05,
+            false_discovery: default::FALSE_DISCOVERY,
             limits: vec![
                 time,
-                Limit::new(Metric::Total, 0.03),
-                Limit::new(Metric::CommonShift, 0.03),
+                Limit::new(Metric::Total, default::WHOLE),
+                Limit::new(Metric::CommonShift, default::WHOLE),
             ],
             bounds: Vec::new(),
             required: Vec::new(),
@@ -333,10 +389,10 @@ impl Default for Policy {
             incomparable: Action::Warn,
             implausible: Action::Warn,
             incomplete: Action::Fail,
-            listed_share: 0.001,
-            implausible_factor: 3.0,
+            listed_share: default::LISTED,
+            implausible_factor: default::IMPLAUSIBLE,
             across_devices: false,
-            max_age_days: 90,
+            max_age_days: default::MAX_AGE_DAYS,
             warn_only: false,
         }
     }

@@ -3,19 +3,36 @@
 use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
 use super::policy::{Action, Metric, Policy};
-use crate::compare::{Run, RunKernel};
+use super::thresholds::COUNTING_SHARE;
+use crate::compare::{Change, Noise, Run, RunKernel};
 use crate::model::Date;
+use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
+
+/// Part of the kernels that a proposed floor holds: an alarm for one in a hundred.
+const HELD: f64 = 0.99;
+
+/// How far a proposed floor lies above the largest shift seen: as much again as half of it, since few runs
+/// have not shown the worst.
+const HEADROOM: f64 = 1.5;
+
+/// Proposed floors are whole thousandths: more digits than few runs can tell.
+const STEPS: f64 = 1000.0;
+
+/// No floor is below one percent: two runs of the same code differ by that on any day.
+const LEAST_FLOOR: RelativeChange = RelativeChange::new(0.01);
 
 impl Run {
     /// A copy in which the kernels at these positions take `factor` times as long, cycles too; what the
     /// roofline expects of them stays.
     #[must_use]
-    pub fn slowed(&self, factor: f64, slowed: impl Fn(usize) -> bool) -> Self {
+    pub fn slowed(&self, factor: Factor, slowed: impl Fn(usize) -> bool) -> Self {
         let mut run = self.clone();
+        let factor = factor.get();
+        let scaled = |time: Seconds| time * factor;
         for (_, kernel) in run.kernels.iter_mut().enumerate().filter(|(at, _)| slowed(*at)) {
-            kernel.measured_s *= factor;
-            kernel.modelled_s *= factor;
-            kernel.samples_s.iter_mut().for_each(|time| *time *= factor);
+            kernel.measured_s = scaled(kernel.measured_s);
+            kernel.modelled_s = scaled(kernel.modelled_s);
+            kernel.samples_s.iter_mut().for_each(|time| *time = scaled(*time));
             kernel.samples_cycles.iter_mut().for_each(|cycles| *cycles *= factor);
         }
         run.label = format!("{} (rehearsed)", self.label);
@@ -49,9 +66,10 @@ impl Run {
         self.launches = self.kernels.iter().map(|kernel| kernel.launches).sum();
         self.timed_launches = self.kernels.iter().map(|kernel| kernel.timed).sum();
         let total = self.measured_s;
-        let share = |kernel: &RunKernel| if total > 0.0 { kernel.measured_s / total } else { 0.0 };
         for kernel in &mut self.kernels {
-            kernel.share = share(kernel);
+            let is_timed = total > Seconds::ZERO;
+            kernel.share =
+                if is_timed { Share::new(kernel.measured_s / total) } else { Share::ZERO };
         }
         self.fingerprint = String::new();
         self
@@ -82,7 +100,7 @@ pub struct Rehearsal {
 pub fn self_test(
     runs: &[Run],
     policy: &Policy,
-    slowdown: f64,
+    slowdown: RelativeChange,
     today: Option<Date>,
 ) -> Vec<Rehearsal> {
     // The bounds of a policy say what the run is, whatever is done to copies of it.
@@ -101,7 +119,9 @@ pub fn self_test(
     };
     let every = |of: &dyn Fn(&Run) -> Run| runs.iter().map(of).collect::<Vec<Run>>();
     let longest = longest(runs);
-    let percent = slowdown * 100.0;
+    let percent = slowdown.get() * 100.0;
+    let longer = Factor::new(1.0 + slowdown.get());
+    let shorter = Factor::new(1.0 / longer.get());
     let mut rehearsals = Vec::new();
     let mut rehearse = |change: String, must: Must, current: Vec<Run>| {
         let (outcome, reason) = judged(&current);
@@ -122,17 +142,17 @@ pub fn self_test(
         rehearse(
             format!("{percent:.0} % in the kernel with most time"),
             Must::Fail,
-            every(&|run| run.slowed(1.0 + slowdown, |at| is_it(run, at))),
+            every(&|run| run.slowed(longer, |at| is_it(run, at))),
         );
         rehearse(
             format!("{percent:.0} % in every kernel"),
             Must::Fail,
-            every(&|run| run.slowed(1.0 + slowdown, |_| true)),
+            every(&|run| run.slowed(longer, |_| true)),
         );
         rehearse(
             format!("every kernel faster by {percent:.0} %"),
             Must::Pass,
-            every(&|run| run.slowed(1.0 / (1.0 + slowdown), |_| true)),
+            every(&|run| run.slowed(shorter, |_| true)),
         );
     }
     rehearse("nothing was measured".to_owned(), Must::NotPass, every(&|run| run.only(|_| false)));
@@ -163,12 +183,30 @@ fn called(kernel: &RunKernel) -> &str {
 
 /// The name that most of the time of the runs goes by.
 fn longest(runs: &[Run]) -> Option<String> {
-    let mut times: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
+    let mut times: std::collections::BTreeMap<&str, Seconds> = std::collections::BTreeMap::new();
     for kernel in runs.iter().flat_map(|run| &run.kernels) {
         *times.entry(called(kernel)).or_default() += kernel.measured_s;
     }
     let longest = times.into_iter().max_by(|one, two| one.1.total_cmp(&two.1))?;
     Some(longest.0.to_owned())
+}
+
+/// Shifts between runs of the same code that were seen, and in how many comparisons.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// What all but one in a hundred stay below; none where nothing was compared.
+    pub held: Option<RelativeChange>,
+    /// Comparisons.
+    pub compared: usize,
+}
+
+/// How often a policy fails for runs of the same code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alarms {
+    /// Share of pairs that fail, in both directions.
+    pub rate: Share,
+    /// Kernels that failed, with the number of pairs, most often first.
+    pub noisy: Vec<(String, usize)>,
 }
 
 /// What repeated runs of the same code tell of the noise.
@@ -178,22 +216,20 @@ pub struct Calibration {
     pub runs: usize,
     /// Pairs of runs compared.
     pub pairs: usize,
-    /// Largest common shift between two runs, and its typical size; relative.
-    pub common: (f64, f64),
-    /// The shift that 99 % of kernels with 0.5 % of the time stay below, with enough launches; relative.
-    pub kernel: Option<f64>,
+    /// Largest common shift between two runs.
+    pub common_largest: RelativeChange,
+    /// Its typical size.
+    pub common_typical: RelativeChange,
+    /// Shifts of kernels with 0.5 % of the time, with enough launches.
+    pub kernel: Seen,
     /// The same for kernels with few launches.
-    pub few_launches: Option<f64>,
-    /// Kernels with enough launches and with few, over all pairs.
-    pub compared: (usize, usize),
+    pub few_launches: Seen,
     /// Floors that these runs suggest.
-    pub proposed: crate::compare::Noise,
-    /// Share of pairs that fail under the policy as it is, and kernels that did, most often first.
-    pub alarms: f64,
-    /// The same with the proposed floors.
-    pub alarms_proposed: f64,
-    /// Kernels that failed under the policy as it is, with the number of pairs.
-    pub noisy: Vec<(String, usize)>,
+    pub proposed: Noise,
+    /// Under the policy as it is.
+    pub alarms: Alarms,
+    /// With the proposed floors.
+    pub alarms_proposed: Alarms,
 }
 
 /// Compares repeated runs of the same code pair by pair, one run a side, and proposes the noise floors of
@@ -201,8 +237,8 @@ pub struct Calibration {
 /// common shift.
 #[must_use]
 pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
-    let mut common: Vec<f64> = Vec::new();
-    let (mut kernel, mut few): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut common: Vec<Shift> = Vec::new();
+    let (mut kernel, mut few): (Vec<Shift>, Vec<Shift>) = (Vec::new(), Vec::new());
     let setting = crate::compare::Setting { noise: policy.noise, order: Vec::new() };
     let mut pairs = Vec::new();
     for (at, one) in runs.iter().enumerate() {
@@ -211,58 +247,55 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
     for (one, two) in &pairs {
         let (one, two) = (std::slice::from_ref(*one), std::slice::from_ref(*two));
         let comparison = crate::compare::compare(one, two, &setting);
-        let shift = if comparison.common.removed {
-            comparison.common.evidence.shift
-        } else {
-            comparison.total.shift
-        };
-        common.push(shift.abs());
-        for change in &comparison.changes {
-            let Some(own) = &change.own else { continue };
-            if change.before.share.max(change.after.share) < 0.005 {
-                continue;
-            }
-            let enough = own.before.min(own.after) >= crate::compare::Noise::ENOUGH;
+        let is_removed = comparison.common.removed;
+        let whole = if is_removed { &comparison.common.evidence } else { &comparison.total };
+        common.push(whole.shift.abs());
+        let counts =
+            |change: &&Change| change.before.share.max(change.after.share) >= COUNTING_SHARE;
+        let changes = comparison.changes.iter().filter(counts);
+        for own in changes.filter_map(|change| change.own.as_ref()) {
+            let enough = own.before.min(own.after) >= Noise::ENOUGH;
             if enough { &mut kernel } else { &mut few }.push(own.shift.abs());
         }
     }
-    let quantile = |values: &mut Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        let last = values.len().checked_sub(1)?;
-        values.get((0.99 * last as f64).ceil() as usize).copied().map(f64::exp_m1)
-    };
-    let compared = (kernel.len(), few.len());
-    let (kernel, few) = (quantile(&mut kernel), quantile(&mut few));
-    common.sort_unstable_by(f64::total_cmp);
-    let largest = common.last().copied().unwrap_or(0.0).exp_m1();
-    let typical = common.get(common.len() / 2).copied().unwrap_or(0.0).exp_m1();
-    // Two digits are all that so few runs can tell, and no floor is below one percent.
-    let round = |value: f64| ((value * 1.5 * 1000.0).ceil() / 1000.0).max(0.01);
-    let proposed = crate::compare::Noise {
-        kernel: kernel.map_or(policy.noise.kernel, round),
-        few_launches: few.map_or(policy.noise.few_launches, round),
-        common: round(largest),
+    let (kernel, few_launches) = (seen(kernel), seen(few));
+    common.sort_unstable_by(Shift::total_cmp);
+    let largest = common.last().copied().unwrap_or_default().change();
+    let typical = common.get(common.len() / 2).copied().unwrap_or_default().change();
+    let proposed = Noise {
+        kernel: kernel.held.map_or(policy.noise.kernel, proposed),
+        few_launches: few_launches.held.map_or(policy.noise.few_launches, proposed),
+        common: proposed(largest),
         ..policy.noise
     };
-    let (alarms, noisy) = alarms(&pairs, policy);
-    let with = Policy { noise: proposed, ..policy.clone() };
-    let (alarms_proposed, _) = self::alarms(&pairs, &with);
     Calibration {
         runs: runs.len(),
         pairs: pairs.len(),
-        common: (largest, typical),
+        common_largest: largest,
+        common_typical: typical,
         kernel,
-        few_launches: few,
-        compared,
+        few_launches,
         proposed,
-        alarms,
-        alarms_proposed,
-        noisy,
+        alarms: alarms(&pairs, policy),
+        alarms_proposed: alarms(&pairs, &Policy { noise: proposed, ..policy.clone() }),
     }
 }
 
-/// Share of pairs, in both directions, that a policy fails for a change, and the kernels it blames.
-fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> (f64, Vec<(String, usize)>) {
+fn seen(mut shifts: Vec<Shift>) -> Seen {
+    shifts.sort_unstable_by(Shift::total_cmp);
+    let last = shifts.len().saturating_sub(1);
+    let held = shifts.get((HELD * last as f64).ceil() as usize);
+    Seen { held: held.map(|shift| shift.change()), compared: shifts.len() }
+}
+
+/// The floor that a shift suggests.
+fn proposed(largest: RelativeChange) -> RelativeChange {
+    let steps = (largest.get() * HEADROOM * STEPS).ceil();
+    RelativeChange::new(steps / STEPS).max(LEAST_FLOOR)
+}
+
+/// How often a policy fails pairs of runs for a change, in both directions, and the kernels it blames.
+fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> Alarms {
     let setting = Setting { decides: true, ..Setting::default() };
     let policy = Policy { bounds: Vec::new(), required: Vec::new(), ..policy.clone() };
     let mut failed = 0_usize;
@@ -280,8 +313,26 @@ fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> (f64, Vec<(String, usize)>
             *blamed.entry(name).or_default() += 1;
         }
     }
-    let mut blamed: Vec<(String, usize)> = blamed.into_iter().collect();
-    blamed.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
+    let mut noisy: Vec<(String, usize)> = blamed.into_iter().collect();
+    noisy.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
     let all = 2 * pairs.len();
-    (if all == 0 { 0.0 } else { failed as f64 / all as f64 }, blamed)
+    let rate = if all == 0 { Share::ZERO } else { Share::new(failed as f64 / all as f64) };
+    Alarms { rate, noisy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 0 to 100 thousandths the one at 99 % is 0.099. Half as much again as 0.0985 is 0.14775, and 0.148 in
+    /// whole thousandths.
+    #[test]
+    fn a_floor_holds_all_but_one_in_a_hundred() {
+        let shifts = (0..=100).map(|at| RelativeChange::new(f64::from(at) / 1000.0).shift());
+        let found = seen(shifts.collect());
+        assert!((found.held.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101);
+        assert_eq!(proposed(RelativeChange::new(0.0985)), RelativeChange::new(0.148));
+        assert_eq!(proposed(RelativeChange::new(0.001)), LEAST_FLOOR);
+        assert_eq!(seen(Vec::new()), Seen { held: None, compared: 0 });
+    }
 }

@@ -1,15 +1,25 @@
 //! Judges what no kernel alone tells: the total, what all kernels share, what is new, gone or missing.
 
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
-use super::decision::{Check, Guess, Subject, Value, Verdict};
-use super::kernels::subject;
+use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
+use super::thresholds::{ROUNDING, WORTH_SAYING};
+use super::value::{Allowed, Value};
 use super::words;
-use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit, percent};
-use crate::units::{digits, si};
+use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
+use crate::units::{Probability, Seconds, Shift, digits, si};
 
 /// Probability below which a shift of the whole is certain: there are only two such shifts.
-const CERTAIN: f64 = 0.01;
+const CERTAIN: Probability = Probability::new(0.01);
+
+/// A common shift of less than 1 % needs no clock to explain it.
+const WORTH_A_CLOCK: Shift = Shift::new(0.01);
+
+/// The clock explains a common shift if cycles moved by less than half as much.
+const UNEXPLAINED: f64 = 0.5;
+
+/// Runs a side that tell whether a slow launch belongs to the code: it is in each of three, or is not.
+const RUNS_FOR_A_LAUNCH: u32 = 2;
 
 /// Everything but the kernels that both sides have.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
@@ -43,8 +53,8 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
 }
 
 /// On which side of its limit a shift of the whole lies.
-fn standing(evidence: &Evidence, limit: f64) -> Standing {
-    let certain = |own: f64| own <= CERTAIN;
+fn standing(evidence: &Evidence, limit: Shift) -> Standing {
+    let certain = |own: Probability| own <= CERTAIN;
     if is_beyond(evidence, limit, certain) {
         Standing::Worse
     } else if is_beyond(&mirrored(evidence), limit, certain) {
@@ -56,12 +66,18 @@ fn standing(evidence: &Evidence, limit: f64) -> Standing {
     }
 }
 
-fn of_whole(rule: &str, evidence: &Evidence, limit: &Limit, policy: &Policy) -> Check {
+fn of_whole(
+    rule: &str,
+    evidence: &Evidence,
+    limit: &Limit,
+    policy: &Policy,
+    message: String,
+) -> Check {
     let standing = standing(evidence, limit.shift());
     let (verdict, action) = match standing {
         Standing::Worse => (Verdict::Regression, limit.action),
         Standing::Unsure => (Verdict::Ambiguous, policy.ambiguous),
-        Standing::Better if evidence.shift < -policy.implausible_factor.max(1.0).ln() => {
+        Standing::Better if evidence.shift < policy.implausible() => {
             (Verdict::ImplausibleImprovement, policy.implausible)
         }
         Standing::Better => (Verdict::Improvement, Action::None),
@@ -74,34 +90,33 @@ fn of_whole(rule: &str, evidence: &Evidence, limit: &Limit, policy: &Policy) -> 
         change: Some(evidence.change()),
         interval: evidence.interval(),
         confidence: evidence.confidence,
-        limit: Some(limit.worse),
-        noise: (evidence.unit != Unit::Runs).then(|| percent(evidence.floor)),
+        limit: Some(Allowed::Change(limit.worse)),
+        noise: (evidence.unit != Unit::Runs).then(|| evidence.floor.change()),
         more_runs: unsure.then(|| more_runs(evidence, limit.shift())).flatten(),
         evidence: if unsure { vec![words::doubt(evidence, limit.shift())] } else { Vec::new() },
-        ..Check::new(rule, limit.metric, Subject::Run, String::new())
+        ..Check::new(rule, limit.metric, Subject::Run, message)
     }
 }
 
 fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::Total)?;
     let evidence = &comparison.total;
-    let mut check = of_whole("total", evidence, limit, policy);
-    let (one, two) = (comparison.baseline.time_s * comparison.work, comparison.current.time_s);
-    let mut message = match comparison.basis {
-        Basis::Time => {
-            check.before = Some(Value { value: one, unit: "s" });
-            check.after = Some(Value { value: two, unit: "s" });
-            check.delta_s = Some(two - one);
-            format!("GPU time went from {} to {}", si(one, "s"), si(two, "s"))
-        }
-        Basis::Headroom => "the headroom of the whole run changed".to_owned(),
+    let (one, two) =
+        (comparison.baseline.time_s * comparison.work.get(), comparison.current.time_s);
+    let is_time = comparison.basis == Basis::Time;
+    let what = if is_time {
+        format!("GPU time went from {} to {}", si(one.get(), "s"), si(two.get(), "s"))
+    } else {
+        "the headroom of the whole run changed".to_owned()
     };
-    message.push_str(&format!(
-        ": {}; {} is allowed",
-        words::change(evidence.shift),
-        words::relative(limit.worse)
-    ));
-    check.message = message;
+    let (shift, allowed) = (words::change(evidence.shift), words::relative(limit.worse));
+    let message = format!("{what}: {shift}; {allowed} is allowed");
+    let mut check = Check {
+        before: is_time.then(|| one.into()),
+        after: is_time.then(|| two.into()),
+        delta_s: is_time.then(|| two - one),
+        ..of_whole("total", evidence, limit, policy, message)
+    };
     // A total is a sum: one launch that something interrupted can make it.
     if check.verdict == Verdict::Regression
         && let Some(typical) = comparison
@@ -110,18 +125,17 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     {
         check.verdict = Verdict::Ambiguous;
         check.action = policy.ambiguous;
-        check.more_runs = Some(2);
+        check.more_runs = Some(RUNS_FOR_A_LAUNCH);
         check.evidence.push(format!(
             "typical launches make it {}: single launches that took much longer make the rest; two runs \
              more a side would tell whether they belong to it",
             words::change(typical)
         ));
     }
-    if comparison.common.removed && comparison.common.evidence.shift.abs() > 0.005 {
-        check.evidence.push(format!(
-            "all kernels share {}; the rest is of single kernels",
-            words::change(comparison.common.evidence.shift)
-        ));
+    let common = comparison.common.evidence.shift;
+    if comparison.common.removed && common.abs() > WORTH_SAYING {
+        let common = words::change(common);
+        check.evidence.push(format!("all kernels share {common}; the rest is of single kernels"));
     }
     Some(check)
 }
@@ -129,15 +143,16 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
 fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let Common { evidence, kernels, removed, cycles, .. } = &comparison.common;
     let limit = policy.limit_of_run(Metric::CommonShift).filter(|_| *removed)?;
-    let mut check = of_whole("common-shift", evidence, limit, policy);
-    check.message = format!(
+    let message = format!(
         "{kernels} kernels share a shift of {}: clocks, temperature, a driver, or a change to all of \
          them; {} is allowed",
         words::change(evidence.shift),
         words::relative(limit.worse)
     );
+    let mut check = of_whole("common-shift", evidence, limit, policy, message);
     if let Some(cycles) = cycles {
-        let explained = evidence.shift.abs() > 0.01 && cycles.abs() < evidence.shift.abs() / 2.0;
+        let size = evidence.shift.abs();
+        let explained = size > WORTH_A_CLOCK && cycles.abs() < size * UNEXPLAINED;
         let told = format!("in SM cycles they share {}", words::change(*cycles));
         let why = if explained { ": the clock explains the rest" } else { "" };
         check.evidence.push(format!("{told}{why}"));
@@ -148,12 +163,12 @@ fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
 /// More or less work than before: the total was compared for the same amount.
 fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let work = comparison.work;
-    ((work.ln()).abs() > 1e-9).then(|| Check {
+    (work.shift().abs() > ROUNDING).then(|| Check {
         verdict: Verdict::Ambiguous,
         action: policy.ambiguous.min(Action::Warn),
-        before: Some(Value { value: comparison.baseline.launches, unit: "count" }),
-        after: Some(Value { value: comparison.current.launches, unit: "count" }),
-        change: Some(work - 1.0),
+        before: Some(Value::count(comparison.baseline.launches)),
+        after: Some(Value::count(comparison.current.launches)),
+        change: Some(work.change()),
         ..Check::new(
             "work",
             Metric::Launches,
@@ -161,7 +176,7 @@ fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             format!(
                 "most kernels have {}× the launches of the baseline: totals are compared for the same \
                  amount of work",
-                digits(work)
+                digits(work.get())
             ),
         )
     })
@@ -176,9 +191,8 @@ fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
     };
     let check = |lone: &Lone| {
         let measured = &lone.measured;
-        let share = measured.share * 100.0;
         let side = if is_new { "the current side" } else { "the baseline" };
-        let time = Some(Value { value: measured.time_s, unit: "s" });
+        let time = Some(Value::from(measured.time_s));
         let small = measured.share < policy.listed_share;
         Check {
             verdict,
@@ -186,16 +200,16 @@ fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
             before: time.filter(|_| !is_new),
             after: time.filter(|_| is_new),
             share: Some(measured.share),
-            delta_s: Some(if is_new { measured.time_s } else { -measured.time_s }),
+            delta_s: Some(if is_new { measured.time_s } else { Seconds::ZERO - measured.time_s }),
             ..Check::new(
                 rule,
                 Metric::Presence,
-                subject(&lone.name, measured),
+                Subject::kernel(&lone.name, measured),
                 format!(
-                    "only {side} has it: {} in {} launches, {} % of its run",
-                    si(measured.time_s, "s"),
+                    "only {side} has it: {} in {} launches, {} of its run",
+                    words::value(measured.time_s.into()),
                     digits(measured.launches),
-                    digits(share)
+                    words::value(measured.share.into())
                 ),
             )
         }

@@ -1,19 +1,29 @@
 //! What a gate says of its checks, in sentences with their numbers.
 
 use super::certainty::{MOST_RUNS, more_runs};
-use super::decision::{Check, Subject, Value, Verdict};
+use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
-use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit, percent};
-use crate::units::{digits, si};
+use super::thresholds::{BEYOND_ROOF, WORTH_SAYING};
+use super::value::Value;
+use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit};
+use crate::units::{
+    Bytes, Dimension, Factor, Flops, RelativeChange, Seconds, Share, Shift, digits, si,
+};
+
+/// A shift of time by less than 2 % needs no cycles to explain it.
+const WORTH_CYCLES: Shift = Shift::new(0.02);
+
+/// Bytes and operations of a launch that differ by more than 1 % are other work, not other counting.
+const OTHER_WORK: Shift = Shift::new(0.01);
 
 /// A shift on the logarithmic scale as people read it: `+12.3 %`.
-pub(super) fn change(shift: f64) -> String {
-    relative(percent(shift))
+pub(super) fn change(shift: Shift) -> String {
+    relative(shift.change())
 }
 
-/// A relative change as people read it: `+12.3 %`; from a factor of 2 on, `2.31x`.
-pub(super) fn relative(change: f64) -> String {
-    let percents = change * 100.0;
+/// A relative change as people read it: `+12.3 %`, `+140 %`.
+pub(super) fn relative(change: RelativeChange) -> String {
+    let percents = change.get() * 100.0;
     let sign = if percents < 0.0 { "−" } else { "+" };
     match percents.abs() {
         most if most < 0.05 => "±0.0 %".to_owned(),
@@ -25,18 +35,21 @@ pub(super) fn relative(change: f64) -> String {
 /// A value with its unit.
 pub(super) fn value(value: Value) -> String {
     match value.unit {
-        "share" => format!("{} %", digits(value.value * 100.0)),
-        "ratio" => format!("{}×", digits(value.value)),
-        "count" => digits(value.value),
-        unit => si(value.value, unit),
+        Dimension::Share => format!("{} %", digits(value.value * 100.0)),
+        Dimension::Factor => format!("{}×", digits(value.value)),
+        Dimension::Count => digits(value.value),
+        unit @ (Dimension::Time | Dimension::Bytes | Dimension::Operations) => {
+            si(value.value, unit.key())
+        }
     }
 }
 
 /// The interval in brackets, with its confidence.
 fn interval(evidence: &Evidence) -> String {
     match (evidence.low, evidence.high, evidence.confidence) {
-        (Some(low), Some(high), Some(confidence)) if confidence > 0.0 => {
-            format!(" [{}, {}] at {:.0} %", change(low), change(high), confidence * 100.0)
+        (Some(low), Some(high), Some(confidence)) if confidence.get() > 0.0 => {
+            let confidence = confidence.get() * 100.0;
+            format!(" [{}, {}] at {confidence:.0} %", change(low), change(high))
         }
         _ => String::new(),
     }
@@ -45,12 +58,12 @@ fn interval(evidence: &Evidence) -> String {
 /// What moved from where to where.
 pub(super) fn moved(known: &Change, own: &Evidence, by_headroom: bool) -> String {
     let (one, two) = if by_headroom {
-        let shown = |headroom: Option<f64>| {
-            headroom.map_or_else(|| "-".to_owned(), |headroom| format!("{}×", digits(headroom)))
+        let shown = |headroom: Option<Factor>| {
+            headroom.map_or_else(|| "-".to_owned(), |headroom| value(headroom.into()))
         };
         (shown(known.before.headroom), shown(known.after.headroom))
     } else {
-        (si(known.before.launch_s, "s"), si(known.after.launch_s, "s"))
+        (value(known.before.launch_s.into()), value(known.after.launch_s.into()))
     };
     let what = if by_headroom { "headroom" } else { "a launch" };
     format!("{what} went from {one} to {two}: {}{}", change(own.shift), interval(own))
@@ -63,18 +76,16 @@ pub(super) fn slower(known: &Change, own: &Evidence, limit: &Limit, by_headroom:
 
 /// The sentence on an improvement that is hard to believe.
 pub(super) fn implausible(known: &Change, own: &Evidence) -> String {
-    let below = known.after.headroom.filter(|headroom| *headroom < 0.97);
+    let below = known.after.headroom.filter(|headroom| *headroom < BEYOND_ROOF);
     let roof = below.map_or_else(String::new, |headroom| {
-        format!(
-            ", and {} of the time that its roofs allow",
-            value(Value { value: headroom, unit: "share" })
-        )
+        let share = Share::new(headroom.get());
+        format!(", and {} of the time that its roofs allow", value(share.into()))
     });
     format!("{}{roof}: check that it still does its work", moved(known, own, false))
 }
 
 /// Why a change is not certain, and what would settle it.
-pub(super) fn doubt(own: &Evidence, limit: f64) -> String {
+pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     let why = match own.unit {
         Unit::Runs => format!("{} and {} runs are too few for their spread", own.before, own.after),
         Unit::Launches if own.shift <= own.floor => format!(
@@ -97,7 +108,7 @@ pub(super) fn doubt(own: &Evidence, limit: f64) -> String {
 }
 
 /// The sentence on a kernel of which few launches got much slower.
-pub(super) fn tail(mean: f64, own: &Evidence) -> String {
+pub(super) fn tail(mean: Shift, own: &Evidence) -> String {
     format!(
         "the mean launch changed by {}, the typical one by {}: a few launches take much longer",
         change(mean),
@@ -106,17 +117,17 @@ pub(super) fn tail(mean: f64, own: &Evidence) -> String {
 }
 
 /// Why a change is only shown.
-pub(super) fn too_small(counts: bool, limit: &Limit, delta: f64) -> String {
-    let least = limit.at_least.unwrap_or(0.0);
+pub(super) fn too_small(counts: bool, limit: &Limit, delta: Seconds) -> String {
+    let least = Seconds::new(limit.least());
     if counts {
         format!(
             "{} of the run are less than the {} that count",
-            si(delta.abs(), "s"),
-            si(least, "s")
+            value(delta.abs().into()),
+            value(least.into())
         )
     } else {
-        let share = limit.min_share.unwrap_or(0.0) * 100.0;
-        format!("kernels with less than {} % of the run count only in its total", digits(share))
+        let share = value(limit.min_share.unwrap_or_default().into());
+        format!("kernels with less than {share} of the run count only in its total")
     }
 }
 
@@ -133,7 +144,9 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
         Metric::Launches => "launches",
         other => other.key(),
     };
-    let allowed = if limit.metric == Metric::Roof { -limit.worse } else { limit.worse };
+    // A roof gets worse by falling.
+    let worse = limit.worse.get();
+    let allowed = RelativeChange::new(if limit.metric == Metric::Roof { -worse } else { worse });
     format!("{what} went from {} to {}; {} is allowed", value(one), value(two), relative(allowed))
 }
 
@@ -153,36 +166,17 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
             known.pair.level.label()
         ));
     }
-    if comparison.common.removed && comparison.common.evidence.shift.abs() > 0.005 {
-        let raw = known.raw.as_ref().map_or(0.0, |raw| raw.shift);
-        told.push(format!(
-            "measured {}; the {} that all kernels share are taken out",
-            change(raw),
-            change(comparison.common.evidence.shift)
-        ));
+    let common = comparison.common.evidence.shift;
+    if comparison.common.removed && common.abs() > WORTH_SAYING {
+        let raw = known.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift);
+        let (raw, common) = (change(raw), change(common));
+        told.push(format!("measured {raw}; the {common} that all kernels share are taken out"));
     }
-    if let Some(cycles) = &known.cycles
-        && own.shift.abs() > 0.02
-    {
+    if let Some(cycles) = known.cycles.as_ref().filter(|_| own.shift.abs() > WORTH_CYCLES) {
         told.push(format!("its SM cycles changed by {}", change(cycles.shift)));
     }
-    let per_launch =
-        |sum: Option<f64>, launches: f64| Some(sum? / launches).filter(|_| launches > 0.0);
-    for (what, one, two) in [
-        ("bytes", known.before.bytes, known.after.bytes),
-        ("FLOPs", known.before.flops, known.after.flops),
-    ] {
-        let (one, two) =
-            (per_launch(one, known.before.launches), per_launch(two, known.after.launches));
-        if let (Some(one), Some(two)) = (one, two)
-            && one > 0.0
-            && two > 0.0
-            && (two / one).ln().abs() > 0.01
-        {
-            told.push(format!("a launch does other work: {what} {}", change((two / one).ln())));
-        }
-    }
-    if known.launches_shift.abs() > 0.005 {
+    told.extend(work(known));
+    if known.launches_shift.abs() > WORTH_SAYING {
         told.push(format!(
             "launches went from {} to {}",
             digits(known.before.launches),
@@ -192,11 +186,26 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
     if let (Some(one), Some(two)) = (own.within, own.between) {
         told.push(format!(
             "launches of a run spread by {} %, runs by {} %",
-            digits(one * 100.0),
-            digits(two * 100.0)
+            digits(one.get() * 100.0),
+            digits(two.get() * 100.0)
         ));
     }
     told
+}
+
+/// By how much the bytes and operations of a launch changed, a sentence each.
+fn work(known: &Change) -> impl Iterator<Item = String> {
+    let (before, after) = (&known.before, &known.after);
+    let bytes = (before.bytes.map(Bytes::get), after.bytes.map(Bytes::get));
+    let flops = (before.flops.map(Flops::get), after.flops.map(Flops::get));
+    let (one, two) = (before.launches, after.launches);
+    [("bytes", bytes), ("FLOPs", flops)].into_iter().filter_map(move |(what, sums)| {
+        let (before, after) = (sums.0? / one, sums.1? / two);
+        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0;
+        let shift = Shift::between(before, after);
+        (there && shift.abs() > OTHER_WORK)
+            .then(|| format!("a launch does other work: {what} {}", change(shift)))
+    })
 }
 
 /// Why a gate does not pass, in a sentence: what was found, counted.

@@ -1,8 +1,7 @@
 //! Entries that belong together: repeated runs of one commit, or what was saved at once.
 
-use super::chosen::Filter;
 use super::moment::Moment;
-use super::store::{Entry, Store};
+use super::store::Entry;
 
 /// Repeated runs of one commit on the same devices; of one save where no commit is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,40 +72,9 @@ pub fn batches<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Batch<'a
     batches
 }
 
-impl Store {
-    /// The entries that may go: of each baseline, branch and device those beyond the newest `keep`
-    /// commits, and of these only those saved more than `older_than` days before `now`. Either may be
-    /// left out; the newest commit of each stays in any case, and so does what says no time.
-    #[must_use]
-    pub fn prunable(
-        &self,
-        filter: &Filter,
-        keep: Option<usize>,
-        older_than: Option<u64>,
-        now: Moment,
-    ) -> Vec<&Entry> {
-        let all = batches(self.entries().iter().filter(|entry| filter.fits(entry)));
-        let mut gone = Vec::new();
-        for (position, batch) in all.iter().enumerate() {
-            let is_same = |other: &&Batch| batch.is_like(other) && batch.branch() == other.branch();
-            let newer = all[position + 1..].iter().filter(is_same).count();
-            let is_beyond = newer >= keep.unwrap_or(1).max(1);
-            for entry in batch.entries.iter().filter(|_| is_beyond) {
-                let is_old = match older_than {
-                    Some(days) => entry.age_days(now).is_some_and(|age| age > days),
-                    None => keep.is_some(),
-                };
-                if is_old {
-                    gone.push(*entry);
-                }
-            }
-        }
-        gone
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::store::Store;
     use super::super::store::tests::save;
     use super::*;
 
@@ -124,32 +92,5 @@ mod tests {
         let sizes: Vec<usize> =
             batches(store.entries()).iter().map(|batch| batch.entries.len()).collect();
         assert_eq!(sizes, [3, 2, 1, 1, 1]);
-    }
-
-    #[test]
-    fn pruning_leaves_the_newest_of_each() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        for day in 1..=5 {
-            let (commit, saved) = (format!("c{day}"), format!("2026-11-{day:02}"));
-            let seconds = f64::from(day);
-            save(path, "default", "L4", Some(&commit), &saved, &[seconds, seconds + 0.5]);
-        }
-        save(path, "default", "H100", Some("c1"), "2026-11-01", &[0.5]);
-        let store = Store::open(path).unwrap();
-        let now = "2026-11-10".parse().unwrap();
-        let gone = |keep, days| {
-            let gone = store.prunable(&Filter::default(), keep, days, now);
-            gone.iter().map(|entry| entry.run.origin.commit.clone().unwrap()).collect::<Vec<_>>()
-        };
-        assert_eq!(gone(Some(3), None), ["c1", "c1", "c2", "c2"]);
-        assert_eq!(gone(None, Some(7)), ["c1", "c1", "c2", "c2"]);
-        // Everything is old, and something stays.
-        assert_eq!(gone(None, Some(1)).len(), 8);
-        assert_eq!(gone(Some(0), None).len(), 8);
-        assert_eq!(gone(Some(4), Some(1)), ["c1", "c1"]);
-        assert!(gone(None, None).is_empty() && gone(Some(9), None).is_empty());
-        let other = Filter { device: Some("H100".to_owned()), ..Filter::default() };
-        assert!(store.prunable(&other, Some(1), None, now).is_empty());
     }
 }

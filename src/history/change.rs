@@ -9,11 +9,14 @@
 //! that 10 % is 10 % anywhere; a place is chosen again among its neighbours, and the p-value is multiplied
 //! by the number of places it was chosen from; a line is set against the steps (by the Bayesian
 //! information criterion, G. Schwarz 1978), as a drift would otherwise be told as a staircase.
+//!
+//! A series is of any unit: its values, and the statistics on them, are plain numbers here.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::{median, student_tail};
+use crate::compare::{mean, median, squares, student_tail};
+use crate::units::{Probability, RelativeChange, Shift};
 
 /// Values on each side of a step: fewer cannot be told from an outlier.
 pub const MIN_SIDE: usize = 3;
@@ -23,15 +26,17 @@ pub const ENOUGH: usize = 2 * MIN_SIDE;
 
 /// Largest p-value of a step, corrected for the places it was chosen from, and of a drift: together they
 /// are told by chance in about 1 % of series that do not change.
-pub const MAX_P: f64 = 0.005;
+pub const MAX_P: Probability = Probability::new(0.005);
 
-/// Smallest change that is told, as a relative one; the same up and down on a logarithmic scale.
-pub const MIN_CHANGE: f64 = 0.05;
+/// Smallest change that is told; the same up and down on a logarithmic scale. Machines of one kind differ by
+/// less from day to day, and a default gate fails no less.
+pub const MIN_CHANGE: RelativeChange = RelativeChange::new(0.05);
 
-/// Values among which candidates are looked for at once; windows overlap by half.
+/// Values among which candidates are looked for at once; windows overlap by half. The search takes the cube
+/// of it: long series stay quick, as in Hunter (see above).
 pub const WINDOW: usize = 50;
 
-/// Largest p-value of a candidate, before its neighbours are known.
+/// Largest p-value of a candidate, before its neighbours are known: loose, as weak points are dropped later.
 const WEAK_P: f64 = 0.05;
 
 /// A step between two stretches of a series.
@@ -45,9 +50,9 @@ pub struct ChangePoint {
     /// Median after, up to the next step.
     pub after: f64,
     /// The change as a relative one: 0.12 is 12 % more.
-    pub change: f64,
+    pub change: RelativeChange,
     /// Probability of such a step by chance: Student's t, two-sided, times the places to choose from.
-    pub p: f64,
+    pub p: Probability,
     /// Values before, back to the step before it.
     pub values_before: usize,
     /// Values after, up to the next step.
@@ -62,9 +67,9 @@ pub struct Drift {
     /// Where it ends.
     pub to: f64,
     /// The change as a relative one.
-    pub change: f64,
+    pub change: RelativeChange,
     /// Probability of such a slope by chance: Student's t, two-sided.
-    pub p: f64,
+    pub p: Probability,
 }
 
 /// What becomes of a series.
@@ -94,7 +99,7 @@ pub fn turns(values: &[f64]) -> Turns {
     }
 }
 
-/// A step between its neighbours.
+/// A step between its neighbours: levels are logarithms.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -110,8 +115,8 @@ impl Step {
             at: self.at,
             before: self.before.exp(),
             after: self.after.exp(),
-            change: (self.after - self.before).exp_m1(),
-            p: self.p,
+            change: Shift::new(self.after - self.before).change(),
+            p: Probability::new(self.p),
             values_before: self.sides.0,
             values_after: self.sides.1,
         }
@@ -119,7 +124,7 @@ impl Step {
 
     /// Whether it is likely and large enough to tell.
     fn is_worth_telling(&self) -> bool {
-        self.p <= MAX_P && self.size() >= MIN_CHANGE.ln_1p()
+        self.p <= MAX_P.get() && self.size() >= MIN_CHANGE.shift().get()
     }
 
     fn size(&self) -> f64 {
@@ -194,7 +199,7 @@ fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
         let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_worth_telling());
         // First what chance explains, the likeliest of it; then what is too small.
         let weakest = weakest.max_by(|(_, one), (_, two)| {
-            let unlikely = |step: &Step| if step.p > MAX_P { step.p } else { 0.0 };
+            let unlikely = |step: &Step| if step.p > MAX_P.get() { step.p } else { 0.0 };
             let by_chance = unlikely(one).total_cmp(&unlikely(two));
             by_chance.then(two.size().total_cmp(&one.size()))
         });
@@ -234,16 +239,6 @@ fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
         });
     }
     steps
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Sum of squared distances from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 /// Values of a computation, not of a measurement, differ by less than this.
@@ -296,11 +291,16 @@ fn line(logs: &[f64]) -> Option<(Drift, f64)> {
     let error = (left / (count - 2.0) / along).sqrt();
     let p = two_sided(slope.abs(), error, count - 2.0);
     let rise = slope * (count - 1.0);
-    if p > MAX_P || rise.abs() < MIN_CHANGE.ln_1p() {
+    if p > MAX_P.get() || rise.abs() < MIN_CHANGE.shift().get() {
         return None;
     }
     let from = height - slope * middle;
-    let drift = Drift { from: from.exp(), to: (from + rise).exp(), change: rise.exp_m1(), p };
+    let drift = Drift {
+        from: from.exp(),
+        to: (from + rise).exp(),
+        change: Shift::new(rise).change(),
+        p: Probability::new(p),
+    };
     Some((drift, misfit(left, 2, logs.len())))
 }
 
@@ -373,7 +373,7 @@ mod tests {
                 let turns = turns(&series(&levels, width, *seed));
                 let [step] = turns.steps.as_slice() else { return false };
                 let expected = levels[1].0 / levels[0].0 - 1.0;
-                step.at.abs_diff(levels[0].1) <= 1 && (step.change - expected).abs() < 0.04
+                step.at.abs_diff(levels[0].1) <= 1 && (step.change.get() - expected).abs() < 0.04
             };
             let found = (0..1000).filter(found).count();
             assert!(found >= least, "{found} of 1000 for {levels:?}, noise {width}");
@@ -405,7 +405,8 @@ mod tests {
                 .map(|at| 1e-3 * (0.01 * f64::from(at) + 0.01 * noise.normal()).exp())
                 .collect();
             let turns = turns(&values);
-            let right = |drift: Drift| (drift.change - 0.336).abs() < 0.06 && drift.p < 1e-6;
+            let right =
+                |drift: Drift| (drift.change.get() - 0.336).abs() < 0.06 && drift.p.get() < 1e-6;
             turns.steps.is_empty() && turns.drift.is_some_and(right)
         };
         let found = (0..200).filter(drifting).count();
@@ -419,7 +420,10 @@ mod tests {
         let turns = super::turns(&values);
         let [step] = turns.steps.as_slice() else { panic!("{turns:?}") };
         assert_eq!((step.at, step.values_before, step.values_after), (5, 5, 5));
-        assert!((step.change - 0.25).abs() < 1e-12 && step.p == 0.0, "{step:?}");
+        assert!(
+            (step.change.get() - 0.25).abs() < 1e-12 && step.p == Probability::ZERO,
+            "{step:?}"
+        );
         assert_eq!(super::turns(&[3.0; 40]), Turns::default());
     }
 
@@ -432,7 +436,7 @@ mod tests {
             assert_eq!(up.steps.len(), down.steps.len());
             for (one, two) in up.steps.iter().zip(&down.steps) {
                 assert_eq!(one.at, two.at);
-                assert!(((1.0 + one.change) * (1.0 + two.change) - 1.0).abs() < 1e-9);
+                assert!(((1.0 + one.change.get()) * (1.0 + two.change.get()) - 1.0).abs() < 1e-9);
             }
         }
     }

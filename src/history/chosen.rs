@@ -1,7 +1,12 @@
 //! Which entries of a store are meant: by baseline, branch and device, or by a word.
 
-use super::HistoryError;
+use super::batch::batches;
+use super::distinct::distinct;
+use super::error::HistoryError;
 use super::store::{Entry, Store};
+
+/// Entries that a word may mean and that are named: enough to see what tells them apart.
+const NAMED: usize = 5;
 
 /// Which entries are meant: all that it says must fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,7 +69,7 @@ impl Store {
             }
             (1, _) | (_, [(_, Some(_))]) => Ok(found),
             (count, _) => {
-                let names: Vec<&str> = found.iter().take(5).map(|entry| &*entry.id).collect();
+                let names: Vec<&str> = found.iter().take(NAMED).map(|entry| &*entry.id).collect();
                 let more = if count > names.len() { ", …" } else { "" };
                 let names = names.join(", ");
                 let message = format!("{word:?} begins {count} entries: {names}{more}");
@@ -86,7 +91,7 @@ impl Store {
             let message = format!("the store holds several baselines: {}", names.join(", "));
             return Err(HistoryError::NotFound { message });
         }
-        let batches = super::batches(fitting);
+        let batches = batches(fitting);
         batches
             .into_iter()
             .next_back()
@@ -116,17 +121,6 @@ impl Store {
     }
 }
 
-/// Each value once, in order of first occurrence.
-pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::store::tests::save;
@@ -147,9 +141,9 @@ mod tests {
                 branch: branch.map(str::to_owned),
                 ..Filter::default()
             };
-            store
-                .baseline(&filter)
-                .map(|entries| entries.iter().map(|entry| entry.run.measured_s).collect::<Vec<_>>())
+            store.baseline(&filter).map(|entries| {
+                entries.iter().map(|entry| entry.run.measured_s.get()).collect::<Vec<_>>()
+            })
         };
         let mut latest = of(Some("l4"), Some("main")).unwrap();
         latest.sort_by(f64::total_cmp);

@@ -14,13 +14,13 @@ pub enum HistoryError {
         cause: std::io::Error,
     },
     /// The folder is no store.
-    #[error("{folder}: not a store of baselines: it has no {}", super::MARKER)]
+    #[error("{folder}: not a store of baselines: it has no {}", super::layout::MARKER)]
     NoStore {
         /// Which.
         folder: PathBuf,
     },
     /// A store is to be made where other files are.
-    #[error("{folder}: holds other files, and no {}", super::MARKER)]
+    #[error("{folder}: holds other files, and no {}", super::layout::MARKER)]
     Occupied {
         /// Which.
         folder: PathBuf,

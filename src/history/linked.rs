@@ -9,45 +9,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::batch::Batch;
 use crate::compare::{RunKernel, family, median};
 use crate::model::KernelName;
+use crate::units::{Factor, Seconds, Share};
 
 /// What a run holds of a kernel, or of several that are followed as one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// Time of all launches, in seconds.
-    pub(super) time_s: f64,
+    /// Time of all launches.
+    pub(super) time_s: Seconds,
     /// Launches that have a duration.
     pub(super) timed: u64,
     /// Time of all launches, had each taken the median of its kernel; none without single launches.
-    typical_s: Option<f64>,
+    typical_s: Option<Seconds>,
     /// Share of the time of the run.
-    pub(super) share: f64,
-    modelled_s: f64,
-    expected_s: Option<f64>,
+    pub(super) share: Share,
+    modelled_s: Seconds,
+    expected_s: Option<Seconds>,
 }
 
 impl Held {
     fn add(&mut self, kernel: &RunKernel, is_first: bool) {
         self.time_s += kernel.measured_s;
         self.timed += kernel.timed;
-        let typical = median(&kernel.samples_s).map(|time| time * kernel.timed as f64);
-        let before = if is_first { Some(0.0) } else { self.typical_s };
+        let samples: Vec<f64> = kernel.samples_s.iter().map(|time| time.get()).collect();
+        let typical = median(&samples).map(|time| Seconds::new(time) * kernel.timed as f64);
+        let before = if is_first { Some(Seconds::ZERO) } else { self.typical_s };
         self.typical_s = before.zip(typical).map(|(before, typical)| before + typical);
         self.share += kernel.share;
         if let Some(expected) = kernel.expected_s {
             self.modelled_s += kernel.modelled_s;
-            self.expected_s = Some(self.expected_s.unwrap_or(0.0) + expected);
+            self.expected_s = Some(self.expected_s.unwrap_or_default() + expected);
         }
     }
 
-    /// Time of one launch, in seconds: the median where single launches are known, else the mean.
-    pub(super) fn launch_s(&self) -> Option<f64> {
+    /// Time of one launch: the median where single launches are known, else the mean.
+    pub(super) fn launch_s(&self) -> Option<Seconds> {
         (self.timed > 0).then(|| self.typical_s.unwrap_or(self.time_s) / self.timed as f64)
     }
 
     /// Measured over expected time.
-    pub(super) fn headroom(&self) -> Option<f64> {
-        let expected = self.expected_s.filter(|time| *time > 0.0)?;
-        Some(self.modelled_s / expected)
+    pub(super) fn headroom(&self) -> Option<Factor> {
+        let expected = self.expected_s.filter(|time| *time > Seconds::ZERO)?;
+        Some(Factor::new(self.modelled_s / expected))
     }
 }
 
@@ -65,7 +67,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// The median of the runs of each batch.
+    /// The median of the runs of each batch, of a figure in its base unit.
     pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
         let middle = |held: &Vec<Held>| median(&held.iter().filter_map(&of).collect::<Vec<_>>());
         self.batches.iter().map(middle).collect()
@@ -105,7 +107,7 @@ pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
     }
     let newest = |track: &Track| {
         let last = track.batches.iter().rev().find(|held| !held.is_empty());
-        last.map_or(0.0, |held| held.iter().map(|held| held.time_s).sum::<f64>())
+        last.map_or(Seconds::ZERO, |held| held.iter().map(|held| held.time_s).sum::<Seconds>())
     };
     tracks.sort_by(|one, two| {
         newest(two).total_cmp(&newest(one)).then_with(|| one.full_name.cmp(&two.full_name))
@@ -200,7 +202,10 @@ mod tests {
         let batches: Vec<Batch> =
             entries.iter().map(|entry| Batch { entries: vec![entry] }).collect();
         let tracks = linked(&batches);
-        tracks.iter().map(|one| (one.name.clone(), one.medians(|held| Some(held.time_s)))).collect()
+        tracks
+            .iter()
+            .map(|one| (one.name.clone(), one.medians(|held| Some(held.time_s.get()))))
+            .collect()
     }
 
     #[test]

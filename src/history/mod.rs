@@ -6,11 +6,14 @@
 mod batch;
 mod change;
 mod chosen;
+mod distinct;
 mod error;
 mod git;
+mod layout;
 mod linked;
 mod moment;
 mod outlier;
+mod prune;
 mod store;
 mod trend;
 
@@ -19,7 +22,8 @@ pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns,
 pub use chosen::Filter;
 pub use error::HistoryError;
 pub use git::{Head, head};
+pub use layout::{MARKER, STORE_SCHEMA};
 pub use moment::Moment;
 pub use outlier::{BEFORE, Outlier, outliers};
-pub use store::{DEFAULT_NAME, Entry, MARKER, Placed, STORE_SCHEMA, Store, Unreadable};
+pub use store::{DEFAULT_NAME, Entry, Placed, Store, Unreadable};
 pub use trend::{Line, Point, Spread, Trend, TrendChange, TrendMetric, trend};

@@ -5,30 +5,39 @@
 
 use super::batch::Batch;
 use super::change::{MIN_CHANGE, turns};
-use super::linked::{Held, linked};
-use crate::compare::{Run, median};
-use crate::units::{percent, si};
+use super::linked::linked;
+use crate::compare::{Run, mean, median};
+use crate::units::{RelativeChange, Seconds, Share, Shift, percent, si};
 
-/// Commits of the same devices that there must be before the newest.
+/// Commits of the same devices that there must be before the newest: of fewer, one that is far from the
+/// others is a quarter of all.
 pub const BEFORE: usize = 5;
 
-/// Above this modified z-score a value is an outlier.
+/// Above this modified z-score a value is an outlier (Iglewicz and Hoaglin 1993).
 const FAR: f64 = 3.5;
 
-/// Kernels with a smaller share of the time are left alone.
-const SHARE: f64 = 0.01;
+/// Kernels with less than 1 % of the time are left alone: many of them, and one is always far.
+const SHARE: Share = Share::new(0.01);
+
+/// The median absolute deviation, and the mean one, of a normal distribution, in standard deviations: the
+/// constants of the modified z-score (Iglewicz and Hoaglin 1993).
+const MEDIAN_DEVIATION: f64 = 0.6745;
+const STANDARD_OF_MEAN_DEVIATION: f64 = 1.253_314;
+
+/// Scores beyond this only say that the commits before hardly differ.
+const LARGEST_SCORE: f64 = 1000.0;
 
 /// Something of the newest commit that is far from all before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlier {
     /// The kernel; none for the whole run.
     pub kernel: Option<String>,
-    /// Its time now, in seconds.
-    pub time_s: f64,
-    /// The median of the commits before, in seconds.
-    pub usual_s: f64,
+    /// Its time now.
+    pub time_s: Seconds,
+    /// The median of the commits before.
+    pub usual_s: Seconds,
     /// The change as a relative one.
-    pub change: f64,
+    pub change: RelativeChange,
     /// The modified z-score; unbounded where the commits before do not differ.
     pub score: f64,
     /// Commits before that it is held against.
@@ -43,18 +52,18 @@ impl Outlier {
             || "the newest runs take".to_owned(),
             |kernel| format!("one launch of {kernel} takes"),
         );
-        let direction = if self.change < 0.0 { "less" } else { "more" };
-        let score = if self.score < 1000.0 {
+        let direction = if self.change < RelativeChange::ZERO { "less" } else { "more" };
+        let score = if self.score < LARGEST_SCORE {
             format!("modified z-score {:.1}", self.score)
         } else {
             "which hardly differ".to_owned()
         };
         format!(
             "{what} {}, {} {direction} than the median of the {} commits before ({}; {score})",
-            si(self.time_s, "s"),
-            percent(self.change.abs()),
+            si(self.time_s.get(), "s"),
+            percent(self.change.abs().get()),
             self.commits,
-            si(self.usual_s, "s"),
+            si(self.usual_s.get(), "s"),
         )
     }
 }
@@ -71,13 +80,13 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     let mut all = like;
     all.push(last.clone());
     let totals: Vec<Option<f64>> =
-        all.iter().map(|batch| typical(batch, |run| Some(run.measured_s))).collect();
+        all.iter().map(|batch| typical(batch, |run| Some(run.measured_s.get()))).collect();
     let whole = outlier(None, &totals);
     let mut kernels = Vec::new();
     for track in linked(&all) {
-        let times = track.medians(Held::launch_s);
-        let share = track.medians(|measured| Some(measured.share)).pop().flatten();
-        if share.is_some_and(|share| share >= SHARE) {
+        let times = track.medians(|held| held.launch_s().map(Seconds::get));
+        let share = track.medians(|held| Some(held.share.get())).pop().flatten();
+        if share.is_some_and(|share| share >= SHARE.get()) {
             kernels.extend(outlier(Some(track.name.clone()), &times));
         }
     }
@@ -107,22 +116,21 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     let before = &before[if before.len() - since < BEFORE { 0 } else { since }..];
     let usual = median(before)?;
     let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();
-    let mean = away.iter().sum::<f64>() / away.len() as f64;
     // Where half of the values are the same, the mean deviation stands in, as the source advises.
     let unit = match median(&away)? {
-        deviation if deviation > 0.0 => deviation / 0.6745,
-        _ => mean * 1.253_314,
+        deviation if deviation > 0.0 => deviation / MEDIAN_DEVIATION,
+        _ => mean(&away) * STANDARD_OF_MEAN_DEVIATION,
     };
-    let shift = now - usual;
-    let score = if unit > 0.0 { shift.abs() / unit } else { f64::INFINITY };
-    if score <= FAR || shift.abs() < MIN_CHANGE.ln_1p() {
+    let shift = Shift::new(now - usual);
+    let score = if unit > 0.0 { shift.abs().get() / unit } else { f64::INFINITY };
+    if score <= FAR || shift.abs() < MIN_CHANGE.shift() {
         return None;
     }
     Some(Outlier {
         kernel,
-        time_s: now.exp(),
-        usual_s: usual.exp(),
-        change: shift.exp_m1(),
+        time_s: Seconds::new(now.exp()),
+        usual_s: Seconds::new(usual.exp()),
+        change: shift.change(),
         score,
         commits: before.len(),
     })
@@ -130,7 +138,7 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::batches;
+    use super::super::batch::batches;
     use super::super::store::Store;
     use super::super::store::tests::save;
     use super::*;
@@ -152,7 +160,7 @@ mod tests {
         let told = found(&with(1.2));
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].kernel.is_none() && told[1].kernel.as_deref() == Some("gemm"));
-        assert!((told[0].change - 0.2).abs() < 0.01 && told[0].score > 10.0, "{told:?}");
+        assert!((told[0].change.get() - 0.2).abs() < 0.01 && told[0].score > 10.0, "{told:?}");
         assert_eq!(told[0].commits, 6);
         let sentence = told[0].sentence();
         assert!(sentence.starts_with("the newest runs take 1.20 s, 19.9 % more"), "{sentence}");

@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::HistoryError;
-use super::chosen::distinct;
+use super::distinct::distinct;
+use super::error::HistoryError;
+use super::layout::{MARKER, STORE_SCHEMA};
 use super::moment::Moment;
 use crate::compare::Run;
+use crate::units::Seconds;
 
-/// The file that makes a folder a store.
-pub const MARKER: &str = "rooflint-baselines.toml";
+/// Characters of a commit that tell it from every other of a repository, as `git log --oneline` shows.
+const SHORT: usize = 8;
 
-/// Name and major version of the layout.
-pub const STORE_SCHEMA: &str = "rooflint/baselines/1";
+/// Bytes of a name that every file system takes as that of a folder, with room for the rest of the path.
+const LONGEST_NAME: usize = 64;
 
 /// What a baseline is called that is given no name.
 pub const DEFAULT_NAME: &str = "default";
@@ -78,7 +80,7 @@ impl Entry {
 
 /// The first eight characters.
 pub(super) fn short(text: &str) -> &str {
-    text.char_indices().nth(8).map_or(text, |(end, _)| &text[..end])
+    text.char_indices().nth(SHORT).map_or(text, |(end, _)| &text[..end])
 }
 
 #[derive(Deserialize)]
@@ -215,7 +217,7 @@ impl Store {
         let mut known: Vec<(String, String)> = Vec::new();
         for mut run in runs {
             let label = run.label.clone();
-            if run.timed_launches == 0 || run.measured_s <= 0.0 {
+            if run.timed_launches == 0 || run.measured_s <= Seconds::ZERO {
                 return Err(HistoryError::Nothing { label });
             }
             let here = self.entries.iter().filter(|entry| entry.name == name);
@@ -278,7 +280,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
 /// Whether a folder may be called this on every system, and is not hidden.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
-        && name.len() <= 64
+        && name.len() <= LONGEST_NAME
         && !name.starts_with('.')
         && !name.ends_with('.')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
@@ -293,6 +295,7 @@ fn plain(text: &str) -> String {
 pub(super) mod tests {
     use super::*;
     use crate::compare::{RunDevice, RunKernel, RunOrigin, SCHEMA};
+    use crate::units::Share;
 
     /// A kernel with this many seconds in two launches.
     pub(in crate::history) fn kernel(name: &str, seconds: f64) -> RunKernel {
@@ -310,14 +313,17 @@ pub(super) mod tests {
 
     /// A run of kernels on a device.
     pub(in crate::history) fn run(device: &str, kernels: Vec<RunKernel>) -> Run {
-        let total: f64 = kernels.iter().map(|kernel| kernel.measured_s).sum();
+        let total: f64 = kernels.iter().map(|kernel| kernel.measured_s.get()).sum();
         let kernels: Vec<RunKernel> = kernels
             .into_iter()
-            .map(|kernel| RunKernel { share: kernel.measured_s / total, ..kernel })
+            .map(|kernel| RunKernel {
+                share: Share::new(kernel.measured_s.get() / total),
+                ..kernel
+            })
             .collect();
         let launches = kernels.iter().map(|kernel| kernel.launches).sum();
         let names: Vec<String> =
-            kernels.iter().map(|k| format!("{}{:?}", k.name, k.measured_s)).collect();
+            kernels.iter().map(|k| format!("{}{:?}", k.name, k.measured_s.get())).collect();
         let sum = names
             .concat()
             .bytes()
@@ -336,7 +342,7 @@ pub(super) mod tests {
             ceilings: "spec".to_owned(),
             launches,
             timed_launches: launches,
-            measured_s: total,
+            measured_s: Seconds::new(total),
             warmup: 0,
             kernels,
             fingerprint: format!("{sum:016x}{sum:016x}"),

@@ -3,13 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::HistoryError;
 use super::batch::{Batch, batches};
-use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, turns};
-use super::chosen::{Filter, distinct};
+use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_SIDE, turns};
+use super::chosen::Filter;
+use super::distinct::distinct;
+use super::error::HistoryError;
 use super::linked::{Held, Track, linked};
+use super::outlier::typical;
 use super::store::Store;
-use crate::compare::{Run, RunKernel, benjamini_hochberg, median};
+use crate::compare::{Run, benjamini_hochberg, median};
+use crate::units::{Dimension, Factor, Seconds, Share};
 
 /// What is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -28,11 +31,11 @@ pub enum TrendMetric {
 impl TrendMetric {
     /// The unit of its values; a share is between 0 and 1.
     #[must_use]
-    pub const fn unit(self) -> &'static str {
+    pub const fn unit(self) -> Dimension {
         match self {
-            Self::Time | Self::Total => "s",
-            Self::Headroom => "ratio",
-            Self::Share => "share",
+            Self::Time | Self::Total => Dimension::Time,
+            Self::Headroom => Dimension::Factor,
+            Self::Share => Dimension::Share,
         }
     }
 
@@ -50,23 +53,18 @@ impl TrendMetric {
 
     fn of_kernel(self, held: &Held) -> Option<f64> {
         match self {
-            Self::Time => held.launch_s(),
-            Self::Headroom => held.headroom(),
-            Self::Share => Some(held.share),
-            Self::Total => Some(held.time_s),
+            Self::Time => held.launch_s().map(Seconds::get),
+            Self::Headroom => held.headroom().map(Factor::get),
+            Self::Share => Some(held.share.get()),
+            Self::Total => Some(held.time_s.get()),
         }
         .filter(|value| *value > 0.0 && value.is_finite())
     }
 
     fn of_run(self, run: &Run) -> Option<f64> {
         match self {
-            Self::Time | Self::Total => Some(run.measured_s),
-            Self::Headroom => {
-                let judged = || run.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
-                let expected: f64 = judged().filter_map(|kernel| kernel.expected_s).sum();
-                let modelled: f64 = judged().map(|kernel: &RunKernel| kernel.modelled_s).sum();
-                (expected > 0.0).then(|| modelled / expected)
-            }
+            Self::Time | Self::Total => Some(run.measured_s.get()),
+            Self::Headroom => run.headroom().map(Factor::get),
             Self::Share => None,
         }
         .filter(|value| *value > 0.0 && value.is_finite())
@@ -108,7 +106,7 @@ pub struct TrendChange {
     #[serde(flatten)]
     pub step: ChangePoint,
     /// Seconds of a run that it adds (or, below zero, takes away).
-    pub impact_s: f64,
+    pub impact_s: Seconds,
 }
 
 /// The run, or a kernel, from commit to commit.
@@ -121,7 +119,7 @@ pub struct Line {
     /// Framework operator and parameters.
     pub operator: Option<String>,
     /// Share of the time of the newest run that has it.
-    pub share: f64,
+    pub share: Share,
     /// A value per point; none where the kernel does not occur.
     pub values: Vec<Option<Spread>>,
     /// Where it changed, in order.
@@ -135,8 +133,8 @@ pub struct Line {
 impl Line {
     /// The greatest of its steps, in seconds of a run; 0 without.
     #[must_use]
-    pub fn impact(&self) -> f64 {
-        self.changes.iter().map(|change| change.impact_s.abs()).fold(0.0, f64::max)
+    pub fn impact(&self) -> Seconds {
+        self.changes.iter().map(|change| change.impact_s.abs()).fold(Seconds::ZERO, Seconds::max)
     }
 }
 
@@ -156,7 +154,8 @@ pub struct Trend {
     /// What is followed.
     pub metric: TrendMetric,
     /// Unit of the values: `s`, `ratio` or `share`.
-    pub unit: &'static str,
+    #[schemars(with = "String")]
+    pub unit: Dimension,
     /// The commits, the oldest first.
     pub points: Vec<Point>,
     /// The whole run; none where kernels are chosen, and for shares.
@@ -167,8 +166,9 @@ pub struct Trend {
     pub notes: Vec<String>,
 }
 
-/// Kernels with a smaller share of the time are only followed if they are named.
-const SHARE: f64 = 0.01;
+/// Kernels with less than 1 % of the time are only followed if they are named: what they cost is not worth a
+/// look, and among hundreds some change by chance.
+const SHARE: Share = Share::new(0.01);
 
 /// Follows a baseline: the whole run and every kernel with 1 % of the time, or the kernels that a
 /// pattern names.
@@ -245,8 +245,9 @@ fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
 }
 
 /// Share of the time of the newest runs that have it.
-fn share(track: &Track) -> f64 {
-    track.medians(|held| Some(held.share)).into_iter().flatten().next_back().unwrap_or(0.0)
+fn share(track: &Track) -> Share {
+    let shares = track.medians(|held| Some(held.share.get()));
+    Share::new(shares.into_iter().flatten().next_back().unwrap_or(0.0))
 }
 
 fn spread(values: &[f64]) -> Option<Spread> {
@@ -267,14 +268,13 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
     if values.iter().all(Option::is_none) {
         return None;
     }
-    let times =
-        batches.iter().map(|batch| super::outlier::typical(batch, |run| Some(run.measured_s)));
+    let times = batches.iter().map(|batch| typical(batch, |run| Some(run.measured_s.get())));
     let times: Vec<Option<f64>> = times.collect();
     let mut line = Line {
         kernel: None,
         full_name: None,
         operator: None,
-        share: 1.0,
+        share: Share::new(1.0),
         values,
         changes: Vec::new(),
         drift: None,
@@ -298,7 +298,7 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
         drift: None,
         is_judged: false,
     };
-    judge(&mut line, &track.medians(|held| Some(held.time_s)));
+    judge(&mut line, &track.medians(|held| Some(held.time_s.get())));
     line
 }
 
@@ -312,10 +312,10 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
     line.drift = found.drift;
     for step in found.steps {
         let after = there[step.at..step.at + step.values_after].iter();
-        let seconds =
-            median(&after.filter_map(|(at, _)| times[*at]).collect::<Vec<_>>()).unwrap_or(0.0);
+        let seconds = median(&after.filter_map(|(at, _)| times[*at]).collect::<Vec<_>>());
         // The part of the time now that the step made.
-        let impact_s = seconds * (1.0 - step.before / step.after);
+        let part = 1.0 - step.before / step.after;
+        let impact_s = Seconds::new(seconds.unwrap_or(0.0)) * part;
         line.changes.push(TrendChange { point: there[step.at].0, step, impact_s });
     }
 }
@@ -325,15 +325,15 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
 fn control(kernels: &mut [Line]) {
     let mut all: Vec<f64> = Vec::new();
     for line in kernels.iter().filter(|line| line.is_judged) {
-        all.extend(line.changes.iter().map(|change| change.step.p));
+        all.extend(line.changes.iter().map(|change| change.step.p.get()));
         // A kernel without a step was looked at as well.
         all.extend(line.changes.is_empty().then_some(1.0));
     }
     let adjusted = benjamini_hochberg(&all);
-    let passing = all.iter().zip(adjusted).filter(|(_, adjusted)| *adjusted <= MAX_P);
+    let passing = all.iter().zip(adjusted).filter(|(_, adjusted)| *adjusted <= MAX_P.get());
     let limit = passing.map(|(p, _)| *p).fold(f64::NEG_INFINITY, f64::max);
     for line in kernels {
-        line.changes.retain(|change| change.step.p <= limit);
+        line.changes.retain(|change| change.step.p.get() <= limit);
     }
 }
 
@@ -344,7 +344,7 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
             "{} commits are too few to find changes in: at least {ENOUGH} are needed, {} on each \
              side of a change",
             batches.len(),
-            super::change::MIN_SIDE
+            MIN_SIDE
         ));
     }
     if !other_devices.is_empty() {
@@ -381,9 +381,11 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::MARKER;
+    use super::super::store::Entry;
     use super::super::store::tests::{kernel, run};
-    use super::super::store::{Entry, MARKER};
     use super::*;
+    use crate::units::{Probability, RelativeChange};
 
     /// A store with a commit a day: seconds of `a` and of `b`, in two runs each.
     fn made(folder: &std::path::Path, days: &[(f64, f64)]) -> Store {
@@ -429,15 +431,15 @@ mod tests {
         assert_eq!(b.kernel.as_deref(), Some("triton_poi_fused_b_13"));
         let [change] = b.changes.as_slice() else { panic!("{b:?}") };
         assert_eq!((change.point, change.step.values_before), (8, 8));
-        assert!((change.step.change - 0.5).abs() < 0.01, "{change:?}");
-        assert!((change.impact_s - 0.5).abs() < 0.02, "{change:?}");
+        assert!((change.step.change.get() - 0.5).abs() < 0.01, "{change:?}");
+        assert!((change.impact_s.get() - 0.5).abs() < 0.02, "{change:?}");
         // One launch of two.
         assert!((change.step.before - 0.5).abs() < 0.01);
         assert!(a.changes.is_empty());
         // The whole moved by 0.5 of 4 seconds.
         let whole = found.whole.unwrap();
         assert_eq!(whole.changes.len(), 1);
-        assert!((whole.changes[0].step.change - 0.125).abs() < 0.01);
+        assert!((whole.changes[0].step.change.get() - 0.125).abs() < 0.01);
         let spread = whole.values[0].unwrap();
         assert_eq!(spread.runs, 2);
         assert!(spread.least < spread.median && spread.median < spread.greatest);
@@ -500,7 +502,7 @@ mod tests {
             kernel: None,
             full_name: None,
             operator: None,
-            share: 0.1,
+            share: Share::new(0.1),
             values: Vec::new(),
             changes: vec![TrendChange {
                 point: 0,
@@ -508,12 +510,12 @@ mod tests {
                     at: 3,
                     before: 1.0,
                     after: 2.0,
-                    change: 1.0,
-                    p,
+                    change: RelativeChange::new(1.0),
+                    p: Probability::new(p),
                     values_before: 3,
                     values_after: 3,
                 },
-                impact_s: 1.0,
+                impact_s: Seconds::new(1.0),
             }],
             drift: None,
             is_judged: true,

@@ -7,7 +7,7 @@ use super::document::{
 };
 use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
-use crate::compare::{Run, RunKernel, median};
+use crate::compare::{RunKernel, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 
 /// What is in a store, as JSON.
@@ -107,7 +107,7 @@ impl BaselineList<'_> {
             kernels: entry.run.kernels.len(),
             launches: entry.run.launches,
             timed_launches: entry.run.timed_launches,
-            measured_s: entry.run.measured_s,
+            measured_s: entry.run.measured_s.get(),
             rooflint: &entry.run.rooflint,
             fingerprint: &entry.run.fingerprint,
         });
@@ -168,7 +168,7 @@ fn minute(moment: Moment) -> String {
 
 /// The median time of its runs, in seconds.
 fn total(batch: &Batch<'_>) -> Option<f64> {
-    let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s).collect();
+    let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s.get()).collect();
     median(&times)
 }
 
@@ -249,7 +249,7 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
         let launches = count(file.launches, "launch", "launches");
         format!("{} ({}, {launches}{skipped})", file.path, file.format)
     });
-    let headroom = run_headroom(run).map(factor);
+    let headroom = run.headroom().map(|headroom| factor(headroom.get()));
     let rows = [
         ("saved", origin.saved.as_ref().map(|saved| format!("{saved}{age}"))),
         ("commit", origin.commit.clone()),
@@ -258,7 +258,7 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
         ("files", Some(files.collect::<Vec<_>>().join("; "))),
         ("devices", Some(run.device_names().join(", "))),
         ("ceilings", Some(run.ceilings.clone())),
-        ("time", Some(si(run.measured_s, "s"))),
+        ("time", Some(si(run.measured_s.get(), "s"))),
         ("launches", Some(format!("{}, {} with a duration", run.launches, run.timed_launches))),
         (
             "warm-up left out",
@@ -281,12 +281,6 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
     blocks
 }
 
-fn run_headroom(run: &Run) -> Option<f64> {
-    let judged = || run.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
-    let expected: f64 = judged().filter_map(|kernel| kernel.expected_s).sum();
-    (expected > 0.0).then(|| judged().map(|kernel| kernel.modelled_s).sum::<f64>() / expected)
-}
-
 fn kernels(shown: &[RunKernel], style: &Style) -> Table {
     let mut table = Table::new(
         "kernels",
@@ -305,8 +299,8 @@ fn kernels(shown: &[RunKernel], style: &Style) -> Table {
         let operator = kernel.operator.as_ref().map(|operator| format!(" [{operator}]"));
         table.push([
             Cell::text(printable(&format!("{name}{}", operator.unwrap_or_default()))),
-            Cell::Number(kernel.share),
-            Cell::Number(kernel.measured_s),
+            Cell::Number(kernel.share.get()),
+            Cell::time(kernel.measured_s),
             Cell::count(kernel.launches),
             Cell::maybe((kernel.timed > 0).then(|| kernel.mean_s())),
             Cell::maybe(kernel.headroom()),

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::document::{Block, Cell, Column, Document, Form, Table};
 use super::view::{Style, count, printable};
 use super::{Reported, pretty};
-use crate::gate::Calibration;
+use crate::gate::{Alarms, Calibration, Seen};
 
 /// Measured noise, with the floors that it suggests.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +37,9 @@ impl Calibrated<'_> {
     fn lines(self) -> Vec<String> {
         let found = self.0;
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        let alarms = |share: f64| {
-            let all = 2 * found.pairs;
-            format!("{} of {all} ({})", (share * all as f64).round(), percent(share))
+        let alarms = |alarms: &Alarms| {
+            let (all, rate) = (2 * found.pairs, alarms.rate.get());
+            format!("{} of {all} ({})", (rate * all as f64).round(), percent(rate))
         };
         let mut lines = vec![
             format!(
@@ -49,24 +49,22 @@ impl Calibrated<'_> {
             ),
             format!(
                 "all kernels together: {} typically, {} at most",
-                percent(found.common.1),
-                percent(found.common.0)
+                percent(found.common_typical.get()),
+                percent(found.common_largest.get())
             ),
         ];
-        let kernels = |shift: Option<f64>, compared: usize, what: &str| {
-            shift.map(|shift| {
-                format!(
-                    "kernels with {what}: 99 % of {compared} comparisons within {}",
-                    percent(shift)
-                )
+        let kernels = |Seen { held, compared }: Seen, what: &str| {
+            held.map(|shift| {
+                let shift = percent(shift.get());
+                format!("kernels with {what}: 99 % of {compared} comparisons within {shift}")
             })
         };
-        lines.extend(kernels(found.kernel, found.compared.0, "5 launches or more"));
-        lines.extend(kernels(found.few_launches, found.compared.1, "fewer launches"));
-        lines.push(format!("false alarms under the policy as it is: {}", alarms(found.alarms)));
-        lines
-            .push(format!("false alarms with the floors below: {}", alarms(found.alarms_proposed)));
-        for (kernel, times) in found.noisy.iter().take(5) {
+        lines.extend(kernels(found.kernel, "5 launches or more"));
+        lines.extend(kernels(found.few_launches, "fewer launches"));
+        lines.push(format!("false alarms under the policy as it is: {}", alarms(&found.alarms)));
+        let proposed = alarms(&found.alarms_proposed);
+        lines.push(format!("false alarms with the floors below: {proposed}"));
+        for (kernel, times) in found.alarms.noisy.iter().take(5) {
             let times = count(*times as u64, "time", "times");
             lines.push(format!("failed {times} under the policy as it is: {}", printable(kernel)));
         }
@@ -89,15 +87,20 @@ impl Calibrated<'_> {
         ];
         let mut table = Table::new("floors", columns);
         for (floor, comparisons, within, proposed) in [
-            ("kernel", found.compared.0, found.kernel, found.proposed.kernel),
-            ("few-launches", found.compared.1, found.few_launches, found.proposed.few_launches),
-            ("common", found.pairs, Some(found.common.0), found.proposed.common),
+            ("kernel", found.kernel.compared, found.kernel.held, found.proposed.kernel),
+            (
+                "few-launches",
+                found.few_launches.compared,
+                found.few_launches.held,
+                found.proposed.few_launches,
+            ),
+            ("common", found.pairs, Some(found.common_largest), found.proposed.common),
         ] {
             table.push([
                 Cell::text(floor),
                 Cell::count(comparisons as u64),
                 Cell::maybe(within),
-                Cell::Number(proposed),
+                Cell::Number(proposed.get()),
             ]);
         }
         table
@@ -108,7 +111,9 @@ impl Calibrated<'_> {
         let noise = self.0.proposed;
         format!(
             "[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
-            noise.kernel, noise.few_launches, noise.common
+            noise.kernel.get(),
+            noise.few_launches.get(),
+            noise.common.get()
         )
     }
 
@@ -119,16 +124,16 @@ impl Calibrated<'_> {
             "rooflint": env!("CARGO_PKG_VERSION"),
             "runs": found.runs,
             "pairs": found.pairs,
-            "common_largest": found.common.0,
-            "common_typical": found.common.1,
-            "kernel_99_percent": found.kernel,
-            "kernel_comparisons": found.compared.0,
-            "few_launches_99_percent": found.few_launches,
-            "few_launches_comparisons": found.compared.1,
-            "false_alarms": found.alarms,
-            "false_alarms_with_proposed": found.alarms_proposed,
+            "common_largest": found.common_largest,
+            "common_typical": found.common_typical,
+            "kernel_99_percent": found.kernel.held,
+            "kernel_comparisons": found.kernel.compared,
+            "few_launches_99_percent": found.few_launches.held,
+            "few_launches_comparisons": found.few_launches.compared,
+            "false_alarms": found.alarms.rate,
+            "false_alarms_with_proposed": found.alarms_proposed.rate,
             "proposed": found.proposed,
-            "noisy": found.noisy.iter().map(|(kernel, failures)| {
+            "noisy": found.alarms.noisy.iter().map(|(kernel, failures)| {
                 json!({ "kernel": kernel, "failures": failures })
             }).collect::<Vec<_>>(),
         }))

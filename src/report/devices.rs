@@ -228,7 +228,9 @@ fn one(device: &Device) -> Page {
     let measured = device.l2_bandwidth.is_none() && device.achievable.l2.is_some();
     let measured = if measured { " (that of L2 as measured)" } else { "" };
     page.sections.push(Section::new(
-        format!("Peaks (dense unless stated), multiply-adds per clock and SM, ridge points{measured}"),
+        format!(
+            "Peaks (dense unless stated), multiply-adds per clock and SM, ridge points{measured}"
+        ),
         vec![Block::Table(peaks(device))],
     ));
     page.title("Reached by published benchmarks");

@@ -19,29 +19,31 @@
 //! let nonsense = Bytes::new(1.0) + Seconds::new(1.0);
 //! ```
 
+mod dimension;
+mod relative;
 mod shown;
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use dimension::Dimension;
+pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{change, change_interval, digits, factor, percent, si};
 
-macro_rules! quantity {
-    ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize, JsonSchema)]
-        #[serde(transparent)]
-        #[schemars(inline)]
-        pub struct $name(f64);
+/// What every newtype around a number has; in schemas it is the number.
+macro_rules! number {
+    ($name:ident) => {
+        impl From<$name> for f64 {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
 
         impl $name {
             /// Zero of this quantity.
             pub const ZERO: Self = Self(0.0);
-            /// Symbol of the SI unit the value is held in.
-            pub const UNIT: &'static str = $unit;
 
             /// Wraps a value that is already in the base unit.
             #[must_use]
@@ -66,6 +68,50 @@ macro_rules! quantity {
             pub fn min(self, other: Self) -> Self {
                 Self(self.0.min(other.0))
             }
+
+            /// Its size, whatever the sign.
+            #[must_use]
+            pub const fn abs(self) -> Self {
+                Self(self.0.abs())
+            }
+
+            /// An order of all values, undefined ones too.
+            #[must_use]
+            pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.0.total_cmp(&other.0)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                f64::json_schema(generator)
+            }
+        }
+    };
+}
+
+use number;
+
+macro_rules! quantity {
+    ($($(#[$doc:meta])* $name:ident, $unit:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(f64);
+
+        number!($name);
+
+        impl $name {
+            /// Symbol of the SI unit the value is held in.
+            pub const UNIT: &'static str = $unit;
         }
 
         impl Add for $name {

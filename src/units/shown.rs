@@ -2,7 +2,7 @@
 
 /// A number with three significant digits and an SI prefix: `1.23 ms`, `812 GB/s`.
 #[must_use]
-pub fn si(value: f64, unit: &str) -> String {
+pub fn si(value: impl Into<f64>, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 10] = [
         (1e18, "E"),
         (1e15, "P"),
@@ -15,6 +15,7 @@ pub fn si(value: f64, unit: &str) -> String {
         (1e-6, "µ"),
         (1e-9, "n"),
     ];
+    let value = value.into();
     if value == 0.0 {
         return format!("0 {unit}");
     }
@@ -47,27 +48,28 @@ pub fn digits(value: f64) -> String {
 
 /// A share of the whole.
 #[must_use]
-pub fn percent(share: f64) -> String {
-    let percent = share * 100.0;
+pub fn percent(share: impl Into<f64>) -> String {
+    let percent = share.into() * 100.0;
     if percent != 0.0 && percent < 0.05 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
 /// A factor such as headroom; beyond four digits it only says that something is off.
 #[must_use]
-pub fn factor(value: f64) -> String {
+pub fn factor(value: impl Into<f64>) -> String {
+    let value = value.into();
     if value >= 9999.5 { ">9999 ×".to_owned() } else { format!("{} ×", digits(value)) }
 }
 
 /// A relative change with its sign: `+12.3 %`.
 #[must_use]
-pub fn change(relative: f64) -> String {
-    format!("{} %", signed(relative * 100.0))
+pub fn change(relative: impl Into<f64>) -> String {
+    format!("{} %", signed(relative.into() * 100.0))
 }
 
 /// The ends of an interval of relative changes: `[+10.1, +14.0] %`.
 #[must_use]
-pub fn change_interval(low: f64, high: f64) -> String {
-    format!("[{}, {}] %", signed(low * 100.0), signed(high * 100.0))
+pub fn change_interval(low: impl Into<f64>, high: impl Into<f64>) -> String {
+    format!("[{}, {}] %", signed(low.into() * 100.0), signed(high.into() * 100.0))
 }
 
 /// Three digits and a sign, which nothing that is shown as zero has.

@@ -151,3 +151,27 @@ fn every_form_of_a_run_equals_every_other_form() {
         }
     }
 }
+
+/// The waiver of the configuration, two years after it expired.
+#[test]
+fn a_waiver_that_expired_is_named_by_gate_and_diff_as_by_analyze() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::copy(demo(), at.join("run.csv")).unwrap();
+    std::fs::copy(demo(), at.join("main.csv")).unwrap();
+    let policy = "[[gate.bound]]\nname = \"t\"\nmetric = \"total\"\nmax = \"50ms\"\n";
+    let note =
+        "the waiver for \"transpose_naive*\" expired on 2024-01-31: replaced in the next release";
+    let told = |config: String, arguments: &[&str]| {
+        std::fs::write(at.join("rooflint.toml"), config).unwrap();
+        let run = rooflint(at, arguments);
+        assert_eq!(run.code, 0, "{arguments:?}: {}{}", run.out, run.err);
+        // Lines are wrapped.
+        run.out.split_whitespace().collect::<Vec<_>>().join(" ").matches(note).count()
+    };
+    for arguments in [&["run.csv"][..], &["gate", "run.csv"], &["diff", "main.csv", "run.csv"]] {
+        let expired = CONFIG.replace("2999-01-31", "2024-01-31");
+        assert_eq!(told(format!("{expired}\n{policy}"), arguments), 1, "{arguments:?}");
+        assert_eq!(told(format!("{CONFIG}\n{policy}"), arguments), 0, "{arguments:?}");
+    }
+}

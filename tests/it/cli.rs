@@ -316,7 +316,9 @@ fn devices_are_listed_and_shown_with_their_sources() {
     let known = rooflint::catalog::Catalog::builtin().names().unwrap().len();
     assert!(list.lines().count() > known, "{}", list.lines().count());
     let one = run(&["devices", "H100 SXM5 80GB"]).stdout;
-    for part in ["  989.4 TFLOP/s        2048  295.2 FLOP/B  117.4 FLOP/B  ", "FMA/clk/SM", "whitepaper"] {
+    for part in
+        ["  989.4 TFLOP/s        2048  295.2 FLOP/B  117.4 FLOP/B  ", "FMA/clk/SM", "whitepaper"]
+    {
         assert!(one.contains(part), "{part}: {one}");
     }
     // 312 TFLOP/s over 5120 B/clock × 1.41 GHz; 181 TFLOP/s over 5104 GB/s that were measured.

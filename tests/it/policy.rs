@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rooflint::config::Config;
-use rooflint::gate::Policy;
+use rooflint::gate::{Limit, Policy};
 use serde_json::Value;
 
 fn file(path: &str) -> String {
@@ -154,9 +154,9 @@ fn the_page_has_every_key_and_the_defaults() {
     let own = &read.limits[default.limits.len()..];
     for (own, default) in own.iter().zip(&default.limits) {
         // Units are multiplied: the last digit may differ.
-        let least = (own.at_least.unwrap_or(1.0), default.at_least.unwrap_or(1.0));
-        assert!((least.0 / least.1 - 1.0).abs() < 1e-12);
-        let own = rooflint::gate::Limit { at_least: default.at_least, ..own.clone() };
+        let least = |limit: &Limit| limit.at_least.map_or(1.0, |least| least.value);
+        assert!((least(own) / least(default) - 1.0).abs() < 1e-12);
+        let own = Limit { at_least: default.at_least, ..own.clone() };
         assert_eq!(own, *default);
     }
     assert_eq!(own.len(), default.limits.len());

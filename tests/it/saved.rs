@@ -215,7 +215,7 @@ fn a_report_is_the_run_it_was_made_from_without_its_samples() {
             (run.launches, run.kernels.len()),
             "{shown}"
         );
-        assert!((saved.measured_s - run.measured_s).abs() <= 1e-12 * run.measured_s, "{shown}");
+        assert!((saved.measured_s - run.measured_s).abs() <= run.measured_s * 1e-12, "{shown}");
         let by_name = |run: &Run| {
             let mut all: Vec<_> = run
                 .kernels
@@ -223,8 +223,11 @@ fn a_report_is_the_run_it_was_made_from_without_its_samples() {
                 .map(|one| {
                     let near = |value: f64| format!("{value:.9e}");
                     let names = (one.full_name.clone(), one.operator.clone(), one.category.clone());
-                    let times =
-                        (near(one.measured_s), one.expected_s.map(near), one.headroom().map(near));
+                    let times = (
+                        near(one.measured_s.get()),
+                        one.expected_s.map(|time| near(time.get())),
+                        one.headroom().map(|headroom| near(headroom.get())),
+                    );
                     let work =
                         (one.bytes, one.flops, one.fp64_flops, one.launches, one.findings.len());
                     format!("{names:?} {:?} {times:?} {work:?}", (one.grid, one.block, one.device))

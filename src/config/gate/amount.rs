@@ -1,8 +1,11 @@
 //! Amounts of a policy: shares, times, bytes, operations and counts, with the units people write.
 
+use crate::config::error::ConfigError;
+use crate::config::limits;
+use crate::config::place::Place;
 use crate::config::wire::{Amount, Spanned};
-use crate::config::{ConfigError, Place, limits};
-use crate::gate::Metric;
+use crate::gate::{Metric, Value};
+use crate::units::{Dimension, RelativeChange, Share};
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,16 +25,26 @@ pub(super) enum Unit {
 impl Unit {
     /// The unit of a metric's values; none where only its change has a meaning.
     pub(super) fn of(metric: Metric) -> Option<Self> {
-        Some(match metric {
-            Metric::Time | Metric::Recoverable | Metric::Total => Self::Time,
-            Metric::Share => Self::Share,
-            Metric::Roof => Self::Roof,
-            Metric::Headroom => Self::Ratio,
-            Metric::Bytes => Self::Bytes,
-            Metric::Flops | Metric::Fp64 => Self::Operations,
-            Metric::Findings | Metric::Launches => Self::Count,
-            Metric::CommonShift | Metric::Presence => return None,
+        Some(match metric.dimension()? {
+            Dimension::Time => Self::Time,
+            Dimension::Bytes => Self::Bytes,
+            Dimension::Operations => Self::Operations,
+            Dimension::Factor => Self::Ratio,
+            Dimension::Share if metric == Metric::Roof => Self::Roof,
+            Dimension::Share => Self::Share,
+            Dimension::Count => Self::Count,
         })
+    }
+
+    const fn dimension(self) -> Dimension {
+        match self {
+            Self::Share | Self::Roof => Dimension::Share,
+            Self::Ratio => Dimension::Factor,
+            Self::Time => Dimension::Time,
+            Self::Bytes => Dimension::Bytes,
+            Self::Operations => Dimension::Operations,
+            Self::Count => Dimension::Count,
+        }
     }
 
     /// How such an amount is written.
@@ -47,7 +60,8 @@ impl Unit {
         }
     }
 
-    /// The greatest plain number, which is not likelier to be a percentage.
+    /// The greatest plain number, which is not likelier to be a percentage: nothing is twice as fast as its
+    /// roof.
     fn greatest_plain(self) -> f64 {
         match self {
             Self::Share => 1.0,
@@ -144,13 +158,33 @@ impl Place<'_> {
         unit.read(&value.get_ref().0).map_err(|why| self.no_amount(key, value, &why, unit))
     }
 
+    /// The same, knowing its unit.
+    pub(super) fn value(
+        &self,
+        key: &str,
+        value: &Spanned<Amount>,
+        unit: Unit,
+    ) -> Result<Value, ConfigError> {
+        let number = self.amount(key, value, unit)?;
+        Ok(Value { value: number, unit: unit.dimension() })
+    }
+
     /// A share from 0 to less than 1.
-    pub(super) fn share(&self, key: &str, value: &Spanned<Amount>) -> Result<f64, ConfigError> {
+    pub(super) fn share(&self, key: &str, value: &Spanned<Amount>) -> Result<Share, ConfigError> {
         let share = self.amount(key, value, Unit::Share)?;
         if share >= 1.0 {
             return Err(self.no_amount(key, value, "it must be less than 1", Unit::Share));
         }
-        Ok(share)
+        Ok(Share::new(share))
+    }
+
+    /// A relative change from 0 to less than 1.
+    pub(super) fn change(
+        &self,
+        key: &str,
+        value: &Spanned<Amount>,
+    ) -> Result<RelativeChange, ConfigError> {
+        self.share(key, value).map(|share| RelativeChange::new(share.get()))
     }
 
     pub(super) fn no_amount(

@@ -5,10 +5,12 @@ use serde::Deserialize;
 
 use super::amount::Unit;
 use super::selector::is_of_run;
+use crate::config::error::ConfigError;
+use crate::config::place::Place;
 use crate::config::wire::{Amount, CategoryKey, Spanned};
-use crate::config::{ConfigError, Place};
 use crate::gate::{Action, Bound, Metric};
 use crate::rules::{Custom, Severity};
+use crate::units::Share;
 
 /// What must hold in any run, without a baseline.
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +65,7 @@ impl Place<'_> {
         let Some(unit) = Unit::of(metric) else { return Err(self.unbound(metric, &wire.metric)) };
         let selector = self.selector([wire.kernel, wire.operator, wire.category], Some(metric))?;
         let amount = |key: &str, value: Option<&Spanned<Amount>>| {
-            value.map(|value| self.amount(key, value, unit)).transpose()
+            value.map(|value| self.value(key, value, unit)).transpose()
         };
         let (min, max) = (amount("min", wire.min.as_ref())?, amount("max", wire.max.as_ref())?);
         match (min, max, &wire.max) {
@@ -71,14 +73,14 @@ impl Place<'_> {
                 let message = format!("the bound {name:?} allows everything");
                 return Err(self.wrong(&wire.name.span(), message, "add min, max or both"));
             }
-            (Some(least), Some(most), Some(value)) if least > most => {
+            (Some(least), Some(most), Some(value)) if least.value > most.value => {
                 let why = "it is below min, and nothing lies between";
                 return Err(self.no_amount("max", value, why, unit));
             }
             _ => {}
         }
         let min_share = match &wire.min_share {
-            None => 0.0,
+            None => Share::ZERO,
             Some(share) if is_of_run(metric) => return Err(self.whole_share(metric, share)),
             Some(share) => self.share("min-share", share)?,
         };

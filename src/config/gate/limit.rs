@@ -5,10 +5,12 @@ use serde::Deserialize;
 
 use super::amount::Unit;
 use super::selector::is_of_run;
+use crate::config::error::ConfigError;
+use crate::config::place::Place;
 use crate::config::wire::{Amount, CategoryKey, Spanned};
-use crate::config::{ConfigError, Place};
 use crate::gate::{Action, Limit, Metric};
 use crate::rules::Severity;
+use crate::units::RelativeChange;
 
 /// How much a metric may change against the baseline; of those that fit a kernel and a metric, the last
 /// holds.
@@ -51,8 +53,8 @@ impl Place<'_> {
         let action = self.action("action", wire.action.as_ref(), Action::Fail)?;
         let worse = match &wire.worse {
             Some(worse) => self.worse(metric, worse)?,
-            None if action == Action::None => f64::INFINITY,
-            None if metric == Metric::Findings => 0.0,
+            None if action == Action::None => RelativeChange::new(f64::INFINITY),
+            None if metric == Metric::Findings => RelativeChange::ZERO,
             None => {
                 let message =
                     format!("the limit on {} does not say how much is allowed", metric.key());
@@ -62,7 +64,7 @@ impl Place<'_> {
         };
         let at_least = match (&wire.at_least, Unit::of(metric)) {
             (None, _) => None,
-            (Some(least), Some(unit)) => Some(self.amount("at-least", least, unit)?),
+            (Some(least), Some(unit)) => Some(self.value("at-least", least, unit)?),
             (Some(least), None) => {
                 let message = format!("{} has no size, only a change", metric.key());
                 return Err(self.wrong(&least.span(), message, "leave out at-least"));
@@ -77,14 +79,18 @@ impl Place<'_> {
         Ok(Limit { metric, selector, worse, at_least, min_share, severity, action })
     }
 
-    fn worse(&self, metric: Metric, value: &Spanned<Amount>) -> Result<f64, ConfigError> {
+    fn worse(
+        &self,
+        metric: Metric,
+        value: &Spanned<Amount>,
+    ) -> Result<RelativeChange, ConfigError> {
         let worse = self.amount("worse", value, Unit::Share)?;
         // The others grow when they get worse, and know no end.
         if metric == Metric::Roof && worse >= 1.0 {
             let why = "a share of the roof cannot fall by more than all of itself";
             return Err(self.no_amount("worse", value, why, Unit::Share));
         }
-        Ok(worse)
+        Ok(RelativeChange::new(worse))
     }
 
     /// The severity of findings; other metrics have none.

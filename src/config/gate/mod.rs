@@ -10,17 +10,19 @@ mod tests;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::wire::{Amount, Spanned};
-use super::{ConfigError, Place};
 use crate::compare::Noise;
+use crate::config::error::ConfigError;
+use crate::config::place::Place;
+use crate::config::wire::{Amount, Spanned};
 use crate::gate::{Action, Policy};
 use crate::rules::Custom;
+use crate::units::{Factor, Probability, Seconds, Share};
 use amount::Unit;
 
 /// Versions of the table that can be read.
 const VERSIONS: [i64; 1] = [1];
 
-/// Years beyond which no baseline is kept.
+/// Days after which a baseline is old at the latest: a hundred years.
 const OLDEST_DAYS: u32 = 36_500;
 
 /// What a team allows a change to do to its kernels.
@@ -132,8 +134,9 @@ pub(super) fn read(
         policy.max_age_days = place.days(age)?;
     }
     if let Some(rate) = &wire.false_discovery {
-        policy.false_discovery = place.share("false-discovery", rate)?;
-        if policy.false_discovery == 0.0 {
+        let share = place.share("false-discovery", rate)?;
+        policy.false_discovery = Probability::new(share.get());
+        if share == Share::ZERO {
             let why = "without any false discovery nothing could be found";
             return Err(place.no_amount("false-discovery", rate, why, Unit::Share));
         }
@@ -171,33 +174,34 @@ impl Place<'_> {
     fn noise(&self, wire: &NoiseWire) -> Result<Noise, ConfigError> {
         let mut noise = Noise::default();
         if let Some(kernel) = &wire.kernel {
-            noise.kernel = self.share("kernel", kernel)?;
+            noise.kernel = self.change("kernel", kernel)?;
             // Few launches are never quieter than many.
             noise.few_launches = noise.few_launches.max(noise.kernel);
         }
         if let Some(few) = &wire.few_launches {
-            noise.few_launches = self.share("few-launches", few)?;
+            noise.few_launches = self.change("few-launches", few)?;
             if noise.few_launches < noise.kernel {
-                let why = format!("few launches are never quieter than many, at {}", noise.kernel);
+                let many = noise.kernel.get();
+                let why = format!("few launches are never quieter than many, at {many}");
                 return Err(self.no_amount("few-launches", few, &why, Unit::Share));
             }
         }
         if let Some(common) = &wire.common {
-            noise.common = self.share("common", common)?;
+            noise.common = self.change("common", common)?;
         }
         if let Some(timer) = &wire.timer {
-            noise.timer_s = self.amount("timer", timer, Unit::Time)?;
+            noise.timer_s = Seconds::new(self.amount("timer", timer, Unit::Time)?);
         }
         Ok(noise)
     }
 
-    fn factor(&self, value: &Spanned<Amount>) -> Result<f64, ConfigError> {
+    fn factor(&self, value: &Spanned<Amount>) -> Result<Factor, ConfigError> {
         let factor = self.amount("implausible-factor", value, Unit::Ratio)?;
         if factor <= 1.0 {
             let why = "every improvement would be implausible";
             return Err(self.no_amount("implausible-factor", value, why, Unit::Ratio));
         }
-        Ok(factor)
+        Ok(Factor::new(factor))
     }
 
     /// Days as a number, or with a unit: `90d`, `12w`.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::config::error::ConfigError;
+use crate::config::place::Place;
 use crate::config::wire::{CategoryKey, Day, Spanned};
-use crate::config::{ConfigError, Place};
 use crate::gate::{CodePlace, GateWaiver, Metric, Selector};
 use crate::taxonomy::Category;
 

@@ -1,8 +1,9 @@
 //! What the policy says in `rooflint.toml`, and what is wrong with it.
 
 use crate::config::Config;
-use crate::gate::{Action, Metric, Policy, Selector};
+use crate::gate::{Action, Bound, Metric, Policy, Selector, Value};
 use crate::rules::Severity;
+use crate::units::{Bytes, RelativeChange, Seconds, Share};
 
 fn policy(text: &str) -> Policy {
     Config::parse("rooflint.toml", text).unwrap().gate
@@ -28,18 +29,21 @@ fn the_table_itself_is_read() {
     let actions = [read.new, read.vanished, read.ambiguous, read.incomparable];
     assert_eq!(actions, [Action::Fail, Action::None, Action::Inconclusive, Action::Notice]);
     assert_eq!((read.implausible, read.incomplete), (Action::Fail, Action::Warn));
-    assert_eq!((read.listed_share, read.implausible_factor), (0.01, 5.0));
-    assert_eq!((read.max_age_days, read.false_discovery), (14, 0.01));
+    assert_eq!((read.listed_share.get(), read.implausible_factor.get()), (0.01, 5.0));
+    assert_eq!((read.max_age_days, read.false_discovery.get()), (14, 0.01));
     assert_eq!(read.required, ["*gemm*", "softmax"]);
     let noise = read.noise;
-    assert_eq!((noise.kernel, noise.few_launches, noise.common), (0.02, 0.08, 0.05));
-    assert_eq!(noise.timer_s, 1e-6);
+    assert_eq!(
+        [noise.kernel, noise.few_launches, noise.common].map(RelativeChange::get),
+        [0.02, 0.08, 0.05]
+    );
+    assert_eq!(noise.timer_s.get(), 1e-6);
     assert_eq!(read.limits, Policy::default().limits);
     for (age, days) in [("\"90d\"", 90), ("30", 30), ("\"12 w\"", 84)] {
         assert_eq!(policy(&format!("[gate]\nmax-age = {age}\n")).max_age_days, days);
     }
     // Few launches are never quieter than many, also where only one of the two is given.
-    assert_eq!(policy("[gate.noise]\nkernel = 0.2\n").noise.few_launches, 0.2);
+    assert_eq!(policy("[gate.noise]\nkernel = 0.2\n").noise.few_launches.get(), 0.2);
 }
 
 #[test]
@@ -55,18 +59,21 @@ fn limits_come_after_the_defaults() {
     let all = policy(text).limits;
     let (defaults, own) = all.split_at(Policy::default().limits.len());
     assert_eq!(defaults, Policy::default().limits);
-    assert_eq!((own[0].metric, own[0].worse), (Metric::Time, 0.02));
-    assert_eq!((own[0].at_least, own[0].min_share), (Some(1e-6), Some(0.01)));
+    assert_eq!((own[0].metric, own[0].worse.get()), (Metric::Time, 0.02));
+    assert_eq!(
+        (own[0].at_least, own[0].min_share),
+        (Some(Seconds::new(1e-6).into()), Some(Share::new(0.01)))
+    );
     assert_eq!(own[0].selector.kernel.as_deref(), Some("*gemm*"));
     assert_eq!((own[0].action, own[1].action), (Action::Fail, Action::Warn));
-    assert_eq!(own[1].at_least, Some(1_048_576.0));
-    assert_eq!((own[2].worse, own[2].severity), (0.0, Some(Severity::High)));
+    assert_eq!(own[1].at_least, Some(Bytes::new(1_048_576.0).into()));
+    assert_eq!((own[2].worse.get(), own[2].severity), (0.0, Some(Severity::High)));
     // Switched off: nothing is worse than that.
-    assert_eq!((own[3].worse, own[3].action), (f64::INFINITY, Action::None));
+    assert_eq!((own[3].worse.get(), own[3].action), (f64::INFINITY, Action::None));
     assert_eq!(own[3].selector.category.as_deref(), Some("communication"));
     assert_eq!(own[4].selector.operator.as_deref(), Some("aten::*"));
-    assert_eq!(own[5].worse, 3.0);
-    assert!((own[6].at_least.unwrap() / 1e-5 - 1.0).abs() < 1e-12);
+    assert_eq!(own[5].worse.get(), 3.0);
+    assert!((own[6].at_least.unwrap().value / 1e-5 - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -84,7 +91,9 @@ fn bounds_waivers_and_places_are_read() {
         [[gate.code]]\nkernel = \"my_*\"\nfile = \"kernels/my.cu\"\nline = 42\n\
         [[gate.code]]\noperator = \"aten::mm\"\nfile = \"model.py\"\n";
     let read = policy(text);
-    let bounds: Vec<_> = read.bounds.iter().map(|one| (one.min, one.max, one.action)).collect();
+    let number = |value: Option<Value>| value.map(|value| value.value);
+    let of = |one: &Bound| (number(one.min), number(one.max), one.action);
+    let bounds: Vec<_> = read.bounds.iter().map(of).collect();
     assert_eq!(
         bounds[..3],
         [
@@ -93,7 +102,7 @@ fn bounds_waivers_and_places_are_read() {
             (None, Some(1.03), Action::Warn)
         ]
     );
-    assert_eq!((read.bounds[0].min_share, read.bounds[1].min_share), (0.01, 0.0));
+    assert_eq!([0, 1].map(|at| read.bounds[at].min_share.get()), [0.01, 0.0]);
     assert_eq!(read.bounds[3].rule.as_deref(), Some("register-spills"));
     assert_eq!(read.bounds[3].severity, Some(Severity::Medium));
     assert_eq!((bounds[4].0, bounds[4].1), (Some(1e-3), Some(12e-3)));

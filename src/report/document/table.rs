@@ -125,8 +125,8 @@ impl Cell {
 
     /// A number, or missing.
     #[must_use]
-    pub fn maybe(value: Option<f64>) -> Self {
-        value.map_or(Self::Missing, Self::Number)
+    pub fn maybe(value: Option<impl Into<f64>>) -> Self {
+        value.map_or(Self::Missing, |value| Self::Number(value.into()))
     }
 
     /// A whole number.

@@ -10,10 +10,11 @@ use serde::Serialize;
 use super::policy::PolicyDocument;
 use super::{GateOutput, GateReport, places};
 use crate::compare::{
-    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Side, percent,
+    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Side,
 };
 use crate::gate::{Check, Guess, Outcome, Verdict};
 use crate::report::view::Style;
+use crate::units::{Factor, Probability, RelativeChange, Shift};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "json",
@@ -54,7 +55,7 @@ struct Document<'a> {
     /// What may have become of new and vanished kernels: never used for a verdict.
     guesses: &'a [Guess],
     /// The slowdown that would have been seen in kernels with half of the time, as a relative change.
-    detectable_change: Option<f64>,
+    detectable_change: Option<RelativeChange>,
     /// What the policy allows.
     policy: PolicyDocument<'a>,
     /// How it was judged, in sentences.
@@ -89,12 +90,12 @@ struct ComparisonDocument<'a> {
     /// Order in which runs were taken; `null` where it was not declared.
     order: Option<&'a str>,
     /// How much more work the current runs hold, as a ratio.
-    work_ratio: f64,
+    work_ratio: Factor,
     /// The whole run, for the same amount of work.
     total: ShiftDocument<'a>,
     /// The same with every launch taken for a typical one of its kernel, as a logarithm: only for one
     /// run a side.
-    total_typical_shift: Option<f64>,
+    total_typical_shift: Option<Shift>,
     /// What all kernels share.
     common: &'a Common,
     /// Kernels of both sides, those with most time first.
@@ -115,11 +116,11 @@ struct ComparisonDocument<'a> {
 #[derive(Serialize, JsonSchema)]
 struct ShiftDocument<'a> {
     /// The shift as a relative change; `null` where it has no bounds.
-    change: Option<f64>,
+    change: Option<RelativeChange>,
     /// Lower end of its interval.
-    low_change: Option<f64>,
+    low_change: Option<RelativeChange>,
     /// Upper end of its interval.
-    high_change: Option<f64>,
+    high_change: Option<RelativeChange>,
     /// The same on the logarithmic scale, with counts and spreads.
     evidence: &'a Evidence,
 }
@@ -145,13 +146,13 @@ struct ChangeDocument<'a> {
     /// Why there is no shift.
     missing: Option<&'a str>,
     /// What more or fewer launches add, as a logarithm.
-    launches_shift: f64,
+    launches_shift: Shift,
     /// In SM cycles; `null` where a side has no clocks.
     cycles: Option<ShiftDocument<'a>>,
     /// Shift of the mean launch, as a logarithm.
-    mean_shift: Option<f64>,
+    mean_shift: Option<Shift>,
     /// Probability of ranks so different by chance, were launches independent: it decides nothing.
-    p_launches: Option<f64>,
+    p_launches: Option<Probability>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -236,7 +237,7 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
 }
 
 fn shift(evidence: &Evidence) -> ShiftDocument<'_> {
-    let relative = |shift: f64| Some(percent(shift)).filter(|change| change.is_finite());
+    let relative = |shift: Shift| Some(shift.change()).filter(|change| change.get().is_finite());
     ShiftDocument {
         change: relative(evidence.shift),
         low_change: evidence.low.and_then(relative),

@@ -13,6 +13,7 @@ use super::{GateOutput, GateReport, view};
 use crate::gate::{Action, Check, Outcome, Subject, Value, Verdict};
 use crate::model::elide;
 use crate::report::view::{Style, printable};
+use crate::units::{Dimension, Probability, RelativeChange, Seconds, Share};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "junit",
@@ -128,7 +129,7 @@ fn status(report: &GateReport<'_>, check: &Check) -> TestCaseStatus {
 }
 
 fn seconds(value: Option<Value>) -> Option<f64> {
-    let value = value.filter(|value| value.unit == "s")?.value;
+    let value = value.filter(|value| value.unit == Dimension::Time)?.value;
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
@@ -144,18 +145,20 @@ fn properties(check: &Check) -> Vec<(String, String)> {
         all.push(("kernel".to_owned(), full_name.clone()));
     }
     for (side, value) in [("before", check.before), ("now", check.after)] {
-        all.extend(value.map(|value| (format!("{side}_{}", value.unit), value.value.to_string())));
+        all.extend(
+            value.map(|value| (format!("{side}_{}", value.unit.key()), value.value.to_string())),
+        );
     }
     let [low, high] = check.interval.map_or([None, None], |[low, high]| [Some(low), Some(high)]);
     for (name, value) in [
-        ("change", check.change),
-        ("change_low", low),
-        ("change_high", high),
-        ("confidence", check.confidence),
-        ("limit", check.limit),
-        ("noise", check.noise),
-        ("diff_s", check.delta_s),
-        ("share", check.share),
+        ("change", check.change.map(RelativeChange::get)),
+        ("change_low", low.map(RelativeChange::get)),
+        ("change_high", high.map(RelativeChange::get)),
+        ("confidence", check.confidence.map(Probability::get)),
+        ("limit", check.limit.map(f64::from)),
+        ("noise", check.noise.map(RelativeChange::get)),
+        ("diff_s", check.delta_s.map(Seconds::get)),
+        ("share", check.share.map(Share::get)),
     ] {
         all.extend(value.map(|value| (name.to_owned(), value.to_string())));
     }

@@ -13,6 +13,7 @@ use super::numbers::{change, printable};
 use super::view::Style;
 use super::{Format, Reported};
 use crate::gate::{Action, Check, Decision, Metric, Outcome, Policy, Subject, Verdict};
+use crate::units::{RelativeChange, Seconds};
 
 /// What a gate decided, with what its outputs need beside it.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +126,10 @@ impl GateReport<'_> {
                 matches!(check.subject, Subject::Kernel { .. }) && check.change.is_some()
             })
             .collect();
-        let moved = |check: &Check| check.delta_s.or(check.change).unwrap_or(0.0).abs();
+        let moved = |check: &Check| {
+            let change = check.change.map(RelativeChange::get);
+            check.delta_s.map(Seconds::get).or(change).unwrap_or(0.0).abs()
+        };
         all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
         let shown = all.len().min(KERNELS);
         let title = format!("Kernels, by how much they moved{}", first_of(shown, all.len()));

@@ -1,27 +1,28 @@
 //! What text and Markdown share: words, numbers, columns, order.
 
 use super::GateReport;
-use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side, percent as relative};
-use crate::gate::{Action, Check, Metric, Outcome, Subject, Value, Verdict};
+use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side};
+use crate::gate::{Action, Allowed, Check, Metric, Outcome, Subject, Value, Verdict};
 use crate::report::document::{Cell, Column, Fact, Form, Table, Tone};
 use crate::report::numbers::{change, change_interval, count_of};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
+use crate::units::Dimension;
 
 /// A limit as it is written in a policy: `+5 %`, not `+5.00 %`.
 fn limit(check: &Check) -> Option<String> {
-    let limit = check.limit?;
-    // Without a change, the limit is a bound in the unit of what is bounded.
-    if check.change.is_none() {
-        let known = check.after.or(check.before)?;
-        let side = match check.verdict {
-            Verdict::Violation if known.value < limit => "≥",
-            Verdict::Violation => "≤",
-            _ => "",
-        };
-        let bound = value(Value { value: limit, unit: known.unit });
-        return Some(format!("{side}{bound}"));
-    }
-    let shown = change(limit);
+    let worse = match check.limit? {
+        Allowed::Change(worse) => worse,
+        Allowed::Bound(bound) => {
+            let known = check.after.or(check.before)?;
+            let side = match check.verdict {
+                Verdict::Violation if known.value < bound.value => "≥",
+                Verdict::Violation => "≤",
+                _ => "",
+            };
+            return Some(format!("{side}{}", value(bound)));
+        }
+    };
+    let shown = change(worse);
     let number = shown.trim_end_matches(" %");
     let number = if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')
@@ -34,10 +35,12 @@ fn limit(check: &Check) -> Option<String> {
 /// A value with its unit.
 pub(super) fn value(value: Value) -> String {
     match value.unit {
-        "s" | "B" | "FLOP" => si(value.value, value.unit),
-        "ratio" => factor(value.value),
-        "share" => percent(value.value),
-        _ => count_of(value.value),
+        Dimension::Time | Dimension::Bytes | Dimension::Operations => {
+            si(value.value, value.unit.key())
+        }
+        Dimension::Factor => factor(value.value),
+        Dimension::Share => percent(value.value),
+        Dimension::Count => count_of(value.value),
     }
 }
 
@@ -78,7 +81,7 @@ pub(super) fn device(check: &Check) -> String {
 pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     // One unit in the header, if nothing but times stands below it.
     let mut values = checks.iter().flat_map(|check| [check.before, check.after]).flatten();
-    let only_times = values.all(|value| value.unit == "s");
+    let only_times = values.all(|value| value.unit == Dimension::Time);
     let form = if only_times { Form::Time } else { Form::Digits };
     let mut table = Table::new(
         "checks",
@@ -110,7 +113,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
             known(check.before),
             known(check.after),
             Cell::maybe(check.change),
-            check.interval.map_or(Cell::Missing, |[low, high]| Cell::Ends(low, high)),
+            check.interval.map_or(Cell::Missing, |[low, high]| Cell::Ends(low.get(), high.get())),
             Cell::maybe_text(limit(check)),
             Cell::maybe(check.share),
             Cell::maybe(check.delta_s),
@@ -120,15 +123,13 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     table
 }
 
-/// How a value of this unit is shown.
-fn form_of(unit: &str) -> Form {
-    match unit {
-        "s" => Form::Si("s"),
-        "B" => Form::Si("B"),
-        "FLOP" => Form::Si("FLOP"),
-        "ratio" => Form::Factor,
-        "share" => Form::Share,
-        _ => Form::Count,
+/// How a value of this dimension is shown.
+const fn form_of(dimension: Dimension) -> Form {
+    match dimension {
+        Dimension::Time | Dimension::Bytes | Dimension::Operations => Form::Si(dimension.key()),
+        Dimension::Factor => Form::Factor,
+        Dimension::Share => Form::Share,
+        Dimension::Count => Form::Count,
     }
 }
 
@@ -204,9 +205,8 @@ fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
 /// A shift with its interval, as relative changes.
 fn shift(evidence: &Evidence) -> String {
     let ends = evidence.low.zip(evidence.high);
-    let ends =
-        ends.map(|(low, high)| format!(" {}", change_interval(relative(low), relative(high))));
-    format!("{}{}", change(relative(evidence.shift)), ends.unwrap_or_default())
+    let ends = ends.map(|(low, high)| format!(" {}", change_interval(low.change(), high.change())));
+    format!("{}{}", change(evidence.shift.change()), ends.unwrap_or_default())
 }
 
 /// A change as a check knows it, with limit and verdict.
@@ -232,7 +232,7 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let (before, after) = match (check, comparison) {
         (Some(check), _) => (told(check.before), told(check.after)),
         (None, Some(both)) => {
-            (Some(si(both.baseline.time_s, "s")), Some(si(both.current.time_s, "s")))
+            (told(Some(both.baseline.time_s.into())), told(Some(both.current.time_s.into())))
         }
         (None, None) => return None,
     };
@@ -252,8 +252,11 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let missing = || MISSING.to_owned();
     let (before, after) = (before.unwrap_or_else(missing), after.unwrap_or_else(missing));
     let mut text = format!("{before} before, {after} now: {change}");
-    if let Some(both) = comparison.filter(|both| (both.work - 1.0).abs() > 0.005) {
-        text.push_str(&format!("; for the same work: there is {} as much", factor(both.work)));
+    if let Some(both) = comparison.filter(|both| both.work.change().abs().get() > 0.005) {
+        text.push_str(&format!(
+            "; for the same work: there is {} as much",
+            factor(both.work.get())
+        ));
     }
     Some(text)
 }
@@ -269,7 +272,7 @@ fn common(report: &GateReport<'_>) -> Option<String> {
         let kernels = count(common.kernels as u64, "kernel", "kernels");
         text.push_str(&format!("; over {kernels}, {done} each: {}", printable(&common.reason)));
         if let Some(cycles) = common.cycles {
-            text.push_str(&format!("; {} in SM cycles", change(relative(cycles))));
+            text.push_str(&format!("; {} in SM cycles", change(cycles.change())));
         }
     }
     Some(text)
@@ -294,7 +297,7 @@ fn side(side: &Side) -> String {
         count(side.kernels as u64, "kernel", "kernels"),
     );
     if let Some(spread) = side.spread {
-        text.push_str(&format!(", runs spread by {}", percent(relative(spread))));
+        text.push_str(&format!(", runs spread by {}", percent(spread.change().get())));
     }
     if !side.commits.is_empty() {
         let commits: Vec<String> =
@@ -360,7 +363,8 @@ pub(super) fn lone(
     };
     let kernels = kernels.map_or(&[][..], Vec::as_slice);
     let told = |lone: &Lone| {
-        let (share, time) = (percent(lone.measured.share), si(lone.measured.time_s, "s"));
+        let (share, time) =
+            (percent(lone.measured.share.get()), si(lone.measured.time_s.get(), "s"));
         (printable(&lone.name), format!("{share} of {side}, {time}"))
     };
     let mut lines: Vec<(String, String)> = kernels.iter().map(told).collect();
@@ -395,11 +399,11 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
         };
         format!(
             "{kind}, {:.0} % sure: {} is now {}, {} before and {} now: {}",
-            guess.confidence * 100.0,
+            guess.confidence.get() * 100.0,
             names(&guess.before),
             names(&guess.after),
-            si(guess.before_s, "s"),
-            si(guess.after_s, "s"),
+            si(guess.before_s.get(), "s"),
+            si(guess.after_s.get(), "s"),
             printable(&guess.why)
         )
     });

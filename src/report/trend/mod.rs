@@ -104,7 +104,7 @@ impl Trend {
                 Cell::maybe(value.map(|one| one.median)),
                 Cell::maybe(several.map(|one| (one.greatest - one.least) / one.median)),
                 value.map_or(Cell::Empty, |one| Cell::Text(ruler.dot(one.median))),
-                change.map_or(Cell::Empty, |change| Cell::Number(change.step.change)),
+                change.map_or(Cell::Empty, |change| Cell::Number(change.step.change.get())),
             ]);
         }
         let mut blocks = vec![Block::Table(rows)];
@@ -145,7 +145,7 @@ impl Trend {
     /// The changes of a line, a sentence each.
     fn told(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
-            format!("{} ({} of the time)", name(line, style), percent(line.share))
+            format!("{} ({} of the time)", name(line, style), percent(line.share.get()))
         } else {
             name(line, style)
         };
@@ -168,7 +168,7 @@ impl Trend {
         let step = &found.step;
         let place = self.points.get(found.point).map_or_else(String::new, place);
         let impact = match line.kernel {
-            Some(_) => format!("; {} a run", signed_time(found.impact_s)),
+            Some(_) => format!("; {} a run", signed_time(found.impact_s.get())),
             None => String::new(),
         };
         format!(
@@ -176,7 +176,7 @@ impl Trend {
             change(step.change),
             shown(self.metric, step.before),
             shown(self.metric, step.after),
-            probability(step.p),
+            probability(step.p.get()),
             step.values_before,
             step.values_after,
         )
@@ -190,7 +190,7 @@ impl Trend {
             count(commits as u64, "commit", "commits"),
             shown(self.metric, drift.from),
             shown(self.metric, drift.to),
-            probability(drift.p),
+            probability(drift.p.get()),
         )
     }
 
@@ -221,9 +221,9 @@ impl Trend {
                     number(value.median),
                     number(value.least),
                     number(value.greatest),
-                    self.unit.to_owned(),
-                    change.map(|change| number(change.step.change)).unwrap_or_default(),
-                    change.map(|change| number(change.step.p)).unwrap_or_default(),
+                    self.unit.key().to_owned(),
+                    change.map(|change| number(change.step.change.get())).unwrap_or_default(),
+                    change.map(|change| number(change.step.p.get())).unwrap_or_default(),
                 ]);
             }
         }

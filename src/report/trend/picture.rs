@@ -54,7 +54,7 @@ fn figure(trend: &Trend) -> SeriesFigure {
 fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     let words = trend.metric.words(line.kernel.is_some());
     let share = match line.kernel {
-        Some(_) => format!(" ({} of the time)", percent(line.share)),
+        Some(_) => format!(" ({} of the time)", percent(line.share.get())),
         None => String::new(),
     };
     let points = line.values.iter().enumerate().filter_map(|(at, value)| {
@@ -62,8 +62,8 @@ fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     });
     let marks = line.changes.iter().map(|found| SeriesMark {
         at: found.point,
-        label: change(found.step.change),
-        is_worse: found.step.change > 0.0,
+        label: change(found.step.change.get()),
+        is_worse: found.step.change.get() > 0.0,
     });
     SeriesPanel {
         title: match line.kernel {

@@ -3,10 +3,11 @@
 use rooflint::compare::{self, MatchLevel, ProposalKind, Run};
 use rooflint::gate::{
     self, Action, Bound, Check, Decision, GateWaiver, Limit, Metric, Outcome, Policy, Selector,
-    Setting, Verdict,
+    Setting, Value, Verdict,
 };
 
 use rooflint::model::Date;
+use rooflint::units::{Factor, RelativeChange, Share};
 
 use super::made::{decide, one, run, sample, steady};
 
@@ -32,12 +33,12 @@ fn what_all_kernels_share_is_taken_out_of_each_and_judged_by_itself() {
     assert!(regressions(&decision, "time").is_empty(), "no kernel is slower than the others");
     let common = check(&decision, "common-shift");
     assert_eq!((common.verdict, common.action), (Verdict::Regression, Action::Fail));
-    assert!((common.change.unwrap() - 0.2).abs() < 1e-9, "{:?}", common.change);
+    assert!((common.change.unwrap().get() - 0.2).abs() < 1e-9, "{:?}", common.change);
     // One kernel more than the others is told from them: 1.5 / 1.2 of its own.
     let decision = one(&before, &steady("b", 16, |at| if at == 9 { 1.5 } else { 1.2 }));
     let worse = regressions(&decision, "time");
     assert_eq!(worse.len(), 1);
-    assert!((worse[0].change.unwrap() - 0.25).abs() < 1e-9, "{:?}", worse[0].change);
+    assert!((worse[0].change.unwrap().get() - 0.25).abs() < 1e-9, "{:?}", worse[0].change);
     // What stayed while all others got faster has not become slower.
     let decision = one(&before, &steady("b", 16, |at| if at == 9 { 1.0 } else { 0.8 }));
     assert_eq!(decision.outcome, Outcome::Passed, "{}", decision.reason);
@@ -48,7 +49,7 @@ fn a_slower_clock_is_told_from_slower_code() {
     let before = sample();
     // A kernel whose launches are alike.
     let at = before.kernels.iter().position(|kernel| kernel.name.starts_with("flash_fwd")).unwrap();
-    let regressed = before.slowed(1.6, |kernel| kernel == at);
+    let regressed = before.slowed(Factor::new(1.6), |kernel| kernel == at);
     let verdict = |after: &Run| {
         let decision = one(&before, after);
         let name = &before.kernels[at];
@@ -93,25 +94,26 @@ fn more_work_is_divided_out_and_one_kernel_launched_more_often_is_not_more_work(
     };
     let decision = one(&all("a", 6), &all("b", 12));
     assert_eq!(decision.outcome, Outcome::Passed, "{}", decision.reason);
-    assert!((decision.comparison.as_ref().unwrap().work - 2.0).abs() < 1e-9);
+    assert!((decision.comparison.as_ref().unwrap().work.get() - 2.0).abs() < 1e-9);
     assert_eq!(check(&decision, "work").action, Action::Warn);
-    assert!(check(&decision, "total").change.unwrap().abs() < 1e-9);
+    assert!(check(&decision, "total").change.unwrap().get().abs() < 1e-9);
     // 6 of 30 launches become 18: the run takes 40 % longer, whatever each launch takes.
     let decision = one(&twice("a", "-", 1), &twice("b", "c", 3));
-    assert!((decision.comparison.as_ref().unwrap().work - 1.0).abs() < 1e-9);
+    assert!((decision.comparison.as_ref().unwrap().work.get() - 1.0).abs() < 1e-9);
     assert_eq!(check(&decision, "total").verdict, Verdict::Regression);
-    assert!((check(&decision, "total").change.unwrap() - 0.4).abs() < 1e-9);
+    assert!((check(&decision, "total").change.unwrap().get() - 0.4).abs() < 1e-9);
     assert_eq!(decision.outcome, Outcome::Failed);
 }
 
 fn bound(metric: Metric, min: Option<f64>, max: Option<f64>) -> Bound {
+    let value = |value: f64| Value { value, unit: metric.dimension().unwrap() };
     Bound {
         name: metric.key().to_owned(),
         metric,
         selector: Selector::default(),
-        min,
-        max,
-        min_share: 0.0,
+        min: min.map(value),
+        max: max.map(value),
+        min_share: Share::ZERO,
         severity: None,
         rule: None,
         action: Action::Fail,
@@ -140,7 +142,7 @@ fn bounds_and_required_kernels_need_no_baseline() {
     // The transpose reaches 17 % of its roof, the matrix products 80 %.
     let products = Bound {
         selector: Selector { category: Some("dot-product".to_owned()), ..Selector::default() },
-        min_share: 0.1,
+        min_share: Share::new(0.1),
         ..bound(Metric::Roof, Some(0.7), None)
     };
     let decision = with(vec![products.clone()], &[]);
@@ -227,7 +229,7 @@ fn a_limited_metric_that_one_side_lacks_is_no_pass_in_silence() {
     let mut after = before.clone();
     let policy = |worse| {
         let mut policy = Policy { incomparable: Action::Fail, ..Policy::default() };
-        policy.limits.push(Limit::new(Metric::Bytes, worse));
+        policy.limits.push(Limit::new(Metric::Bytes, RelativeChange::new(worse)));
         policy
     };
     let judged = |after: &Run, worse| {
@@ -324,14 +326,14 @@ fn a_drift_is_taken_out_where_the_order_of_runs_lets_it_be_told() {
         let setting = compare::Setting { order, ..compare::Setting::default() };
         compare::compare(&before, &after, &setting).total
     };
-    assert!((shift("ABABAB", false).change() - 0.02).abs() < 0.003);
+    assert!((shift("ABABAB", false).change().get() - 0.02).abs() < 0.003);
     let found = shift("ABABAB", true);
-    assert!(found.change().abs() < 0.002, "{}", found.change());
+    assert!(found.change().get().abs() < 0.002, "{:?}", found.change());
     // Six runs, a mean, a side and a slope.
     assert_eq!(found.degrees, Some(3.0));
-    assert!(shift("ABBA", true).change().abs() < 0.002);
+    assert!(shift("ABBA", true).change().get().abs() < 0.002);
     // In blocks a drift cannot be told from a change, and is not taken out.
-    assert!((shift("AABB", true).change() - 0.04).abs() < 0.006);
+    assert!((shift("AABB", true).change().get() - 0.04).abs() < 0.006);
 }
 
 #[test]

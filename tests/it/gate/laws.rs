@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use rooflint::compare::{self, Run};
 use rooflint::gate::{self, Action, Decision, Outcome, Policy, Setting, Verdict};
 use rooflint::ingest;
+use rooflint::units::{Factor, Seconds, Share, Shift};
 
 use super::made::{decide, judged, one, read, run, sample};
 
@@ -71,14 +72,14 @@ proptest! {
         let setting = compare::Setting::default();
         let there = compare::compare(&before, &after, &setting);
         let back = compare::compare(&after, &before, &setting);
-        let near = |one: f64, two: f64| (one - two).abs() < 1e-9;
+        let near = |one: Shift, two: Shift| (one - two).abs() < Shift::new(1e-9);
         prop_assert!(near(there.total.shift, -back.total.shift));
         prop_assert!(near(there.common.evidence.shift, -back.common.evidence.shift));
         for change in &there.changes {
             let mirror = back.changes.iter().find(|mirror| mirror.name == change.name).unwrap();
             let (one, two) = (change.own.as_ref().unwrap(), mirror.own.as_ref().unwrap());
-            prop_assert!(near(one.shift, -two.shift), "{} {}", one.shift, two.shift);
-            prop_assert!(near(one.low.unwrap_or(0.0), -two.high.unwrap_or(0.0)));
+            prop_assert!(near(one.shift, -two.shift), "{:?} {:?}", one.shift, two.shift);
+            prop_assert!(near(one.low.unwrap_or_default(), -two.high.unwrap_or_default()));
             prop_assert!(near(one.floor, two.floor));
         }
         // What one way is certainly slower is certainly faster the other way.
@@ -112,7 +113,7 @@ proptest! {
             .collect();
         let (before, after) = (run("a", &kernels), run("b", &slowed));
         let weight = before.kernels.iter().find(|kernel| kernel.name == kernels[slower].0).unwrap();
-        prop_assume!(weight.share > 0.02 && weight.measured_s > 5e-6);
+        prop_assume!(weight.share > Share::new(0.02) && weight.measured_s > Seconds::new(5e-6));
         let decision = one(&before, &after);
         prop_assert_eq!(decision.outcome, Outcome::Failed, "{}", decision.reason);
     }
@@ -172,7 +173,7 @@ fn another_device_never_passes_and_is_compared_by_headroom_where_the_policy_allo
     assert_eq!(same.outcome, Outcome::Passed, "{}", same.reason);
     assert!(same.method[0].contains("headroom"), "{:?}", same.method);
     // Twice as fast on a device with twice the roofs is the same distance; on the same roofs it is not.
-    let slower = decide(&current.slowed(2.0, |_| true));
+    let slower = decide(&current.slowed(Factor::new(2.0), |_| true));
     assert_eq!(slower.outcome, Outcome::Failed, "{}", slower.reason);
     assert!(slower.checks.iter().any(|check| check.rule == "headroom"));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use rooflint::gate::{Action, Decision, Outcome, Verdict};
+use rooflint::units::RelativeChange;
 use serde_json::{Value, json};
 
 use super::{rendered, sample, samples};
@@ -136,7 +137,7 @@ fn fingerprints_do_not_follow_numbers() {
     };
     let mut other = sample::full();
     for check in &mut other.checks {
-        check.change = check.change.map(|change| change * 1.1);
+        check.change = check.change.map(|change| RelativeChange::new(change.get() * 1.1));
         check.message.push_str(" or so");
     }
     other.checks.swap(0, 1);

@@ -8,9 +8,11 @@ use rooflint::compare::{
     Side, Unit,
 };
 use rooflint::gate::{
-    Action, Check, CodePlace, Decision, GateWaiver, Guess, Limit, Metric, Outcome, Policy,
+    Action, Allowed, Check, CodePlace, Decision, GateWaiver, Guess, Limit, Metric, Outcome, Policy,
     Selector, Subject, Value, Verdict,
 };
+
+use rooflint::units::{Bytes, Factor, Hertz, Probability, RelativeChange, Seconds, Share, Shift};
 
 const DEVICE: &str = "NVIDIA H100 SXM5 80 GB";
 
@@ -31,7 +33,15 @@ pub(crate) const NAMES: [&str; 12] = [
 ];
 
 fn seconds(value: f64) -> Value {
-    Value { value, unit: "s" }
+    Seconds::new(value).into()
+}
+
+fn limit(change: f64) -> Allowed {
+    Allowed::Change(RelativeChange::new(change))
+}
+
+fn interval(low: f64, high: f64) -> [RelativeChange; 2] {
+    [low, high].map(RelativeChange::new)
 }
 
 /// A kernel whose short name is the beginning of its full one.
@@ -64,13 +74,13 @@ pub(crate) fn timed(
         action,
         before: Some(seconds(before)),
         after: Some(seconds(after)),
-        change: Some(change),
-        interval: Some([change - 0.021, change + 0.018]),
-        confidence: Some(0.95),
-        limit: Some(0.05),
+        change: Some(RelativeChange::new(change)),
+        interval: Some(interval(change - 0.021, change + 0.018)),
+        confidence: Some(Probability::new(0.95)),
+        limit: Some(limit(0.05)),
         noise: None,
-        delta_s: Some(after - before),
-        share: Some(after / 20e-3),
+        delta_s: Some(Seconds::new(after - before)),
+        share: Some(Share::new(after / 20e-3)),
         matched: Some(MatchLevel::Exact),
         more_runs: None,
         message: format!(
@@ -91,7 +101,7 @@ fn of_run(rule: &str, metric: Metric, verdict: Verdict, action: Action, change: 
         subject: Subject::Run,
         before: (metric == Metric::Total).then(|| seconds(18.2e-3)),
         after: (metric == Metric::Total).then(|| seconds(18.2e-3 * (1.0 + change))),
-        limit: Some(0.03),
+        limit: Some(limit(0.03)),
         delta_s: None,
         share: None,
         matched: None,
@@ -109,11 +119,11 @@ fn checks() -> Vec<Check> {
         rule: "gemms near the roof".to_owned(),
         metric: Metric::Roof,
         before: None,
-        after: Some(Value { value: 0.412, unit: "share" }),
+        after: Some(Share::new(0.412).into()),
         change: None,
         interval: None,
         confidence: None,
-        limit: Some(0.7),
+        limit: Some(Allowed::Bound(Share::new(0.7).into())),
         delta_s: None,
         message: "reaches 41.2 % of the achievable roof, and at least 70 % is asked for".to_owned(),
         evidence: Vec::new(),
@@ -130,7 +140,7 @@ fn checks() -> Vec<Check> {
         confidence: None,
         limit: None,
         delta_s: None,
-        share: Some(0.017),
+        share: Some(Share::new(0.017)),
         matched: None,
         message: format!(
             "only {} has it",
@@ -155,9 +165,9 @@ fn checks() -> Vec<Check> {
         roof,
         of_run("total", Metric::Total, Regression, Action::Fail, 0.0712),
         Check {
-            noise: Some(0.03),
+            noise: Some(RelativeChange::new(0.03)),
             more_runs: Some(4),
-            interval: Some([-0.012, 0.164]),
+            interval: Some(interval(-0.012, 0.164)),
             message: "takes 7.6 % more time, but that is not certain".to_owned(),
             ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
         },
@@ -184,20 +194,24 @@ fn checks() -> Vec<Check> {
     ]
 }
 
+fn shift(change: f64) -> Shift {
+    RelativeChange::new(change).shift()
+}
+
 fn evidence(change: f64) -> Evidence {
     Evidence {
-        shift: change.ln_1p(),
-        low: Some((change - 0.021).ln_1p()),
-        high: Some((change + 0.018).ln_1p()),
-        confidence: Some(0.9375),
+        shift: shift(change),
+        low: Some(shift(change - 0.021)),
+        high: Some(shift(change + 0.018)),
+        confidence: Some(Probability::new(0.9375)),
         unit: Unit::Runs,
         before: 5,
         after: 5,
-        standard_error: Some(0.004),
+        standard_error: Some(Shift::new(0.004)),
         degrees: Some(8.0),
-        floor: 0.0,
-        within: Some(0.011),
-        between: Some(0.006),
+        floor: Shift::ZERO,
+        within: Some(Shift::new(0.011)),
+        between: Some(Shift::new(0.006)),
     }
 }
 
@@ -205,16 +219,16 @@ fn measured(time_s: f64, name: &str) -> Measured {
     Measured {
         runs: 5,
         launches: 24.0,
-        time_s,
-        launch_s: time_s / 24.0,
-        share: time_s / 20e-3,
-        bytes: Some(1.2e9),
+        time_s: Seconds::new(time_s),
+        launch_s: Seconds::new(time_s / 24.0),
+        share: Share::new(time_s / 20e-3),
+        bytes: Some(Bytes::new(1.2e9)),
         flops: None,
         fp64_flops: None,
-        headroom: Some(1.8),
-        headroom_low: Some(1.7),
-        recoverable_s: time_s / 4.0,
-        clock_hz: Some(1.755e9),
+        headroom: Some(Factor::new(1.8)),
+        headroom_low: Some(Factor::new(1.7)),
+        recoverable_s: Seconds::new(time_s / 4.0),
+        clock_hz: Some(Hertz::new(1.755e9)),
         category: if name.contains("gemm") { "dot-product" } else { "elementwise" }.to_owned(),
         operator: Some("aten::linear".to_owned()),
         full_name: name.to_owned(),
@@ -228,11 +242,11 @@ fn comparison() -> Comparison {
     let side = |name: &str, time_s: f64| Side {
         labels: (1..=5).map(|run| format!("{name}-{run}.csv")).collect(),
         devices: vec![DEVICE.to_owned()],
-        time_s,
+        time_s: Seconds::new(time_s),
         launches: 288.0,
         kernels: 12,
         commits: vec![if name == "main" { "4f2a91c" } else { "b07d3ee" }.to_owned()],
-        spread: Some(0.0061),
+        spread: Some(Shift::new(0.0061)),
     };
     let change = |name: &str, time: f64, by: f64| Change {
         pair: Pair { level: MatchLevel::Exact, before: vec![0], after: vec![0] },
@@ -243,10 +257,10 @@ fn comparison() -> Comparison {
         raw: Some(evidence(by + 0.004)),
         own: Some(evidence(by)),
         missing: None,
-        launches_shift: 0.0,
+        launches_shift: Shift::ZERO,
         cycles: Some(evidence(by * 0.98)),
-        mean_shift: Some(by),
-        p_launches: Some(0.000_1),
+        mean_shift: Some(Shift::new(by)),
+        p_launches: Some(Probability::new(0.000_1)),
     };
     Comparison {
         basis: Basis::Time,
@@ -258,11 +272,11 @@ fn comparison() -> Comparison {
             kernels: 12,
             removed: true,
             reason: "the kernels agree".to_owned(),
-            cycles: Some(0.000_2),
+            cycles: Some(Shift::new(0.000_2)),
         },
         total: evidence(0.0712),
         total_typical: None,
-        work: 1.0,
+        work: Factor::ONE,
         changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
         new: vec![Lone {
             kernel: 7,
@@ -303,12 +317,12 @@ pub(crate) fn full() -> Decision {
             kind: ProposalKind::Rename,
             before: vec![NAMES[7].to_owned()],
             after: vec![NAMES[4].to_owned()],
-            before_s: 0.21e-3,
-            after_s: 0.34e-3,
-            confidence: 0.7,
+            before_s: Seconds::new(0.21e-3),
+            after_s: Seconds::new(0.34e-3),
+            confidence: Probability::new(0.7),
             why: "same grid and block, similar time".to_owned(),
         }],
-        detectable: Some(0.024),
+        detectable: Some(RelativeChange::new(0.024)),
         method: vec![
             "5 runs a side: each run gives one value per kernel.".to_owned(),
             "A regression is a shift whose whole interval lies beyond the limit.".to_owned(),
@@ -404,7 +418,9 @@ pub(crate) fn policy() -> Policy {
         ..Selector::default()
     };
     Policy {
-        limits: vec![Limit::new(Metric::Time, 0.05), Limit::new(Metric::Total, 0.03)],
+        limits: [(Metric::Time, 0.05), (Metric::Total, 0.03)]
+            .map(|(metric, worse)| Limit::new(metric, RelativeChange::new(worse)))
+            .to_vec(),
         required: vec!["*gemm*".to_owned()],
         waivers: vec![GateWaiver {
             selector: Selector { kernel: Some("*quoted*".to_owned()), ..Selector::default() },

@@ -1,0 +1,154 @@
+//! By how much each kernel that both sides have moved, and what is known of it.
+
+use super::both::Both;
+use super::comparison::Basis;
+use super::evidence::{Change, Evidence};
+use super::rows::{RUNS_THAT_SPREAD, Row, Shared, Table};
+use super::shifts;
+use super::sides::Group;
+use super::statistics::rank_test;
+use crate::units::{Probability, Seconds, Shift};
+
+/// The shift of a kernel as measured, and with what all kernels share taken out.
+#[derive(Default)]
+struct Shifts {
+    raw: Option<Evidence>,
+    own: Option<Evidence>,
+}
+
+impl Table<'_> {
+    pub(super) fn change(&self, row: &Row<'_>, shared: &Shared<'_>) -> Change {
+        let Both { before, after } = &row.groups;
+        let Shifts { raw, own } = self.shifts(row, shared);
+        let missing = raw.is_none().then(|| self.missing(row));
+        let mean = row.groups.as_ref().map(Group::mean).known();
+        let mean = mean.filter(|_| self.basis == Basis::Time);
+        let single = (before.by_run.len(), after.by_run.len()) == (1, 1) && row.by_samples;
+        let chance = single.then(|| rank_test(&before.logs(0), &after.logs(0))).flatten();
+        let more = row.launches().map(|all| (all.after / all.before / shared.work.get()).ln());
+        let name = after.name();
+        let was = Some(before.name()).filter(|was| *was != name);
+        Change {
+            pair: row.pair.clone(),
+            before: before.measured(&row.centres.before),
+            after: after.measured(&row.centres.after),
+            name,
+            was,
+            own,
+            raw,
+            missing,
+            launches_shift: Shift::new(more.unwrap_or(0.0)),
+            cycles: self.cycles(row),
+            mean_shift: mean.map(|mean| Shift::new(mean.after - mean.before)),
+            p_launches: chance.map(Probability::new),
+        }
+    }
+
+    /// Why nothing can be said of a shift.
+    fn missing(&self, row: &Row<'_>) -> String {
+        let known = row.known();
+        let side = match (known.before.is_empty(), known.after.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some("the baseline"),
+            _ => Some("the current side"),
+        };
+        match (self.basis, side) {
+            (Basis::Time, None) => "neither side has a duration of it".to_owned(),
+            (Basis::Time, Some(side)) => format!("{side} has no duration of it"),
+            (Basis::Headroom, None) => "neither side's roofline judges it".to_owned(),
+            (Basis::Headroom, Some(side)) => format!("{side} has no certain expected time of it"),
+        }
+    }
+
+    fn shifts(&self, row: &Row<'_>, shared: &Shared<'_>) -> Shifts {
+        let known = row.known();
+        if known.iter().any(Vec::is_empty) {
+            return Shifts::default();
+        }
+        let logs = row.groups.as_ref().map(Group::all_logs);
+        // A kernel that only one run of each side has is judged as if there were only these.
+        if !self.several() || known.before.len() + known.after.len() < RUNS_THAT_SPREAD {
+            self.of_one_run(row, &known, &logs, shared)
+        } else {
+            self.of_several(row, &known, &logs, shared)
+        }
+    }
+
+    /// One run of each side has it.
+    fn of_one_run(
+        &self,
+        row: &Row<'_>,
+        known: &Both<Vec<f64>>,
+        logs: &Both<Vec<Vec<f64>>>,
+        shared: &Shared<'_>,
+    ) -> Shifts {
+        let there = |logs: &Vec<Vec<f64>>| logs.iter().find(|run| !run.is_empty()).cloned();
+        let samples = logs.as_ref().map(there).known();
+        let samples = samples.filter(|_| row.by_samples && self.basis == Basis::Time);
+        let between = |values: &Both<Vec<f64>>| Shift::new(values.after[0] - values.before[0]);
+        let removed = shared.common.removed;
+        let taken = if removed && self.several() {
+            // The two runs that have it share what befell these runs, not the median of all.
+            between(known) - between(&row.without(shared.offsets))
+        } else if removed {
+            shared.common.evidence.shift
+        } else {
+            Shift::ZERO
+        };
+        let of = |offset: Shift| {
+            let mut evidence = if let Some(samples) = &samples {
+                let samples = samples.as_ref().map(Vec::as_slice);
+                shifts::of_launches(samples, offset, &self.noise, self.timer)?
+            } else {
+                let launches = row.groups.as_ref().map(|group| {
+                    group.all().map(|kernel| kernel.timed).min().unwrap_or(1) as usize
+                });
+                let floor = shifts::few(&self.noise, launches.before, launches.after);
+                shifts::single(between(known) - offset, floor)
+            };
+            // What befell all kernels of a run is in the shift of each, unless it is taken out.
+            if !removed {
+                evidence.floor = evidence.floor.max(self.noise.common.shift());
+            }
+            Some(evidence)
+        };
+        Shifts { raw: of(Shift::ZERO), own: of(taken) }
+    }
+
+    /// Several runs have it: each gives one value.
+    fn of_several(
+        &self,
+        row: &Row<'_>,
+        known: &Both<Vec<f64>>,
+        logs: &Both<Vec<Vec<f64>>>,
+        shared: &Shared<'_>,
+    ) -> Shifts {
+        let runs: Vec<&[f64]> = logs.iter().flatten().map(Vec::as_slice).collect();
+        let within = if row.by_samples { shifts::within(&runs) } else { None };
+        let centres = row.centres.iter().flatten().flatten();
+        let timer = shifts::unseen(centres, self.timer.max(self.noise.timer_s));
+        let of = |values: &Both<Vec<f64>>| {
+            let values = values.as_ref().map(Vec::as_slice);
+            let evidence = shifts::of_runs(values, shared.prior, timer)?;
+            Some(Evidence { within, ..evidence })
+        };
+        let raw = of(known);
+        let own =
+            if shared.common.removed { of(&row.without(shared.offsets)) } else { raw.clone() };
+        Shifts { raw, own }
+    }
+
+    /// The shift in SM cycles, where every run of both sides has clocks.
+    fn cycles(&self, row: &Row<'_>) -> Option<Evidence> {
+        if self.basis == Basis::Headroom || !row.by_samples {
+            return None;
+        }
+        let centres = row.groups.as_ref().map(Group::cycle_centres).known()?;
+        if centres.before.len() + centres.after.len() >= RUNS_THAT_SPREAD {
+            return shifts::of_runs(centres.as_ref().map(Vec::as_slice), None, Shift::ZERO);
+        }
+        let logs = row.groups.as_ref().map(|group| group.cycle_logs(0));
+        let logs = logs.as_ref().map(Vec::as_slice);
+        shifts::of_launches(logs, Shift::ZERO, &self.noise, Seconds::ZERO)
+    }
+}

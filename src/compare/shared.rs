@@ -1,0 +1,203 @@
+//! What no kernel has alone: what all of a run share, the whole, and how much work there is.
+
+use super::both::Both;
+use super::comparison::{Basis, Common};
+use super::evidence::Evidence;
+use super::rows::{Offsets, Row, Table};
+use super::run::Run;
+use super::shifts;
+use super::sides::Joined;
+use super::statistics::{Prior, median, robust_deviation, weighted_median};
+use crate::units::{Factor, Seconds, Shift};
+
+/// So many kernels must agree before their common shift is taken out of each, with one run a side: a median
+/// of fewer is moved by two or three that changed.
+const TELLING_KERNELS: usize = 10;
+
+/// With several runs, fewer do: what is taken out is judged by itself, and its noise is known.
+const TELLING_KERNELS_OF_RUNS: usize = 3;
+
+/// They do not agree if they spread further than this: as far as the smallest change that a default policy
+/// fails.
+const AGREEMENT: Shift = Shift::new(0.05);
+
+/// Runs of both sides from which a drift can be told from a change: two of each, taken in turns.
+const RUNS_THAT_DRIFT: usize = 4;
+
+/// Ratios of launches that differ by less than 2 % are one ratio: a loop that ran once more or less.
+const SAME_WORK: Shift = Shift::new(0.02);
+
+/// Part of the kernels, and of the time, that must have the usual ratio of launches before it is taken for
+/// more work. A single kernel that is launched more often is a change (`docs/gate.md`, "The total").
+const MOST: f64 = 0.75;
+
+/// One kernel has no usual ratio.
+const KERNELS_OF_WORK: usize = 2;
+
+impl Table<'_> {
+    /// The median over telling kernels of how far each run lies from the kernel's level, which is
+    /// midway between the sides.
+    pub(super) fn offsets(&self) -> Offsets {
+        let in_all = |row: &&Row<'_>| row.values.iter().flatten().all(Option::is_some);
+        let telling: Vec<(&Row<'_>, Both<f64>)> = self
+            .rows
+            .iter()
+            .filter(|row| row.is_telling())
+            .filter(in_all)
+            .filter_map(|row| Some((row, row.known().map(|side| median(&side)).known()?)))
+            .collect();
+        let level = |middle: &Both<f64>| f64::midpoint(middle.before, middle.after);
+        let of = |runs: usize, later: bool| {
+            let of_run = |run: usize| {
+                let distances = telling.iter().filter_map(|(row, middle)| {
+                    let values = if later { &row.values.after } else { &row.values.before };
+                    Some(values[run]? - level(middle))
+                });
+                median(&distances.collect::<Vec<_>>()).unwrap_or(0.0)
+            };
+            (0..runs).map(of_run).collect::<Vec<f64>>()
+        };
+        let shifts: Vec<f64> =
+            telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
+        Offsets {
+            runs: Both { before: of(self.runs.before, false), after: of(self.runs.after, true) },
+            kernels: telling.len(),
+            spread: Shift::new(robust_deviation(&shifts).unwrap_or(0.0)),
+        }
+    }
+
+    pub(super) fn common(&self, offsets: &Offsets) -> Common {
+        let runs = offsets.runs.as_ref().map(Vec::as_slice);
+        let evidence = self.of_whole(runs);
+        let needed = if self.several() { TELLING_KERNELS_OF_RUNS } else { TELLING_KERNELS };
+        let (removed, reason) = if self.basis == Basis::Headroom {
+            (false, "headroom is compared, and the devices differ".to_owned())
+        } else if offsets.kernels < needed {
+            let few = format!(
+                "{} kernels have 0.1 % of the time or more, and {needed} are needed to tell what they \
+                 share from what each has",
+                offsets.kernels
+            );
+            (false, few)
+        } else if offsets.spread > AGREEMENT {
+            let spread = offsets.spread.get() * 100.0;
+            (false, format!("the kernels do not agree: their shifts spread by {spread:.1} %"))
+        } else {
+            (true, format!("the median over {} kernels", offsets.kernels))
+        };
+        Common { evidence, kernels: offsets.kernels, removed, reason, cycles: self.common_cycles() }
+    }
+
+    /// The median shift in cycles of the telling kernels, if all of them have clocks.
+    fn common_cycles(&self) -> Option<Shift> {
+        let mut shifts = Vec::new();
+        for row in self.rows.iter().filter(|row| row.is_telling()) {
+            let cycles =
+                row.groups.as_ref().map(|group| median(&group.cycle_centres()?)).known()?;
+            shifts.push(cycles.after - cycles.before);
+        }
+        median(&shifts).map(Shift::new)
+    }
+
+    /// Evidence on something that each run has one of, with the drift over the order of runs taken out.
+    fn of_whole(&self, values: Both<&[f64]>) -> Evidence {
+        let floor = self.noise.common.shift();
+        if !self.several() {
+            let shift = match (values.before, values.after) {
+                ([one], [two]) => two - one,
+                _ => 0.0,
+            };
+            return shifts::single(Shift::new(shift), floor);
+        }
+        let enough =
+            |places: &&Both<Vec<f64>>| places.before.len() + places.after.len() >= RUNS_THAT_DRIFT;
+        let drifting = self.places.as_ref().filter(enough);
+        drifting
+            .and_then(|places| shifts::of_drifting(values, places))
+            .or_else(|| shifts::of_runs(values, None, Shift::ZERO))
+            .unwrap_or_else(|| shifts::single(Shift::ZERO, floor))
+    }
+
+    /// The whole run, for the same amount of work.
+    pub(super) fn total(&self, runs: Both<&[Run]>, work: Factor) -> Evidence {
+        let mut values = match self.basis {
+            Basis::Time => runs.map(|runs| {
+                let timed = runs.iter().filter(|run| run.measured_s > Seconds::ZERO);
+                timed.map(|run| run.measured_s.get().ln()).collect::<Vec<f64>>()
+            }),
+            Basis::Headroom => self.whole_headrooms(),
+        };
+        if values.iter().any(Vec::is_empty) {
+            return shifts::single(Shift::ZERO, self.noise.common.shift());
+        }
+        if self.basis == Basis::Time {
+            values.after.iter_mut().for_each(|log| *log -= work.shift().get());
+        }
+        self.of_whole(values.as_ref().map(Vec::as_slice))
+    }
+
+    /// The shift of the whole with typical launches, for one run a side.
+    pub(super) fn total_typical(&self, sides: Both<&Joined<'_>>, work: Factor) -> Option<Shift> {
+        if self.several() || self.basis == Basis::Headroom {
+            return None;
+        }
+        let times = sides.map(Joined::typical_time);
+        let are_known = times.iter().all(|time| *time > Seconds::ZERO);
+        are_known.then(|| Shift::new((times.after / times.before / work.get()).ln()))
+    }
+
+    /// Headroom of everything that both sides have judged, run by run.
+    fn whole_headrooms(&self) -> Both<Vec<f64>> {
+        let judged: Vec<&Row<'_>> = self
+            .rows
+            .iter()
+            .filter(|row| row.values.iter().flatten().all(Option::is_some))
+            .collect();
+        let all = |later: bool, runs: usize| {
+            let of_run = |run: usize| {
+                let (mut modelled, mut expected) = (Seconds::ZERO, Seconds::ZERO);
+                for row in &judged {
+                    let group = if later { &row.groups.after } else { &row.groups.before };
+                    for kernel in &group.by_run[run] {
+                        modelled += kernel.modelled_s;
+                        expected += kernel.expected_s.unwrap_or_default();
+                    }
+                }
+                let known = modelled > Seconds::ZERO && expected > Seconds::ZERO;
+                known.then(|| (modelled / expected).ln())
+            };
+            (0..runs).filter_map(of_run).collect()
+        };
+        Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
+    }
+
+    /// What the variances of the telling kernels have in common; only for several runs.
+    pub(super) fn prior(&self, offsets: &Offsets, removed: bool) -> Option<Prior> {
+        if !self.several() {
+            return None;
+        }
+        let telling = self.rows.iter().filter(|row| row.is_telling());
+        let variances: Vec<(f64, f64)> = telling
+            .map(|row| {
+                let Both { before, after } =
+                    if removed { row.without(offsets) } else { row.known() };
+                shifts::variance(&before, &after)
+            })
+            .collect();
+        Prior::fit(&variances)
+    }
+
+    /// How much more work the current side holds: the ratio of launches that most of the time agrees on.
+    pub(super) fn work(&self) -> Factor {
+        let ratio =
+            |row: &Row<'_>| row.launches().map(|all| ((all.after / all.before).ln(), row.share));
+        let ratios: Vec<(f64, f64)> = self.rows.iter().filter_map(ratio).collect();
+        let Some(usual) = weighted_median(&ratios) else { return Factor::ONE };
+        let agrees = |(ratio, _): &&(f64, f64)| (ratio - usual).abs() < SAME_WORK.get();
+        let agreeing: Vec<f64> = ratios.iter().filter(agrees).map(|(_, share)| *share).collect();
+        let most_kernels = agreeing.len() as f64 >= ratios.len() as f64 * MOST
+            && agreeing.len() >= KERNELS_OF_WORK;
+        let most_time = agreeing.iter().sum::<f64>() >= MOST;
+        if most_kernels && most_time { Factor::new(usual.exp()) } else { Factor::ONE }
+    }
+}

@@ -1,0 +1,252 @@
+//! Judges what is limited beside time, of which there is one value a side: work, shares, headroom, findings.
+
+use super::decision::{Check, Subject, Verdict};
+use super::policy::{Action, Limit, Metric, Policy};
+use super::thresholds::ROUNDING;
+use super::value::{Allowed, Value};
+use super::words;
+use crate::compare::{Basis, Change, Comparison, Measured};
+use crate::rules::Severity;
+use crate::units::{Dimension, RelativeChange, Share, Shift};
+
+/// Counts, bytes and operations are the same from run to run, up to this: counters of a few passes.
+const COUNTED_NOISE: Shift = Shift::new(0.01);
+
+/// What follows the time is never quieter than a kernel with enough launches (see [`crate::compare::Noise`]).
+const LEAST_NOISE: RelativeChange = RelativeChange::new(0.03);
+
+/// Two standard deviations: of normal runs one in forty lies further out on one side.
+const DEVIATIONS: f64 = 2.0;
+
+/// Metrics with one value a side, in the order in which they are checked.
+const METRICS: [Metric; 8] = [
+    Metric::Share,
+    Metric::Headroom,
+    Metric::Roof,
+    Metric::Bytes,
+    Metric::Flops,
+    Metric::Fp64,
+    Metric::Recoverable,
+    Metric::Launches,
+];
+
+/// Whether a metric is counted, and so known without noise on any device.
+const fn is_counted(metric: Metric) -> bool {
+    matches!(metric, Metric::Bytes | Metric::Flops | Metric::Fp64 | Metric::Launches)
+}
+
+/// Judges a kernel by every metric but time that the policy limits.
+pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -> Vec<Check> {
+    let limit = |metric: Metric| policy.limit(metric, &change.after, &change.name);
+    // Across devices the distance from the roof is judged already.
+    let is_open = |metric: &Metric| comparison.basis == Basis::Time || is_counted(*metric);
+    let values = METRICS.into_iter().filter(is_open).filter_map(limit);
+    let mut checks: Vec<Check> =
+        values.filter_map(|limit| check(comparison, change, limit, policy)).collect();
+    checks.extend(limit(Metric::Findings).and_then(|limit| findings(change, limit)));
+    checks
+}
+
+/// A value of each side, as it is compared; none where a side does not have it.
+struct Values {
+    before: Option<f64>,
+    after: Option<f64>,
+}
+
+impl Values {
+    /// None for metrics that have no value a side.
+    fn of(comparison: &Comparison, change: &Change, metric: Metric) -> Option<Self> {
+        let of = |measured: &Measured| -> Option<Option<f64>> {
+            let per_launch = |sum: Option<f64>| {
+                sum.filter(|_| measured.launches > 0.0).map(|sum| sum / measured.launches)
+            };
+            Some(match metric {
+                Metric::Share => Some(measured.share.get()),
+                // A share of the roof falls as headroom grows.
+                Metric::Headroom | Metric::Roof => measured.headroom.map(crate::units::Factor::get),
+                Metric::Bytes => per_launch(measured.bytes.map(crate::units::Bytes::get)),
+                Metric::Flops => per_launch(measured.flops.map(crate::units::Flops::get)),
+                Metric::Fp64 => per_launch(measured.fp64_flops.map(crate::units::Flops::get)),
+                Metric::Recoverable => Some(measured.recoverable_s.get()),
+                Metric::Launches => Some(measured.launches),
+                _ => return None,
+            })
+        };
+        let grows = matches!(metric, Metric::Recoverable | Metric::Launches);
+        let work = if grows { comparison.work.get() } else { 1.0 };
+        Some(Self {
+            before: of(&change.before)?.map(|before| before * work),
+            after: of(&change.after)?,
+        })
+    }
+}
+
+/// A metric other than time, of which there is one value a side.
+fn check(
+    comparison: &Comparison,
+    change: &Change,
+    limit: &Limit,
+    policy: &Policy,
+) -> Option<Check> {
+    let (one, two) = match Values::of(comparison, change, limit.metric)? {
+        Values { before: Some(before), after: Some(after) } => (before, after),
+        // What neither side has cannot have changed; what one has says nothing about the other.
+        Values { before: None, after: None } => return None,
+        Values { before: None, .. } => return Some(lacking("the baseline", change, limit, policy)),
+        Values { .. } => return Some(lacking("the current side", change, limit, policy)),
+    };
+    // From nothing to something is more than any share.
+    let shift = match (one > 0.0, two > 0.0) {
+        (true, true) => Shift::between(one, two),
+        (false, true) => Shift::INFINITY,
+        (true, false) => -Shift::INFINITY,
+        (false, false) => Shift::ZERO,
+    };
+    let floor = floor(comparison, change, limit.metric);
+    if shift <= limit.shift().max(ROUNDING) || shift <= floor {
+        return None;
+    }
+    let enough = (two - one).abs() >= limit.least()
+        && limit.counts(change.before.share.max(change.after.share));
+    let shown = |value: f64| shown(limit.metric, value);
+    let (one, two) = (shown(one), shown(two));
+    let told = if limit.metric == Metric::Roof { -shift } else { shift };
+    Some(Check {
+        verdict: Verdict::Regression,
+        action: if enough { limit.action } else { limit.action.min(Action::Notice) },
+        before: Some(one),
+        after: Some(two),
+        change: shift.get().is_finite().then(|| told.change()),
+        limit: Some(Allowed::Change(limit.worse)),
+        ..of_kernel(change, limit, words::metric(limit, one, two))
+    })
+}
+
+/// A check of a kernel by a metric, and no more.
+fn of_kernel(change: &Change, limit: &Limit, message: String) -> Check {
+    let subject = Subject::kernel(&change.name, &change.after);
+    Check {
+        share: Some(change.after.share),
+        matched: Some(change.pair.level),
+        ..Check::new(limit.metric.key(), limit.metric, subject, message)
+    }
+}
+
+/// One side does not say what the policy limits.
+fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check {
+    let key = limit.metric.key();
+    let message = format!("{side} does not tell its {key}, which the policy limits");
+    Check {
+        verdict: Verdict::NoData,
+        action: policy.incomparable,
+        ..of_kernel(change, limit, message)
+    }
+}
+
+/// A value as people read it; a roof is compared by headroom and shown as a share of it.
+fn shown(metric: Metric, value: f64) -> Value {
+    match metric {
+        Metric::Roof if value > 0.0 => Share::new(1.0 / value).into(),
+        Metric::Roof => Value { value, unit: Dimension::Factor },
+        _ => Value { value, unit: metric.dimension().unwrap_or(Dimension::Count) },
+    }
+}
+
+/// What noise leaves of a metric.
+fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
+    if is_counted(metric) {
+        return COUNTED_NOISE;
+    }
+    let Some(own) = &change.own else { return COUNTED_NOISE };
+    // Of values that follow the time, nothing is known of their own spread.
+    let spread = |side: &crate::compare::Side| side.spread.unwrap_or(Shift::ZERO);
+    let spread = spread(&comparison.current).max(spread(&comparison.baseline));
+    own.floor.max(spread * DEVIATIONS).max(LEAST_NOISE.shift())
+}
+
+/// Findings that the baseline does not have.
+fn findings(change: &Change, limit: &Limit) -> Option<Check> {
+    let least = limit.severity.unwrap_or(Severity::Info);
+    // By rule alone: a severity follows the share of time, and may flip without any change.
+    let had = |rule: &str| change.before.findings.iter().any(|(known, _)| known == rule);
+    let found = change.after.findings.iter();
+    let new: Vec<String> = found
+        .filter(|(rule, severity)| *severity >= least && !had(rule))
+        .map(|(rule, severity)| format!("{rule} ({})", severity.label()))
+        .collect();
+    let message = format!("has findings that it had not: {}", new.join(", "));
+    (!new.is_empty()).then(|| Check {
+        verdict: Verdict::Regression,
+        action: limit.action,
+        before: Some(Value::count(0.0)),
+        after: Some(Value::count(new.len() as f64)),
+        ..of_kernel(change, limit, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self,
+        made::{kernel, run},
+    };
+    use crate::units::{Bytes, Factor};
+
+    /// One kernel, of which a metric is set on both sides, judged by a limit of 5 %.
+    fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
+        let side = || [run(vec![kernel("a", &[1e-3; 5])])];
+        let mut comparison = compare::compare(&side(), &side(), &compare::Setting::default());
+        set(&mut comparison.changes[0].before, false);
+        set(&mut comparison.changes[0].after, true);
+        let limits = vec![Limit::new(metric, RelativeChange::new(0.05))];
+        let policy = Policy { limits, ..Policy::default() };
+        judge(&comparison, &comparison.changes[0], &policy)
+    }
+
+    /// 5 launches of 1,000 bytes: 6 % more are beyond the limit, 4 % are not, and none is no number.
+    #[test]
+    fn work_is_compared_by_the_launch() {
+        let bytes = |after: Option<f64>| {
+            judged(Metric::Bytes, |measured, is_after| {
+                measured.bytes = if is_after { after } else { Some(5000.0) }.map(Bytes::new);
+            })
+        };
+        let [more] = &bytes(Some(5300.0))[..] else { panic!("one check") };
+        assert_eq!((more.verdict, more.action), (Verdict::Regression, Action::Fail));
+        assert_eq!(more.after, Some(Bytes::new(1060.0).into()));
+        assert!((more.change.unwrap().get() - 0.06).abs() < 1e-12);
+        assert!(bytes(Some(5200.0)).is_empty() && bytes(Some(1000.0)).is_empty());
+        let [none] = &bytes(None)[..] else { panic!("one check") };
+        assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
+    }
+
+    /// From headroom 1.25 to 1.6: from 80 % of the roof to 62.5 %, a fall by 22 %.
+    #[test]
+    fn a_roof_falls_as_headroom_grows() {
+        let checks = judged(Metric::Roof, |measured, is_after| {
+            measured.headroom = Some(Factor::new(if is_after { 1.6 } else { 1.25 }));
+        });
+        let [check] = &checks[..] else { panic!("{checks:?}") };
+        assert_eq!(check.before, Some(Share::new(0.8).into()));
+        assert_eq!(check.after, Some(Share::new(0.625).into()));
+        assert!((check.change.unwrap().get() + 0.218_75).abs() < 1e-12, "{check:?}");
+    }
+
+    #[test]
+    fn findings_are_compared_by_rule() {
+        let found = |rules: &[&str], severity| -> Vec<(String, Severity)> {
+            rules.iter().map(|rule| ((*rule).to_owned(), severity)).collect()
+        };
+        let checks = judged(Metric::Findings, |measured, is_after| {
+            measured.findings = if is_after {
+                found(&["tail-effect", "small-grid"], Severity::High)
+            } else {
+                found(&["tail-effect"], Severity::Low)
+            };
+        });
+        let [check] = &checks[..] else { panic!("{checks:?}") };
+        assert_eq!(check.message, "has findings that it had not: small-grid (high)");
+        assert_eq!(check.after, Some(Value::count(1.0)));
+    }
+}
