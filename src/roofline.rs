@@ -232,10 +232,13 @@ pub fn is_faster_than_roof(measured: Seconds, expected: Seconds) -> bool {
     measured.get() < expected.get() * (1.0 - tolerance(measured))
 }
 
+/// Launch costs below which a launch is mostly launch cost: no rewrite of a kernel makes it shorter.
+pub const LAUNCH_FLOOR: f64 = 2.5;
+
 /// Whether launching costs more than the work: fewer launches help, a faster kernel does not.
 #[must_use]
 pub fn is_launch_floored(measured: Seconds, expected: Seconds, fixed: Seconds) -> bool {
-    expected < fixed && measured < fixed * 2.5
+    expected < fixed && measured < fixed * LAUNCH_FLOOR
 }
 
 /// Smallest time worth an opportunity, beside 1 % of the total.

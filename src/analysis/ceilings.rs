@@ -297,6 +297,23 @@ impl Roofs {
         }
     }
 
+    /// Time a unit of the multiprocessors was busy, as its work would take on the roofs of a set.
+    pub(super) fn activity_at_sm(
+        &self,
+        launch: &Launch<'_>,
+        busy: Seconds,
+        set: CeilingSet,
+    ) -> Seconds {
+        match set {
+            CeilingSet::MeasuredClock => busy,
+            CeilingSet::Achievable => busy / self.achievable_math(Pipe::Fp32Vector),
+            CeilingSet::Spec => {
+                let clocks = self.clock(launch).zip(self.rated_clock);
+                busy * clocks.map_or(1.0, |(clock, rated)| clock / rated)
+            }
+        }
+    }
+
     /// Time DRAM was busy, as its traffic would take on the roofs of a set.
     pub(super) fn activity_at_dram(
         &self,

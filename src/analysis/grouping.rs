@@ -180,7 +180,7 @@ impl GroupTotals {
         self.launches += kernel.launches;
         self.measured += kernel.measured;
         match kernel.state {
-            State::Opportunity | State::Fair | State::NearRoof | State::Minor => {
+            State::Opportunity | State::Fair | State::NearRoof | State::Minor | State::Possible => {
                 let (expected, high) = bounds(kernel);
                 self.judged += kernel.modelled;
                 self.expected += expected;
@@ -197,7 +197,7 @@ impl GroupTotals {
             State::Waived => self.waived += kernel.measured,
             _ => {}
         }
-        if kernel.state == State::Opportunity {
+        if kernel.has_savings() {
             self.recoverable_low += kernel.recoverable_low;
             self.recoverable += kernel.recoverable;
             self.recoverable_upper += kernel.recoverable_upper;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Analysis, intent};
+use super::Analysis;
+use super::nature::Nature;
 use crate::model::{KernelName, Launch, NameId, Profile};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
@@ -15,8 +16,8 @@ pub(super) type Key = (usize, NameId, u32, usize);
 pub(super) struct Name {
     pub(super) short: Arc<str>,
     pub(super) class: Arc<Class>,
-    /// Whether tensor cores may have worked in it, unless counters say otherwise.
-    pub(super) may_use_tensor_cores: bool,
+    /// What such a kernel is likely to do, unless counters say otherwise.
+    pub(super) nature: Nature,
 }
 
 /// The kernels met so far.
@@ -31,7 +32,7 @@ pub(super) struct Groups {
     operators: HashMap<NameId, Arc<Class>>,
     index: HashMap<Key, usize>,
     pub(super) keys: Vec<Key>,
-    last: Option<(Key, usize, bool)>,
+    last: Option<(Key, usize, Nature)>,
 }
 
 impl Groups {
@@ -39,34 +40,36 @@ impl Groups {
         Self { taxonomy, ..Self::default() }
     }
 
-    /// The group of a launch, and whether tensor cores may have worked in it. Groups are numbered as
-    /// they appear.
+    /// The group of a launch, and what it is likely to do. Groups are numbered as they appear.
     pub(super) fn of(
         &mut self,
         profile: &Profile,
         launch: &Launch<'_>,
         device: usize,
-    ) -> (usize, bool) {
+    ) -> (usize, Nature) {
         let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
         let head = match self.head_of_name.get(&name) {
             Some(head) => *head,
             None => self.head(profile, name),
         };
         let key = (head, operator, shape, device);
-        if let Some((last, group, may)) = self.last
+        if let Some((last, group, nature)) = self.last
             && last == key
         {
-            return (group, may);
+            return (group, nature);
         }
         let group = *self.index.entry(key).or_insert_with(|| {
             self.keys.push(key);
             self.keys.len() - 1
         });
-        let told = self.by_operator(profile, head, operator);
-        let is_product = told.is_some_and(|class| class.category == Category::DotProduct);
-        let may = is_product || self.names[head].may_use_tensor_cores;
-        self.last = Some((key, group, may));
-        (group, may)
+        let own = self.names[head].nature;
+        let nature = match self.by_operator(profile, head, operator) {
+            Some(class) if class.category == Category::DotProduct => own.launched_by_product(),
+            Some(class) if class.category != Category::Unknown => Nature::of(class, ""),
+            _ => own,
+        };
+        self.last = Some((key, group, nature));
+        (group, nature)
     }
 
     /// What the name of a group's kernels tells, or their operator where the name tells nothing.
@@ -102,7 +105,7 @@ impl Groups {
                 let class = taxonomy.classify(text);
                 self.names.push(Name {
                     short: short.into(),
-                    may_use_tensor_cores: intent::may_use_tensor_cores(&class, &head),
+                    nature: Nature::of(&class, &head),
                     class: Arc::new(class),
                 });
                 self.heads.insert(head, next);
@@ -115,12 +118,21 @@ impl Groups {
 }
 
 impl Analysis {
-    /// Shows every launch with the position of its kernel, and whether tensor cores may have worked
-    /// in it. Launches of kernels that were left out are not shown.
+    /// Shows every launch with the position of its kernel. Launches of kernels that were left out are not
+    /// shown.
     pub(crate) fn each_grouped<'p>(
         &self,
         profile: &'p Profile,
-        mut visit: impl FnMut(usize, &Launch<'p>, bool),
+        mut visit: impl FnMut(usize, &Launch<'p>),
+    ) {
+        self.each_with_nature(profile, |position, launch, _| visit(position, launch));
+    }
+
+    /// Shows every launch with the position of its kernel and what it is likely to do. Launches of kernels that were left out are not shown.
+    pub(super) fn each_with_nature<'p>(
+        &self,
+        profile: &'p Profile,
+        mut visit: impl FnMut(usize, &Launch<'p>, Nature),
     ) {
         let mut groups = Groups::new(self.taxonomy.clone());
         // Each kernel is a group of its own: its longest launch makes the group's number the
@@ -130,9 +142,9 @@ impl Analysis {
         }
         for launch in profile.iter() {
             let device = self.of_hint[usize::from(launch.head.device.0)];
-            let (position, may_use_tensor_cores) = groups.of(profile, &launch, device);
+            let (position, nature) = groups.of(profile, &launch, device);
             if position < self.kernels.len() {
-                visit(position, &launch, may_use_tensor_cores);
+                visit(position, &launch, nature);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
 use crate::model::{MemoryLevel, Origin, OriginKind, Pipe, Quantity, Shape};
@@ -15,7 +16,7 @@ use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Far from its roof, for certain, and with enough time to win.
+    /// Far from its roof, for certain or in all likelihood, and with enough time to win.
     Opportunity,
     /// Close to its roof: at most [`NEAR`](super::NEAR) times the expected time.
     NearRoof,
@@ -29,6 +30,8 @@ pub enum State {
     CacheResident,
     /// Faster than the model allows: a device, clock or metric is wrong, or the model overcounts.
     FasterThanRoof,
+    /// Far from its roof, unless work that was not counted takes the time.
+    Possible,
     /// The export does not allow a judgement; the reason says what is missing.
     Unmodelled,
     /// Communication or a host copy: bound by links, not by this device's roofs.
@@ -39,7 +42,7 @@ pub enum State {
 
 impl State {
     /// Every state, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Opportunity,
         Self::Fair,
         Self::NearRoof,
@@ -47,6 +50,7 @@ impl State {
         Self::LaunchFloored,
         Self::CacheResident,
         Self::FasterThanRoof,
+        Self::Possible,
         Self::Unmodelled,
         Self::NotRoofline,
         Self::Waived,
@@ -63,6 +67,7 @@ impl State {
             Self::LaunchFloored => "launch-floored",
             Self::CacheResident => "cache-resident",
             Self::FasterThanRoof => "faster than the roof",
+            Self::Possible => "possible",
             Self::Unmodelled => "unmodelled",
             Self::NotRoofline => "not a roofline kernel",
             Self::Waived => "waived",
@@ -80,6 +85,7 @@ impl State {
             Self::LaunchFloored => "launch_floored",
             Self::CacheResident => "cache_resident",
             Self::FasterThanRoof => "faster_than_roof",
+            Self::Possible => "possible",
             Self::Unmodelled => "unmodelled",
             Self::NotRoofline => "not_roofline",
             Self::Waived => "waived",
@@ -89,7 +95,15 @@ impl State {
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
     pub const fn is_modelled(self) -> bool {
-        matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair | Self::Minor | Self::Waived)
+        matches!(
+            self,
+            Self::Opportunity
+                | Self::NearRoof
+                | Self::Fair
+                | Self::Minor
+                | Self::Possible
+                | Self::Waived
+        )
     }
 
     /// Whether the kernel is set apart from the ranking, with a reason of its own.
@@ -214,8 +228,12 @@ pub struct Kernel {
     /// The expected time if every level of the memory hierarchy counts, not only DRAM: launch by launch
     /// the longest of memory, math and the other levels; none where no other level was counted.
     pub hierarchical: Option<Seconds>,
+    /// The most the expected time is likely to be, by what the kernel is; infinite if that says nothing.
+    pub expected_likely: Option<Seconds>,
     /// The most the expected time can be, given what was not counted; infinite if nothing bounds it.
     pub expected_high: Option<Seconds>,
+    /// How busy a unit was stands in for work that was not counted.
+    pub by_utilization: bool,
     /// What remains if only the implementation improves: launch cost, tail, achievable share.
     pub structural: Option<Seconds>,
     /// Measured over expected time.
@@ -228,8 +246,13 @@ pub struct Kernel {
     pub limiter: Limiter,
     /// The conclusion.
     pub state: State,
+    /// How sure the conclusion is; `None` where there is none.
+    pub confidence: Option<Confidence>,
     /// Why it is in that state, in a phrase.
     pub reason: Reason,
+    /// Whether it can be won at all: not where work that nobody counted may take the time, nor where there is no
+    /// more work to spread over an idle device. Then only the optimistic end is told, apart from all sums.
+    pub is_winnable: bool,
     /// What is won if a rewrite only just comes near its roofs, needs all that was not counted, and moves
     /// as much through every level of memory as now: the pessimistic end. Zero where nothing bounds that.
     pub recoverable_low: Seconds,
@@ -239,8 +262,8 @@ pub struct Kernel {
     pub recoverable_upper: Seconds,
     /// Speed-up of the whole profile if [`Kernel::recoverable`] is won.
     pub gain: f64,
-    /// Share of the recoverable time of all opportunities that this one and those above it hold;
-    /// `None` where it is no opportunity.
+    /// Share of the recoverable time of the run that this one and those above it hold; `None` where
+    /// nothing can be won.
     pub coverage: Option<f64>,
     /// The group it is counted in.
     pub group: Arc<str>,
@@ -280,6 +303,20 @@ impl Kernel {
             (Some(expected), Some(high)) => high.get() > expected.get() * 1.001,
             _ => false,
         }
+    }
+
+    /// Headroom that is likely: measured over the most that the expected time is likely to be.
+    #[must_use]
+    pub fn headroom_likely(&self) -> Option<f64> {
+        self.expected_likely
+            .filter(|likely| *likely > Seconds::ZERO)
+            .map(|time| self.modelled / time)
+    }
+
+    /// Whether its savings count in those of the run.
+    #[must_use]
+    pub fn has_savings(&self) -> bool {
+        self.state.is_modelled() && self.state != State::Waived && self.is_winnable
     }
 
     /// Its traffic at a level, where it was counted.

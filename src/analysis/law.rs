@@ -1,50 +1,12 @@
 //! The law applied to one launch: how long it should have taken, and between which bounds.
 
 use super::ceilings::{CeilingSet, Roofs};
+use super::confidence::Uncounted;
+use super::interval::Interval;
+use super::nature::{Counted, Nature};
 use crate::model::{Engine, Launch, MemoryLevel, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{Bytes, Flops, FlopsPerSecond, Seconds};
-
-/// A time that is known, or known to lie between two bounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Interval {
-    pub(super) low: Seconds,
-    pub(super) value: Seconds,
-    pub(super) high: Seconds,
-}
-
-impl Interval {
-    fn scaled(time: Seconds, low: f64, high: f64) -> Self {
-        // Zero work stays zero however uncertain its factor is.
-        let high = if time.get() == 0.0 { Seconds::ZERO } else { time * high };
-        Self { low: time * low, value: time, high }
-    }
-
-    /// The interval with uncertain factors on its ends.
-    fn times(self, low: f64, high: f64) -> Self {
-        let high = if self.high.get() == 0.0 { Seconds::ZERO } else { self.high * high };
-        Self { low: self.low * low, value: self.value, high }
-    }
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            low: self.low + other.low,
-            value: self.value + other.value,
-            high: self.high + other.high,
-        }
-    }
-
-    /// What two sides that overlap need: bound by bound the longer.
-    fn overlapped(self, other: Self) -> Self {
-        Self {
-            low: roofline::expected_time(self.low, other.low),
-            value: roofline::expected_time(self.value, other.value),
-            high: roofline::expected_time(self.high, other.high),
-        }
-    }
-
-    const ZERO: Self = Self { low: Seconds::ZERO, value: Seconds::ZERO, high: Seconds::ZERO };
-}
 
 /// Why the model says nothing about a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +56,11 @@ pub(super) struct Judged {
     pub(super) without_peak: Option<Pipe>,
     /// Bytes without a bandwidth to divide by.
     pub(super) without_bandwidth: bool,
+    /// What is known of work that was not counted.
+    pub(super) uncounted: Uncounted,
+    /// A side whose work was not counted, or has no roof, is known by the share of its peak that a unit
+    /// reached.
+    pub(super) by_utilization: bool,
     pub(super) problem: Option<Problem>,
 }
 
@@ -117,15 +84,11 @@ impl Judged {
 
     /// The time the model expects, with its bounds; missing sides bound it from above.
     pub(super) fn expected(&self) -> Option<Interval> {
-        let unknown = Interval {
-            low: Seconds::ZERO,
-            value: Seconds::ZERO,
-            high: Seconds::new(f64::INFINITY),
-        };
         if self.memory.is_none() && self.math.is_none() {
             return None;
         }
-        Some(self.memory.unwrap_or(unknown).overlapped(self.math.unwrap_or(unknown)))
+        let side = |side: Option<Interval>| side.unwrap_or(Interval::UNKNOWN);
+        Some(side(self.memory).overlapped(side(self.math)))
     }
 }
 
@@ -144,7 +107,7 @@ pub(super) fn judge(
     launch: &Launch<'_>,
     roofs: &Roofs,
     set: CeilingSet,
-    may_use_tensor_cores: bool,
+    nature: Nature,
     instrument: Instrument,
 ) -> Judged {
     let mut judged = Judged::default();
@@ -159,15 +122,13 @@ pub(super) fn judge(
         }
         Some((time, _)) => Some(time),
     };
-    memory(&mut judged, launch, roofs, set, time);
-    math(
-        &mut judged,
-        launch,
-        roofs,
-        set,
-        Work { may_use_tensor_cores, whole: instrument.whole_counts },
-        time,
-    );
+    let scene = Scene { launch, roofs, set, time };
+    memory(&mut judged, &scene);
+    levels(&mut judged, &scene);
+    math(&mut judged, &scene, nature, instrument.whole_counts);
+    if judged.memory.is_none() {
+        judged.uncounted = judged.uncounted.max(Uncounted::Open);
+    }
     if judged.problem.is_none() {
         let nothing = judged.memory.is_none() && judged.math.is_none();
         let roofless = judged.without_bandwidth || judged.without_peak.is_some();
@@ -181,119 +142,120 @@ pub(super) fn judge(
     judged
 }
 
-fn memory(
-    judged: &mut Judged,
-    launch: &Launch<'_>,
-    roofs: &Roofs,
+/// A launch before its roofs.
+struct Scene<'a, 'p> {
+    launch: &'a Launch<'p>,
+    roofs: &'a Roofs,
     set: CeilingSet,
+    /// None where it was not measured, or while instrumented.
     time: Option<Seconds>,
-) {
-    let roof = roofs.dram(launch, set);
-    if let Some((bytes, origin)) = launch.dram_bytes() {
+}
+
+impl Scene<'_, '_> {
+    /// The time for which a unit was as busy as at its peak.
+    fn busy(&self, quantity: Quantity) -> Option<Seconds> {
+        self.launch.value(quantity).zip(self.time).map(|(share, time)| time * share)
+    }
+
+    /// The same for DRAM, whose own share holds commands and turnarounds beside the data.
+    fn dram_busy(&self) -> Option<Seconds> {
+        let busy = self.busy(Quantity::DramThroughput)?;
+        Some(self.roofs.activity_at_dram(self.launch, busy, self.set))
+    }
+
+    /// The same for the busiest unit of the multiprocessors.
+    fn sm_busy(&self) -> Option<Seconds> {
+        let busy = self.busy(Quantity::SmThroughput)?;
+        Some(self.roofs.activity_at_sm(self.launch, busy, self.set))
+    }
+
+    /// The busiest of the pipes and issue slots that the export tells of; others may be busier.
+    fn pipes_busy(&self) -> Option<Seconds> {
+        /// Units of a multiprocessor by shares of active cycles: at most that of elapsed ones.
+        const UNITS: [Quantity; 7] = [
+            Quantity::IssueActive,
+            Quantity::PipeFma,
+            Quantity::PipeAlu,
+            Quantity::PipeFp64,
+            Quantity::PipeFp16,
+            Quantity::PipeXu,
+            Quantity::PipeLsu,
+        ];
+        let busy = UNITS.into_iter().filter_map(|unit| self.busy(unit)).reduce(Seconds::max)?;
+        Some(self.roofs.activity_at_sm(self.launch, busy, self.set))
+    }
+}
+
+/// Data and what goes with it: the share of DRAM's peak that Nsight Compute reports holds commands and
+/// turnarounds too, up to a quarter more than the data (1.249 × on an RTX A2000).
+const DATA_OF_DRAM_BUSY: f64 = 0.8;
+
+fn memory(judged: &mut Judged, scene: &Scene<'_, '_>) {
+    let Scene { launch, roofs, set, time } = scene;
+    let counted = launch.dram_bytes();
+    if let Some((bytes, origin)) = counted {
         judged.bytes = Some(bytes);
         judged.algorithmic |= origin.kind == OriginKind::Algorithmic;
-        match roof {
+        judged.memory = match roofs.dram(launch, *set) {
             Some(roof) => {
                 let time = roofline::memory_time(bytes, roof.value);
-                judged.memory = Some(Interval::scaled(time, origin.low, origin.high));
+                Some(Interval::scaled(time, origin.low, origin.high))
             }
-            None if bytes.get() == 0.0 => judged.memory = Some(Interval::ZERO),
-            None => judged.without_bandwidth = true,
-        }
-    } else if let (Some(active), Some(time)) = (launch.value(Quantity::DramActive), time) {
+            None => (bytes == Bytes::ZERO).then_some(Interval::ZERO),
+        };
+    }
+    if judged.memory.is_none()
+        && let (Some(active), Some(time)) = (launch.value(Quantity::DramActive), time)
+    {
         // The share of cycles in which data moved is the share of the bandwidth at that clock, exactly.
-        let time = roofs.activity_at_dram(launch, time * active, set);
-        judged.memory = Some(Interval::scaled(time, 1.0, 1.0));
+        judged.memory =
+            Some(Interval::exactly(roofs.activity_at_dram(launch, *time * active, *set)));
+        judged.by_utilization = true;
     }
     // Speed-of-light percentages are maxima over units: they bound the bytes from above.
-    let busy = launch
-        .value(Quantity::DramThroughput)
-        .or_else(|| launch.value(Quantity::MemoryThroughput))
-        .zip(time)
-        .map(|(share, time)| time * share);
-    match (busy, judged.memory.as_mut()) {
-        (Some(busy), Some(memory)) => memory.high = memory.high.min(memory.value.max(busy)),
-        (Some(busy), None) if judged.bytes.is_none() && has_math(launch) => {
-            judged.memory = Some(Interval { high: busy, ..Interval::ZERO });
+    let dram = scene.dram_busy();
+    let any = dram.or_else(|| scene.busy(Quantity::MemoryThroughput));
+    judged.memory = match (judged.memory, dram, any) {
+        (Some(memory), _, Some(busy)) => Some(memory.capped(busy)),
+        (None, Some(busy), _) => {
+            judged.by_utilization = true;
+            Some(Interval { low: busy * DATA_OF_DRAM_BUSY, ..Interval::exactly(busy) })
         }
-        _ => {}
-    }
+        (None, None, Some(busy)) => Some(Interval::at_most(busy)),
+        (memory, _, None) => memory,
+    };
+    judged.without_bandwidth = counted.is_some() && judged.memory.is_none();
+}
+
+/// Traffic at the levels but DRAM, which has bounds and an origin of its own.
+fn levels(judged: &mut Judged, scene: &Scene<'_, '_>) {
     for (level, traffic) in MemoryLevel::ALL.into_iter().zip(&mut judged.levels) {
-        // DRAM has bounds and an origin of its own.
         if level == MemoryLevel::Dram {
             continue;
         }
-        *traffic = launch.value(level.bytes()).map(|bytes| {
+        *traffic = scene.launch.value(level.bytes()).map(|bytes| {
             let bytes = Bytes::new(bytes);
-            let roof = roofs.level(launch, level, set);
+            let roof = scene.roofs.level(scene.launch, level, scene.set);
             Traffic { bytes, time: roof.map(|roof| roofline::memory_time(bytes, roof)) }
         });
     }
 }
 
-fn has_math(launch: &Launch<'_>) -> bool {
-    launch.work().next().is_some() || launch.value(Quantity::TensorActive).is_some()
-}
-
-/// What is known of a kernel's work beside its counts.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    /// Whether tensor cores may have worked in it, going by its name.
-    may_use_tensor_cores: bool,
-    whole: bool,
-}
-
-/// Which kinds of work a launch was counted for.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counted {
-    fp64: bool,
-    fp32: bool,
-    fp16: bool,
-    tensor: bool,
-    /// Counted from shapes: then everything the operator does is in it.
-    whole: bool,
-}
-
-impl Counted {
-    fn note(&mut self, pipe: Pipe, kind: OriginKind) {
-        self.whole |= kind == OriginKind::Algorithmic;
-        match (pipe.engine(), pipe) {
-            (Engine::Matrix, _) => self.tensor = true,
-            (_, Pipe::Fp64Vector) => self.fp64 = true,
-            (_, Pipe::Fp32Vector) => self.fp32 = true,
-            (_, Pipe::Fp16Vector | Pipe::Bf16Vector) => self.fp16 = true,
-            _ => {}
-        }
-    }
-
-    /// Whether nothing that may matter was left out. Tensor work is only taken as absent where CUDA-core
-    /// work was counted in full and the name gives no sign of matrix products.
-    fn is_complete(self, may_use_tensor_cores: bool) -> bool {
-        let vector = self.fp64 && self.fp32 && self.fp16;
-        self.whole || vector && (self.tensor || !may_use_tensor_cores)
-    }
-}
-
-fn math(
-    judged: &mut Judged,
-    launch: &Launch<'_>,
-    roofs: &Roofs,
-    set: CeilingSet,
-    work: Work,
-    time: Option<Seconds>,
-) {
+fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts: bool) {
+    let (launch, set) = (scene.launch, scene.set);
     let mut groups: Vec<(usize, Interval)> = Vec::new();
-    let mut counted = Counted { whole: work.whole, ..Counted::default() };
+    let mut counted = Counted::default();
+    counted.whole = whole_counts;
     let (mut any, mut tensor) = (false, Seconds::ZERO);
     for (pipe, operations, origin) in launch.work() {
         any = true;
-        counted.note(pipe, origin.kind);
+        counted.whole |= origin.kind == OriginKind::Algorithmic;
+        counted.note(pipe, operations > Flops::ZERO);
         judged.algorithmic |= origin.kind == OriginKind::Algorithmic;
-        let interval = if operations.get() == 0.0 {
+        let peak = |pipe| scene.roofs.peak(launch, pipe, set).map(|roof| roof.value);
+        let interval = if operations == Flops::ZERO {
             Interval::ZERO
-        } else if let Some(interval) =
-            work_time(pipe, operations, |pipe| roofs.peak(launch, pipe, set).map(|roof| roof.value))
-        {
+        } else if let Some(interval) = work_time(pipe, operations, peak) {
             interval.times(origin.low, origin.high)
         } else {
             judged.without_peak = Some(pipe);
@@ -303,47 +265,87 @@ fn math(
             tensor += interval.value;
         }
         judged.work.push(PipeWork { pipe, operations, time: interval.value });
-        add(&mut groups, roofs.group(pipe), interval);
+        add(&mut groups, scene.roofs.group(pipe), interval);
     }
-    if let (Some(active), Some(time)) = (launch.value(Quantity::TensorActive), time) {
+    if let Some(busy) = scene.busy(Quantity::TensorActive) {
         // Exact for a uniform stream of matrix instructions: the count needs their type, the time does
         // not. Where counters saw less than the pipe worked, the difference is work they are blind to.
-        let busy = roofs.activity_at_tensor(launch, time * active, set);
+        let busy = scene.roofs.activity_at_tensor(launch, busy, set);
         any = true;
-        counted.tensor = true;
+        counted.tensor_activity = true;
         if busy.get() > tensor.get() * 1.05 {
             let unseen = busy - tensor;
             let interval = if busy.get() > tensor.get() * SLOW_INSTRUCTIONS {
                 judged.tensor_activity = Some(unseen);
-                Interval::scaled(unseen, 1.0, 1.0)
+                Interval::exactly(unseen)
             } else {
                 Interval { high: unseen, ..Interval::ZERO }
             };
-            add(&mut groups, roofs.group(Pipe::Fp16Matrix), interval);
+            add(&mut groups, scene.roofs.group(Pipe::Fp16Matrix), interval);
         }
-    }
-    // The busiest unit of the SM bounds what was not counted.
-    let busy = launch.value(Quantity::SmThroughput).zip(time).map(|(share, time)| time * share);
-    if judged.without_peak.is_some() {
-        return;
-    }
-    if !any {
-        judged.math = busy
-            .filter(|_| judged.memory.is_some())
-            .map(|busy| Interval { high: busy, ..Interval::ZERO });
-        return;
     }
     let of = |bound: fn(&Interval) -> Seconds| {
         roofline::grouped_math_time(groups.iter().map(|(_, sum)| bound(sum)))
     };
-    let mut math =
-        Interval { low: of(|sum| sum.low), value: of(|sum| sum.value), high: of(|sum| sum.high) };
-    if !counted.is_complete(work.may_use_tensor_cores) {
-        math.high = busy.unwrap_or(Seconds::new(f64::INFINITY)).max(math.value);
-    } else if let Some(busy) = busy {
-        math.high = math.high.min(math.value.max(busy));
+    let counts = Interval {
+        low: of(|sum| sum.low),
+        value: of(|sum| sum.value),
+        likely: of(|sum| sum.likely),
+        high: of(|sum| sum.high),
+    };
+    let busy = scene.sm_busy();
+    if judged.without_peak.is_some() {
+        // The busiest unit needed its time, whatever the roofs are.
+        let Some(busy) = busy else { return };
+        judged.without_peak = None;
+        judged.by_utilization = true;
+        judged.math = Some(Interval { low: Seconds::ZERO, ..Interval::exactly(busy) });
+        return;
     }
-    judged.math = Some(math);
+    judged.uncounted = nature.uncounted(&counted);
+    judged.math = if judged.uncounted == Uncounted::Nothing {
+        Some(busy.map_or(counts, |busy| counts.capped(busy)))
+    } else {
+        open_math(judged, scene, nature, any.then_some(counts))
+    };
+}
+
+/// The math side where not all work was counted: what was, and how busy the units were.
+fn open_math(
+    judged: &mut Judged,
+    scene: &Scene<'_, '_>,
+    nature: Nature,
+    counts: Option<Interval>,
+) -> Option<Interval> {
+    let infinite = Seconds::new(f64::INFINITY);
+    let (sm, pipes) = (scene.sm_busy(), scene.pipes_busy());
+    let value = counts.map_or(Seconds::ZERO, |counts| counts.value);
+    let is_unlikely = judged.uncounted == Uncounted::Unlikely;
+    let hides = nature.moves_data() && judged.memory.is_some_and(Interval::is_known);
+    // Beside known traffic a unit that is not its limit says nothing of the work that it did.
+    let is_alone = !judged.memory.is_some_and(Interval::is_known);
+    let stands_in = |busy: Seconds| {
+        let limits = scene.time.is_some_and(|time| busy >= time * roofline::BUSY);
+        busy > Seconds::ZERO && (is_alone || limits)
+    };
+    if value == Seconds::ZERO && !hides {
+        // Nothing that takes time was counted: the busiest unit stands in for it.
+        if let Some(busy) = sm.filter(|busy| stands_in(*busy)) {
+            judged.by_utilization = true;
+            return Some(Interval { low: Seconds::ZERO, ..Interval::exactly(busy) });
+        }
+        if let Some(busy) = pipes.filter(|busy| sm.is_none() && stands_in(*busy)) {
+            judged.by_utilization = true;
+            let likely = if is_unlikely { busy } else { infinite };
+            return Some(Interval { low: Seconds::ZERO, value: busy, likely, high: infinite });
+        }
+    }
+    if counts.is_none() && sm.is_none() && !is_unlikely {
+        return None;
+    }
+    let high = sm.unwrap_or(infinite).max(value);
+    let likely = if is_unlikely { value } else { high };
+    Some(Interval { low: counts.map_or(Seconds::ZERO, |counts| counts.low), value, likely, high })
 }
 
 /// Adds a pipe's time to those of the pipes that share its hardware.
@@ -370,7 +372,7 @@ pub(super) fn work_time(
         .filter_map(peak)
         .map(|peak| roofline::math_time(operations, peak))
         .fold(slow, Seconds::min);
-    Some(Interval { low: fastest, value: fastest, high: slow })
+    Some(Interval { low: fastest, value: fastest, likely: slow, high: slow })
 }
 
 /// What remains if only the implementation improves: launch cost, tail, per-SM bandwidth, and the
@@ -415,7 +417,8 @@ fn structural(
     let l2 = l2 / share(roofline::achievable::CACHE);
     let dram = dram / share(roofs.achievable_memory());
     // What was not counted may be needed too: then it cannot be won.
-    let bound = expected.high;
-    let bound = if bound.get().is_finite() { bound } else { Seconds::ZERO };
-    Some(fixed_cost + dram.max(l2).max(math).max(bound))
+    let bound = [expected.high, expected.likely].into_iter().find(|bound| bound.get().is_finite());
+    let time = fixed_cost + dram.max(l2).max(math).max(bound.unwrap_or_default());
+    // No rewrite makes a launch cheaper than those that are mostly launch cost.
+    Some(time.max(fixed_cost * roofline::LAUNCH_FLOOR))
 }

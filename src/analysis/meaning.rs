@@ -11,7 +11,8 @@ impl Kernel {
         /// Launches whose headrooms differ more than this are not one case.
         const WIDE: f64 = 4.0;
         let mut meaning = by_limiter(self);
-        let judged = matches!(self.state, State::Opportunity | State::Fair | State::Minor);
+        let judged =
+            matches!(self.state, State::Opportunity | State::Fair | State::Minor | State::Possible);
         if judged
             && let Some((low, high)) = self.headrooms
             && high > low * WIDE
@@ -26,7 +27,7 @@ fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {
-        State::Opportunity | State::Fair | State::Minor | State::Waived => match kernel.limiter {
+        State::Opportunity | State::Fair | State::Minor | State::Possible | State::Waived => match kernel.limiter {
             Limiter::Latency => {
                 let blocks = match kernel.shape.blocks {
                     None => "few blocks".to_owned(),

@@ -4,16 +4,18 @@ mod advice;
 mod algorithmic;
 mod ceilings;
 mod columns;
+mod confidence;
 mod error;
 mod explain;
 mod grouping;
 mod groups;
 #[cfg(feature = "frames")]
 mod inputs;
-mod intent;
+mod interval;
 mod kernel;
 mod law;
 mod meaning;
+mod nature;
 mod needed;
 mod needs;
 mod ranking;
@@ -33,6 +35,7 @@ pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
 pub use ceilings::CeilingSet;
 pub use columns::{Column, Columns, Place, Row};
+pub use confidence::Confidence;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use grouping::{Group, GroupTotals, Target, Worst};
@@ -105,7 +108,7 @@ pub struct Analysis {
     pub fixed_cost: Seconds,
     /// The whole run.
     pub totals: Totals,
-    /// Opportunities by what can be won, then the rest by measured time.
+    /// By what can be won, then by measured time.
     pub kernels: Vec<Kernel>,
     /// What the verdict needs and parts of the run lack, most important first.
     pub lacking: Vec<Lack>,
@@ -144,21 +147,28 @@ pub struct Totals {
     pub modelled: Seconds,
     /// Their expected time.
     pub expected: Seconds,
+    /// The most their expected time is likely to be.
+    pub expected_likely: Seconds,
     /// The most their expected time can be, given what was not counted.
     pub expected_high: Seconds,
-    /// What is won if rewrites of the opportunities only just come near their roofs: the pessimistic end.
+    /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
+    graded: [Seconds; Confidence::ALL.len()],
+    /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
     pub recoverable_low: Seconds,
-    /// What better implementations of the opportunities can win realistically.
+    /// What better implementations can win realistically, of all kernels that were judged.
     pub recoverable: Seconds,
+    /// The part of it that is likely, not certain.
+    pub recoverable_likely: Seconds,
+    /// At most what is above the expectation in kernels of which nothing shows that it can be won; in no other
+    /// sum.
+    pub recoverable_unproven: Seconds,
     /// The same against ideal roofs: the optimistic end.
     pub recoverable_upper: Seconds,
     /// Time of kernels the export does not allow to judge.
     pub unmodelled: Seconds,
-    /// What better implementations of minor kernels could win together.
-    pub recoverable_minor: Seconds,
     /// Kernels and time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
-    /// How many of the first opportunities bring 80 % of the recoverable time.
+    /// How many of the first kernels bring 80 % of the recoverable time.
     pub kernels_for_80_percent: usize,
 }
 
@@ -169,6 +179,12 @@ impl Totals {
         (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
     }
 
+    /// Time of the kernels that were judged with this confidence.
+    #[must_use]
+    pub const fn graded(&self, confidence: Confidence) -> Seconds {
+        self.graded[confidence as usize]
+    }
+
     /// Speed-up of the whole profile if [`Totals::recoverable`] is won.
     #[must_use]
     pub fn gain(&self) -> f64 {
@@ -177,7 +193,19 @@ impl Totals {
 }
 
 impl Analysis {
-    /// The opportunities, best first.
+    /// The kernels with savings worth it in this run and those that are flagged, best first.
+    pub fn ranked(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels.iter().filter(|kernel| self.is_ranked(kernel))
+    }
+
+    /// Whether a kernel is flagged, or can win as much as a flagged one.
+    #[must_use]
+    pub fn is_ranked(&self, kernel: &Kernel) -> bool {
+        let is_worth_it = kernel.has_savings() && kernel.recoverable >= self.smallest_win();
+        kernel.state == State::Opportunity || is_worth_it && kernel.recoverable > Seconds::ZERO
+    }
+
+    /// The flagged kernels, best first.
     pub fn opportunities(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.iter().filter(|kernel| kernel.state == State::Opportunity)
     }
@@ -255,10 +283,10 @@ pub fn analyse(
     let mut of_group: Vec<Sums> = Vec::new();
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
-        let (group, may_use_tensor_cores) = groups.of(profile, &launch, device);
+        let (group, nature) = groups.of(profile, &launch, device);
         let instrument = instruments.get(launch.head.source);
         let roofs = &devices[device].roofs;
-        let judged = law::judge(&launch, roofs, ceilings, may_use_tensor_cores, instrument);
+        let judged = law::judge(&launch, roofs, ceilings, nature, instrument);
         if group == of_group.len() {
             of_group.push(Sums::default());
         }
@@ -276,6 +304,7 @@ pub fn analyse(
     let mut kernels = Vec::with_capacity(of_group.len());
     let mut described = Describer::new(&options.closed_forms);
     let mut roofless = false;
+    let families = families(&groups, &of_group);
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
     for (group, sums) in of_group.into_iter().enumerate() {
         let device = groups.keys[group].3;
@@ -288,8 +317,10 @@ pub fn analyse(
             threshold,
             floor: roofline::flag_floor(totals.measured, floor, floor_share),
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
+            counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute),
+            family: families[&family(&groups.keys[group])],
         };
-        described.describe(&mut kernel, sums.part().0.launches, &devices[device]);
+        described.describe(&mut kernel, sums.part().launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
     }
@@ -327,6 +358,24 @@ pub fn analyse(
     };
     analysis.sum_groups();
     Ok(analysis)
+}
+
+/// A kernel with all its grids and operators, on one device.
+type Family = (usize, usize);
+
+fn family(key: &groups::Key) -> Family {
+    (key.0, key.3)
+}
+
+/// What the kernels of a name can win together, realistically and at most: its grids are one finding.
+fn families(groups: &Groups, of_group: &[Sums]) -> BTreeMap<Family, (Seconds, Seconds)> {
+    let mut families: BTreeMap<Family, (Seconds, Seconds)> = BTreeMap::new();
+    for (key, sums) in groups.keys.iter().zip(of_group) {
+        let (likely, most) = families.entry(family(key)).or_default();
+        *likely += Seconds::new(sums.part().recoverable.get());
+        *most += Seconds::new(sums.part().recoverable_upper.get());
+    }
+    families
 }
 
 /// What measured the launches of each file.
@@ -402,7 +451,7 @@ fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(
 fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Seconds) -> Kernel {
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
-    let (part, _) = sums.part();
+    let part = sums.part();
     let work: Vec<Work> = part
         .work
         .iter()
@@ -424,6 +473,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     let judged = sums.is_judged();
     let expected =
         judged.then(|| Seconds::new(part.expected.get())).filter(|time| time.get() > 0.0);
+    let expected_likely = judged.then(|| Seconds::new(part.expected_likely.get()));
     let expected_high = judged.then(|| Seconds::new(part.expected_high.get()));
     let measured = Seconds::new(sums.measured.get());
     let recoverable = Seconds::new(part.recoverable.get());
@@ -462,13 +512,17 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
             .map(|_| Seconds::new(part.hierarchical.get())),
         levels: levels(part),
         expected,
+        expected_likely,
         expected_high,
+        by_utilization: judged && part.by_utilization,
         structural: expected.map(|_| Seconds::new(part.structural.get())),
         headroom: expected.map(|expected| roofline::headroom(modelled, expected)),
         headroom_low: expected_high.filter(|high| high.get() > 0.0).map(|high| modelled / high),
         limiter: roofline::Limiter::Unknown,
         state: State::Unmodelled,
+        confidence: None,
         reason: Reason::default(),
+        is_winnable: true,
         recoverable_low: Seconds::new(part.recoverable_low.get()),
         recoverable,
         recoverable_upper: Seconds::new(part.recoverable_upper.get()),

@@ -1,24 +1,19 @@
 //! The order of kernels by what can be won, and what that adds up to.
 
-use super::{Kernel, State, Totals};
+use super::{Confidence, Kernel, State, Totals};
 use crate::units::Seconds;
 
-/// Opportunities by what can be won, then by time; the rest by time. Numbers them from 1.
+/// Kernels by what can be won, then by time. Numbers them from 1.
 pub(super) fn rank(kernels: &mut [Kernel]) {
+    let savings = |kernel: &Kernel| {
+        let (likely, most) = (kernel.recoverable.get(), kernel.recoverable_upper.get());
+        if kernel.has_savings() && likely > 0.0 { (likely, most) } else { (0.0, 0.0) }
+    };
     kernels.sort_by(|one, two| {
-        let first = |kernel: &Kernel| kernel.state == State::Opportunity;
-        first(two)
-            .cmp(&first(one))
-            .then_with(|| {
-                if first(one) && first(two) {
-                    two.recoverable
-                        .get()
-                        .total_cmp(&one.recoverable.get())
-                        .then(two.recoverable_upper.get().total_cmp(&one.recoverable_upper.get()))
-                } else {
-                    std::cmp::Ordering::Equal
-                }
-            })
+        let ((first, first_most), (second, second_most)) = (savings(one), savings(two));
+        second
+            .total_cmp(&first)
+            .then(second_most.total_cmp(&first_most))
             .then(two.measured.get().total_cmp(&one.measured.get()))
             .then_with(|| (&one.name, one.longest).cmp(&(&two.name, two.longest)))
     });
@@ -39,32 +34,36 @@ pub(super) fn sum_up(totals: &mut Totals, kernels: &mut [Kernel]) {
             state if state.is_modelled() => {
                 totals.modelled += kernel.modelled;
                 totals.expected += kernel.expected.unwrap_or(Seconds::ZERO);
-                totals.expected_high += kernel.expected_high.unwrap_or(Seconds::new(f64::INFINITY));
+                totals.expected_likely += at_most_measured(kernel, kernel.expected_likely);
+                totals.expected_high += at_most_measured(kernel, kernel.expected_high);
             }
             _ => {}
         }
-        if kernel.state == State::Opportunity {
+        if let Some(confidence) = kernel.confidence {
+            totals.graded[confidence as usize] += kernel.measured;
+        }
+        if kernel.has_savings() {
             totals.recoverable_low += kernel.recoverable_low;
             totals.recoverable += kernel.recoverable;
             totals.recoverable_upper += kernel.recoverable_upper;
+            if kernel.confidence == Some(Confidence::Likely) {
+                totals.recoverable_likely += kernel.recoverable;
+            }
+        } else if kernel.state.is_modelled() && kernel.state != State::Waived {
+            totals.recoverable_unproven += kernel.recoverable_upper;
         }
     }
-    totals.recoverable_minor = kernels
-        .iter()
-        .filter(|kernel| kernel.state == State::Minor)
-        .map(|kernel| kernel.recoverable)
-        .sum();
     cover(totals, kernels);
 }
 
-/// The share of the recoverable time that each opportunity and those above it hold. The same sums in
+/// The share of the recoverable time that each kernel and those above it hold. The same sums in
 /// the same order make the total, so that the last share is exactly 1.
 fn cover(totals: &mut Totals, kernels: &mut [Kernel]) {
     /// Pareto's share: where most teams stop.
     const MOST: f64 = 0.8;
     let mut won = Seconds::ZERO;
     for kernel in kernels {
-        if kernel.state != State::Opportunity || totals.recoverable <= Seconds::ZERO {
+        if !kernel.has_savings() || kernel.recoverable <= Seconds::ZERO {
             kernel.coverage = None;
             continue;
         }
@@ -72,4 +71,10 @@ fn cover(totals: &mut Totals, kernels: &mut [Kernel]) {
         won += kernel.recoverable;
         kernel.coverage = Some(won / totals.recoverable);
     }
+}
+
+/// No kernel needs longer than it took: what nothing bounds is bounded by the measured time.
+fn at_most_measured(kernel: &Kernel, bound: Option<Seconds>) -> Seconds {
+    let bound = bound.unwrap_or(kernel.modelled).min(kernel.modelled);
+    bound.max(kernel.expected.unwrap_or_default())
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::advice::Gathered;
-use super::law::{Interval, Judged, Problem};
+use super::confidence::Uncounted;
+use super::interval::Interval;
+use super::law::{Judged, Problem};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{ExactSum, Seconds};
@@ -24,7 +26,7 @@ pub(super) struct Part {
     pub(super) launches: u64,
     pub(super) time: ExactSum,
     pub(super) expected: ExactSum,
-    pub(super) expected_low: ExactSum,
+    pub(super) expected_likely: ExactSum,
     pub(super) expected_high: ExactSum,
     pub(super) structural: ExactSum,
     pub(super) memory: ExactSum,
@@ -43,6 +45,10 @@ pub(super) struct Part {
     pub(super) recoverable_upper: ExactSum,
     /// Least and greatest headroom of a launch.
     pub(super) headrooms: Option<(f64, f64)>,
+    /// The worst of what is known of work that was not counted.
+    pub(super) uncounted: Uncounted,
+    /// How busy a unit was stands in for counts.
+    pub(super) by_utilization: bool,
 }
 
 /// The launches of one kernel so far.
@@ -56,8 +62,9 @@ pub(super) struct Sums {
     pub(super) instrumented: ExactSum,
     /// Launches the model says something about.
     judged: Part,
-    /// Launches that are faster than the model allows.
-    faster: Part,
+    /// Those of them that are faster than the model allows, and their time.
+    faster: u64,
+    faster_time: ExactSum,
     /// Launches that cannot be judged; their counts still tell what the kernel does.
     rest: Part,
     pub(super) problems: BTreeMap<Problem, u64>,
@@ -71,25 +78,24 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// The launches that speak for the kernel, and whether they are the impossibly fast ones.
-    pub(super) fn part(&self) -> (&Part, bool) {
-        if self.judged.launches == 0 && self.faster.launches == 0 {
-            (&self.rest, false)
-        } else if self.judged.time.get() >= self.faster.time.get() {
-            (&self.judged, false)
-        } else {
-            (&self.faster, true)
-        }
+    /// The launches that speak for the kernel: those that were judged; else the rest.
+    pub(super) fn part(&self) -> &Part {
+        if self.is_judged() { &self.judged } else { &self.rest }
     }
 
     /// Whether any launch could be compared with its roofs.
     pub(super) fn is_judged(&self) -> bool {
-        self.judged.launches + self.faster.launches > 0
+        self.judged.launches > 0
     }
 
     /// Launches that are faster than the model allows.
     pub(super) fn faster_launches(&self) -> u64 {
-        self.faster.launches
+        self.faster
+    }
+
+    /// Whether such launches took most of the time.
+    pub(super) fn is_faster(&self) -> bool {
+        self.faster_time.get() > self.judged.time.get() / 2.0
     }
 
     /// Adds a launch; `averaged` are the quantities of the profile that do not add up.
@@ -123,13 +129,13 @@ impl Sums {
             self.rest.counters(judged, count);
             return;
         };
-        let part = if roofline::is_faster_than_roof(time, expected.low) {
-            &mut self.faster
-        } else {
-            &mut self.judged
-        };
-        part.counters(judged, count);
-        part.times(judged, time, expected, count as f64);
+        // They count in all sums: what is impossible is said, not left out.
+        if roofline::is_faster_than_roof(time, expected.low) {
+            self.faster += count;
+            self.faster_time.add(time.get() * count as f64);
+        }
+        self.judged.counters(judged, count);
+        self.judged.times(judged, time, expected, count as f64);
     }
 
     fn average(&mut self, quantity: Quantity, value: f64, weight: f64) {
@@ -188,7 +194,7 @@ impl Part {
     fn times(&mut self, judged: &Judged, time: Seconds, expected: Interval, count: f64) {
         self.time.add(time.get() * count);
         self.expected.add(expected.value.get() * count);
-        self.expected_low.add(expected.low.get() * count);
+        self.expected_likely.add(expected.likely.get() * count);
         self.expected_high.add(expected.high.get() * count);
         let structural = judged.structural.unwrap_or(expected.value);
         self.structural.add(structural.get() * count);
@@ -228,9 +234,11 @@ impl Part {
                 *has = true;
             }
         };
+        self.uncounted = self.uncounted.max(judged.uncounted);
+        self.by_utilization |= judged.by_utilization;
         // A side that is only bounded from above is not known.
         let known = |interval: Option<Interval>| {
-            interval.filter(|i| i.value.get() > 0.0 || i.high.get() == 0.0).map(|i| i.value)
+            interval.filter(|interval| interval.is_known()).map(|interval| interval.value)
         };
         side(&mut self.memory, &mut self.has_memory, known(judged.memory));
         side(&mut self.math, &mut self.has_math, known(judged.math));

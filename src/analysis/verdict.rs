@@ -1,6 +1,7 @@
 //! From the sums of a kernel to its state, limiter and the words that explain both.
 
 use super::ceilings::Roofs;
+use super::confidence::{Confidence, Uncounted};
 use super::kernel::{Kernel, State};
 use super::law::Problem;
 use super::reason::Reason;
@@ -17,26 +18,49 @@ pub(super) struct Setting<'a> {
     /// The smallest win worth it in this run.
     pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
+    /// Whether the profiler could have collected more counters.
+    pub(super) counters: bool,
+    /// What all grids of the kernel can win together, realistically and at most.
+    pub(super) family: (Seconds, Seconds),
 }
 
 /// Share of L2 look-ups that hit from which a kernel with little DRAM traffic lives in the cache.
 const CACHE_HITS: f64 = 0.9;
 
-/// Fills in state, reason, limiter and meaning of a kernel whose sums are set.
+/// Fills in state, confidence, reason, limiter and meaning of a kernel whose sums are set.
 pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) {
     kernel.limiter = limiter(kernel, sums, setting);
-    let (state, reason) = state(kernel, sums, setting);
+    let (state, confidence, reason) = state(kernel, sums, setting);
     kernel.state = state;
+    kernel.confidence = confidence;
     kernel.reason = reason;
-    if !matches!(state, State::Opportunity | State::Fair | State::NearRoof | State::Minor) {
+    kernel.is_winnable =
+        state != State::Possible && (kernel.limiter != Limiter::Latency || has_room(kernel));
+    if !state.is_modelled() || !kernel.is_winnable {
         kernel.recoverable_low = Seconds::ZERO;
         kernel.recoverable = Seconds::ZERO;
         kernel.gain = 1.0;
     }
 }
 
+/// Whether the threads of a kernel have work that more threads could share: without it an idle device is no
+/// chance, since there is nothing to do for it.
+fn has_room(kernel: &Kernel) -> bool {
+    /// Four loads of 16 bytes, the widest there are.
+    const BYTES: f64 = 64.0;
+    /// As many multiply-adds as hide one access to DRAM.
+    const OPERATIONS: f64 = 512.0;
+    let (Some(blocks), Some(threads)) = (kernel.shape.blocks, kernel.shape.threads_per_block)
+    else {
+        return false;
+    };
+    let each = |sum: f64| sum / (kernel.launches.max(1) as f64 * (blocks * threads).max(1) as f64);
+    let operations: f64 = kernel.work.iter().map(|work| work.operations.get()).sum();
+    kernel.bytes.is_some_and(|bytes| each(bytes.get()) >= BYTES) || each(operations) >= OPERATIONS
+}
+
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
-    let (part, _) = sums.part();
+    let part = sums.part();
     if !sums.is_judged() || part.time.get() <= 0.0 {
         return Limiter::Unknown;
     }
@@ -76,7 +100,10 @@ fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     limiter == Limiter::Latency
 }
 
-fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, Reason) {
+/// The state, how sure it is, and why.
+type Verdict = (State, Option<Confidence>, Reason);
+
+fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     if kernel.class.crosses_link() {
         let reason = match kernel.class.kind {
             Some(Kind::MemcpyPeer) => "copy between devices: bound by links",
@@ -85,18 +112,20 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, Reason)
             }
             _ => "communication: bound by links and peers",
         };
-        return (State::NotRoofline, reason.into());
+        return (State::NotRoofline, None, reason.into());
     }
     if !sums.is_judged() {
-        return (State::Unmodelled, unmodelled(kernel, sums));
+        return (State::Unmodelled, None, unmodelled(kernel, sums, setting));
     }
-    let (part, is_faster) = sums.part();
+    // Sizes tell what an operator needs, not what this kernel did.
+    let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
+    let part = sums.part();
     let launches = part.launches.max(1) as f64;
-    let measured = Seconds::new(part.time.get());
     let each = |sum: f64| Seconds::new(sum) / launches;
     let (mean, high) = (each(part.time.get()), each(part.expected_high.get()));
-    if is_faster {
-        return faster(kernel, sums, setting, launches);
+    if sums.is_faster() {
+        let (state, reason) = faster(kernel, sums, setting, launches);
+        return (state, Some(counted), reason);
     }
     if roofline::is_launch_floored(mean, each(part.expected.get()), setting.fixed_cost)
         && high < mean
@@ -106,9 +135,9 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, Reason)
             mean.get() * 1e6,
             setting.fixed_cost.get() * 1e6
         );
-        return (State::LaunchFloored, reason.into());
+        return (State::LaunchFloored, Some(counted), reason.into());
     }
-    let (Some(expected), Some(headroom)) = (kernel.expected, kernel.headroom) else {
+    let Some(headroom) = kernel.headroom else {
         let reason = match (part.has_memory, part.has_math) {
             (true, true) if kernel.uncounted.is_empty() => {
                 "no floating-point work and no DRAM traffic: the time goes elsewhere"
@@ -117,44 +146,83 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> (State, Reason)
             (true, false) => "no DRAM traffic, and FLOPs were not counted",
             (false, _) => "no work that was counted, and bytes were not",
         };
-        return (State::Unmodelled, Reason::new(reason, &busiest(kernel)));
+        return (State::Unmodelled, None, unsettled(reason, kernel, sums, setting));
     };
-    let suffix = match sums.faster_launches() {
-        0 => String::new(),
-        count => format!("; {count} launches, faster than the roof, are left out"),
-    };
-    if headroom <= NEAR.min(setting.threshold) {
-        return (State::NearRoof, format!("{headroom:.2} × the expected time{suffix}").into());
+    let near = NEAR.min(setting.threshold);
+    if headroom <= near {
+        return (State::NearRoof, Some(counted), at(kernel, sums, headroom, "").into());
     }
     if let Some(reason) = cache_resident(kernel, sums) {
-        return (State::CacheResident, reason.into());
+        return (State::CacheResident, Some(counted), reason.into());
     }
     let threshold = setting.threshold;
+    let below = format!(", below the threshold of {threshold:.1}");
     if headroom < threshold {
+        return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
+    }
+    let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
+    if at_least(kernel.headroom_low) {
+        return far(kernel, sums, setting, counted);
+    }
+    let likely = kernel.headroom_likely().filter(|likely| *likely > 0.0);
+    if at_least(likely) {
+        return far(kernel, sums, setting, Confidence::Likely);
+    }
+    if let Some(likely) = likely {
+        let state = if likely <= near { State::NearRoof } else { State::Fair };
+        let rest = if state == State::Fair { below.as_str() } else { "" };
         let reason = format!(
-            "{headroom:.2} × the expected time, below the threshold of {threshold:.1}{suffix}"
+            "{} if its units did no more than they had to{}",
+            at(kernel, sums, likely, rest),
+            busiest(kernel)
         );
-        return (State::Fair, reason.into());
+        return (state, Some(Confidence::Likely), reason.into());
     }
-    if kernel.headroom_low.is_none_or(|low| low.is_nan() || low < threshold) {
-        return (State::Unmodelled, bounded(kernel, sums, headroom));
+    if part.uncounted == Uncounted::Certain {
+        return (State::Unmodelled, None, bounded(kernel, sums, setting, headroom));
     }
-    let floor = setting.floor;
-    if !roofline::is_opportunity(measured, expected, threshold, floor) {
-        let reason =
-            format!("{headroom:.2} × the expected time, but under {} to win", microseconds(floor));
-        return (State::Minor, reason.into());
+    let reason = bounded(kernel, sums, setting, headroom);
+    (State::Possible, Some(Confidence::Possible), reason)
+}
+
+/// Why a kernel is at its distance from the roof.
+fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
+    let busiest = if kernel.by_utilization { busiest(kernel) } else { String::new() };
+    let faster = match sums.faster_launches() {
+        0 => String::new(),
+        1 => "; 1 launch is faster than the roof".to_owned(),
+        count => format!("; {count} launches are faster than the roof"),
+    };
+    format!("{headroom:.2} × the expected time{rest}{busiest}{faster}")
+}
+
+/// A kernel that is far from its roof: an opportunity if it, with its other grids, is worth it.
+fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
+    let (headroom, expected) =
+        (kernel.headroom.unwrap_or(1.0), kernel.expected.unwrap_or_default());
+    let (family, family_most) = setting.family;
+    let others = roofline::recoverable(family_most, kernel.recoverable_upper);
+    let floor = roofline::recoverable(setting.floor, others);
+    let minor = |reason: String| (State::Minor, Some(confidence), reason.into());
+    if !roofline::is_opportunity(kernel.modelled, expected, setting.threshold, floor) {
+        let floor = microseconds(setting.floor);
+        return minor(format!("{headroom:.2} × the expected time, but under {floor} to win"));
     }
-    if kernel.recoverable < floor {
+    if kernel.limiter == Limiter::Latency && !has_room(kernel) {
+        return minor(format!(
+            "{headroom:.2} × the expected time, but its threads have too little work for more of them \
+             to share"
+        ));
+    }
+    if family < setting.floor {
         // Less than the last digit shown is nothing.
         let left = Some(kernel.recoverable).filter(|time| time.get() >= 0.05e-6);
         let left = left.map_or_else(String::new, |time| format!(" but {}", microseconds(time)));
-        let reason = format!(
+        return minor(format!(
             "{headroom:.2} × the expected time, of which its grid and the usual losses explain all{left}"
-        );
-        return (State::Minor, reason.into());
+        ));
     }
-    (State::Opportunity, format!("{headroom:.2} × the expected time{suffix}").into())
+    (State::Opportunity, Some(confidence), at(kernel, sums, headroom, "").into())
 }
 
 fn microseconds(time: Seconds) -> String {
@@ -163,7 +231,7 @@ fn microseconds(time: Seconds) -> String {
 }
 
 /// Why nothing at all can be said.
-fn unmodelled(kernel: &Kernel, sums: &Sums) -> Reason {
+fn unmodelled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let problem =
         sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
     match problem {
@@ -172,8 +240,21 @@ fn unmodelled(kernel: &Kernel, sums: &Sums) -> Reason {
             "only timed while instrumented for SASS counters: not the time of the real run".into()
         }
         Some(Problem::NoRoof) => "the device, and so its roofs, is unknown".into(),
-        _ => Reason::new("neither FLOPs nor bytes in the export", &busiest(kernel)),
+        _ => unsettled("neither FLOPs nor bytes in the export", kernel, sums, setting),
     }
+}
+
+/// What is not known, with the one metric that would settle it.
+fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
+    let part = sums.part();
+    let metric = match (part.has_memory, kernel.uncounted.contains(&"tensor")) {
+        (true, true) => "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+        (true, false) => "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        (false, _) if part.has_math => "dram__bytes.sum",
+        (false, _) => "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+    };
+    let settles = if setting.counters { format!(" ({metric} tells more)") } else { String::new() };
+    Reason::new(&format!("{missing}{settles}"), &busiest(kernel))
 }
 
 /// How busy the busiest unit was, where the export says it: all that is known without counts.
@@ -188,8 +269,8 @@ fn busiest(kernel: &Kernel) -> String {
 }
 
 /// Why a headroom is not certain.
-fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> Reason {
-    let (part, _) = sums.part();
+fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -> Reason {
+    let part = sums.part();
     let (missing, known) = match (part.has_memory, part.has_math) {
         (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone explain"),
         (false, true) => ("bytes were not counted".to_owned(), "math alone explains"),
@@ -199,11 +280,12 @@ fn bounded(kernel: &Kernel, sums: &Sums, headroom: f64) -> Reason {
         _ => (format!("{} not counted", kernel.uncounted.join(", ")), "what was explains"),
     };
     let share = 100.0 / headroom;
-    Reason::new(&missing, &format!(": {known} {share:.0} % of the time{}", busiest(kernel)))
+    let figures = format!(": {known} {share:.0} % of the time{}", busiest(kernel));
+    Reason::new(unsettled(&missing, kernel, sums, setting).general(), &figures)
 }
 
 fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, Reason) {
-    let (part, _) = sums.part();
+    let part = sums.part();
     let each = kernel.bytes.map(|bytes| bytes / launches);
     if sums.algorithmic
         && let (Some(each), Some(l2)) = (each, setting.roofs.l2_bytes)
@@ -238,7 +320,7 @@ fn megabytes(bytes: f64) -> String {
 }
 
 fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
-    let (sums, algorithmic) = (sums.part().0, sums.algorithmic);
+    let (sums, algorithmic) = (sums.part(), sums.algorithmic);
     if algorithmic || !sums.has_memory || sums.memory.get() < sums.math.get() {
         return None;
     }

@@ -48,7 +48,10 @@ impl Analysis {
             let until = waiver.expires.map_or_else(String::new, |day| format!(" until {day}"));
             for at in fitting {
                 let kernel = &mut self.kernels[at];
-                if matches!(kernel.state, State::Opportunity | State::Minor | State::Fair) {
+                if matches!(
+                    kernel.state,
+                    State::Opportunity | State::Minor | State::Fair | State::Possible
+                ) {
                     kernel.state = State::Waived;
                     kernel.reason = format!("waived{until}{of}: {}", waiver.reason).into();
                     kernel.recoverable_low = Seconds::ZERO;

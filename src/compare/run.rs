@@ -240,7 +240,7 @@ impl Run {
     pub fn of(profile: &Profile, analysis: &Analysis, findings: &Findings, warmup: u32) -> Self {
         let mut gathered: Vec<Gathered> =
             analysis.kernels.iter().map(|_| Gathered::default()).collect();
-        analysis.each_grouped(profile, |position, launch, _| {
+        analysis.each_grouped(profile, |position, launch| {
             // A kernel of few launches keeps at least one.
             let launches = analysis.kernels[position].launches;
             let cold = u64::from(warmup).min(launches.saturating_sub(1));

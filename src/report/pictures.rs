@@ -405,7 +405,7 @@ fn categories(report: &Report<'_>) -> Bars {
 
 fn opportunities(report: &Report<'_>) -> Bars {
     let analysis = report.analysis;
-    let all = || analysis.kernels.iter().filter(|kernel| kernel.state == State::Opportunity);
+    let all = || analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some());
     let total: f64 = all().map(|kernel| kernel.recoverable.get()).sum();
     let mut won = 0.0;
     let rows = all().take(report.top).map(|kernel| {

@@ -1,7 +1,7 @@
 //! The list of a kernel's figures; then what its name tells, and the quantities of its launches.
 
 use super::{Column, Get, Place, named};
-use crate::analysis::{Analysis, Binding, Kernel, State};
+use crate::analysis::{Analysis, Binding, Confidence, Kernel, State};
 use crate::model::{MemoryLevel, OriginKind, Quantity};
 use crate::roofline::Limiter;
 use crate::table::{Cell, Form};
@@ -208,6 +208,12 @@ fn expected() -> Vec<Column> {
         .of(std::iter::once(Binding::Math)
             .chain(MemoryLevel::ALL.map(Binding::Memory))
             .map(Binding::key)),
+        asked(
+            "expected_likely_s",
+            Number("s"),
+            "the most the expected time is likely to be, by what the kernel is; missing if unbounded",
+            |_, kernel| seconds(kernel.expected_likely),
+        ),
         column(
             "expected_high_s",
             Number("s"),
@@ -247,6 +253,10 @@ fn concluded() -> Vec<Column> {
         column("state", Text, "the conclusion", |_, kernel| Some(Cell::word(kernel.state.key())))
             .always()
             .of(State::ALL.map(State::key)),
+        column("confidence", Text, "how sure the conclusion is", |_, kernel| {
+            kernel.confidence.map(|confidence| Cell::word(confidence.label()))
+        })
+        .of(Confidence::ALL.map(Confidence::label)),
         column("reason", Text, "why it is in that state", |_, kernel| {
             Some(Cell::word(kernel.reason.as_str()))
         })
@@ -280,8 +290,8 @@ fn concluded() -> Vec<Column> {
         column(
             "coverage",
             Share,
-            "share of what all opportunities can win that it and those above it hold; missing \
-             where it is no opportunity",
+            "share of what the run can win that it and those above it hold; missing where it can \
+             win nothing",
             |_, kernel| kernel.coverage.map(Cell::Number),
         ),
         column("group", Text, "the group it is counted in", |_, kernel| {

@@ -341,6 +341,9 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
 
 /// Why the distance of a kernel from its roof says nothing about another roof.
 const fn refusal(kernel: &Kernel) -> Option<&'static str> {
+    if kernel.by_utilization {
+        return Some("its work was not counted, only how busy its units were");
+    }
     Some(match kernel.state {
         State::LaunchFloored => "its time is launch cost, which stays",
         State::CacheResident => {
@@ -349,14 +352,15 @@ const fn refusal(kernel: &Kernel) -> Option<&'static str> {
         State::FasterThanRoof => "faster than the model allows here, so its figures disagree",
         State::Unmodelled => "the export does not allow a judgement here",
         State::NotRoofline => "bound by links, which no roof of a device tells",
-        State::Opportunity | State::NearRoof | State::Fair | State::Minor | State::Waived => {
-            match kernel.limiter {
-                Limiter::Latency => {
-                    "too little parallelism limits it, which faster roofs do not help"
-                }
-                Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
-            }
-        }
+        State::Opportunity
+        | State::NearRoof
+        | State::Fair
+        | State::Minor
+        | State::Possible
+        | State::Waived => match kernel.limiter {
+            Limiter::Latency => "too little parallelism limits it, which faster roofs do not help",
+            Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
+        },
     })
 }
 
@@ -398,11 +402,11 @@ impl Analysis {
     /// Judges every launch again and shows it with the position of its kernel.
     fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
         let instruments = Instruments::of(profile);
-        self.each_grouped(profile, |position, launch, may| {
+        self.each_with_nature(profile, |position, launch, nature| {
             let device = self.of_hint[usize::from(launch.head.device.0)];
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
-            let judged = law::judge(launch, roofs, self.ceilings, may, instrument);
+            let judged = law::judge(launch, roofs, self.ceilings, nature, instrument);
             visit(position, launch, &judged);
         });
     }

@@ -15,7 +15,12 @@ const TAIL: f64 = 0.10;
 /// The chapter for a kernel; none where no text is closer to the matter than the report itself.
 pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'static str> {
     match kernel.state {
-        State::Opportunity | State::NearRoof | State::Fair | State::Minor | State::Waived => {}
+        State::Opportunity
+        | State::NearRoof
+        | State::Fair
+        | State::Minor
+        | State::Possible
+        | State::Waived => {}
         state => return by_state(state, &kernel.class),
     }
     let (blocks, sms) = (kernel.shape.blocks, explanation.sms);

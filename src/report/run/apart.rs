@@ -51,10 +51,11 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
         for kernel in &kernels {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
             let text = match state {
-                State::Unmodelled => kernel.reason.general().to_owned(),
+                State::Unmodelled | State::Possible => kernel.reason.general().to_owned(),
                 State::Waived => kernel.reason.to_string(),
                 State::Minor => {
-                    let win = si(analysis.totals.recoverable_minor.get(), "s");
+                    let win: Seconds = kernels.iter().map(|kernel| kernel.recoverable).sum();
+                    let win = si(win.get(), "s");
                     format!(
                         "far from the roof, but each with too little to win to matter; {win} all together"
                     )

@@ -11,7 +11,7 @@ mod what_if;
 use super::document::{Block, Document, Section, first_of};
 use super::view::Style;
 use super::{Report, Reported};
-use crate::analysis::{Kernel, State};
+use crate::analysis::Kernel;
 
 impl Reported for Report<'_> {
     fn document(&self, style: &Style) -> Document {
@@ -53,10 +53,10 @@ pub(super) fn kernels(
     style: &Style,
 ) -> [Section; 2] {
     let (opportunities, rest): (Vec<&Kernel>, Vec<&Kernel>) =
-        report.analysis.kernels.iter().partition(|kernel| kernel.state == State::Opportunity);
+        report.analysis.kernels.iter().partition(|kernel| report.analysis.is_ranked(kernel));
     let first = |all: &[&Kernel], most: usize| all.len().min(most);
     let (ranked, others) = (first(&opportunities, ranked), first(&rest, others));
-    let title = "Opportunities, by what a better implementation can win";
+    let title = "Kernels by what a better implementation can win";
     let title = format!("{title}{}", first_of(ranked, opportunities.len()));
     let table = tables::opportunities(&opportunities[..ranked], report, style);
     let beside = format!("Other kernels, by time{}", first_of(others, rest.len()));

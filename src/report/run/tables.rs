@@ -1,6 +1,6 @@
 //! The kernels of a run as tables: ranked opportunities, and all others.
 
-use crate::analysis::{Kernel, State};
+use crate::analysis::{Confidence, Kernel, State};
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
@@ -36,6 +36,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Column::number("measured_s", "measured", Form::Time),
             Column::number("expected_s", "expected", Form::Time).spare(6),
             Column::number("headroom", "headroom", Form::Factor),
+            Column::text("verdict", "verdict").spare(5),
             Column::text("limiter", "limiter").spare(13),
             Column::number("arithmetic_intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
             Column::number("ridge_point_flop_per_byte", "ridge", Form::Digits).spare(18),
@@ -55,6 +56,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Cell::time(kernel.measured),
             expected(kernel),
             headroom(kernel),
+            Cell::text(verdict(kernel)),
             Cell::text(kernel.limiter.label()),
             per_byte(kernel.intensity),
             per_byte(kernel.ridge_point),
@@ -70,6 +72,16 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
         table.push_with(cells, notes(kernel));
     }
     table
+}
+
+/// The state of a kernel, and how sure it is where it is not certain.
+fn verdict(kernel: &Kernel) -> String {
+    match kernel.confidence {
+        Some(confidence) if confidence > Confidence::Certain && kernel.state != State::Possible => {
+            format!("{}, {}", kernel.state.label(), confidence.label())
+        }
+        _ => kernel.state.label().to_owned(),
+    }
 }
 
 /// All other kernels, by time, with their state.

@@ -1,7 +1,7 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
 use super::groups;
-use crate::analysis::State;
+use crate::analysis::Confidence;
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{count, factor, interval, percent, printable, range, si};
@@ -79,6 +79,14 @@ fn modelled(report: &Report<'_>) -> Option<String> {
         return None;
     }
     let mut text = format!("{} of the time", share(totals.modelled));
+    let unsure: Vec<String> = [Confidence::Likely, Confidence::Possible]
+        .into_iter()
+        .filter(|confidence| totals.graded(*confidence) > Seconds::ZERO)
+        .map(|confidence| format!("{} {}", share(totals.graded(confidence)), confidence.label()))
+        .collect();
+    if !unsure.is_empty() {
+        text.push_str(&format!(" ({})", unsure.join(", ")));
+    }
     if totals.unmodelled.get() > 0.0 {
         text.push_str(&format!("; {} could not be judged", share(totals.unmodelled)));
     }
@@ -105,25 +113,38 @@ fn distance(report: &Report<'_>) -> Option<String> {
 fn recoverable(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
-    // Many small kernels can hold more than the few that are worth naming.
-    let minor = if totals.recoverable_minor >= analysis.smallest_win() {
-        format!("; minor kernels hold {} together", time(totals.recoverable_minor))
+    if totals.modelled.get() <= 0.0 {
+        return None;
+    }
+    let unproven = if totals.recoverable_unproven >= analysis.smallest_win() {
+        format!(
+            "; at most {} more where nothing shows that it can be won",
+            time(totals.recoverable_unproven)
+        )
     } else {
         String::new()
     };
-    let opportunities = totals.states.get(&State::Opportunity).map_or(0, |(kernels, _)| *kernels);
-    if opportunities == 0 {
-        return (totals.modelled.get() > 0.0)
-            .then(|| format!("nothing worth it: no kernel is flagged{minor}"));
+    if totals.recoverable < analysis.smallest_win() || totals.recoverable <= Seconds::ZERO {
+        return Some(format!("nothing worth it{unproven}"));
     }
-    let coverage = match (totals.kernels_for_80_percent, opportunities) {
+    let likely = if totals.recoverable_likely.get() >= totals.recoverable.get() * 0.9995 {
+        ", all of it likely, not certain".to_owned()
+    } else if totals.recoverable_likely > Seconds::ZERO {
+        format!(
+            ", {} of it likely, not certain",
+            percent(totals.recoverable_likely / totals.recoverable)
+        )
+    } else {
+        String::new()
+    };
+    let with_savings = analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
+    let coverage = match (totals.kernels_for_80_percent, with_savings) {
         (_, 1) => "all of it in one kernel".to_owned(),
         (1, _) => "one kernel brings 80 % of it".to_owned(),
-        (needed, all) if needed == all => format!("it takes all {all} kernels to win 80 % of it"),
         (needed, _) => format!("{needed} kernels bring 80 % of it"),
     };
     Some(format!(
-        "{} ({}) realistically, {}: the run gets {} as fast; {coverage}{minor}",
+        "{} ({}) realistically, {}{likely}: the run gets {} as fast; {coverage}{unproven}",
         time(totals.recoverable),
         percent(totals.recoverable / totals.measured),
         range(totals.recoverable_low, totals.recoverable_upper),
@@ -135,6 +156,7 @@ fn recoverable(report: &Report<'_>) -> Option<String> {
 fn flagged(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let (total, floor) = (analysis.totals.measured, analysis.smallest_win());
+    let flagged = analysis.opportunities().count();
     if analysis.totals.modelled.get() <= 0.0 {
         return None;
     }
@@ -146,7 +168,8 @@ fn flagged(report: &Report<'_>) -> Option<String> {
         format!("{} of so short a run", percent(floor / total))
     };
     Some(format!(
-        "what certainly takes {} its expected time, with at least {} to win ({why})",
+        "{}: what takes {} its expected time, with at least {} to win ({why})",
+        count(flagged as u64, "kernel", "kernels"),
         factor(analysis.threshold),
         time(floor)
     ))

@@ -52,7 +52,7 @@ pub(in crate::rules) fn check_launches(
 ) {
     for rule in settings.custom(Over::Launches) {
         let mut seen: Vec<Seen> = analysis.kernels.iter().map(|_| Seen::default()).collect();
-        analysis.each_grouped(profile, |position, launch, _| {
+        analysis.each_grouped(profile, |position, launch| {
             let row = Row::Launch(profile, *launch, &analysis.kernels[position]);
             seen[position].look(rule, launch, &row);
         });
