@@ -1,5 +1,6 @@
-//! The commands: their names, the help above them, and what runs them. Only the face of the command line
-//! names this file.
+//! The commands: their names, the help above them, and what runs them.
+//!
+//! Only the face of the command line names this file.
 
 use clap::{Parser, Subcommand};
 
