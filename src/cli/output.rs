@@ -128,8 +128,8 @@ pub(super) fn help<R>(own: &'static [Format<R>], more: &str) -> String {
     let endings = report::formats_with(own).filter_map(|format| format.endings.first());
     let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
     format!(
-        "Write to a file, in the format of its ending ({}{more}), or as FORMAT=PATH; may be given several \
-         times, `-` is standard output",
+        "Write to a file, in the format of its ending ({}{more}), or as FORMAT=PATH; may be \
+         given several times, `-` is standard output",
         endings.join(", ")
     )
 }

@@ -1,7 +1,7 @@
 //! Profiler exports → [`Profile`]: the formats, how one is recognised, and how a file is opened.
 //!
-//! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in the room's
-//! `mod.rs`.
+//! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in the
+//! room's `mod.rs`.
 
 /// The formats of a profiler, the likeliest first.
 macro_rules! formats {

@@ -150,12 +150,12 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
     lines.collect()
 }
 
-/// That rules could not judge something. How many would change in every report with each new rule, and
-/// tells nobody what to do.
+/// That rules could not judge something. How many would change in every report with each
+/// new rule, and tells nobody what to do.
 pub(super) fn blind(report: &Report<'_>) -> Option<String> {
     report.findings.tally.iter().any(|tally| tally.cannot_judge > 0).then(|| {
-        "some rules were skipped on some kernels because metrics are missing; `rooflint inspect` prints \
-         the command that collects them, JSON lists what each rule lacked"
+        "some rules were skipped on some kernels because metrics are missing; `rooflint inspect` \
+         prints the command that collects them, JSON lists what each rule lacked"
             .to_owned()
     })
 }
