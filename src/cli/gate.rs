@@ -126,13 +126,12 @@ struct Side {
     #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(report::formats_with(GATE_OUTPUTS).map(|format| format.name)))]
     format: Option<String>,
 
-    /// Write to a file, in the format of its ending (.txt, .md, .html, .csv, .json, .xml, .sarif), or as FORMAT=PATH;
-    /// may be given several times, `-` is standard output
     #[arg(
         short = 'o',
         long = "output",
         value_name = "[FORMAT=]PATH",
         id = "paths",
+        help = output::help(GATE_OUTPUTS, ""),
         help_heading = "Output"
     )]
     outputs: Vec<PathBuf>,

@@ -8,7 +8,7 @@ use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "ncu-summary",
     profiler: Profiler::NsightCompute,
     summary: "per-kernel summary: averages over the invocations of each kernel",

@@ -8,7 +8,7 @@ use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "ncu-wide",
     profiler: Profiler::NsightCompute,
     summary: "raw page: one row per launch, one column per metric, a row of units",
