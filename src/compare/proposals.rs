@@ -282,8 +282,8 @@ mod tests {
     /// Ten launches of so many milliseconds together.
     fn lone(name: &str, milliseconds: f64) -> Lone {
         let time_s = Seconds::new(milliseconds * 1e-3);
-        let (launches, launch_s) = (10.0, time_s / 10.0);
-        let measured = Measured { launches, time_s, launch_s, ..Measured::default() };
+        let launch_s = time_s / 10.0;
+        let measured = Measured { launches: 10.0, time_s, launch_s, ..Measured::default() };
         Lone { kernel: 0, name: name.to_owned(), measured }
     }
 
