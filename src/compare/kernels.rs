@@ -215,7 +215,7 @@ mod tests {
         assert!(found.changes[0].cycles.is_none());
     }
 
-    /// Twice the launches of the kernel, in a run in which the other two are launched as often as before.
+    /// Twice the launches of the kernel, while the other three are launched as ever.
     #[test]
     fn more_launches_are_no_slower_launch() {
         let side = |launches: usize| {

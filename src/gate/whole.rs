@@ -296,7 +296,7 @@ mod tests {
         checks.iter().find(|check| check.rule == rule)
     }
 
-    /// b has 1 of 2,001 launches: less than a thousandth of the run. c has half.
+    /// The copy is 1 of 2,001 launches, less than a thousandth of the run; the product is half of it.
     #[test]
     fn new_and_vanished_kernels_that_take_hardly_any_time_are_notices() {
         let one = side(&[("softmax", 2000)]);

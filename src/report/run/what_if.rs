@@ -249,7 +249,7 @@ mod tests {
         );
     }
 
-    /// 6 ms become at least 2 ms, so at most 3 times as fast; the run takes 6 of 10 ms.
+    /// 6 ms become at least 2 ms, so at most 3 times as fast; the run takes at least 5 of 10 ms.
     #[test]
     fn a_lower_bound_of_times_is_an_upper_one_of_speed() {
         let mut bench = bench(Vec::new());
