@@ -36,6 +36,35 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+/// The lists of several files as one, in a constant: an entry is listed once, where its file is.
+macro_rules! joined {
+    ($one:ty, $lists:expr) => {{
+        const LISTS: &[&[$one]] = $lists;
+        const COUNT: usize = {
+            let (mut list, mut count) = (0, 0);
+            while list < LISTS.len() {
+                count += LISTS[list].len();
+                list += 1;
+            }
+            count
+        };
+        const ALL: [$one; COUNT] = {
+            let mut all = [LISTS[0][0]; COUNT];
+            let (mut list, mut count) = (0, 0);
+            while list < LISTS.len() {
+                let mut at = 0;
+                while at < LISTS[list].len() {
+                    all[count] = LISTS[list][at];
+                    (at, count) = (at + 1, count + 1);
+                }
+                list += 1;
+            }
+            all
+        };
+        &ALL
+    }};
+}
+
 pub mod analysis;
 pub mod catalog;
 #[cfg(feature = "cli")]

@@ -1,30 +1,103 @@
 //! `analyze` and `demo`: read, judge, report.
 
 use std::path::Path;
+#[cfg(feature = "plot")]
+use std::path::PathBuf;
 
-use super::args::{self, Analyze, Demo};
-use super::catalog;
-use super::config;
+use clap::Args;
+#[cfg(feature = "plot")]
+use clap::builder::PossibleValuesParser;
+
+use super::args::{self, Advice, Model, Picture, Reading};
 use super::exit::Failure;
-use super::output;
-use super::parquet;
-use super::sides::now;
+use super::output::{self, Outputs};
 use super::terminal::Terminal;
-use super::what_if;
+use super::{config, reading, session, what_if};
 use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
-use crate::config::Config;
-use crate::ingest::{self, Input, Mapping, Options};
+use crate::ingest::{self, Options};
 use crate::model::Profile;
 #[cfg(feature = "plot")]
-use crate::report;
+use crate::report::{self, Subject};
 use crate::report::{Explained, Joined, Report, Reported, Style};
-use crate::session::{Judged, Session};
+use crate::session::Judged;
 
 /// What messages call the formats of a report.
 const FORMAT: &str = "report format";
 
+/// Compare every kernel with its roofline and rank what can be won
+#[derive(Debug, Args)]
+pub(super) struct Analyze {
+    #[command(flatten)]
+    reading: Reading,
+    /// An earlier run, whose kernels are drawn beside those of this one; may be given several times
+    #[cfg(feature = "plot")]
+    #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true)]
+    baseline: Vec<PathBuf>,
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    advice: Advice,
+    #[command(flatten)]
+    output: Out,
+}
+
+/// Analyse a sample profile that is carried in the program
+#[derive(Debug, Args)]
+pub(super) struct Demo {
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    advice: Advice,
+    #[command(flatten)]
+    output: Out,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+struct Out {
+    #[command(flatten)]
+    outputs: Outputs,
+
+    /// Kernels shown in tables
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// Kernel names as the profiler wrote them
+    #[arg(long)]
+    full_names: bool,
+
+    /// Only these kernels: a whole name, a pattern with `*`, or `#2` for the second
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+
+    /// Print the arithmetic of the chosen kernels (the first one if none is chosen)
+    #[arg(long)]
+    explain: bool,
+
+    /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
+    /// neighbour, or with the traffic of a closed form (with --kernel)
+    #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
+    what_if: Vec<String>,
+
+    /// What a picture (`-o FILE.svg`, `-o FILE.png`) shows: the roofline, or bars of time
+    #[cfg(feature = "plot")]
+    #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
+    figure: Subject,
+
+    #[command(flatten)]
+    picture: Picture,
+}
+
+#[cfg(feature = "plot")]
+fn subjects() -> impl clap::builder::TypedValueParser<Value = Subject> {
+    use clap::builder::TypedValueParser;
+    let names = PossibleValuesParser::new(Subject::ALL.map(Subject::name));
+    // The parser lets only their names through.
+    names.map(|name| Subject::from_name(&name).unwrap_or_default())
+}
+
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
-    let profile = read(&command.reading)?;
+    let profile = reading::read(&command.reading)?;
     let baseline = baseline(command)?;
     let profiles = (&profile, baseline.as_ref());
     report(profiles, (&command.model, &command.advice), &command.output, terminal)
@@ -42,8 +115,8 @@ fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
             .help("add `-o FILE.svg` or `-o FILE.png`"));
     }
     let files = command.baseline.clone();
-    let reading = args::Reading { files, ..command.reading.clone() };
-    read(&reading).map(Some)
+    let earlier = Reading { files, ..command.reading.clone() };
+    reading::read(&earlier).map(Some)
 }
 
 #[cfg(not(feature = "plot"))]
@@ -57,89 +130,10 @@ pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
     report((&profile, None), (&command.model, &command.advice), &command.output, terminal)
 }
 
-/// Reads what the user named.
-pub(super) fn read(reading: &args::Reading) -> Result<Profile, Failure> {
-    let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
-    let from = reading.from.as_deref().and_then(ingest::format);
-    let options = Options { strict: reading.strict, from, map };
-    let inputs = parquet::converted(inputs(&reading.files)?)?;
-    Ok(ingest::read(&inputs, &options)?)
-}
-
-fn mapping(path: &Path) -> Result<Mapping, Failure> {
-    let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| Failure::usage(format!("{shown}: cannot read the mapping: {cause}")))?;
-    Mapping::from_toml(&text, &shown).map_err(|error| {
-        let help = error
-            .next_step()
-            .unwrap_or("see docs/formats.md for a mapping to start from")
-            .to_owned();
-        Failure::usage(error.to_string()).help(help)
-    })
-}
-
-/// Expands patterns that the shell left alone, then directories and `-`.
-fn inputs(files: &[std::path::PathBuf]) -> Result<Vec<Input>, Failure> {
-    let mut inputs = Vec::new();
-    for file in files {
-        let text = file.to_string_lossy();
-        if file.exists() || !text.contains(['*', '?', '[']) {
-            inputs.extend(ingest::expand(std::slice::from_ref(file))?);
-            continue;
-        }
-        let found = fitting(&text)?;
-        inputs.extend(found.into_iter().map(Input::Found));
-    }
-    Ok(inputs)
-}
-
-/// A key by which `run-2` comes before `run-10`: digits padded.
-fn natural(text: &str) -> String {
-    let mut key = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
-        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
-        key.push_str(before);
-        key.push_str(&format!("{:0>20}", &from[..end]));
-        rest = &from[end..];
-    }
-    key.push_str(rest);
-    key
-}
-
-/// The files that fit a pattern, in the order of the numbers in their names.
-pub(super) fn fitting(pattern: &str) -> Result<Vec<std::path::PathBuf>, Failure> {
-    let found = glob::glob(pattern)
-        .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
-    let mut found: Vec<_> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-    found.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
-    if found.is_empty() {
-        return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));
-    }
-    Ok(found)
-}
-
-/// By what profiles are judged: the configuration, and what the command line says over it.
-pub(super) fn session(model: &args::Model, config: Config) -> Result<Session, Failure> {
-    let taxonomy = config::taxonomy(&config)?;
-    let mut session = Session::new(catalog(&model.devices)?, config);
-    let options = &mut session.options;
-    options.device.clone_from(&model.device);
-    options.ceilings = model.ceilings.set();
-    options.threshold = model.threshold.or(options.threshold);
-    options.floor = model.min_win.or(options.floor);
-    options.floor_share = model.min_share.or(options.floor_share);
-    options.taxonomy = taxonomy;
-    session.today = Some(now().date());
-    Ok(session)
-}
-
 fn report(
     (profile, baseline): (&Profile, Option<&Profile>),
-    (model, advice): (&args::Model, &args::Advice),
-    output: &args::Out,
+    (model, advice): (&Model, &Advice),
+    output: &Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let places = if output.explain {
@@ -147,7 +141,7 @@ fn report(
     } else {
         output.outputs.places_or_pictures(FORMAT)?
     };
-    let session = session(model, config::load(advice)?)?;
+    let session = session::new(model, config::load(advice)?)?;
     // Only pictures show it.
     #[cfg(not(feature = "plot"))]
     let _ = baseline;
@@ -175,7 +169,7 @@ fn report(
     if let Some(rows) = &rows {
         keep(&mut judged, &mut answers, rows);
     }
-    let typed = typed(std::env::args_os().skip(1));
+    let typed = args::typed(std::env::args_os().skip(1));
     let report = Report {
         analysis: &judged.analysis,
         findings: &judged.findings,
@@ -191,21 +185,6 @@ fn report(
     #[cfg(not(feature = "plot"))]
     let written = output::write(&places, &report, restyled, terminal);
     written
-}
-
-/// The command as it would be typed again, whatever the program's path is.
-pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
-    let quoted = arguments.map(|argument| {
-        let text = argument.to_string_lossy().into_owned();
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#~".contains(c);
-        // A shell takes a word that begins with a number sign for a comment.
-        if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('#') {
-            text
-        } else {
-            format!("'{}'", text.replace('\'', r"'\''"))
-        }
-    });
-    std::iter::once("rooflint".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
@@ -255,16 +234,4 @@ fn keep(judged: &mut Judged<'_>, answers: &mut [WhatIf], rows: &[usize]) {
 fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     items.retain(|_| *kept.next().unwrap_or(&false));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_can_be_typed_again() {
-        let words = ["run 1.csv", "--kernel", "#1", "-o", "a.html", "it's", ""];
-        let typed = typed(words.iter().map(std::ffi::OsString::from));
-        assert_eq!(typed, r"rooflint 'run 1.csv' --kernel '#1' -o a.html 'it'\''s' ''");
-    }
 }

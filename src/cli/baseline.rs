@@ -7,17 +7,14 @@ use clap::{Args, Subcommand};
 use super::args::{Configuration, Model, Reading};
 use super::exit::Failure;
 use super::output::{self, Outputs};
-use super::sides::{Sides, now};
+use super::sides::Sides;
+use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
-use super::{catalog, config};
+use super::{clock, config};
 use crate::compare::Run;
 use crate::history::{DEFAULT_NAME, Entry, Filter, Head, MARKER, Moment, Store, head};
-use crate::model::DeviceHint;
 use crate::report::{self, BaselineList, BaselinePages, Style, count};
 use crate::units::si;
-
-/// Where baselines are kept if nothing else is said.
-pub(super) const FOLDER: &str = "baselines";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,36 +79,6 @@ struct Save {
     /// When the runs were taken, as 2026-11-22T05:30:00Z or 2026-11-22, in UTC [default: now]
     #[arg(long, value_name = "TIME", help_heading = "Baseline")]
     date: Option<Moment>,
-}
-
-/// Which entries of a store.
-#[derive(Debug, Args)]
-pub(super) struct Chosen {
-    /// Only this baseline
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-
-    /// Only runs of this branch
-    #[arg(long, value_name = "BRANCH")]
-    branch: Option<String>,
-
-    /// Only runs on this GPU, by any of its names
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
-}
-
-impl Chosen {
-    pub(super) fn filter(&self) -> Result<Filter, Failure> {
-        // A device may be called by any name that the catalogue knows, or as its export calls it.
-        let device = match &self.device {
-            Some(name) => {
-                let found = catalog(&[])?.find(name, &DeviceHint::default());
-                Some(found.map_or_else(|_| name.clone(), |device| device.name))
-            }
-            None => None,
-        };
-        Ok(Filter { name: self.name.clone(), branch: self.branch.clone(), device })
-    }
 }
 
 #[derive(Debug, Args)]
@@ -204,7 +171,7 @@ fn found() -> (Head, Option<&'static str>) {
 fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let store = Store::open_or_new(&command.store)?;
     let (here, from) = found();
-    let now = command.date.unwrap_or_else(now);
+    let now = command.date.unwrap_or_else(clock::now);
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let mut runs = sides.runs(&command.reading.files)?.runs;
@@ -276,7 +243,7 @@ fn list(command: &List, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
     let filter = command.chosen.filter()?;
-    let list = BaselineList { store: &store, filter: &filter, now: now() };
+    let list = BaselineList { store: &store, filter: &filter, now: clock::now() };
     output::write(&places, &list, |style, _| style, terminal)
 }
 
@@ -284,7 +251,7 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
     let entries: Vec<&Entry> = store.find(&command.entry)?;
-    let pages = BaselinePages { entries: &entries, now: now(), top: command.top };
+    let pages = BaselinePages { entries: &entries, now: clock::now(), top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
     output::write(&places, &pages, style, terminal)
 }
@@ -292,7 +259,7 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
 fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
     let store = Store::open(&command.store)?;
     let filter = command.chosen.filter()?;
-    let gone = store.prunable(&filter, command.keep, command.older_than, now());
+    let gone = store.prunable(&filter, command.keep, command.older_than, clock::now());
     let mut text = String::new();
     for entry in &gone {
         if !command.dry_run {

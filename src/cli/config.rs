@@ -1,13 +1,11 @@
 //! Finds the configuration, and adds what the command line says about rules.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::args::{Advice, Configuration};
 use super::exit::Failure;
 use crate::config::Config;
 use crate::rules::{self, Custom, RULES};
-use crate::taxonomy::Taxonomy;
 
 /// The configuration that holds for a command: `--config`, or the nearest `rooflint.toml`.
 pub(super) fn find(from: &Configuration) -> Result<Config, Failure> {
@@ -34,19 +32,6 @@ pub(super) fn load(advice: &Advice) -> Result<Config, Failure> {
         }
     }
     Ok(config)
-}
-
-/// The user's own kernel names before the built-in ones.
-pub(super) fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
-    let Some(path) = &config.kernel_names else { return Ok(None) };
-    let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| Failure::usage(format!("{shown}: cannot read kernel names: {cause}")))?;
-    let taxonomy = Taxonomy::with_text(&shown, &text).map_err(|error| {
-        let help = error.help();
-        Failure::usage(error.to_string()).help(help)
-    })?;
-    Ok(Some(Arc::new(taxonomy)))
 }
 
 /// The error for a word that names no rule.

@@ -1,11 +1,27 @@
 //! `convert`: the canonical launch table as Parquet, CSV or JSON.
 
-use super::analyze::read;
-use super::args::Convert;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::args::Reading;
 use super::exit::Failure;
 use super::output::{self, Known};
+use super::reading::read;
 use super::terminal::Terminal;
 use crate::table::Table;
+
+/// Write the canonical launch table: one row per launch, units in the column names
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    #[command(flatten)]
+    reading: Reading,
+
+    /// Where to write: .parquet, .csv or .json, or as FORMAT=PATH; may be given several times, `-` is
+    /// standard output
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", required = true)]
+    paths: Vec<PathBuf>,
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Format {

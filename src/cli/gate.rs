@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 
-use super::args::{Configuration, Model, Reading};
+use super::args::{self, Configuration, Model, Reading};
 use super::exit::{self, Failure};
 use super::output::{self, Places};
 use super::sides::{self, Sides};
 use super::terminal::Terminal;
-use super::{analyze, config};
+use super::{clock, config};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
@@ -126,13 +126,12 @@ struct Side {
     #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(report::formats_with(GATE_OUTPUTS).map(|format| format.name)))]
     format: Option<String>,
 
-    /// Write to a file, in the format of its ending (.txt, .md, .html, .csv, .json, .xml, .sarif), or as FORMAT=PATH;
-    /// may be given several times, `-` is standard output
     #[arg(
         short = 'o',
         long = "output",
         value_name = "[FORMAT=]PATH",
         id = "paths",
+        help = output::help(GATE_OUTPUTS, ""),
         help_heading = "Output"
     )]
     outputs: Vec<PathBuf>,
@@ -188,7 +187,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
         return Err(Failure::usage("there is nothing to hold the run against").help(help));
     }
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
-    let setting = Setting { today: Some(sides::now().date()), order, decides: true };
+    let setting = Setting { today: Some(clock::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
@@ -223,7 +222,7 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let mut baseline =
         side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
-    let setting = Setting { today: Some(sides::now().date()), order, decides: false };
+    let setting = Setting { today: Some(clock::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
@@ -279,7 +278,7 @@ fn write(
     (side, places): (&Side, &Places),
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let command = analyze::typed(std::env::args_os().skip(1));
+    let command = args::typed(std::env::args_os().skip(1));
     let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
     let report =
         GateReport { command: Some(&command), export, ..GateReport::new(decision, policy) };
@@ -300,7 +299,7 @@ fn rehearse(
     slowdown: RelativeChange,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let rehearsals = gate::self_test(runs, policy, slowdown, Some(sides::now().date()));
+    let rehearsals = gate::self_test(runs, policy, slowdown, Some(clock::now().date()));
     let failed = rehearsals.iter().filter(|rehearsal| !rehearsal.holds).count();
     let mut text = format!(
         "Self-test    copies of {}, with known changes, under the policy\n\n",

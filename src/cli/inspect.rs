@@ -1,17 +1,35 @@
 //! `inspect`: what an export is, what is in it, and the command that would supply what is missing.
 
-use super::analyze::read;
-use super::args::Inspect;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::args::Reading;
 use super::exit::Failure;
+use super::output::{self, Outputs};
 use super::terminal::Terminal;
-use super::{catalog, output};
+use super::{catalog, reading};
 use crate::ingest;
 use crate::report::Inspection;
 
+/// What an export is, what is in it, and the command that would supply what is missing
+#[derive(Debug, Args)]
+pub(super) struct Inspect {
+    #[command(flatten)]
+    reading: Reading,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    devices: Vec<PathBuf>,
+
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
 pub(super) fn run(command: &Inspect, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of inspections")?;
-    let catalog = catalog(&command.devices)?;
-    let profile = read(&command.reading)?;
+    let catalog = catalog::load(&command.devices)?;
+    let profile = reading::read(&command.reading)?;
     let profiler = |format: &str| Some(ingest::format(format)?.profiler.label());
     let inspection = Inspection::new(&profile, &catalog, profiler);
     output::write(&places, &inspection, |style, _| style, terminal)

@@ -1,11 +1,35 @@
 //! `learn`: a page that teaches the roofline model.
 
-use super::args::Learn;
+use std::path::PathBuf;
+
+use clap::Args;
+
 use super::catalog;
 use super::exit::Failure;
 use super::terminal::Terminal;
 use crate::model::DeviceHint;
 use crate::report::{self, LearnError};
+
+/// Write a page that teaches the roofline model, with hardware and kernel to vary
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rooflint learn -o learn.html
+  rooflint learn -o learn.html --device 'RTX 4090'
+  rooflint learn -o - > learn.html")]
+pub(super) struct Learn {
+    /// Where to write: a file that ends in .html, or `-` for standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// The GPU to begin with
+    #[arg(long, value_name = "NAME", default_value = "H100 SXM5 80GB")]
+    device: String,
+
+    /// Your own devices, in a TOML file
+    #[arg(long, value_name = "FILE")]
+    devices: Vec<PathBuf>,
+}
 
 pub(super) fn run(command: &Learn, terminal: &Terminal) -> Result<(), Failure> {
     let Some(path) = &command.path else {
@@ -17,7 +41,7 @@ pub(super) fn run(command: &Learn, terminal: &Terminal) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{}: the lesson is a page", path.display()))
             .help("give a file that ends in .html, or `-` for the standard output"));
     }
-    let catalog = catalog(&command.devices)?;
+    let catalog = catalog::load(&command.devices)?;
     let device = catalog.find(&command.device, &DeviceHint::default())?;
     let page = report::learn(&catalog, Some(&device)).map_err(|error| match error {
         LearnError::Catalog(error) => Failure::from(error),

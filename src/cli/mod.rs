@@ -4,6 +4,9 @@ mod analyze;
 mod args;
 mod baseline;
 mod calibrate;
+mod catalog;
+mod clock;
+mod commands;
 mod config;
 mod convert;
 mod devices;
@@ -16,8 +19,12 @@ mod learn;
 mod output;
 mod parquet;
 mod predict;
+mod reading;
 mod rules;
+mod schema;
+mod session;
 mod sides;
+mod store;
 mod terminal;
 mod trend;
 mod what_if;
@@ -28,8 +35,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command};
-use exit::Failure;
+use commands::Cli;
 use terminal::Terminal;
 
 /// Runs the program and returns its exit code.
@@ -45,40 +51,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let terminal = Terminal::new(&cli.terminal);
-    let result = done(cli.command, &terminal);
-    match result {
+    match cli.command.run(&terminal) {
         Ok(()) => ExitCode::from(exit::DONE),
         Err(failure) => {
             terminal.fail(&failure);
             failure.code()
         }
-    }
-}
-
-fn done(command: Command, terminal: &Terminal) -> Result<(), Failure> {
-    match command {
-        Command::Gate(command) => gate::gate(&command, terminal),
-        Command::Diff(command) => gate::diff(&command, terminal),
-        Command::Calibrate(command) => calibrate::run(&command, terminal),
-        Command::Analyze(command) => analyze::files(&command, terminal),
-        Command::Demo(command) => analyze::demo(&command, terminal),
-        Command::Inspect(command) => inspect::run(&command, terminal),
-        Command::Convert(command) => convert::run(&command, terminal),
-        Command::Predict(command) => predict::run(&command, terminal),
-        Command::Baseline(command) => baseline::run(&command, terminal),
-        Command::Trend(command) => trend::run(&command, terminal),
-        #[cfg(feature = "page")]
-        Command::Learn(command) => learn::run(&command, terminal),
-        Command::Devices(command) => devices::run(&command, terminal),
-        Command::Formats => formats::run(terminal),
-        Command::Rules(command) => rules::run(&command, terminal),
-        Command::Schema(command) => terminal.print(&match command.document {
-            args::Document::Report => crate::report::schema(),
-            args::Document::Prediction => crate::report::prediction_schema(),
-            args::Document::StepPrediction => crate::report::step_prediction_schema(),
-            args::Document::Gate => crate::report::gate_schema(),
-            args::Document::Config => crate::config::schema(),
-        }),
     }
 }
 
@@ -108,15 +86,6 @@ fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
     }
     arguments
-}
-
-/// Loads the built-in catalogue and the user's device files.
-fn catalog(files: &[std::path::PathBuf]) -> Result<crate::catalog::Catalog, Failure> {
-    let mut catalog = crate::catalog::Catalog::builtin();
-    for file in files {
-        catalog = catalog.with_file(file)?;
-    }
-    Ok(catalog)
 }
 
 #[cfg(test)]

@@ -119,10 +119,19 @@ pub(super) struct Outputs {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
 
-    /// Write to a file, in the format of its ending (.txt, .md, .html, .csv, .json; .svg and .png where
-    /// there is a picture), or as FORMAT=PATH; may be given several times, `-` is standard output
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths")]
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths", help = help(report::NO_OWN, "; .svg and .png where there is a picture"))]
     paths: Vec<PathBuf>,
+}
+
+/// The help of `-o`, with the endings of every format, and of `more` than these.
+pub(super) fn help<R>(own: &'static [Format<R>], more: &str) -> String {
+    let endings = report::formats_with(own).filter_map(|format| format.endings.first());
+    let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+    format!(
+        "Write to a file, in the format of its ending ({}{more}), or as FORMAT=PATH; may be \
+         given several times, `-` is standard output",
+        endings.join(", ")
+    )
 }
 
 /// What a place gets.

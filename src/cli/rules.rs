@@ -1,12 +1,32 @@
 //! `rules`: the list, the documentation of one, or what custom rules can ask.
 
-use super::args::Rules;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::args::Configuration;
 use super::config::{find, no_rule};
 use super::exit::Failure;
-use super::output;
+use super::output::{self, Outputs};
 use super::terminal::Terminal;
 use crate::report::{Reported, RuleList, RulePage};
 use crate::rules::{self, Over};
+
+/// The rules that look for causes, or one of them in full
+#[derive(Debug, Args)]
+pub(super) struct Rules {
+    /// One rule, by its name
+    id: Option<String>,
+
+    /// What the conditions of custom rules can ask of kernels or launches
+    #[arg(long, value_name = "OVER", num_args = 0..=1, default_missing_value = "kernels", value_parser = PossibleValuesParser::new(Over::ALL.map(Over::key)), conflicts_with = "id")]
+    columns: Option<String>,
+
+    #[command(flatten)]
+    configuration: Configuration,
+
+    #[command(flatten)]
+    outputs: Outputs,
+}
 
 pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of rules")?;

@@ -1,14 +1,13 @@
 //! The runs of one side of a comparison: exports, saved runs and reports, or a store of baselines.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use super::analyze;
 use super::args::{Model, Reading};
 use super::exit::Failure;
+use super::{clock, reading, session};
 use crate::compare::Run;
 use crate::config::Config;
-use crate::history::{Filter, Moment, Store, batches, outliers};
+use crate::history::{Filter, Store, batches, outliers};
 use crate::session::Session;
 
 /// How runs are read and judged, the same for both sides.
@@ -27,7 +26,7 @@ impl<'a> Sides<'a> {
         config: &Config,
         warmup: u32,
     ) -> Result<Self, Failure> {
-        Ok(Self { reading, session: analyze::session(model, config.clone())?, warmup })
+        Ok(Self { reading, session: session::new(model, config.clone())?, warmup })
     }
 
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
@@ -37,7 +36,7 @@ impl<'a> Sides<'a> {
         for path in paths {
             let text = path.to_string_lossy();
             if !path.exists() && text.contains(['*', '?', '[']) {
-                for file in analyze::fitting(&text)? {
+                for file in reading::fitting(&text)? {
                     self.add(&file, &mut side)?;
                 }
             } else {
@@ -63,7 +62,7 @@ impl<'a> Sides<'a> {
             return Ok(());
         }
         let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
-        let profile = analyze::read(&reading)?;
+        let profile = reading::read(&reading)?;
         let judged = self.session.judge(&profile)?;
         let mut run = judged.run(self.warmup);
         if path.is_dir() {
@@ -166,7 +165,7 @@ fn newest(
         let path = unreadable.path.display();
         baseline.notes.push(format!("{path} of the store was not read: {}", unreadable.reason));
     }
-    let now = now();
+    let now = clock::now();
     let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
     if let Some(age) = oldest.filter(|age| *age > u64::from(max_age_days)) {
         baseline.notes.push(format!(
@@ -179,10 +178,4 @@ fn newest(
         baseline.runs.push(run);
     }
     Ok(())
-}
-
-/// Now, to the second.
-pub(super) fn now() -> Moment {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Moment::from_seconds(since.as_secs()).unwrap_or_default()
 }

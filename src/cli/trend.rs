@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::args::Picture;
-use super::baseline::{Chosen, FOLDER};
 use super::exit::Failure;
 use super::output::{self, Outputs};
+use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use crate::history::{self, Store, TrendMetric};
 use crate::report::{Style, TrendReport};

@@ -155,3 +155,86 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{kernel, run};
+    use super::*;
+
+    fn file(profiler: Profiler, format: &str, skipped: u64) -> RunFile {
+        let (path, format) = ("run.csv".to_owned(), format.to_owned());
+        RunFile { path, format, profiler, launches: 4, skipped }
+    }
+
+    /// A kernel with so many launches in these rows of its run.
+    fn at(name: &str, launches: usize, rows: [u64; 2]) -> RunKernel {
+        RunKernel { rows, ..kernel(name, &vec![1e-3; launches]) }
+    }
+
+    /// Rows: a, b, b, c. A file cut behind the second ends in the middle of b.
+    #[test]
+    fn a_run_that_stops_in_the_middle_of_another_is_cut_off() {
+        let whole = run(vec![at("a", 1, [0, 0]), at("b", 2, [1, 2]), at("c", 1, [3, 3])]);
+        let part = run(vec![at("a", 1, [0, 0]), at("b", 1, [1, 1])]);
+        let cut = |part: &Run| cut_off(std::slice::from_ref(&whole), std::slice::from_ref(part));
+        assert!(cut(&part).unwrap().contains("the beginning of run.csv: 2 of 4 launches"));
+        assert_eq!(cut(&whole), None);
+        // Fewer launches of what was over by then are a change, and so is anything new.
+        let fewer = run(vec![at("b", 1, [0, 1])]);
+        let other = run(vec![at("a", 1, [0, 0]), at("d", 1, [1, 1])]);
+        assert_eq!((cut(&fewer), cut(&other)), (None, None));
+    }
+
+    #[test]
+    fn fewer_launches_with_more_unread_records_are_cut_off_too() {
+        let side = |launches: usize, skipped: u64| {
+            let mut one = run(vec![kernel("a", &vec![1e-3; launches])]);
+            one.files = vec![file(Profiler::Other, "mapped", skipped)];
+            [one]
+        };
+        let found = cut_off(&side(4, 1), &side(3, 2)).unwrap();
+        assert!(
+            found.contains("has 3 launches where the baseline has 4, and 2 records"),
+            "{found}"
+        );
+        assert_eq!(cut_off(&side(4, 2), &side(3, 2)), None);
+        // The other way round it is the baseline that makes everything look slower.
+        assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);
+        let [doubt] = &doubts(&side(3, 2), &side(4, 1))[..] else { panic!("one doubt") };
+        assert!(doubt.ends_with("was it cut off?"), "{doubt}");
+    }
+
+    #[test]
+    fn sides_measured_in_different_ways_are_doubted() {
+        let side = |profiler, format, warmup| {
+            let files = vec![file(profiler, format, 0)];
+            [Run { files, warmup, ..run(vec![kernel("a", &[1e-3])]) }]
+        };
+        let (long, wide) = (
+            side(Profiler::NsightCompute, "ncu-long", 0),
+            side(Profiler::NsightCompute, "ncu-wide", 0),
+        );
+        assert_eq!(doubts(&long, &wide), Vec::<String>::new(), "one tool, two pages of it");
+        let mapped = side(Profiler::Other, "mapped", 3);
+        let found = doubts(&long, &mapped);
+        assert!(found[0].ends_with("by Nsight Compute, the current side by mapped"), "{found:?}");
+        assert!(found[1].starts_with("0 first launches"), "{found:?}");
+        assert!(found[1].ends_with("baseline, 3 of the current side"), "{found:?}");
+    }
+
+    #[test]
+    fn a_reader_learns_what_keeps_runs_from_being_compared() {
+        let one = || run(vec![kernel("a", &[1e-3])]);
+        let other = || run(vec![kernel("a", &[1.1e-3])]);
+        assert_eq!(notes(&[one()], &[other()], &[]), Vec::<String>::new());
+        assert!(
+            notes(&[one()], &[one()], &[])[0].contains("the same measurement is on both sides")
+        );
+        let achievable = Run { ceilings: "achievable".to_owned(), ..other() };
+        let found = notes(&[one()], &[achievable], &[]);
+        assert!(found[0].contains("are spec, the current side's achievable"), "{found:?}");
+        let two = [other(), run(vec![kernel("a", &[1.2e-3])])];
+        assert!(notes(&[one()], &two, &[])[0].contains("order of the runs was not declared"));
+        assert_eq!(notes(&[one()], &two, &[false, true, true]), Vec::<String>::new());
+    }
+}

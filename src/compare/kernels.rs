@@ -152,3 +152,83 @@ impl Table<'_> {
         shifts::of_launches(logs, Shift::ZERO, &self.noise, Seconds::ZERO)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::Noise;
+    use super::super::run::tests::{kernel, run};
+    use super::super::run::{Run, RunKernel};
+    use super::super::{Comparison, Setting, compare};
+    use super::*;
+
+    fn compared(before: Vec<RunKernel>, after: Vec<RunKernel>) -> Comparison {
+        let side = |kernels| -> [Run; 1] { [run(kernels)] };
+        compare(&side(before), &side(after), &Setting::default())
+    }
+
+    /// Without ten kernels that agree nothing is taken out, and noise may do what it does to a whole run.
+    #[test]
+    fn where_nothing_is_taken_out_a_kernel_moves_with_its_run() {
+        let [change] =
+            &compared(vec![kernel("a", &[1e-3; 5])], vec![kernel("a", &[1.2e-3; 5])]).changes[..]
+        else {
+            panic!("one kernel")
+        };
+        let own = change.own.as_ref().unwrap();
+        assert!((own.shift.get() - 1.2_f64.ln()).abs() < 1e-12);
+        assert_eq!(own.floor, Noise::default().common.shift());
+        assert_eq!(change.own, change.raw);
+    }
+
+    #[test]
+    fn a_side_without_durations_is_named() {
+        let timed = || kernel("a", &[1e-3; 5]);
+        let untimed =
+            || RunKernel { timed: 0, measured_s: Seconds::ZERO, samples_s: Vec::new(), ..timed() };
+        let missing =
+            |before, after| compared(vec![before], vec![after]).changes[0].missing.clone();
+        assert_eq!(missing(timed(), timed()), None);
+        assert_eq!(missing(untimed(), timed()).unwrap(), "the baseline has no duration of it");
+        assert_eq!(missing(timed(), untimed()).unwrap(), "the current side has no duration of it");
+        assert_eq!(missing(untimed(), untimed()).unwrap(), "neither side has a duration of it");
+    }
+
+    /// The mean of 1, 1, 1, 1 and 6 ms is 2 ms; the typical launch is as before.
+    #[test]
+    fn the_mean_moves_where_the_typical_launch_does_not() {
+        let after = kernel("a", &[1e-3, 1e-3, 1e-3, 1e-3, 6e-3]);
+        let found = compared(vec![kernel("a", &[1e-3; 5])], vec![after]);
+        let change = &found.changes[0];
+        assert!((change.mean_shift.unwrap().get() - 2_f64.ln()).abs() < 1e-12);
+        assert!(change.raw.as_ref().unwrap().shift.abs() < Shift::new(1e-12));
+    }
+
+    /// 10 % more time at a clock that is 10 % lower: as many cycles. One side without clocks tells nothing.
+    #[test]
+    fn cycles_tell_a_clock_from_the_code() {
+        let at = |time: f64, cycles: &[f64]| {
+            vec![RunKernel { samples_cycles: cycles.to_vec(), ..kernel("a", &[time; 5]) }]
+        };
+        let found = compared(at(1e-3, &[1e6; 5]), at(1.1e-3, &[1e6; 5]));
+        assert_eq!(found.changes[0].cycles.as_ref().unwrap().shift, Shift::ZERO);
+        let found = compared(at(1e-3, &[1e6; 5]), at(1.1e-3, &[]));
+        assert!(found.changes[0].cycles.is_none());
+    }
+
+    /// Twice the launches of the kernel, while the other three are launched as ever.
+    #[test]
+    fn more_launches_are_no_slower_launch() {
+        let side = |launches: usize| {
+            vec![
+                kernel("a", &vec![1e-3; launches]),
+                kernel("b", &[5e-2; 4]),
+                kernel("c", &[5e-2; 4]),
+                kernel("d", &[5e-2; 4]),
+            ]
+        };
+        let found = compared(side(4), side(8));
+        let change = found.changes.iter().find(|change| change.name == "a").unwrap();
+        assert!((change.launches_shift.get() - 2_f64.ln()).abs() < 1e-12);
+        assert!(change.raw.as_ref().unwrap().shift.abs() < Shift::new(1e-12));
+    }
+}

@@ -273,3 +273,122 @@ fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Optio
     parts.sort_by_key(|part| part.at);
     Some(Fusion { parts, confidence, why })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::Measured;
+    use super::*;
+
+    /// Ten launches of so many milliseconds together.
+    fn lone(name: &str, milliseconds: f64) -> Lone {
+        let time_s = Seconds::new(milliseconds * 1e-3);
+        let launch_s = time_s / 10.0;
+        let measured = Measured { launches: 10.0, time_s, launch_s, ..Measured::default() };
+        Lone { kernel: 0, name: name.to_owned(), measured }
+    }
+
+    fn looked_at(at: usize, lone: &Lone) -> Trait<'_> {
+        let (words, grid) = (words(&lone.name), lone.measured.shape.as_str());
+        Trait { at, lone, words, grid, place: Share::ZERO }
+    }
+
+    fn near(found: Probability, expected: f64) -> bool {
+        (found.get() - expected).abs() < 1e-12
+    }
+
+    #[test]
+    fn what_every_kernel_is_called_tells_nothing() {
+        assert_eq!(
+            words("void at::native::Vectorized_add_kernel<4, float>"),
+            ["add", "vectorized"]
+        );
+        assert_eq!(words("triton_poi_fused_add_add_7"), ["add"]);
+    }
+
+    /// On a logarithmic scale the square root of 2 is half way to 2.
+    #[test]
+    fn nearness_falls_to_nothing_at_a_factor_of_two() {
+        assert_eq!((nearness(3.0, 3.0), nearness(1.0, 2.0), nearness(8.0, 1.0)), (1.0, 0.0, 0.0));
+        assert!((nearness(1.0, 2_f64.sqrt()) - 0.5).abs() < 1e-12);
+        assert_eq!((nearness(0.0, 1.0), nearness(1.0, 0.0)), (0.0, 0.0));
+    }
+
+    /// 0.15 for launches, 0.25 for time, a third of 0.25 for one word of three, 0.1 for the place; the grid
+    /// brings 0.15 more, and nothing is surer than 0.95.
+    #[test]
+    fn what_speaks_for_a_rename_adds_up() {
+        let (one, two) = (lone("row_softmax", 2.0), lone("warp_softmax", 2.0));
+        let found = rename(&looked_at(0, &one), &looked_at(1, &two), 1.0).unwrap();
+        assert!(near(found.confidence, 0.15 + 0.25 + 0.25 / 3.0 + 0.1), "{found:?}");
+        assert!(
+            found.why.ends_with("place of the run, 33 % of the words of the names"),
+            "{found:?}"
+        );
+        let shaped = |name: &str| {
+            let mut one = lone(name, 2.0);
+            one.measured.shape = "8 / 256".to_owned();
+            one
+        };
+        let (one, two) = (shaped("row_softmax"), shaped("warp_softmax"));
+        let found = rename(&looked_at(0, &one), &looked_at(1, &two), 1.0).unwrap();
+        assert!(near(found.confidence, 0.65 + 0.25 / 3.0), "{found:?}");
+        let mut same = shaped("row_softmax");
+        same.measured.operator = Some("softmax".to_owned());
+        let found = rename(&looked_at(0, &same), &looked_at(1, &same), 1.0).unwrap();
+        assert_eq!(found.confidence, SUREST);
+    }
+
+    #[test]
+    fn another_kernel_is_no_rename() {
+        let one = lone("row_softmax", 2.0);
+        let is_rename =
+            |two: &Lone, work| rename(&looked_at(0, &one), &looked_at(0, two), work).is_some();
+        let changed = |change: fn(&mut Measured)| {
+            let mut two = lone("warp_softmax", 2.0);
+            change(&mut two.measured);
+            two
+        };
+        assert!(is_rename(&changed(|_| {}), 1.0));
+        assert!(!is_rename(&changed(|two| two.launch_s = two.launch_s * 2.0), 1.0));
+        assert!(!is_rename(&changed(|two| two.category = "copy".to_owned()), 1.0));
+        // 8 % more launches, unless all of the run has them.
+        let more = changed(|two| two.launches = 10.8);
+        assert!(!is_rename(&more, 1.0) && is_rename(&more, 1.08));
+    }
+
+    /// Two kernels of 1 ms each with all their words in the third: 0.3 + 0.4, and 0.2 if no time is lost.
+    #[test]
+    fn kernels_whose_words_and_time_the_next_one_has_were_fused() {
+        let (scale, mask, copy) = (lone("scale", 1.0), lone("mask", 1.0), lone("copy", 1.0));
+        let parts = [looked_at(0, &scale), looked_at(1, &copy), looked_at(2, &mask)];
+        let fused = |milliseconds: f64| {
+            let whole = lone("scale_mask_softmax", milliseconds);
+            let found = fusion(&parts, &looked_at(0, &whole), 1.0)?;
+            Some((found.places(), (found.confidence.get() * 100.0).round()))
+        };
+        assert_eq!(fused(1.5), Some((vec![0, 2], 90.0)));
+        assert_eq!(fused(2.2), Some((vec![0, 2], 70.0)));
+        // More than twice as long, or less than a fifth, is something else.
+        assert_eq!((fused(4.1), fused(0.39)), (None, None));
+        let whole = lone("scale_mask_softmax", 1.0);
+        assert!(fusion(&parts[..2], &looked_at(0, &whole), 1.0).is_none(), "one part is a rename");
+    }
+
+    #[test]
+    fn a_kernel_is_in_the_surest_guess_only() {
+        let guess = |before: usize, after: usize, confidence: f64| Proposal {
+            kind: ProposalKind::Rename,
+            before: vec![before],
+            after: vec![after],
+            confidence: Probability::new(confidence),
+            why: String::new(),
+            before_s: Seconds::ZERO,
+            after_s: Seconds::ZERO,
+        };
+        let guesses = vec![guess(0, 0, 0.6), guess(0, 1, 0.9), guess(1, 0, 0.49), guess(2, 0, 0.5)];
+        let kept = surest(guesses, Both { before: 3, after: 2 });
+        let kept: Vec<(usize, usize)> =
+            kept.iter().map(|guess| (guess.before[0], guess.after[0])).collect();
+        assert_eq!(kept, [(0, 1), (2, 0)]);
+    }
+}

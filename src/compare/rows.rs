@@ -114,3 +114,33 @@ pub(super) struct Shared<'a> {
     /// How much more work the current side holds.
     pub(super) work: Factor,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{kernel, run};
+    use super::super::sides::Joined;
+    use super::super::{MatchLevel, Run};
+    use super::*;
+
+    /// Two runs before, of which only the first has the kernel, with half of its time; one after, of which
+    /// it is all.
+    #[test]
+    fn a_row_has_a_value_for_each_run_that_has_the_kernel() {
+        let before =
+            [run(vec![kernel("a", &[1.0]), kernel("b", &[1.0])]), run(vec![kernel("b", &[1.0])])];
+        let after: [Run; 1] = [run(vec![kernel("a", &[2.0])])];
+        let (one, two) = (Joined::new(&before), Joined::new(&after));
+        let pair = Pair { before: vec![0], after: vec![0], level: MatchLevel::Exact };
+        let groups = Both { before: one.of(&[0]), after: two.of(&[0]) };
+        let row = Row::new(pair, groups, Basis::Time);
+        let expected = Both { before: vec![Some(0.0), None], after: vec![Some(2_f64.ln())] };
+        assert_eq!(row.values, expected);
+        // The mean over the runs of a side, then of the sides: (0.25 + 1) / 2.
+        assert!((row.share - 0.625).abs() < 1e-12);
+        assert_eq!(row.launches(), Some(Both { before: 0.5, after: 1.0 }));
+        let runs = Both { before: vec![0.1, 9.0], after: vec![0.2] };
+        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO };
+        let without = row.without(&offsets);
+        assert_eq!(without, Both { before: vec![-0.1], after: vec![2_f64.ln() - 0.2] });
+    }
+}

@@ -201,3 +201,69 @@ impl Table<'_> {
         if most_kernels && most_time { Factor::new(usual.exp()) } else { Factor::ONE }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{kernel, run};
+    use super::super::{Comparison, Setting, compare};
+    use super::*;
+
+    /// A run of kernels of five launches each, of so many milliseconds.
+    fn side(times: &[f64]) -> Run {
+        let of = |(at, time): (usize, &f64)| {
+            kernel(&format!("{}_kernel", (b'a' + at as u8) as char), &[time * 1e-3; 5])
+        };
+        run(times.iter().enumerate().map(of).collect())
+    }
+
+    fn compared(before: &[Run], after: &[Run]) -> Comparison {
+        compare(before, after, &Setting::default())
+    }
+
+    #[test]
+    fn few_kernels_do_not_tell_what_all_share_unless_there_are_more_runs() {
+        let found = compared(&[side(&[1.0; 9])], &[side(&[1.04; 9])]).common;
+        assert!(!found.removed && found.reason.starts_with("9 kernels have 0.1 %"), "{found:?}");
+        assert!(compared(&[side(&[1.0; 10])], &[side(&[1.04; 10])]).common.removed);
+        let (one, two) = ([side(&[1.0; 3]), side(&[1.0; 3])], [side(&[1.04; 3])]);
+        let found = compared(&one, &two).common;
+        assert!(found.removed && found.reason == "the median over 3 kernels", "{found:?}");
+    }
+
+    /// Half of ten kernels take 20 % longer: all lie ln 1.2 / 2 from the median, which is a deviation of
+    /// 1.4826 × 0.0912 = 13.5 %.
+    #[test]
+    fn kernels_that_do_not_agree_share_nothing() {
+        let after: Vec<f64> = (0..10).map(|at| if at % 2 == 0 { 1.0 } else { 1.2 }).collect();
+        let found = compared(&[side(&[1.0; 10])], &[side(&after)]).common;
+        assert!(!found.removed && found.reason.ends_with("spread by 13.5 %"), "{found:?}");
+    }
+
+    /// One of five launches takes 6 ms instead of 1 ms: the total doubles, and typical launches stay.
+    #[test]
+    fn a_single_slow_launch_moves_the_total_and_not_the_typical_one() {
+        let before = [run(vec![kernel("a", &[1e-3; 5])])];
+        let after = [run(vec![kernel("a", &[1e-3, 1e-3, 1e-3, 1e-3, 6e-3])])];
+        let found = compared(&before, &after);
+        assert!((found.total.shift.get() - 2_f64.ln()).abs() < 1e-12);
+        assert!(found.total_typical.unwrap().abs() < Shift::new(1e-12));
+        assert_eq!(compared(&[side(&[1.0]), side(&[1.0])], &after).total_typical, None);
+    }
+
+    /// On another device: from a headroom of 2 to one of 3 ms / 2 ms; the times do not matter.
+    #[test]
+    fn across_devices_the_total_is_the_headroom_of_what_both_judge() {
+        let mut after = run(vec![kernel("a", &[1e-3, 2e-3]), kernel("only_here", &[9e-3])]);
+        after.devices[0].name = "H100".to_owned();
+        let judged = Seconds::new(2e-3);
+        for one in &mut after.kernels {
+            (one.expected_s, one.expected_high_s) = (Some(judged), Some(judged));
+        }
+        let mut before = run(vec![kernel("a", &[1e-3, 2e-3])]);
+        before.kernels[0].expected_high_s = before.kernels[0].expected_s;
+        let found = compared(&[before], &[after]);
+        assert_eq!(found.basis, Basis::Headroom);
+        assert!((found.total.shift.get() - (1.5_f64 / 2.0).ln()).abs() < 1e-12, "{found:?}");
+        assert!(!found.common.removed && found.common.reason.contains("the devices differ"));
+    }
+}

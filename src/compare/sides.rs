@@ -75,11 +75,10 @@ impl<'a> Joined<'a> {
         for (run, position) in positions.iter().flat_map(|position| &self.members[*position]) {
             by_run[*run].push(&self.runs[*run].kernels[*position]);
         }
-        let device = |kernel: &RunKernel| {
-            let devices = self.runs.first().map(|run| run.devices.as_slice()).unwrap_or_default();
-            devices.get(kernel.device).map(|device| device.name.clone()).unwrap_or_default()
-        };
-        let device = by_run.iter().flatten().next().map(|kernel| device(kernel));
+        // Each run counts its devices by itself.
+        let device = by_run.iter().zip(self.runs).find_map(|(kernels, run)| {
+            Some(run.devices.get(kernels.first()?.device)?.name.clone())
+        });
         Group { by_run, device: device.unwrap_or_default() }
     }
 }
@@ -304,4 +303,76 @@ fn shape(kernel: &RunKernel) -> String {
 /// Logarithms of what is more than zero.
 fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.filter(|value| *value > 0.0).map(f64::ln).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::RunDevice;
+    use super::super::run::tests::{kernel, run};
+    use super::*;
+
+    /// 2 ms and 4 ms in two of three runs: 3 ms in each run that has it.
+    #[test]
+    fn a_kernel_is_averaged_over_the_runs_that_have_it() {
+        let runs = [
+            run(vec![kernel("a", &[1e-3; 2])]),
+            run(vec![kernel("a", &[2e-3; 2])]),
+            run(vec![kernel("b", &[1e-3])]),
+        ];
+        let [a, b] = &kernels(&runs)[..] else { panic!("two kernels") };
+        assert_eq!((a.name.as_str(), a.measured.runs, a.measured.launches), ("a", 2, 2.0));
+        assert!((a.measured.time_s.get() - 3e-3).abs() < 1e-15);
+        // The median of 1 ms and 2 ms on the logarithmic scale.
+        assert!((a.measured.launch_s.get() - 2_f64.sqrt() * 1e-3).abs() < 1e-15);
+        assert_eq!((b.measured.runs, b.measured.flops), (1, Some(Flops::new(1.0))));
+    }
+
+    #[test]
+    fn what_one_member_lacks_the_sum_lacks() {
+        let mut without = run(vec![kernel("a", &[1e-3; 2])]);
+        (without.kernels[0].flops, without.kernels[0].expected_high_s) = (None, None);
+        let found = kernels(&[run(vec![kernel("a", &[1e-3; 2])]), without]);
+        assert_eq!((found[0].measured.flops, found[0].measured.headroom_low), (None, None));
+        assert_eq!(found[0].measured.headroom, Some(Factor::new(2.0)));
+    }
+
+    /// Expected times between 1 and 1.04 of 2 ms are certain enough, between 1 and 1.06 are not.
+    #[test]
+    fn a_headroom_that_is_open_is_not_compared() {
+        let of = |open: f64| {
+            let mut one = run(vec![kernel("a", &[2e-3])]);
+            one.kernels[0].expected_high_s = Some(Seconds::new(1e-3 * open));
+            let runs = [one];
+            Joined::new(&runs).of(&[0]).headrooms()[0]
+        };
+        assert!((of(1.04).unwrap() - 2_f64.ln()).abs() < 1e-12);
+        assert_eq!(of(1.06), None);
+    }
+
+    #[test]
+    fn shapes_that_differ_are_counted() {
+        let mut two = run(vec![kernel("a", &[1e-3]), kernel("b", &[1e-3])]);
+        two.kernels[1].grid = Some([4, 2, 1]);
+        let runs = [two];
+        let joined = Joined::new(&runs);
+        let shape = |positions: &[usize]| joined.of(positions).shape();
+        assert_eq!((shape(&[0]), shape(&[1])), ("8 / 256".to_owned(), "4×2×1 / 256".to_owned()));
+        assert_eq!((shape(&[0, 1]), shape(&[])), ("2 shapes".to_owned(), String::new()));
+    }
+
+    /// The second run counts its devices in another order than the first.
+    #[test]
+    fn a_kernel_is_on_the_device_of_its_own_run() {
+        let device =
+            |name: &str| RunDevice { name: name.to_owned(), known: true, dram_bytes_per_s: None };
+        let on = |names: [&str; 2], kernel: RunKernel| Run {
+            devices: names.map(device).to_vec(),
+            ..run(vec![kernel])
+        };
+        let runs =
+            [on(["L4", "H100"], kernel("a", &[2e-3])), on(["H100", "L4"], kernel("b", &[1e-3]))];
+        let devices: Vec<String> =
+            kernels(&runs).into_iter().map(|lone| lone.measured.device).collect();
+        assert_eq!(devices, ["L4", "H100"]);
+    }
 }

@@ -4,7 +4,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
 use super::words;
-use crate::compare::{Lone, Run};
+use crate::compare::{self, Lone, Run};
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Seconds, Share};
 
@@ -32,9 +32,8 @@ pub(super) fn judge(kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<C
 
 fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
-        let mut times: Vec<Seconds> = current.iter().map(|run| run.measured_s).collect();
-        times.sort_unstable_by(Seconds::total_cmp);
-        let known = times.get(times.len() / 2).map(|time| Known::exactly(*time));
+        let times: Vec<f64> = current.iter().map(|run| run.measured_s.get()).collect();
+        let known = compare::median(&times).map(|time| Known::exactly(Seconds::new(time)));
         return vec![check(bound, Subject::Run, known, Share::new(1.0), policy)];
     }
     let meant: Vec<&Lone> =
@@ -175,4 +174,135 @@ fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
             word: "at most",
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::policy::Selector;
+    use super::*;
+    use crate::compare::{
+        kernels,
+        made::{kernel, run},
+    };
+
+    fn bound(metric: Metric, min: Option<Value>, max: Option<Value>) -> Bound {
+        Bound {
+            name: "cap".to_owned(),
+            metric,
+            selector: Selector::default(),
+            min,
+            max,
+            min_share: Share::ZERO,
+            severity: None,
+            rule: None,
+            action: Action::Fail,
+        }
+    }
+
+    /// What a bound says of runs.
+    fn judged(bound: Bound, runs: &[Run]) -> Vec<Check> {
+        let policy = Policy { bounds: vec![bound], ..Policy::default() };
+        judge(&kernels(runs), runs, &policy)
+    }
+
+    /// The verdict on one kernel of 5 launches of 1 ms, of which at least 5 / 2 and at most 5 / 1.5 ms were
+    /// expected.
+    fn verdict(bound: Bound) -> (Verdict, Action) {
+        let [check] = &judged(bound, &[run(vec![kernel("a", &[1e-3; 5])])])[..] else {
+            panic!("one check")
+        };
+        (check.verdict, check.action)
+    }
+
+    #[test]
+    fn a_time_beyond_its_bound_is_a_violation() {
+        let most = |milliseconds: f64| {
+            bound(Metric::Time, None, Some(Seconds::new(milliseconds * 1e-3).into()))
+        };
+        assert_eq!(verdict(most(4.0)), (Verdict::Violation, Action::Fail));
+        assert_eq!(verdict(most(6.0)), (Verdict::Unchanged, Action::None));
+        let found = judged(most(4.0), &[run(vec![kernel("a", &[1e-3; 5])])]);
+        assert_eq!(
+            found[0].message,
+            "time is 5.00 ms, and at most 4.00 ms is asked for by the bound \"cap\""
+        );
+    }
+
+    /// Headroom is between 1.5 and 2, the roof between 1 / 2 and 1 / 1.5: what lies between is not certain.
+    #[test]
+    fn what_was_not_counted_makes_a_violation_uncertain() {
+        let headroom = |most: f64| bound(Metric::Headroom, None, Some(Factor::new(most).into()));
+        let roof = |least: f64| bound(Metric::Roof, Some(Share::new(least).into()), None);
+        for (bound, expected) in [
+            (headroom(1.4), (Verdict::Violation, Action::Fail)),
+            (headroom(1.8), (Verdict::Ambiguous, Action::Warn)),
+            (headroom(2.1), (Verdict::Unchanged, Action::None)),
+            (roof(0.7), (Verdict::Violation, Action::Fail)),
+            (roof(0.6), (Verdict::Ambiguous, Action::Warn)),
+            (roof(0.49), (Verdict::Unchanged, Action::None)),
+        ] {
+            assert_eq!(verdict(bound.clone()), expected, "{bound:?}");
+        }
+        let [check] = &judged(roof(0.6), &[run(vec![kernel("a", &[1e-3; 5])])])[..] else {
+            panic!("one check")
+        };
+        assert!(check.message.starts_with("roof is between 50.0 % and 66.7 %, and"), "{check:?}");
+    }
+
+    #[test]
+    fn work_is_bounded_by_the_launch_and_missing_work_is_no_number() {
+        let one = Some(Value { value: 1.0, unit: Dimension::Operations });
+        assert_eq!(verdict(bound(Metric::Flops, one, one)), (Verdict::Unchanged, Action::None));
+        let bytes = Some(Value { value: 1.0, unit: Dimension::Bytes });
+        assert_eq!(verdict(bound(Metric::Bytes, None, bytes)), (Verdict::NoData, Action::Warn));
+    }
+
+    #[test]
+    fn a_bound_speaks_of_the_kernels_it_is_for() {
+        let runs = [run(vec![kernel("a", &[3e-3]), kernel("b", &[1e-3])])];
+        let most = Some(Value::from(Seconds::ZERO));
+        let of = |name: Option<&str>, min_share: f64| {
+            let selector = Selector { kernel: name.map(str::to_owned), ..Selector::default() };
+            let min_share = Share::new(min_share);
+            judged(Bound { selector, min_share, ..bound(Metric::Time, None, most) }, &runs)
+        };
+        assert_eq!(of(None, 0.0).len(), 2);
+        // b has a quarter of the time.
+        assert_eq!(
+            (of(None, 0.25).len(), of(None, 0.26).len(), of(Some("b"), 0.26).len()),
+            (2, 1, 0)
+        );
+        let asleep = of(Some("c*"), 0.0);
+        assert_eq!((asleep[0].verdict, asleep[0].action), (Verdict::NoData, Action::Warn));
+        assert!(asleep[0].message.contains("fits no kernel"), "{asleep:?}");
+    }
+
+    #[test]
+    fn findings_are_counted_from_a_severity_on_and_by_rule() {
+        let mut one = run(vec![kernel("a", &[1e-3])]);
+        one.kernels[0].findings = [("tail-effect", Severity::Low), ("small-grid", Severity::High)]
+            .map(|(rule, severity)| crate::compare::RunFinding { rule: rule.to_owned(), severity })
+            .to_vec();
+        let runs = [one];
+        let count = |severity: Option<Severity>, rule: Option<&str>| {
+            let rule = rule.map(str::to_owned);
+            let none = bound(Metric::Findings, None, Some(Value::count(0.0)));
+            judged(Bound { severity, rule, ..none }, &runs)[0].after.unwrap().value
+        };
+        assert_eq!((count(None, None), count(Some(Severity::High), None)), (2.0, 1.0));
+        assert_eq!(count(None, Some("tail-effect")), 1.0);
+        assert_eq!(count(Some(Severity::High), Some("tail-effect")), 0.0);
+    }
+
+    #[test]
+    fn the_total_is_the_median_of_the_runs() {
+        let of = |milliseconds: f64| run(vec![kernel("a", &[milliseconds * 1e-3])]);
+        let most = bound(Metric::Total, None, Some(Seconds::new(4e-3).into()));
+        let total = |runs: &[Run]| judged(most.clone(), runs)[0].after.unwrap().value;
+        assert_eq!(total(&[of(9.0), of(1.0), of(3.0)]), 3e-3);
+        assert!(
+            (total(&[of(9.0), of(1.0)]) - 5e-3).abs() < 1e-15,
+            "as the run's time everywhere else"
+        );
+    }
 }

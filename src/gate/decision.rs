@@ -273,3 +273,31 @@ impl Check {
         crate::compare::fingerprint(&format!("{}\0{subject}", self.rule))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_is_followed_through_numbers_and_builds() {
+        let check = |rule: &str, name: &str, device: &str| {
+            let measured = Measured { device: device.to_owned(), ..Measured::default() };
+            Check::new(rule, Metric::Time, Subject::kernel(name, &measured), String::new())
+        };
+        let one = check("time", "triton_poi_fused_add_7", "L4");
+        let later = Check {
+            verdict: Verdict::Regression,
+            message: "slower".to_owned(),
+            delta_s: Some(Seconds::new(1.0)),
+            ..check("time", "triton_poi_fused_add_12", "L4")
+        };
+        assert_eq!(one.fingerprint(), later.fingerprint());
+        for other in [
+            check("bytes", "triton_poi_fused_add_7", "L4"),
+            check("time", "triton_poi_fused_mul_7", "L4"),
+            check("time", "triton_poi_fused_add_7", "H100"),
+        ] {
+            assert_ne!(one.fingerprint(), other.fingerprint(), "{other:?}");
+        }
+    }
+}

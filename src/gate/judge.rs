@@ -280,3 +280,150 @@ fn concluded(checks: &[Check]) -> (Outcome, String) {
     };
     (outcome, reason)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::policy::{GateWaiver, Selector};
+    use super::*;
+    use crate::compare::made::{kernel, run};
+
+    /// A run of ten kernels of 1 ms a launch, and one that is looked at.
+    fn side(milliseconds: f64) -> [Run; 1] {
+        let other = |at: u8| kernel(&format!("{}_other", (b'a' + at) as char), &[1e-3; 5]);
+        let looked_at = kernel("looked_at", &[milliseconds * 1e-3; 5]);
+        [run((0..10).map(other).chain([looked_at]).collect())]
+    }
+
+    fn decided(policy: &Policy, today: Option<Date>) -> Decision {
+        let setting = Setting { today, decides: true, ..Setting::default() };
+        judge(&side(1.0), &side(1.2), policy, &setting)
+    }
+
+    fn waiver(metric: Option<Metric>, kernel: Option<&str>) -> GateWaiver {
+        GateWaiver {
+            selector: Selector { kernel: kernel.map(str::to_owned), ..Selector::default() },
+            metric,
+            reason: "known since May".to_owned(),
+            owner: Some("ada".to_owned()),
+            expires: Date::new(2026, 5, 31),
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_fails_and_names_its_side() {
+        let untimed = || {
+            let mut one = run(vec![kernel("a", &[1e-3])]);
+            (one.timed_launches, one.measured_s) = (0, Seconds::ZERO);
+            [one]
+        };
+        let of = |before: &[Run], after: &[Run]| {
+            let found = judge(before, after, &Policy::default(), &Setting::default());
+            assert_eq!(found.outcome, Outcome::NothingMeasured);
+            assert_eq!((found.checks.len(), found.checks[0].action), (1, Action::Fail));
+            found.reason
+        };
+        assert_eq!(of(&side(1.0), &[]), "the current side has no run");
+        assert_eq!(of(&side(1.0), &[run(Vec::new())]), "the current side: run.csv holds no launch");
+        let text = "the baseline: no launch of run.csv has a duration";
+        assert_eq!(of(&untimed(), &side(1.0)), text);
+    }
+
+    #[test]
+    fn other_devices_are_not_compared_unless_the_policy_says_so() {
+        let mut there = side(1.0);
+        there[0].devices[0].name = "H100".to_owned();
+        let of = |across_devices: bool| {
+            let policy = Policy { across_devices, ..Policy::default() };
+            judge(&side(1.0), &there, &policy, &Setting::default()).outcome
+        };
+        assert_eq!(of(false), Outcome::DifferentDevices);
+        assert_ne!(of(true), Outcome::DifferentDevices);
+    }
+
+    /// 20 % more on one of eleven kernels: 1.8 % of the run, and beyond the 5 % that a kernel may.
+    #[test]
+    fn a_waiver_accepts_what_it_names_until_it_expires() {
+        let failed = decided(&Policy::default(), None);
+        assert_eq!((failed.outcome, failed.deciding().count()), (Outcome::Failed, 1));
+        assert_eq!(failed.reason, "1 kernel got worse than the policy allows");
+        let waived = |waiver: GateWaiver, today| {
+            let policy = Policy { waivers: vec![waiver], ..Policy::default() };
+            decided(&policy, today)
+        };
+        let accepted = waived(waiver(None, Some("looked_at")), Date::new(2026, 5, 31));
+        assert_eq!(accepted.outcome, Outcome::Passed);
+        let check = accepted.checks.iter().find(|check| check.waived.is_some()).unwrap();
+        assert_eq!(check.waived.as_deref(), Some("known since May (ada)"));
+        assert_eq!((check.verdict, check.action), (Verdict::Regression, Action::Notice));
+
+        let expired = waived(waiver(None, Some("looked_at")), Date::new(2026, 6, 1));
+        assert_eq!(expired.outcome, Outcome::Failed);
+        assert!(
+            expired.notes[0].starts_with("a waiver (ada) expired on 2026-05-31"),
+            "{expired:?}"
+        );
+        for other in [waiver(Some(Metric::Bytes), Some("looked_at")), waiver(None, Some("b_other"))]
+        {
+            let found = waived(other, None);
+            assert_eq!(found.outcome, Outcome::Failed);
+            assert!(found.notes[0].contains("has nothing to accept"), "{found:?}");
+        }
+    }
+
+    /// All eleven kernels take 20 % longer.
+    #[test]
+    fn what_is_of_the_run_is_waived_by_its_metric_alone() {
+        let slow =
+            [run(side(1.0)[0].kernels.iter().map(|one| kernel(&one.name, &[1.2e-3; 5])).collect())];
+        let failing = |waivers: Vec<GateWaiver>| {
+            let policy = Policy { waivers, ..Policy::default() };
+            let found = judge(&side(1.0), &slow, &policy, &Setting::default());
+            let rules: Vec<String> = found.deciding().map(|check| check.rule.clone()).collect();
+            rules
+        };
+        assert_eq!(failing(Vec::new()), ["total", "common-shift"]);
+        assert_eq!(failing(vec![waiver(Some(Metric::Total), None)]), ["common-shift"]);
+        // Neither one for all metrics nor one for a kernel is meant for the run.
+        let others = vec![waiver(None, None), waiver(Some(Metric::Total), Some("looked_at"))];
+        assert_eq!(failing(others).len(), 2);
+    }
+
+    #[test]
+    fn the_gravest_comes_first_and_the_largest_within() {
+        let check = |action, verdict, milliseconds: Option<f64>| Check {
+            action,
+            verdict,
+            delta_s: milliseconds.map(|time| Seconds::new(time * 1e-3)),
+            share: Some(crate::units::Share::new(0.5)),
+            ..Check::new("time", Metric::Time, Subject::Run, String::new())
+        };
+        let mut checks = [
+            check(Action::Warn, Verdict::Regression, Some(9.0)),
+            check(Action::Fail, Verdict::Violation, None),
+            check(Action::Fail, Verdict::Regression, Some(1.0)),
+            check(Action::Fail, Verdict::Regression, None),
+            check(Action::Fail, Verdict::Regression, Some(-2.0)),
+        ];
+        checks.sort_by(gravest_first);
+        let order =
+            checks.each_ref().map(|check| check.delta_s.map(|delta| (delta.get() * 1e3).round()));
+        assert_eq!(order, [Some(-2.0), Some(1.0), None, None, Some(9.0)]);
+        assert_eq!(checks[3].verdict, Verdict::Violation);
+    }
+
+    #[test]
+    fn warnings_pass_and_are_counted() {
+        let check = |action| Check {
+            action,
+            ..Check::new("time", Metric::Time, Subject::Run, String::new())
+        };
+        let of =
+            |actions: &[Action]| concluded(&actions.iter().copied().map(check).collect::<Vec<_>>());
+        let (outcome, reason) = of(&[Action::Warn, Action::Warn, Action::Notice]);
+        assert_eq!(outcome, Outcome::Passed);
+        assert!(reason.ends_with("; 2 warnings"), "{reason}");
+        assert!(of(&[Action::Notice]).1.starts_with("nothing is worse"));
+        assert_eq!(of(&[Action::Warn, Action::Inconclusive]).0, Outcome::Inconclusive);
+        assert_eq!(of(&[Action::Fail, Action::Inconclusive]).0, Outcome::Failed);
+    }
+}

@@ -397,3 +397,68 @@ impl Default for Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(kernel: &str) -> Selector {
+        Selector { kernel: Some(kernel.to_owned()), ..Selector::default() }
+    }
+
+    #[test]
+    fn the_last_limit_that_fits_holds() {
+        let limit = |kernel: &str, worse: f64| {
+            let limit = Limit::new(Metric::Time, RelativeChange::new(worse));
+            Limit { selector: named(kernel), ..limit }
+        };
+        let limits = vec![limit("*", 0.05), limit("soft*", 0.2), limit("gemm", 0.1)];
+        let policy = Policy { limits, ..Policy::default() };
+        let worse = |metric: Metric, name: &str| {
+            policy.limit(metric, &Measured::default(), name).map(|limit| limit.worse.get())
+        };
+        assert_eq!(worse(Metric::Time, "softmax"), Some(0.2));
+        assert_eq!((worse(Metric::Time, "copy"), worse(Metric::Bytes, "copy")), (Some(0.05), None));
+    }
+
+    #[test]
+    fn a_selector_wants_all_that_it_says() {
+        let measured = Measured {
+            full_name: "void softmax<4>(float*)".to_owned(),
+            operator: Some("softmax dim=1".to_owned()),
+            category: "normalisation".to_owned(),
+            ..Measured::default()
+        };
+        let fits = |selector: &Selector| selector.fits("softmax", &measured);
+        assert!(
+            fits(&Selector::default()) && fits(&named("soft*")) && fits(&named("void softmax*"))
+        );
+        let category = |key: &str| Selector { category: Some(key.to_owned()), ..named("softmax") };
+        assert!(fits(&category("normalisation")) && !fits(&category("normal")));
+        let operator =
+            |text: &str| Selector { operator: Some(text.to_owned()), ..named("softmax") };
+        assert!(fits(&operator("softmax *")) && !fits(&operator("softmax")));
+        let nothing = Measured::default();
+        assert!(!operator("softmax *").fits("softmax", &nothing));
+    }
+
+    /// Times may grow by 5 %, which is ln 1.05; a roof may fall by 5 %, which is -ln 0.95.
+    #[test]
+    fn a_roof_falls_where_times_grow() {
+        let shift = |metric, worse| Limit::new(metric, RelativeChange::new(worse)).shift().get();
+        assert!((shift(Metric::Time, 0.05) - 1.05_f64.ln()).abs() < 1e-15);
+        assert!((shift(Metric::Roof, 0.05) + 0.95_f64.ln()).abs() < 1e-15);
+        assert!(shift(Metric::Roof, 2.0).is_finite());
+    }
+
+    /// Three times as fast, ln 1 / 3; a factor below one never makes a slowdown an improvement.
+    #[test]
+    fn what_is_too_fast_to_believe_is_a_factor() {
+        let of = |factor: f64| {
+            let implausible_factor = Factor::new(factor);
+            Policy { implausible_factor, ..Policy::default() }.implausible().get()
+        };
+        assert!((of(3.0) - (1.0_f64 / 3.0).ln()).abs() < 1e-15);
+        assert!(of(0.5).abs() < 1e-15);
+    }
+}

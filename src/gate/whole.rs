@@ -274,3 +274,112 @@ pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self, Run,
+        made::{kernel, run},
+    };
+
+    /// A run of kernels of so many launches of 1 ms.
+    fn side(kernels: &[(&str, usize)]) -> [Run; 1] {
+        [run(kernels.iter().map(|(name, count)| kernel(name, &vec![1e-3; *count])).collect())]
+    }
+
+    fn compared(before: &[Run], after: &[Run]) -> Comparison {
+        compare::compare(before, after, &compare::Setting::default())
+    }
+
+    fn of_rule<'a>(checks: &'a [Check], rule: &str) -> Option<&'a Check> {
+        checks.iter().find(|check| check.rule == rule)
+    }
+
+    /// The copy is 1 of 2,001 launches, less than a thousandth of the run; the product is half of it.
+    #[test]
+    fn new_and_vanished_kernels_that_take_hardly_any_time_are_notices() {
+        let one = side(&[("softmax", 2000)]);
+        let found = |other: &[Run], back: bool| {
+            let comparison = if back { compared(other, &one) } else { compared(&one, other) };
+            let checks = judge(&comparison, &Policy { new: Action::Fail, ..Policy::default() });
+            let check = of_rule(&checks, if back { "vanished" } else { "new" }).unwrap();
+            (check.action, check.delta_s.unwrap().get() * 1e3)
+        };
+        let small = side(&[("softmax", 2000), ("copy", 1)]);
+        let large = side(&[("softmax", 2000), ("gemm", 2000)]);
+        assert_eq!(found(&small, false).0, Action::Notice);
+        let near = |found: (Action, f64), expected: (Action, f64)| {
+            found.0 == expected.0 && (found.1 - expected.1).abs() < 1e-9
+        };
+        assert!(near(found(&large, false), (Action::Fail, 2000.0)));
+        assert!(near(found(&large, true), (Action::Warn, -2000.0)));
+        assert!(near(found(&small, true), (Action::Notice, -1.0)));
+    }
+
+    #[test]
+    fn a_required_kernel_may_be_new_and_must_be_there() {
+        let comparison = compared(&side(&[("softmax", 5)]), &side(&[("softmax", 5), ("gemm", 5)]));
+        let required = ["soft*", "gemm", "copy"].map(str::to_owned).to_vec();
+        let checks = judge(&comparison, &Policy { required, ..Policy::default() });
+        let missing: Vec<&str> = checks
+            .iter()
+            .filter(|check| check.rule == "required-kernel")
+            .map(|check| check.message.as_str())
+            .collect();
+        let [only] = missing[..] else { panic!("{missing:?}") };
+        assert!(only.contains("\"copy\""), "{only}");
+    }
+
+    /// One of twenty launches of the whole run takes 6 ms more: 30 % of 20 ms. Its typical launch is as ever.
+    #[test]
+    fn one_slow_launch_does_not_fail_the_total() {
+        let before = side(&[("softmax", 20)]);
+        let mut times = vec![1e-3; 19];
+        times.push(7e-3);
+        let found = |after: [Run; 1]| {
+            let checks = judge(&compared(&before, &after), &Policy::default());
+            of_rule(&checks, "total").unwrap().clone()
+        };
+        let one = found([run(vec![kernel("softmax", &times)])]);
+        assert_eq!(
+            (one.verdict, one.action, one.more_runs),
+            (Verdict::Ambiguous, Action::Warn, Some(2))
+        );
+        assert!((one.delta_s.unwrap().get() - 6e-3).abs() < 1e-12);
+        let all = found([run(vec![kernel("softmax", &[1.3e-3; 20])])]);
+        assert_eq!((all.verdict, all.action), (Verdict::Regression, Action::Fail));
+    }
+
+    /// Every kernel is launched twice as often: as much time a launch, and no slower total.
+    #[test]
+    fn twice_the_work_is_said_and_taken_out_of_the_total() {
+        let one = side(&[("softmax", 4), ("gemm", 4), ("copy", 4)]);
+        let two = side(&[("softmax", 8), ("gemm", 8), ("copy", 8)]);
+        let checks = judge(&compared(&one, &two), &Policy::default());
+        let work = of_rule(&checks, "work").unwrap();
+        assert!(work.message.contains("2.00× the launches"), "{work:?}");
+        assert_eq!(work.after, Some(Value::count(24.0)));
+        assert_eq!(of_rule(&checks, "total").unwrap().verdict, Verdict::Unchanged);
+        assert_eq!(of_rule(&judge(&compared(&one, &one), &Policy::default()), "work"), None);
+    }
+
+    /// A common shift of 6 %: the clock explains it if cycles moved by less than half as much.
+    #[test]
+    fn cycles_that_stay_put_the_blame_on_the_clock() {
+        let one = side(&[("softmax", 5)]);
+        let mut comparison = compared(&one, &one);
+        let shift = Shift::new(0.06);
+        comparison.common.removed = true;
+        comparison.common.evidence.shift = shift;
+        let told = |cycles: f64| {
+            let mut comparison = comparison.clone();
+            comparison.common.cycles = Some(Shift::new(cycles));
+            let check = common(&comparison, &Policy::default()).unwrap();
+            check.evidence.last().unwrap().ends_with("the clock explains the rest")
+        };
+        assert!(told(0.029) && !told(0.031));
+        comparison.common.removed = false;
+        assert!(common(&comparison, &Policy::default()).is_none());
+    }
+}

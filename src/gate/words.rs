@@ -271,3 +271,101 @@ fn list(parts: &[String]) -> String {
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::policy::Action;
+    use super::*;
+
+    #[test]
+    fn changes_have_a_sign_and_what_rounds_to_nothing_has_both() {
+        let relative = |change: f64| relative(RelativeChange::new(change));
+        assert_eq!((relative(0.123), relative(-0.05)), ("+12.3 %".to_owned(), "−5.0 %".to_owned()));
+        assert_eq!((relative(-0.000_4), relative(1.4)), ("±0.0 %".to_owned(), "+140 %".to_owned()));
+        // ln 2 is twice as much.
+        assert_eq!(change(Shift::new(2_f64.ln())), "+100 %");
+    }
+
+    #[test]
+    fn values_have_the_unit_of_their_dimension() {
+        for (shown, expected) in [
+            (value(Share::new(0.25).into()), "25.0 %"),
+            (value(Factor::new(1.5).into()), "1.50×"),
+            (value(Value::count(12.0)), "12.0"),
+            (value(Seconds::new(2e-3).into()), "2.00 ms"),
+            (value(Bytes::new(3e9).into()), "3.00 GB"),
+        ] {
+            assert_eq!(shown, expected);
+        }
+    }
+
+    fn evidence(unit: Unit, shift: f64, floor: f64) -> Evidence {
+        Evidence {
+            shift: Shift::new(shift),
+            low: Some(Shift::ZERO),
+            high: Some(Shift::new(shift * 2.0)),
+            confidence: None,
+            unit,
+            before: 2,
+            after: 3,
+            standard_error: None,
+            degrees: None,
+            floor: Shift::new(floor),
+            within: None,
+            between: None,
+        }
+    }
+
+    /// Noise of 1.9 times the distance to the limit needs 1.9² = 3.6 runs: three more. Of half of it, the
+    /// three that a spread needs: two more.
+    #[test]
+    fn a_doubt_says_what_would_settle_it() {
+        let told = |floor: f64| doubt(&evidence(Unit::Launches, 0.06, floor), Shift::new(0.05));
+        let noisy = doubt(&evidence(Unit::Single, 0.06, 0.019), Shift::new(0.05));
+        assert!(
+            noisy.ends_with("noise alone may do +1.9 %; 3 runs more a side would settle it"),
+            "{noisy}"
+        );
+        assert!(
+            told(0.005)
+                .starts_with("one run a side, and the interval reaches below the limit; 2 runs")
+        );
+        assert!(told(0.5).ends_with("too near the limit for any sensible number of runs"));
+        let within = doubt(&evidence(Unit::Runs, 0.04, 0.0), Shift::new(0.05));
+        assert_eq!(within, "2 and 3 runs are too few for their spread");
+    }
+
+    #[test]
+    fn what_a_roof_may_lose_has_a_minus() {
+        let told = |metric| {
+            let limit = Limit::new(metric, RelativeChange::new(0.05));
+            super::metric(&limit, Value::count(2.0), Value::count(3.0))
+        };
+        assert_eq!(told(Metric::Launches), "launches went from 2.00 to 3.00; +5.0 % is allowed");
+        assert!(told(Metric::Roof).ends_with("; −5.0 % is allowed"));
+    }
+
+    #[test]
+    fn a_reason_counts_what_decided() {
+        let check = |verdict, metric, subject: Subject, message: &str| Check {
+            verdict,
+            action: Action::Fail,
+            ..Check::new("rule", metric, subject, message.to_owned())
+        };
+        let of_kernel = || Subject::kernel("a", &crate::compare::Measured::default());
+        let checks = [
+            check(Verdict::Regression, Metric::Time, of_kernel(), ""),
+            check(Verdict::Regression, Metric::Time, of_kernel(), ""),
+            check(Verdict::Regression, Metric::Total, Subject::Run, ""),
+            check(Verdict::Regression, Metric::CommonShift, Subject::Run, ""),
+            check(Verdict::Violation, Metric::Time, of_kernel(), ""),
+            check(Verdict::NoData, Metric::Presence, Subject::Run, "nothing there"),
+            check(Verdict::Incomparable, Metric::Presence, Subject::Run, "other"),
+        ];
+        assert_eq!(
+            reason(&checks.iter().collect::<Vec<_>>()),
+            "2 kernels, the whole run and all kernels together got worse than the policy allows, \
+             1 bound is broken and nothing there (and 1 more)"
+        );
+    }
+}

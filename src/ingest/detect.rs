@@ -122,3 +122,40 @@ fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
     };
     Some(reading.error(what).help(help))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+
+    /// What is said of a file, and the next step.
+    fn refused(text: &'static str) -> (String, String) {
+        let error = read_text("file.bin", text, &Options::default()).unwrap_err();
+        (error.to_string(), error.next_step().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn what_is_no_table_is_named_with_the_next_step() {
+        for (text, what, help) in [
+            ("NVR\0\u{1}", "report (.ncu-rep)", "ncu --import FILE --csv"),
+            ("SQLite format 3\0", "SQLite database", "ncu --csv --page raw"),
+            ("PAR1\u{15}", "Parquet", "launch tables"),
+            ("PK\u{3}\u{4}", "zip archive", "unpack it"),
+            ("ab\0cd", "binary file", "rooflint formats"),
+            ("[1, 2]", "JSON, not CSV", "CSV export"),
+            ("Initializing NVTX monkey patches\n", "start messages", "pyprof.prof --csv"),
+            ("rank,name,full_name,x\n", "a report of rooflint", "profiler's CSV"),
+        ] {
+            let (message, next) = refused(text);
+            assert!(message.contains(what) && next.contains(help), "{text:?}: {message}; {next}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_table_lists_every_format_that_was_asked() {
+        let (message, next) = refused("a,b\n1,2\n");
+        for format in crate::ingest::FORMATS {
+            assert!(message.contains(&format!("\n  {}: ", format.name)), "{message}");
+        }
+        assert!(next.contains("--map FILE"), "{next}");
+    }
+}

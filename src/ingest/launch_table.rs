@@ -282,3 +282,71 @@ impl Launches {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+    use crate::model::Profile;
+
+    fn profile(text: &str) -> Profile {
+        read_text("table.csv", text.to_owned().leak(), &Options::default()).unwrap()
+    }
+
+    const HEADER: &str = "source,source_format,kernel,device_ordinal,launches,grid_x,\
+                          threads_per_block,duration_s,duration_s_origin,mood\n";
+
+    #[test]
+    fn launches_of_several_exports_stay_apart() {
+        let rows = "a.csv,ncu-wide,k,0,1,8,256,0.5,measured,\n\
+                    b.csv,pyprof,k,0,2,8,256,0.25,derived,x\n\
+                    a.csv,ncu-wide,k,0,1,8,256,,,\n";
+        let found = profile(&format!("{HEADER}{rows}"));
+        let sources: Vec<(&str, &str, u64, u64)> = found
+            .sources
+            .iter()
+            .map(|one| (one.path.as_str(), one.format.as_str(), one.rows, one.launches))
+            .collect();
+        assert_eq!(
+            sources,
+            [("table.csv (a.csv)", "ncu-wide", 2, 2), ("table.csv (b.csv)", "pyprof", 1, 2)]
+        );
+        assert_eq!(found.sources[0].profiler, Profiler::NsightCompute);
+        let of =
+            |at: usize| found.launch(at).duration().map(|(time, origin)| (time.get(), origin.kind));
+        assert_eq!(of(0), Some((0.5, OriginKind::Measured)));
+        assert_eq!((of(1), of(2)), (Some((0.25, OriginKind::Derived)), None));
+        assert_eq!(found.sources[0].clues, ["columns left alone: mood"]);
+        assert_eq!(found.sources[0].columns.get("duration_s"), Some(&1));
+    }
+
+    #[test]
+    fn a_faulty_cell_is_missing_and_a_faulty_row_is_left_out() {
+        let rows = "a,ncu-wide,k,0,1,8,256,soon,measured,\n\
+                    a,ncu-wide,k,0,0,8,256,0.5,measured,\n\
+                    a,ncu-wide,k,0\n";
+        let found = profile(&format!("{HEADER}{rows}"));
+        assert_eq!((found.launches.len(), found.sources[0].skips.count), (1, 3));
+        assert!(found.launch(0).duration().is_none());
+        let lines: Vec<u64> = found.sources[0].skips.first.iter().map(|skip| skip.line).collect();
+        assert_eq!(lines, [2, 3, 4]);
+        assert_eq!(found.sources[0].skips.first[0].column.as_deref(), Some("duration_s"));
+    }
+
+    #[test]
+    fn json_tells_how_a_quantity_was_derived_and_by_which_schema() {
+        let text = |schema: &str| {
+            format!(
+                "{{\"metadata\": {{\"schema\": \"{schema}\", \"column:duration_s\": \"[s] end - start\"}}, \
+                 \"launches\": [{{\"kernel\": \"k\", \"duration_s\": 0.5}}]}}"
+            )
+        };
+        let found = profile(&text(SCHEMA));
+        let launch = found.launch(0);
+        let (time, origin) = launch.duration().unwrap();
+        assert_eq!((time.get(), origin.formula.as_str()), (0.5, "end - start"));
+        let later = text("rooflint/launches/99").leak();
+        let error = read_text("later.json", later, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("\"rooflint/launches/99\""), "{error}");
+    }
+}

@@ -1,6 +1,15 @@
 //! Profiler exports → [`Profile`]: the formats, how one is recognised, and how a file is opened.
 //!
-//! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in [`FORMATS`].
+//! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in the
+//! room's `mod.rs`.
+
+/// The formats of a profiler, the likeliest first.
+macro_rules! formats {
+    ($($module:ident),* $(,)?) => {
+        $(mod $module;)*
+        pub(super) const FORMATS: &[crate::ingest::Format] = &[$($module::FORMAT),*];
+    };
+}
 
 mod detect;
 mod error;
@@ -27,7 +36,7 @@ pub use reading::{Reading, Sample};
 use crate::model::{Profile, Profiler};
 
 /// One profiler dialect: how to recognise it, how to read it, and how a user produces it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Format {
     /// Stable name, used by `--from` and in reports.
     pub name: &'static str,
@@ -47,14 +56,8 @@ pub struct Format {
 }
 
 /// Every format that can be read, in the order in which they are listed.
-pub const FORMATS: &[Format] = &[
-    nsight::wide::FORMAT,
-    nsight::long::FORMAT,
-    nsight::summary::FORMAT,
-    pyprof::csv::FORMAT,
-    pyprof::text::FORMAT,
-    launch_table::FORMAT,
-];
+pub const FORMATS: &[Format] =
+    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]);
 
 /// The format with this name.
 #[must_use]

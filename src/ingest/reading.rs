@@ -442,3 +442,76 @@ impl Records {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(text: &'static str, look: impl FnOnce(&mut Reading<'_>)) {
+        let mut profile = Profile::default();
+        let input = Input::Text("file.csv".to_owned(), text);
+        look(&mut Reading::open(&input, &Options::default(), &mut profile).unwrap());
+    }
+
+    #[test]
+    fn the_last_record_of_a_cut_sample_is_left_out() {
+        let records = |text: &str| {
+            let sample = Sample::new(text.as_bytes());
+            let (header, rest) =
+                sample.header(|line| line.contains("ID"), |fields| fields.len() == 2).unwrap();
+            (header, sample.records(rest, 10).len())
+        };
+        let header = vec!["ID".to_owned(), "a, b".to_owned()];
+        assert_eq!(records("noise\nID\nID,\"a, b\"\r\n1,2\n3,4\n"), (header.clone(), 2));
+        assert_eq!(records("ID,\"a, b\"\n1,2\n3,4"), (header, 1));
+    }
+
+    #[test]
+    fn lines_are_counted_through_preamble_and_header() {
+        reading("==PROF== hello\nID,time\n1,2\n\"3\n4\",5\n6,7\n", |reading| {
+            let mut preamble = Vec::new();
+            let found = reading
+                .header(|line| line.starts_with("ID"), |line| preamble.push(line.to_owned()));
+            assert_eq!((found.unwrap().len(), preamble.len()), (2, 1));
+            assert_eq!((reading.line(), reading.source.other_lines), (2, 1));
+            let mut records = reading.records();
+            let mut record = csv::ByteRecord::new();
+            let mut lines = Vec::new();
+            while let Some(line) = records.next(&mut record).unwrap() {
+                lines.push(line);
+            }
+            assert_eq!(lines, [3, 4, 6]);
+        });
+        reading("a\nb\n", |reading| {
+            let error = reading.header(|_| false, |_| {}).unwrap_err();
+            assert!(error.to_string().contains("no table found"), "{error}");
+        });
+    }
+
+    /// Three lines in one record: a quote that nothing closed has swallowed two.
+    #[test]
+    fn an_open_quote_loses_all_its_lines() {
+        reading("x\n", |reading| {
+            let record = csv::ByteRecord::from(vec!["1", "a\nb\nc"]);
+            reading.misfit(7, &record, 3).unwrap();
+            assert_eq!((reading.source.skips.count, reading.source.rows), (3, 2));
+            let skip = &reading.source.skips.first[0];
+            assert!(skip.line == 7 && skip.reason.contains("3 lines are lost"), "{skip:?}");
+            reading.misfit(9, &csv::ByteRecord::from(vec!["1", "2"]), 3).unwrap();
+            assert_eq!(
+                reading.source.skips.first[1].reason,
+                "2 fields instead of 3: cut off or no table row"
+            );
+        });
+    }
+
+    #[test]
+    fn the_text_of_a_skipped_record_is_cut_and_has_no_control_characters() {
+        reading("x\n", |reading| {
+            reading.skip(1, None, &format!("\u{1b}[31m{}", "é".repeat(200)), "why").unwrap();
+            let text = &reading.source.skips.first[0].text;
+            assert_eq!(text.chars().count(), SHOWN + 1);
+            assert!(text.starts_with("[31mé") && text.ends_with("é…"), "{text}");
+        });
+    }
+}

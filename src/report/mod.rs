@@ -6,6 +6,8 @@
 
 #[cfg(feature = "gate")]
 mod baselines;
+#[cfg(test)]
+mod bench;
 #[cfg(feature = "gate")]
 mod calibration;
 mod devices;

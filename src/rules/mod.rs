@@ -35,34 +35,9 @@ pub use engine::threshold::{Missing, Threshold};
 
 pub(crate) use engine::custom::{NOT_ESTIMATED, nearest};
 
-const FAMILIES: [&[&Rule]; 5] =
-    [launch::RULES, memory::RULES, arithmetic::RULES, run::RULES, validity::RULES];
-
-const ALL: [&Rule; COUNT] = {
-    let mut all = [FAMILIES[0][0]; COUNT];
-    let (mut family, mut count) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut at = 0;
-        while at < FAMILIES[family].len() {
-            all[count] = FAMILIES[family][at];
-            (at, count) = (at + 1, count + 1);
-        }
-        family += 1;
-    }
-    all
-};
-
-const COUNT: usize = {
-    let (mut family, mut count) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
-        family += 1;
-    }
-    count
-};
-
 /// Every rule, family by family, in the order in which findings of equal weight are listed.
-pub const RULES: &[&Rule] = &ALL;
+pub const RULES: &[&Rule] =
+    joined!(&Rule, &[launch::RULES, memory::RULES, arithmetic::RULES, run::RULES, validity::RULES]);
 
 /// Runs every rule that the settings do not leave out.
 ///

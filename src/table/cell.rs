@@ -170,3 +170,58 @@ impl std::fmt::Display for Cell<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_may_be_written_as_a_whole_number_of_another_program() {
+        for (text, expected) in [
+            ("3", Ok(Some(Cell::Count(3)))),
+            (" 3.0 ", Ok(Some(Cell::Count(3)))),
+            ("18446744073709551615", Ok(Some(Cell::Count(u64::MAX)))),
+            // 2^53, behind which a floating-point number is no longer exact.
+            ("9007199254740992.0", Ok(Some(Cell::Count(9_007_199_254_740_992)))),
+            ("1e17", Err(NO_COUNT)),
+            ("3.5", Err(NO_COUNT)),
+            ("-1", Err(NO_COUNT)),
+            (" ", Ok(None)),
+        ] {
+            assert_eq!(Form::Count.read(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_finite_numbers_are_read_and_texts_are_kept_whole() {
+        let number = |text| Form::Number("s").read(text);
+        assert_eq!(number(" 1.5e-3 "), Ok(Some(Cell::Number(1.5e-3))));
+        for text in ["nan", "inf", "1,5", "x"] {
+            assert_eq!(number(text), Err(NO_NUMBER), "{text}");
+        }
+        assert_eq!(Form::Text.read(" a b "), Ok(Some(Cell::word(" a b "))));
+        assert_eq!(Form::Truth.read("true"), Ok(Some(Cell::Truth(true))));
+        assert!(Form::Truth.read("1").is_err());
+    }
+
+    #[test]
+    fn a_value_in_a_sentence_has_its_unit() {
+        for (form, number, expected) in [
+            (Form::Share, 0.25, "25.0 %"),
+            (Form::Factor, 1.5, "1.50 ×"),
+            (Form::Number("B/s"), 2e9, "2.00 GB/s"),
+            (Form::Number("FLOP/B"), 1234.0, "1234 FLOP/B"),
+            (Form::Number("1"), 0.5, "0.50"),
+        ] {
+            assert_eq!(form.shown(Some(Cell::Number(number))), expected);
+        }
+        assert_eq!(Form::Number("s").shown(None), "-");
+    }
+
+    #[test]
+    fn empty_words_and_what_is_not_finite_are_missing() {
+        assert_eq!((Cell::word("").known(), Cell::Number(f64::NAN).known()), (None, None));
+        assert_eq!(Cell::Number(f64::INFINITY).known(), None);
+        assert_eq!(Cell::Count(0).known(), Some(Cell::Count(0)));
+    }
+}

@@ -425,3 +425,69 @@ fn in_last(
 ) -> Result<(), Fault> {
     row.values.last_mut().map_or(Ok(()), change)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> &'static LaunchColumn {
+        columns().iter().find(|column| column.name == name).unwrap()
+    }
+
+    #[test]
+    fn what_a_launch_gives_is_what_a_row_takes() {
+        let options = crate::ingest::Options::default();
+        let profile = crate::ingest::read_text("demo", crate::SAMPLE, &options).unwrap();
+        let launch = profile.launch(0);
+        let mut row = Row::default();
+        for column in columns() {
+            if let Some(cell) = column.get(&profile, &launch) {
+                assert!(column.is_about(&row), "{}", column.name);
+                column.set(&mut row, cell).unwrap();
+            }
+        }
+        assert_eq!(row.kernel.as_deref(), Some(launch.kernel()));
+        assert_eq!(row.shape(), launch.head.shape);
+        let (taken, known): (Vec<_>, Vec<_>) = (
+            row.values.iter().map(|value| (value.quantity, value.value)).collect(),
+            Quantity::all().filter_map(|one| Some((one, launch.value(one)?))).collect(),
+        );
+        assert_eq!(taken, known);
+    }
+
+    #[test]
+    fn no_two_columns_have_one_name() {
+        let mut names: Vec<&str> = columns().iter().map(|column| column.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), columns().len());
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_a_fault_of_its_cell() {
+        let mut row = Row::default();
+        let large = u64::from(u32::MAX) + 1;
+        assert_eq!(named("id").set(&mut row, Cell::Count(large)), Err(Fault::Cell(NO_COUNT)));
+        assert_eq!((row.id, named("blocks").set(&mut row, Cell::Count(large))), (None, Ok(())));
+        assert_eq!(row.blocks, Some(large));
+        // A row that stands for no launch is none.
+        let none = named("launches").set(&mut row, Cell::Count(0));
+        assert!(matches!(none, Err(Fault::Row(_))));
+    }
+
+    /// What stands beside a value is about the value that was read last, and about nothing without it.
+    #[test]
+    fn what_stands_beside_a_value_follows_it() {
+        let [bytes, low, time_low] =
+            ["dram_bytes", "dram_bytes_low", "duration_s_low"].map(|name| {
+                let known = columns().iter().find(|column| column.name == name);
+                known.unwrap_or_else(|| panic!("{name}"))
+            });
+        let mut row = Row::default();
+        assert!(!low.is_about(&row));
+        bytes.set(&mut row, Cell::Number(64.0)).unwrap();
+        assert!(low.is_about(&row) && !time_low.is_about(&row));
+        low.set(&mut row, Cell::Number(0.5)).unwrap();
+        assert_eq!(row.values[0].bounds(), [0.5, f64::INFINITY]);
+    }
+}

@@ -121,3 +121,54 @@ impl Row {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_missing_bounds_nothing() {
+        let bounds = |low, high| {
+            let (quantity, kind) = (Quantity::Duration, OriginKind::Measured);
+            Value { quantity, value: 1.0, kind, low, high }.bounds()
+        };
+        assert_eq!(bounds(None, None), [1.0, 1.0]);
+        assert_eq!(bounds(Some(0.5), Some(2.0)), [0.5, 2.0]);
+        assert_eq!(bounds(Some(1.0), None), [1.0, f64::INFINITY]);
+        assert_eq!(bounds(None, Some(2.0)), [0.0, 2.0]);
+    }
+
+    #[test]
+    fn how_a_value_came_about_is_no_measurement_where_it_cannot_be_read() {
+        let mut row = Row::default();
+        row.measure(Quantity::Duration, Cell::Number(1.0)).unwrap();
+        let value = &mut row.values[0];
+        for kind in OriginKind::ALL {
+            value.came_about(Cell::word(kind.label())).unwrap();
+            assert_eq!(value.kind, kind);
+        }
+        value.kind = OriginKind::Measured;
+        assert!(matches!(value.came_about(Cell::word("guessed")), Err(Fault::Cell(_))));
+        assert_eq!(value.kind, OriginKind::Modelled);
+    }
+
+    #[test]
+    fn an_amount_cannot_be_negative() {
+        let mut row = Row::default();
+        let fault = row.measure(Quantity::DramBytes, Cell::Number(-1.0));
+        assert_eq!((fault, row.values.len()), (Err(Fault::Cell("negative")), 0));
+        row.measure(Quantity::DramBytes, Cell::word("many")).unwrap();
+        assert_eq!(row.values.len(), 0);
+        row.measure(Quantity::DramBytes, Cell::Count(7)).unwrap();
+        assert_eq!((row.values[0].value, row.values[0].kind), (7.0, OriginKind::Measured));
+    }
+
+    #[test]
+    fn a_grid_has_three_extents_or_none() {
+        let grid = |grid| Row { grid, blocks: Some(6), ..Row::default() }.shape();
+        let whole = grid([Some(3), Some(2), Some(1)]);
+        assert_eq!((whole.grid, whole.blocks), (Some(Dim3 { x: 3, y: 2, z: 1 }), Some(6)));
+        let part = grid([Some(3), None, Some(1)]);
+        assert_eq!((part.grid, part.blocks), (None, Some(6)));
+    }
+}

@@ -190,3 +190,54 @@ impl Table {
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Table {
+        let text = |text: &str| Some(text.to_owned());
+        Table {
+            height: 2,
+            columns: vec![
+                ("kernel".to_owned(), Cells::Text(vec![text("a, \"b\""), None])),
+                ("id".to_owned(), Cells::Count(vec![Some(7), Some(8)])),
+                ("time_s".to_owned(), Cells::Number(vec![None, Some(0.1)])),
+            ],
+            metadata: vec![("schema".to_owned(), SCHEMA.to_owned())],
+        }
+    }
+
+    #[test]
+    fn a_missing_value_is_an_empty_cell_and_a_null() {
+        assert_eq!(small().csv(), "kernel,id,time_s\n\"a, \"\"b\"\"\",7,\n,8,0.1\n");
+        let json: Value = serde_json::from_str(&small().json()).unwrap();
+        assert_eq!(json["launches"][0]["time_s"], Value::Null);
+        assert_eq!(
+            json["launches"][1],
+            serde_json::json!({"kernel": null, "id": 8, "time_s": 0.1})
+        );
+    }
+
+    #[test]
+    fn a_document_leads_back_to_the_cells_of_the_csv() {
+        let document: Document = serde_json::from_str(&small().json()).unwrap();
+        assert_eq!(document.metadata()["schema"], SCHEMA);
+        assert_eq!(document.titles(), ["id", "kernel", "time_s"]);
+        let records: Vec<Vec<String>> = document.records(&document.titles()).collect();
+        assert_eq!(records, [["7", "a, \"b\"", ""], ["8", "", "0.1"]]);
+    }
+
+    #[test]
+    fn what_no_launch_has_is_no_column() {
+        let options = crate::ingest::Options::default();
+        let profile = crate::ingest::read_text("demo", crate::SAMPLE, &options).unwrap();
+        let table = Table::of(&profile);
+        assert_eq!(table.height, profile.launches.len());
+        let has = |name: &str| table.columns.iter().any(|(known, _)| known == name);
+        assert!(has("kernel") && !has("caches_kept"));
+        // Each quantity that is there says how it was derived, and no other.
+        let told = table.metadata.iter().filter(|(key, _)| key.starts_with("column:")).count();
+        assert_eq!(told, profile.launches.quantities().count());
+    }
+}

@@ -256,7 +256,7 @@ const NOT_RUN: &[(&str, &str)] = &[
 
 #[test]
 fn every_case_comes_out() {
-    let (mut wrong, mut answered) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
     let cases = cases();
     for case in &cases {
         let is_left_out = NOT_RUN.iter().any(|(quantity, _)| *quantity == case.quantity);
@@ -265,11 +265,9 @@ fn every_case_comes_out() {
         if answers.is_empty() != is_left_out {
             wrong.push(format!("{}: {} is computed, or has a reason", case.id, case.quantity));
         }
-        answered += usize::from(!answers.is_empty());
         wrong.extend(answers.iter().filter_map(|answer| case.fault(answer)));
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    assert_eq!((cases.len(), answered), (269, 219));
     for (quantity, _) in NOT_RUN {
         assert!(cases.iter().any(|case| case.quantity == *quantity), "{quantity}");
     }

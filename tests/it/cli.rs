@@ -129,8 +129,9 @@ fn help_shows_examples_and_the_short_one_fits_a_screen() {
     let long = run(&["--help"]).stdout;
     assert!(long.matches("  rooflint ").count() >= 3);
     let short = run(&["-h"]).stdout;
+    // A screen of today, not as many lines as there are: a further command has room.
     assert!(
-        short.lines().count() <= 28 && short.lines().all(|line| line.chars().count() <= 100),
+        short.lines().count() <= 40 && short.lines().all(|line| line.chars().count() <= 100),
         "{short}"
     );
     for command in [

@@ -11,7 +11,7 @@ use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "ncu-long",
     profiler: Profiler::NsightCompute,
     summary: "details page or --metrics list: one row per launch and metric, rules between",

@@ -3,17 +3,20 @@
 mod derive;
 mod form;
 mod identity;
-pub(super) mod long;
 mod messages;
 mod metrics;
 mod nvtx;
 mod row;
 mod rule_texts;
 mod rules;
-pub(super) mod summary;
 mod tensor;
 mod units;
-pub(super) mod wide;
+
+formats! {
+    wide,
+    long,
+    summary,
+}
 
 use derive::{Context, Deriver, OriginCache};
 use identity::{Attributes, Identity, complete_shape};

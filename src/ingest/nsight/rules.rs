@@ -99,3 +99,53 @@ fn share(
     reading.skip(line, Some(SPEEDUP), &text, reason)?;
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+    use crate::model::Profile;
+
+    /// A details page of one launch with a rule for each of these: type, scope and percents.
+    fn profile(rules: &[[&str; 3]]) -> Profile {
+        let head = "\"0\",\"1\",\"app\",\"host\",\"k\",\"1\",\"7\",\"(512, 1, 1)\",\"(256, 1, 1)\",\"0\",\"9.0\"";
+        let mut text = format!(
+            "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\
+             \"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\
+             \"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule Type\",\"Rule Description\",\
+             \"Estimated Speedup Type\",\"Estimated Speedup\"\n\
+             {head},\"GPU Speed Of Light Throughput\",\"Duration\",\"us\",\"5.00\",\"\",\"\",\"\",\"\",\"\"\n"
+        );
+        for [kind, scope, percent] in rules {
+            text.push_str(&format!(
+                "{head},\"Occupancy\",\"\",\"\",\"\",\"Rule\",\"{kind}\",\"text\",\"{scope}\",\"{percent}\"\n"
+            ));
+        }
+        read_text("details.csv", text.leak(), &Options::default()).unwrap()
+    }
+
+    fn advice(rule: [&str; 3]) -> (AdviceKind, Option<Speedup>, u64) {
+        let found = profile(&[rule]);
+        let one = found.launch(0).advice().first().map(|one| (one.kind, one.speedup)).unwrap();
+        (one.0, one.1, found.sources[0].skips.count)
+    }
+
+    #[test]
+    fn an_estimate_in_percent_is_a_share_of_its_scope() {
+        let global = Some(SpeedupScope::Global);
+        let speedup = Some(Speedup { scope: global, share: 0.25 });
+        assert_eq!(advice(["OPT", "global", "25"]), (AdviceKind::Optimization, speedup, 0));
+        // Of what is local more than all can go: it is no share of the time.
+        let local = Some(Speedup { scope: Some(SpeedupScope::Local), share: 1.5 });
+        assert_eq!(advice(["WRN", "local", "150"]), (AdviceKind::Warning, local, 0));
+        assert_eq!(advice(["INF", "", ""]), (AdviceKind::Information, None, 0));
+        assert_eq!(advice(["???", "", ""]).0, AdviceKind::Unknown);
+    }
+
+    #[test]
+    fn an_estimate_that_cannot_be_is_counted_and_its_rule_kept() {
+        for percent in ["-1", "101", "much"] {
+            assert_eq!(advice(["OPT", "global", percent]), (AdviceKind::Optimization, None, 1));
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "ncu-summary",
     profiler: Profiler::NsightCompute,
     summary: "per-kernel summary: averages over the invocations of each kernel",
@@ -223,4 +223,77 @@ fn numerals(sample: &Sample, average: usize) -> Numerals {
     };
     let records = sample.records(rest, 5_000);
     Numerals::detect(records.iter().filter_map(|record| record.get(average)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::{Profile, Quantity};
+
+    /// A summary of these rows: kernel, invocations, section, metric, unit and average.
+    fn profile(rows: &[[&str; 6]]) -> Profile {
+        let mut text =
+            "\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Block Size\",\
+                        \"Grid Size\",\"Device\",\"CC\",\"Invocations\",\"Section Name\",\
+                        \"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\"\n"
+                .to_owned();
+        for [kernel, count, section, metric, unit, average] in rows {
+            text.push_str(&format!(
+                "\"1\",\"app\",\"host\",\"{kernel}\",\"(256, 1, 1)\",\"(8, 1, 1)\",\"0\",\"8.9\",\
+                 \"{count}\",\"{section}\",\"{metric}\",\"{unit}\",\"1.00\",\"9.00\",\"{average}\"\n"
+            ));
+        }
+        read_text("summary.csv", text.leak(), &Options::default()).unwrap()
+    }
+
+    const PLAIN: &str = "Command line profiler metrics";
+    const TIME: &str = "gpu__time_duration.sum";
+    const BYTES: &str = "dram__bytes.sum";
+
+    /// An average of 2 µs over 96 launches; another section of the same kernel follows later.
+    #[test]
+    fn a_kernel_is_one_row_that_stands_for_its_launches() {
+        let found = profile(&[
+            ["a", "96", PLAIN, TIME, "us", "2.00"],
+            ["b", "4", PLAIN, TIME, "ns", "500.00"],
+            ["a", "96", PLAIN, BYTES, "Kbyte", "64.00"],
+        ]);
+        assert_eq!((found.launches.len(), found.sources[0].launches), (2, 100));
+        let a = found.launch(0);
+        assert_eq!((a.kernel(), a.head.count), ("a", 96));
+        assert!((a.duration().unwrap().0.get() - 2e-6).abs() < 1e-18);
+        assert_eq!(a.value(Quantity::DramBytes), Some(64_000.0));
+        assert!((found.launch(1).duration().unwrap().0.get() - 5e-7).abs() < 1e-18);
+    }
+
+    #[test]
+    fn two_kernels_that_look_alike_and_differ_in_a_value_are_two() {
+        let found = profile(&[
+            ["a", "96", PLAIN, TIME, "us", "2.00"],
+            ["b", "4", PLAIN, TIME, "us", "1.00"],
+            ["a", "96", PLAIN, TIME, "us", "3.00"],
+        ]);
+        assert_eq!(found.launches.len(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_skipped_and_says_why() {
+        let found = profile(&[
+            ["a", "96", PLAIN, TIME, "byte", "2.00"],
+            ["a", "96", PLAIN, BYTES, "wombat", "2.00"],
+            ["a", "96", PLAIN, BYTES, "byte", "-2.00"],
+            ["a", "96", PLAIN, BYTES, "byte", "many"],
+            ["a", "96", PLAIN, BYTES, "byte", "n/a"],
+            ["b", "0", PLAIN, TIME, "us", "2.00"],
+        ]);
+        let reasons: Vec<&str> =
+            found.sources[0].skips.first.iter().map(|skip| skip.reason.as_str()).collect();
+        assert_eq!(reasons.len(), 5, "{reasons:?}");
+        assert!(reasons[0].starts_with("unit \"byte\" is not"), "{reasons:?}");
+        assert_eq!(reasons[1], "unknown unit \"wombat\"");
+        assert!(reasons[2].ends_with("cannot be negative"), "{reasons:?}");
+        assert_eq!(reasons[4], "cannot read as a count");
+        // A kernel whose invocations cannot be read is none.
+        assert_eq!(found.launches.len(), 1);
+    }
 }

@@ -8,7 +8,7 @@ use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "ncu-wide",
     profiler: Profiler::NsightCompute,
     summary: "raw page: one row per launch, one column per metric, a row of units",
@@ -229,4 +229,79 @@ fn cells(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::{Profile, Quantity};
+
+    const HEAD: [&str; 11] = [
+        "ID",
+        "Process ID",
+        "Process Name",
+        "Host Name",
+        "Kernel Name",
+        "Context",
+        "Stream",
+        "Block Size",
+        "Grid Size",
+        "Device",
+        "CC",
+    ];
+
+    /// A raw page with these metrics, a row of units, and a launch for each row of values.
+    fn profile(metrics: &[&str], units: &[&str], rows: &[&[&str]]) -> Profile {
+        let line = |cells: &[&str]| {
+            let cells: Vec<String> = cells.iter().map(|cell| format!("\"{cell}\"")).collect();
+            cells.join(",") + "\n"
+        };
+        let mut text = line(&[&HEAD[..], metrics].concat()) + &line(&[&[""; 11], units].concat());
+        for (at, values) in rows.iter().enumerate() {
+            let id = at.to_string();
+            let head =
+                [&id, "1", "app", "host", "k", "1", "7", "(128, 1, 1)", "(512, 1, 1)", "0", "9.0"];
+            text.push_str(&line(&[&head[..], values].concat()));
+        }
+        read_text("raw.csv", text.leak(), &Options::default()).unwrap()
+    }
+
+    const TIME: &str = "gpu__time_duration.sum";
+    const BYTES: &str = "dram__bytes.sum";
+
+    fn reasons(profile: &Profile) -> Vec<&str> {
+        profile.sources[0].skips.first.iter().map(|skip| skip.reason.as_str()).collect()
+    }
+
+    #[test]
+    fn units_of_the_second_row_hold_for_every_launch() {
+        let found = profile(&[TIME, BYTES], &["us", "Mbyte"], &[&["2", "3"], &["4", "n/a"]]);
+        let time = |at: usize| found.launch(at).duration().unwrap().0.get();
+        assert!((time(0) - 2e-6).abs() < 1e-18 && (time(1) - 4e-6).abs() < 1e-18);
+        let bytes = |at: usize| found.launch(at).value(Quantity::DramBytes);
+        assert_eq!((bytes(0), bytes(1)), (Some(3e6), None));
+        let source = &found.sources[0];
+        assert!(source.dialect.contains("scaled (short words"), "{}", source.dialect);
+        assert_eq!((source.columns.get(TIME), source.columns.get(BYTES)), (Some(&2), Some(&1)));
+        assert_eq!(reasons(&found), [""; 0]);
+    }
+
+    #[test]
+    fn a_column_with_a_wrong_unit_is_left_out_and_told_once() {
+        let found = profile(&[TIME, BYTES], &["ns", "second"], &[&["2", "3"], &["4", "5"]]);
+        let [only] = reasons(&found)[..] else { panic!("{:?}", reasons(&found)) };
+        assert!(only.starts_with("unit \"second\" is not") && only.ends_with("left out"), "{only}");
+        assert_eq!(found.launch(1).value(Quantity::DramBytes), None);
+        assert_eq!(found.launches.len(), 2);
+    }
+
+    #[test]
+    fn a_cell_that_is_no_amount_is_skipped_alone() {
+        let found = profile(&[TIME, BYTES], &["ns", "byte"], &[&["2", "-3"], &["x", "5"]]);
+        let told = reasons(&found);
+        assert!(told.len() == 2 && told[0].ends_with("cannot be negative"), "{told:?}");
+        assert!(found.launch(0).value(Quantity::DramBytes).is_none());
+        assert!(found.launch(1).duration().is_none());
+        assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(5.0));
+    }
 }

@@ -11,7 +11,7 @@ use crate::ingest::rows::{Found, Quotes, Rows};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "pyprof",
     profiler: Profiler::PyProf,
     summary: "PyProf `prof --csv`: one row per launch, FLOPs and bytes from tensor shapes",

@@ -2,7 +2,6 @@
 
 mod columns;
 mod counts;
-pub(super) mod csv;
 mod forms;
 mod kernel;
 mod label;
@@ -12,4 +11,8 @@ mod params;
 mod samples;
 mod table;
 mod tally;
-pub(super) mod text;
+
+formats! {
+    csv,
+    text,
+}

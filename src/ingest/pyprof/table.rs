@@ -416,3 +416,55 @@ impl Hasher for TextHasher {
         self.0 ^ (self.0 >> 32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::{Dim3, Profile};
+
+    const HEADER: &str = "\"Kernel\",\"Op\",\"Params\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"Device\",\"Stream\",\"Grid\",\"Block\"";
+
+    fn read(rows: &[&str]) -> Result<Profile, crate::ingest::IngestError> {
+        let text = format!("{HEADER}\n{}\n", rows.join("\n"));
+        read_text("table.csv", text.leak(), &Options::default())
+    }
+
+    fn row(time: &str, stream: &str) -> String {
+        format!(
+            "\"k\",\"__mul__\",\"na\",\"{time}\",\"100\",\"800\",\"0\",\"{stream}\",\"8,2,1\",\"256,1,1\""
+        )
+    }
+
+    #[test]
+    fn a_time_of_zero_is_a_lost_one_and_a_negative_one_none_at_all() {
+        let rows =
+            [row("1500", "7"), row("0", "7"), row("-5", "7"), row("nan", "7"), row("x", "7")];
+        let found = read(&rows.each_ref().map(String::as_str)).unwrap();
+        assert_eq!(found.launches.len(), 2);
+        assert!((found.launch(0).duration().unwrap().0.get() - 1.5e-6).abs() < 1e-18);
+        assert!(found.launch(1).duration().is_none());
+        let reasons: Vec<&str> =
+            found.sources[0].skips.first.iter().map(|skip| skip.reason.as_str()).collect();
+        assert_eq!(reasons, ["negative time", "not a number", "not a number of nanoseconds"]);
+        // Rows count, whether they can be used or not, where the file has no numbers of its own.
+        assert_eq!((found.launch(0).head.id, found.launch(1).head.id), (1, 2));
+    }
+
+    #[test]
+    fn a_cell_that_cannot_be_read_leaves_its_row() {
+        let found = read(&[&row("1500", "7.5")]).unwrap();
+        let head = found.launch(0).head;
+        assert_eq!((head.stream, head.shape.grid), (None, Some(Dim3 { x: 8, y: 2, z: 1 })));
+        assert_eq!(found.sources[0].skips.first[0].column.as_deref(), Some("Stream"));
+    }
+
+    #[test]
+    fn a_repeated_header_is_no_row_and_no_usable_row_is_an_error() {
+        let one = row("1500", "7");
+        assert_eq!(read(&[&one, HEADER, &one]).unwrap().launches.len(), 2);
+        let error = read(&[&row("x", "7")]).unwrap_err().to_string();
+        assert!(error.contains("none of the 1 rows can be used; line 2"), "{error}");
+        let short = read(&[&one, "\"k\",\"__mul__\""]).unwrap();
+        assert_eq!(short.sources[0].skips.first[0].reason, "row has 2 fields, the header 10");
+    }
+}

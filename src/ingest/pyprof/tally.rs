@@ -178,3 +178,62 @@ impl Tally {
         clues
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::Source;
+
+    /// The source of a table with this header and these rows.
+    fn source(header: &str, rows: &[&str]) -> Source {
+        let text = format!("{header}\n{}\n", rows.join("\n"));
+        read_text("table.csv", text.leak(), &Options::default()).unwrap().sources.remove(0)
+    }
+
+    const HEADER: &str = "\"Idx\",\"Kernel\",\"Op\",\"Params\",\"Sil(ns)\",\"FLOPs\",\"Bytes\"";
+
+    fn clue<'a>(source: &'a Source, word: &str) -> Option<&'a str> {
+        source.clues.iter().map(String::as_str).find(|clue| clue.contains(word))
+    }
+
+    #[test]
+    fn who_wrote_a_file_is_told_by_how_it_writes_counts() {
+        let mul = |flops: &str| {
+            let row = format!("\"1\",\"k\",\"__mul__\",\"na\",\"1000\",\"{flops}\",\"800\"");
+            source(HEADER, &[&row]).dialect
+        };
+        assert_eq!(mul("100.0"), "apex.pyprof or pyprof2");
+        assert_eq!(mul("100"), "NVIDIA PyProf");
+        assert_eq!(mul("0"), "PyProf, version unknown");
+    }
+
+    /// 3 of 4 µs are of a launch of which nothing is known.
+    #[test]
+    fn launches_of_which_nothing_is_known_are_counted_with_their_time() {
+        let rows = [
+            "\"1\",\"k\",\"strange\",\"na\",\"3000\",\"na\",\"na\"",
+            "\"2\",\"k\",\"__mul__\",\"na\",\"1000\",\"100\",\"800\"",
+        ];
+        let found = source(HEADER, &rows);
+        let text = "1 of 2 launches (75.0 % of the time) have neither operations nor bytes";
+        assert!(clue(&found, "neither operations").unwrap().starts_with(text), "{:?}", found.clues);
+        assert_eq!(clue(&found, "Idx"), None);
+    }
+
+    #[test]
+    fn rows_that_are_missing_leave_a_gap_in_the_numbers() {
+        let row = |id: u32| format!("\"{id}\",\"k\",\"__mul__\",\"na\",\"1000\",\"100\",\"800\"");
+        let [one, two, four, nine] = [row(1), row(2), row(4), row(9)];
+        let found = source(HEADER, &[&one, &two, &four, &nine]);
+        assert!(clue(&found, "Idx is not consecutive in 2 places").is_some(), "{:?}", found.clues);
+    }
+
+    #[test]
+    fn columns_that_are_absent_and_a_traceback_are_named() {
+        let header = "\"Idx\",\"Kernel\",\"Op\",\"Sil(ns)\"";
+        let rows = ["\"1\",\"k\",\"__mul__\",\"1000\"", "Traceback (most recent call last):"];
+        let found = source(header, &rows);
+        assert!(clue(&found, "no column FLOPs, Bytes, Params").is_some(), "{:?}", found.clues);
+        assert!(clue(&found, "Python error (line 3)").is_some(), "{:?}", found.clues);
+    }
+}

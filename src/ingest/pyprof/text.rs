@@ -12,7 +12,7 @@ use crate::ingest::rows::Row;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
-pub(in crate::ingest) const FORMAT: Format = Format {
+pub(super) const FORMAT: Format = Format {
     name: "pyprof-text",
     profiler: Profiler::PyProf,
     summary: "PyProf `prof -w N`: the same table as fixed-width text, long names cut",

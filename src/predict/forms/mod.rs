@@ -26,23 +26,23 @@ mod rows;
 mod streams;
 mod sums;
 
-/// The families, in the order in which they are listed.
-const FAMILIES: &[&[Form]] = &[
-    streams::FORMS,
-    sums::FORMS,
-    matrices::FORMS,
-    layers::FORMS,
-    attention::FORMS,
-    elementwise::FORMS,
-    norms::FORMS,
-    optimizers::FORMS,
-    rows::FORMS,
-    movement::FORMS,
-    others::FORMS,
-];
-
-/// Every closed form, in the order in which they are listed.
-pub const FORMS: &[Form] = &joined();
+/// Every closed form, family by family, in the order in which they are listed.
+pub const FORMS: &[Form] = joined!(
+    Form,
+    &[
+        streams::FORMS,
+        sums::FORMS,
+        matrices::FORMS,
+        layers::FORMS,
+        attention::FORMS,
+        elementwise::FORMS,
+        norms::FORMS,
+        optimizers::FORMS,
+        rows::FORMS,
+        movement::FORMS,
+        others::FORMS,
+    ]
+);
 
 /// The closed form of this name or alias; `_` and capitals are accepted.
 ///
@@ -71,30 +71,6 @@ const PLAIN: Form = Form {
     count: |_| Ok(Count::new()),
     derivation: "",
 };
-
-const fn how_many() -> usize {
-    let (mut sum, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        sum += FAMILIES[family].len();
-        family += 1;
-    }
-    sum
-}
-
-const fn joined() -> [Form; how_many()] {
-    let mut all = [PLAIN; how_many()];
-    let (mut at, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut one = 0;
-        while one < FAMILIES[family].len() {
-            all[at] = FAMILIES[family][one];
-            at += 1;
-            one += 1;
-        }
-        family += 1;
-    }
-    all
-}
 
 /// So many numbers of one format.
 const fn elements(format: &'static str) -> [Parameter; 2] {

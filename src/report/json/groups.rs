@@ -99,3 +99,39 @@ fn group(group: &GroupTotals) -> GroupDocument<'_> {
             .collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// 8 ms, of which 2 ms to 4 ms were expected; 75 % would take 2.67 ms to 5.33 ms.
+    #[test]
+    fn what_was_not_judged_is_null_and_never_zero() {
+        let ms = |time: f64| Seconds::new(time * 1e-3);
+        let mut totals = GroupTotals::default();
+        (totals.measured, totals.target) = (ms(10.0), Some(0.75));
+        let of = |totals: &GroupTotals| serde_json::to_value(group(totals)).unwrap();
+        let none = of(&totals);
+        for key in ["expected_s", "efficiency", "efficiency_high", "above_target_s"] {
+            assert_eq!(none[key], Value::Null, "{key}");
+        }
+        assert_eq!((&none["verdict"], &none["measured_s"]), (&json!("cannot_tell"), &json!(0.01)));
+        (totals.judged, totals.waived) = (ms(8.0), ms(2.0));
+        (totals.expected, totals.expected_high) = (ms(2.0), ms(4.0));
+        let judged = of(&totals);
+        assert_eq!(
+            (&judged["efficiency"], &judged["efficiency_high"]),
+            (&json!(0.25), &json!(0.5))
+        );
+        assert_eq!((&judged["verdict"], &judged["outside_s"]), (&json!("missed"), &json!(0.0)));
+        let near =
+            |key: &str, expected: f64| (judged[key].as_f64().unwrap() - expected).abs() < 1e-12;
+        assert!(near("above_target_s", 8e-3 - 2e-3 / 0.75), "{judged}");
+        assert!(near("above_target_low_s", 8e-3 - 4e-3 / 0.75), "{judged}");
+        totals.measured = Seconds::ZERO;
+        let untimed = of(&totals);
+        assert_eq!((&untimed["measured_s"], &untimed["share"]), (&Value::Null, &Value::Null));
+    }
+}

@@ -466,3 +466,106 @@ fn kernel<'a>(
         tool_advice: advice::documents(&kernel.tool_advice),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::analysis::{LevelTraffic, Rank, Spread, State};
+    use crate::report::bench::run;
+    use crate::rules::{Severity, Tally};
+    use crate::units::Bytes;
+
+    fn written(bench: &crate::report::bench::Bench) -> Value {
+        serde_json::from_str(&render(&bench.report(), &Style::default())).unwrap()
+    }
+
+    #[test]
+    fn every_kernel_has_its_own_findings_and_no_table_limits_them() {
+        let mut bench = run(&[("a", State::Fair, 3.0), ("b", State::Fair, 1.0)]);
+        bench.findings.by_kernel[1] = vec![bench.finding("one", Severity::High, 2.0)];
+        bench.findings.tally = vec![Tally {
+            rule: "one".into(),
+            found: 1,
+            minor: 2,
+            silenced: 3,
+            content: 4,
+            cannot_judge: 5,
+            missing: BTreeMap::from([("dram_bytes", 5)]),
+        }];
+        let report = Report { top: 1, ..bench.report() };
+        let found: Value = serde_json::from_str(&render(&report, &Style::default())).unwrap();
+        assert_eq!(
+            (&found["schema"], &found["kernels"][0]["findings"]),
+            (&json!(SCHEMA), &json!([]))
+        );
+        assert_eq!(found["kernels"][1]["findings"][0]["at_stake_s"], json!(2e-3));
+        let tally = json!({"rule": "one", "found": 1, "minor": 2, "silenced": 3, "content": 4,
+            "cannot_judge": 5, "missing": {"dram_bytes": 5}});
+        assert_eq!(found["rules"], json!([tally]));
+        assert_eq!(found["inputs_compared"], Value::Null);
+    }
+
+    #[test]
+    fn inputs_are_compared_by_their_paths_and_an_untimed_one_has_no_time() {
+        let mut bench = run(&[("a", State::Fair, 1.0)]);
+        let source = |path: &str| Source { path: path.to_owned(), ..Source::default() };
+        bench.analysis.sources = vec![source("one.csv"), source("two.csv")];
+        let second = Seconds::new(1.0);
+        let rank = |source, measured| Rank { source, launches: 7, measured };
+        let spread = Spread {
+            kernel: "k".to_owned(),
+            sources: 2,
+            least: second,
+            median: second * 2.0,
+            greatest: second * 3.0,
+            slowest: 1,
+        };
+        let ranks = vec![rank(1, Some(second)), rank(0, None)];
+        bench.analysis.ranks = Some(Ranks { ranks, spreads: vec![spread] });
+        let found = &written(&bench)["inputs_compared"];
+        assert_eq!(
+            found["inputs"],
+            json!([{"path": "two.csv", "launches": 7, "measured_s": 1.0},
+                {"path": "one.csv", "launches": 7, "measured_s": null}])
+        );
+        let spread = &found["kernels"][0];
+        assert_eq!((&spread["median_s"], &spread["slowest"]), (&json!(2.0), &json!("two.csv")));
+    }
+
+    /// JSON has no infinity: a time that nothing bounds is not known.
+    #[test]
+    fn a_time_without_end_is_null() {
+        let mut bench = run(&[("a", State::Fair, 1.0)]);
+        let level = |time| LevelTraffic {
+            level: MemoryLevel::L2,
+            bytes: Bytes::new(64.0),
+            time,
+            launches: 3,
+        };
+        bench.analysis.kernels[0].levels = vec![
+            level(Some(Seconds::new(f64::INFINITY))),
+            level(Some(Seconds::new(0.5))),
+            level(None),
+        ];
+        let found = &written(&bench)["kernels"][0]["levels"];
+        let times: Vec<&Value> = found.as_array().unwrap().iter().map(|one| &one["t_s"]).collect();
+        assert_eq!(times, [&Value::Null, &json!(0.5), &Value::Null]);
+        assert_eq!((&found[0]["bytes"], &found[0]["launches"]), (&json!(64.0), &json!(3)));
+    }
+
+    /// An H100 SXM5: 5,120 bits twice a cycle of 2,619 MHz, and 989.4 TFLOP/s of dense FP16.
+    #[test]
+    fn a_device_has_its_datasheet_figures_with_sources() {
+        let found = written(&run(&[("a", State::Fair, 1.0)]));
+        let ceilings = &found["device"]["ceilings"];
+        let bandwidth = ceilings["dram_bytes_per_s"].as_f64().unwrap();
+        assert!((bandwidth / (5120.0 / 8.0 * 2.0 * 2.619e9) - 1.0).abs() < 1e-3, "{ceilings}");
+        let peaks = ceilings["peaks"].as_array().unwrap();
+        let half = peaks.iter().find(|peak| peak["pipe"] == Pipe::Fp16Matrix.key()).unwrap();
+        let rate = half["flop_per_s"].as_f64().unwrap();
+        assert!((rate / 989.4e12 - 1.0).abs() < 1e-3, "{half}");
+        assert!(peaks.iter().all(|peak| !peak["source"].as_str().unwrap().is_empty()));
+    }
+}

@@ -115,3 +115,57 @@ fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a>
         not_projected,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::analysis::{Neighbour, State, WhatIfTotals};
+    use crate::report::bench::run;
+    use crate::roofline::Limiter;
+
+    /// a and b become one kernel of 2 ms instead of 4 ms; c stays.
+    #[test]
+    fn each_kernel_is_projected_merged_or_kept() {
+        let ms = |time: f64| Seconds::new(time * 1e-3);
+        let mut bench =
+            run(&[("a", State::Fair, 3.0), ("b", State::Fair, 1.0), ("c", State::Fair, 1.0)]);
+        let neighbor = |rank, name: &str| Neighbour { rank, name: name.into() };
+        let projection = Projection {
+            measured: ms(4.0),
+            expected: ms(2.0),
+            ideal: ms(1.0),
+            projected: ms(2.0),
+            limiter: Limiter::Math,
+            is_lower_bound: true,
+            with: Some(neighbor(2, "b")),
+        };
+        bench.what_if = vec![WhatIf {
+            change: "fused".to_owned(),
+            is_elsewhere: false,
+            notes: Vec::new(),
+            kernels: vec![
+                Outcome::Projected(projection),
+                Outcome::Merged(neighbor(1, "a")),
+                Outcome::Kept("waived".to_owned()),
+            ],
+            totals: WhatIfTotals::default(),
+        }];
+        let found = serde_json::to_value(documents(&bench.report())).unwrap();
+        let kernels = &found[0]["kernels"];
+        let keys = ["rank", "speedup", "fused_with_rank", "merged_into_rank", "not_projected"];
+        let of = |at: usize| keys.map(|key| kernels[at][key].clone());
+        assert_eq!(of(0), [json!(1), json!(2.0), json!(2), Value::Null, Value::Null]);
+        assert_eq!(of(1), [json!(2), Value::Null, Value::Null, json!(1), Value::Null]);
+        assert_eq!(of(2), [json!(3), Value::Null, Value::Null, Value::Null, json!("waived")]);
+        assert_eq!(
+            (&kernels[0]["limiter"], &kernels[0]["is_lower_bound"]),
+            (&json!("math"), &json!(true))
+        );
+        // Sums of no kernel are no zeros.
+        for key in ["measured_s", "ideal_s", "projected_s", "speedup", "run_s"] {
+            assert_eq!(found[0]["totals"][key], Value::Null, "{key}");
+        }
+    }
+}

@@ -152,3 +152,91 @@ fn notes(group: &GroupTotals) -> Vec<String> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{State, Worst};
+    use crate::report::bench::{Bench, run};
+
+    fn ms(time: f64) -> Seconds {
+        Seconds::new(time * 1e-3)
+    }
+
+    /// A group of 10 ms, all of them judged, of which 5 ms to 6 ms were expected.
+    fn group(name: &str, target: Option<f64>) -> GroupTotals {
+        let mut group = GroupTotals::default();
+        group.name = name.into();
+        (group.measured, group.judged, group.target) = (ms(10.0), ms(10.0), target);
+        (group.expected, group.expected_high) = (ms(5.0), ms(6.0));
+        group
+    }
+
+    fn bench(groups: Vec<GroupTotals>) -> Bench {
+        let mut bench = run(&[("a", State::Fair, 10.0)]);
+        bench.analysis.groups = groups;
+        bench
+    }
+
+    /// What 5 ms or 6 ms would take at 70 %: 7.14 ms or 8.57 ms.
+    #[test]
+    fn the_verdict_counts_groups_and_says_what_misses() {
+        let of = |groups| targets(&bench(groups).report());
+        assert_eq!(of(vec![group("plain", None)]), None);
+        let groups = vec![
+            group("attention", Some(0.7)),
+            group("open", Some(0.55)),
+            group("met", Some(0.5)),
+            group("plain", None),
+        ];
+        assert_eq!(
+            of(groups).unwrap(),
+            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0 to 60.0 %, wanted 70 % \
+             (1.43 to 2.86 ms to win)"
+        );
+    }
+
+    #[test]
+    fn a_target_is_shown_as_it_was_given() {
+        assert_eq!((wanted(0.7), wanted(0.725)), ("70 %".to_owned(), "72.5 %".to_owned()));
+        assert_eq!(interval(0.5, 0.5), "50.0 %");
+    }
+
+    #[test]
+    fn a_group_says_what_its_figures_leave_out() {
+        let mut part = group("part", None);
+        assert_eq!(notes(&part), [""; 0]);
+        (part.judged, part.unmodelled, part.waived) = (ms(6.0), ms(2.0), ms(1.0));
+        assert_eq!(
+            notes(&part),
+            [
+                "20.0 % of its time could not be judged, 10.0 % is outside the model, 10.0 % is waived"
+            ]
+        );
+        (part.judged, part.unmodelled, part.waived) = (ms(0.0), ms(10.0), ms(0.0));
+        assert_eq!(notes(&part), ["all of its time could not be judged"]);
+        let mut missed = group("missed", Some(0.7));
+        missed.worst = vec![Worst {
+            rank: 3,
+            name: "slow".into(),
+            measured: ms(1.0),
+            efficiency: 0.25,
+            efficiency_high: 0.5,
+        }];
+        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0 to 50.0 %)"]);
+    }
+
+    #[test]
+    fn one_group_for_all_says_no_more_than_the_kernels() {
+        let keys = |groups| {
+            let table = table(&bench(groups).report())?;
+            Some(table.columns.into_iter().map(|column| column.key).collect::<Vec<String>>())
+        };
+        assert_eq!(keys(vec![group("a", None)]), None);
+        let has = |groups, key: &str| keys(groups).unwrap().iter().any(|known| known == key);
+        assert!(!has(vec![group("a", None), group("b", None)], "verdict"));
+        for key in ["target", "verdict", "above_target_s"] {
+            assert!(has(vec![group("a", Some(0.7)), group("b", None)], key), "{key}");
+        }
+    }
+}

@@ -71,7 +71,7 @@ pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
         ranks.ranks.iter().filter_map(|rank| Some((rank.measured?.get(), rank.source))).collect();
     times.sort_by(|one, two| one.0.total_cmp(&two.0));
     let (Some(fastest), Some(slowest)) = (times.first(), times.last()) else { return Vec::new() };
-    let median = times[times.len() / 2].0;
+    let median = f64::midpoint(times[(times.len() - 1) / 2].0, times[times.len() / 2].0);
     let mut lines = vec![format!(
         "{}{}: least {} ({}), median {}, greatest {} ({})",
         count(times.len() as u64, "input", "inputs"),
@@ -131,4 +131,104 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Rank, Ranks, Spread, State};
+    use crate::model::{Skip, Source};
+    use crate::report::bench::{Bench, run};
+    use crate::units::Seconds;
+
+    fn bench(files: usize) -> Bench {
+        let mut bench = run(&[("a", State::Fair, 1.0)]);
+        let source = |at| Source {
+            path: format!("{at}.csv"),
+            format: "mapped".to_owned(),
+            dialect: "a table".to_owned(),
+            launches: 5,
+            ..Source::default()
+        };
+        bench.analysis.sources = (0..files).map(source).collect();
+        bench
+    }
+
+    /// Inputs of so many seconds.
+    fn compared(times: &[Option<f64>], spreads: Vec<Spread>) -> Vec<String> {
+        let mut bench = bench(times.len());
+        let rank = |(source, time): (usize, &Option<f64>)| Rank {
+            source,
+            launches: 1,
+            measured: time.map(Seconds::new),
+        };
+        let ranks = times.iter().enumerate().map(rank).collect();
+        bench.analysis.ranks = Some(Ranks { ranks, spreads });
+        ranks_of(&bench)
+    }
+
+    fn ranks_of(bench: &Bench) -> Vec<String> {
+        ranks(&bench.report())
+    }
+
+    #[test]
+    fn the_median_of_two_inputs_lies_between_them() {
+        let two = compared(&[Some(3.0), Some(1.0)], Vec::new());
+        assert_eq!(two, ["2 inputs: least 1.00 s (1.csv), median 2.00 s, greatest 3.00 s (0.csv)"]);
+        let three = compared(&[Some(9.0), None, Some(1.0), Some(2.0)], Vec::new());
+        assert_eq!(
+            three,
+            ["3 inputs with durations, 1 without: least 1.00 s (2.csv), median 2.00 s, greatest \
+              9.00 s (0.csv)"]
+        );
+        assert_eq!(compared(&[None], Vec::new()), [""; 0]);
+    }
+
+    #[test]
+    fn kernels_that_hardly_differ_between_inputs_are_not_told() {
+        let spread = |kernel: &str, greatest: f64| Spread {
+            kernel: kernel.to_owned(),
+            sources: 2,
+            least: Seconds::new(0.5),
+            median: Seconds::new(1.0),
+            greatest: Seconds::new(greatest),
+            slowest: 1,
+        };
+        let spreads = vec![spread("gemm", 1.02), spread("copy", 1.01)];
+        let lines = compared(&[Some(1.0), Some(1.0)], spreads);
+        assert_eq!(
+            lines[1..],
+            ["gemm: 500 ms to 1.02 s over 2 inputs, median 1.00 s; slowest in 1.csv"]
+        );
+    }
+
+    #[test]
+    fn what_was_skipped_is_counted_and_the_first_shown() {
+        let mut bench = bench(1);
+        for line in 1..=5 {
+            let column = (line == 1).then(|| "time".to_owned());
+            let (text, reason) = ("x".to_owned(), "not a number".to_owned());
+            bench.analysis.sources[0].skips.add(Skip { line, column, text, reason });
+        }
+        let lines = provenance(&bench.report());
+        assert_eq!(
+            lines[..5],
+            [
+                "0.csv: mapped, a table, 5 launches, 5 records or cells SKIPPED",
+                "  line 1: column \"time\": not a number (\"x\")",
+                "  line 2: not a number (\"x\")",
+                "  line 3: not a number (\"x\")",
+                "  and 2 more",
+            ]
+        );
+    }
+
+    #[test]
+    fn behind_eight_files_the_others_are_added_up() {
+        let mut bench = bench(10);
+        bench.analysis.sources[9].skips.count = 3;
+        let lines = provenance(&bench.report());
+        assert_eq!(lines[7], "7.csv: mapped, a table, 5 launches, nothing skipped");
+        assert_eq!(lines[8], "and 2 more files: 10 launches, 3 records or cells skipped");
+    }
 }

@@ -148,3 +148,53 @@ fn headroom(kernel: &Kernel) -> Cell {
 fn share(kernel: &Kernel, total: Seconds) -> Cell {
     Cell::Number(kernel.measured / total)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::bench::run;
+
+    /// A kernel expected to take 1 ms, or up to 2 ms with what was not counted.
+    #[test]
+    fn a_headroom_is_as_exact_as_what_was_counted() {
+        let mut kernel = run(&[("a", State::Fair, 4.0)]).analysis.kernels.remove(0);
+        let mut cell = |high: Option<f64>, low: Option<f64>, most: f64| {
+            (kernel.headroom, kernel.headroom_low) = (high, low);
+            kernel.expected = Some(Seconds::new(1e-3));
+            kernel.expected_high = Some(Seconds::new(most));
+            headroom(&kernel)
+        };
+        assert_eq!(cell(None, None, 1e-3), Cell::Missing);
+        // All was counted: the other end is of no interest.
+        assert_eq!(cell(Some(4.0), Some(2.0), 1e-3), Cell::Number(4.0));
+        assert_eq!(cell(Some(4.0), Some(2.0), 2e-3), Cell::Between(2.0, 4.0));
+        assert_eq!(cell(Some(4.0), Some(3.999), 2e-3), Cell::Number(4.0));
+        assert_eq!(cell(Some(4.0), Some(0.001), 4.0), Cell::AtMost(4.0));
+    }
+
+    #[test]
+    fn what_no_roof_of_the_device_tells_is_missing() {
+        let mut bench = run(&[
+            ("copy", State::NotRoofline, 3.0),
+            ("gemm", State::NearRoof, 1.0),
+            ("untimed", State::Unmodelled, 0.0),
+        ]);
+        let known = Some(Seconds::new(1e-3));
+        for kernel in &mut bench.analysis.kernels {
+            (kernel.expected, kernel.expected_high, kernel.limiter) =
+                (known, known, Limiter::Memory);
+        }
+        let kernels: Vec<&Kernel> = bench.analysis.kernels.iter().collect();
+        let table = others(&kernels, &bench.report(), &Style::default());
+        let at = |key: &str| table.columns.iter().position(|column| column.key == key).unwrap();
+        let cells = |key: &str| {
+            table.rows.iter().map(|row| row.cells[at(key)].clone()).collect::<Vec<Cell>>()
+        };
+        let (one, missing) = (Cell::Number(1e-3), Cell::Missing);
+        assert_eq!(cells("expected_s"), [missing.clone(), one.clone(), one]);
+        assert_eq!(cells("limiter")[0], missing);
+        // A time of zero is a missing one, and so is its share.
+        assert_eq!(cells("share"), [Cell::Number(0.75), Cell::Number(0.25), missing.clone()]);
+        assert_eq!(cells("measured_s")[2], missing);
+    }
+}

@@ -174,3 +174,108 @@ fn flagged(report: &Report<'_>) -> Option<String> {
         time(floor)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::bench::{Bench, run};
+
+    /// A run of 10 ms; times below are in milliseconds, too.
+    fn bench() -> Bench {
+        run(&[("a", State::Opportunity, 10.0)])
+    }
+
+    fn ms(time: f64) -> Seconds {
+        Seconds::new(time * 1e-3)
+    }
+
+    #[test]
+    fn gpu_time_says_what_it_leaves_out() {
+        let mut bench = bench();
+        let totals = &mut bench.analysis.totals;
+        (totals.launches, totals.timed_launches, totals.kernels) = (12, 10, 3);
+        totals.instrumented = ms(1.0);
+        assert_eq!(
+            gpu_time(&bench.report()),
+            "10.0 ms in 12 launches of 3 kernels on H100 SXM5 80GB; 2 launches have no duration; \
+             1.00 ms more, taken while instrumented, is left out"
+        );
+        let totals = &mut bench.analysis.totals;
+        (totals.measured, totals.instrumented, totals.timed_launches) = (ms(0.0), ms(0.0), 0);
+        let unknown = gpu_time(&bench.report());
+        assert_eq!(unknown, "unknown: no durations in 12 launches of 3 kernels on H100 SXM5 80GB");
+    }
+
+    #[test]
+    fn the_parts_of_the_time_add_up_to_all_of_it() {
+        let mut bench = bench();
+        assert_eq!(modelled(&bench.report()).unwrap(), "100.0 % of the time");
+        let totals = &mut bench.analysis.totals;
+        (totals.modelled, totals.unmodelled) = (ms(6.0), ms(3.0));
+        let text = "60.0 % of the time; 30.0 % could not be judged; 10.0 % outside the model";
+        assert_eq!(modelled(&bench.report()).unwrap(), text);
+        bench.analysis.totals.measured = ms(0.0);
+        assert_eq!(modelled(&bench.report()), None);
+    }
+
+    /// 6 ms over 3 ms, or over 4 ms where not all was counted.
+    #[test]
+    fn the_distance_is_an_interval_where_not_all_was_counted() {
+        let mut bench = bench();
+        let totals = &mut bench.analysis.totals;
+        (totals.modelled, totals.expected, totals.expected_high) = (ms(6.0), ms(3.0), ms(4.0));
+        let text = "1.50 to 2.00 × the expected time: 6.00 ms measured, at least 3.00 ms expected";
+        assert_eq!(distance(&bench.report()).unwrap(), text);
+        bench.analysis.totals.expected_high = ms(3.0);
+        let text = "2.00 × the expected time: 6.00 ms measured, 3.00 ms expected";
+        assert_eq!(distance(&bench.report()).unwrap(), text);
+        bench.analysis.totals.expected = ms(0.0);
+        assert_eq!(distance(&bench.report()), None);
+    }
+
+    /// 2 ms of 10 ms: 10 / 8 as fast.
+    #[test]
+    fn what_can_be_won_says_how_many_kernels_it_takes() {
+        let mut bench = bench();
+        let totals = &mut bench.analysis.totals;
+        totals.recoverable_minor = ms(0.0);
+        (totals.recoverable_low, totals.recoverable) = (ms(1.0), ms(2.0));
+        totals.recoverable_upper = ms(3.0);
+        for (needed, all, told) in [
+            (1, 1, "all of it in one kernel"),
+            (1, 3, "one kernel brings 80 % of it"),
+            (2, 3, "2 kernels bring 80 % of it"),
+            (3, 3, "it takes all 3 kernels to win 80 % of it"),
+        ] {
+            let totals = &mut bench.analysis.totals;
+            totals.kernels_for_80_percent = needed;
+            totals.states = [(State::Opportunity, (all, ms(10.0)))].into();
+            let text =
+                "2.00 ms (20.0 %) realistically, 1.00 to 3.00 ms: the run gets 1.25 × as fast";
+            assert_eq!(recoverable(&bench.report()).unwrap(), format!("{text}; {told}"));
+        }
+        let totals = &mut bench.analysis.totals;
+        totals.states.clear();
+        totals.recoverable_minor = ms(1.0);
+        assert_eq!(
+            recoverable(&bench.report()).unwrap(),
+            "nothing worth it: no kernel is flagged; minor kernels hold 1.00 ms together"
+        );
+    }
+
+    /// The floor is 20 µs or 1 % of the run, and no more than 5 % of a short one.
+    #[test]
+    fn the_smallest_win_says_where_it_comes_from() {
+        let mut bench = bench();
+        let analysis = &mut bench.analysis;
+        (analysis.floor, analysis.floor_share) = (ms(0.02), 0.01);
+        let mut why = |milliseconds: f64| {
+            bench.analysis.totals.measured = ms(milliseconds);
+            let text = flagged(&bench.report()).unwrap();
+            text.split_once("at least ").unwrap().1.to_owned()
+        };
+        assert_eq!(why(10.0), "100 µs to win (1.0 % of the run)");
+        assert_eq!(why(1.0), "20.0 µs to win (the least in any run)");
+        assert_eq!(why(0.1), "5.00 µs to win (5.0 % of so short a run)");
+    }
+}

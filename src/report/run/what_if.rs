@@ -186,3 +186,117 @@ fn kept(report: &Report<'_>, one: &WhatIf, style: &Style) -> Vec<String> {
     });
     lines.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Neighbour, State, WhatIfTotals};
+    use crate::report::bench::{Bench, run};
+    use crate::roofline::Limiter;
+
+    fn ms(time: f64) -> Seconds {
+        Seconds::new(time * 1e-3)
+    }
+
+    fn projected(measured: f64, projected: f64) -> Projection {
+        Projection {
+            measured: ms(measured),
+            expected: ms(1.0),
+            ideal: ms(0.5),
+            projected: ms(projected),
+            limiter: Limiter::Math,
+            is_lower_bound: false,
+            with: None,
+        }
+    }
+
+    fn change(kernels: Vec<Outcome>) -> WhatIf {
+        WhatIf {
+            change: "H200".to_owned(),
+            is_elsewhere: true,
+            notes: Vec::new(),
+            kernels,
+            totals: WhatIfTotals::default(),
+        }
+    }
+
+    /// 10 ms in all.
+    fn bench(kernels: Vec<Outcome>) -> Bench {
+        let state = State::Fair;
+        let mut bench =
+            run(&[("a", state, 4.0), ("b", state, 3.0), ("c", state, 2.0), ("d", state, 1.0)]);
+        bench.what_if = vec![change(kernels)];
+        bench
+    }
+
+    fn cells(table: &Table, row: usize, keys: &[&str]) -> Vec<Cell> {
+        let at = |key: &str| table.columns.iter().position(|column| column.key == key).unwrap();
+        keys.iter().map(|key| table.rows[row].cells[at(key)].clone()).collect()
+    }
+
+    #[test]
+    fn kernels_are_kept_for_reasons_the_longest_first() {
+        let kept = |reason: &str| Outcome::Kept(reason.to_owned());
+        let one = vec![kept("waived"), kept("no counts"), kept("no counts"), kept("waived")];
+        let bench = bench(one);
+        let lines = super::kept(&bench.report(), &bench.what_if[0], &Style::default());
+        assert_eq!(
+            lines,
+            [
+                "no counts (2 kernels, 5.00 ms, 50.0 %): b, c",
+                "waived (2 kernels, 5.00 ms, 50.0 %): a, d"
+            ]
+        );
+    }
+
+    /// 6 ms become at least 2 ms, so at most 3 times as fast; the run takes at least 5 of 10 ms.
+    #[test]
+    fn a_lower_bound_of_times_is_an_upper_one_of_speed() {
+        let mut bench = bench(Vec::new());
+        let totals = &mut bench.what_if[0].totals;
+        (totals.projected_kernels, totals.kept_kernels, totals.is_lower_bound) = (2, 2, true);
+        (totals.measured, totals.ideal, totals.projected) = (ms(6.0), ms(1.0), ms(2.0));
+        (totals.kept, totals.run) = (ms(4.0), Some(ms(5.0)));
+        let table = summary(&bench.report());
+        let keys = ["kernels", "measured_s", "projected_s", "speedup", "run_s", "run_speedup"];
+        assert_eq!(
+            cells(&table, 0, &keys),
+            [
+                Cell::text("2 of 4"),
+                Cell::time(ms(6.0)),
+                Cell::time(ms(2.0)).at_least(),
+                Cell::Number(6e-3 / 2e-3).at_most(),
+                Cell::time(ms(5.0)).at_least(),
+                Cell::Number(bench.analysis.totals.measured / ms(5.0)).at_most(),
+            ]
+        );
+        bench.what_if[0].totals = WhatIfTotals { kept_kernels: 4, ..WhatIfTotals::default() };
+        let table = summary(&bench.report());
+        assert!(cells(&table, 0, &keys[1..]).iter().all(|cell| *cell == Cell::Missing));
+    }
+
+    #[test]
+    fn the_longest_kernels_are_shown_and_a_neighbor_only_where_there_is_one() {
+        let with = Some(Neighbour { rank: 2, name: "b".into() });
+        let kernels = vec![
+            Outcome::Projected(projected(1.0, 0.5)),
+            Outcome::Merged(Neighbour { rank: 3, name: "c".into() }),
+            Outcome::Projected(Projection { with, ..projected(5.0, 2.0) }),
+            Outcome::Kept("waived".to_owned()),
+        ];
+        let bench = bench(kernels);
+        let shown = |top: usize| {
+            let report = Report { top, ..bench.report() };
+            super::kernels(&report, &bench.what_if[0], &Style::default())
+        };
+        let (table, all) = shown(10);
+        assert_eq!((table.rows.len(), all), (2, 2));
+        assert_eq!(cells(&table, 0, &["name", "fused_with"]), [Cell::text("c"), Cell::text("b")]);
+        assert_eq!(cells(&table, 1, &["fused_with", "speedup"]), [Cell::Empty, Cell::Number(2.0)]);
+        let (table, all) = shown(1);
+        assert_eq!((table.rows.len(), all), (1, 2));
+        let plain = vec![Outcome::Projected(projected(1.0, 0.5))];
+        let (table, _) = super::kernels(&bench.report(), &change(plain), &Style::default());
+        assert!(table.columns.iter().all(|column| column.key != "fused_with"));
+    }
+}

@@ -206,9 +206,22 @@ fn layers(quantity: &str, inputs: &Inputs) -> Option<f64> {
         "embedding_bytes" => bytes(&format!("embedding{}{types}", inputs.pairs(&["n", "d"]))),
         "transpose_bytes" => bytes(&format!("transpose{}{types}", inputs.pairs(&["n"]))),
         "memcpy_dtod_dram_bytes" => bytes(&format!("memcpy-device bytes={}", i("n"))),
-        _ => return None,
+        _ => return of_form(quantity, inputs),
     };
     Some(number)
+}
+
+/// `bytes of transpose`: a figure of a form, by its name, at the sizes of the row.
+fn of_form(quantity: &str, inputs: &Inputs) -> Option<f64> {
+    let (figure, form) = quantity.split_once(" of ")?;
+    let sizes: Vec<&str> = inputs.0.keys().map(String::as_str).collect();
+    let call = format!("{form}{}", inputs.pairs(&sizes));
+    match figure {
+        "operations" => Some(operations(&call)),
+        "bytes" => Some(bytes(&call)),
+        "intensity" => Some(intensity(&call)),
+        _ => None,
+    }
 }
 
 fn attention(form: &str, inputs: &Inputs) -> String {

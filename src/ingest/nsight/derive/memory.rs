@@ -213,3 +213,77 @@ impl Deriver<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::nsight::derive::bench::{check, raw_page};
+    use crate::model::Quantity;
+
+    /// A sector is 32 bytes, the launch takes 1,000 ns.
+    #[test]
+    fn bytes_come_from_the_best_counter_that_was_collected() {
+        use Quantity::{DramBytes, DramReadBytes, DramWriteBytes};
+        let sides =
+            [("dram__bytes_read.sum", "byte", "600"), ("dram__bytes_write.sum", "byte", "40")];
+        let rate = ("dram__bytes.sum.per_second", "byte/second", "3000000000");
+        let sectors = ("dram__sectors.sum", "sector", "10");
+        check(
+            &[sides[0], sides[1], rate, sectors],
+            &[(DramReadBytes, Some(600.0)), (DramWriteBytes, Some(40.0)), (DramBytes, Some(640.0))],
+        );
+        check(&[rate, sectors], &[(DramBytes, Some(320.0)), (DramReadBytes, None)]);
+        check(&[rate], &[(DramBytes, Some(3000.0))]);
+        check(
+            &[
+                ("dram__sectors_read.sum", "sector", "2"),
+                ("dram__sectors_write.sum", "sector", "3"),
+            ],
+            &[(DramBytes, Some(160.0)), (DramReadBytes, Some(64.0)), (DramWriteBytes, Some(96.0))],
+        );
+    }
+
+    #[test]
+    fn one_side_alone_is_a_lower_bound() {
+        let found = raw_page(&[("dram__bytes_read.sum", "byte", "600")]);
+        let launch = found.launch(0);
+        let (bytes, origin) = launch.get(Quantity::DramBytes).unwrap();
+        assert_eq!((bytes, origin.low, origin.high), (600.0, 1.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn dram_is_active_for_a_share_of_its_cycles() {
+        let cycles = [
+            ("dram__cycles_active.avg", "cycle", "300"),
+            ("dram__cycles_elapsed.avg", "cycle", "400"),
+        ];
+        check(&cycles, &[(Quantity::DramActive, Some(0.75))]);
+        check(&cycles[..1], &[(Quantity::DramActive, None)]);
+    }
+
+    /// Bytes of one definition are not held against the peak of another: 100 sectors requested, 64 bytes a
+    /// cycle at 2 GHz of what moved.
+    #[test]
+    fn bytes_and_peak_of_l2_are_of_one_definition() {
+        use Quantity::{L2Bandwidth, L2Bytes};
+        let moved = [
+            ("lts__t_bytes.sum", "byte", "6400"),
+            ("lts__t_bytes.sum.peak_sustained", "byte/cycle", "64"),
+            ("lts__cycles_elapsed.avg.per_second", "cycle/second", "2000000000"),
+        ];
+        check(&moved, &[(L2Bytes, Some(6400.0)), (L2Bandwidth, Some(128e9))]);
+        let requested =
+            [&moved[..], &[("lts__t_sectors_srcunit_tex.sum", "sector", "100")]].concat();
+        check(&requested, &[(L2Bytes, Some(3200.0)), (L2Bandwidth, None)]);
+    }
+
+    /// 32 banks of 4 bytes a wavefront.
+    #[test]
+    fn wavefronts_of_shared_memory_are_128_bytes() {
+        let (load, store) = (
+            ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", "3"),
+            ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", "1"),
+        );
+        check(&[load, store], &[(Quantity::SharedBytes, Some(512.0))]);
+        check(&[load], &[(Quantity::SharedBytes, None)]);
+    }
+}

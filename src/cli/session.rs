@@ -1,0 +1,38 @@
+//! By what a command judges: devices, kernel names, the configuration, and its options over it.
+
+use std::sync::Arc;
+
+use super::args::Model;
+use super::exit::Failure;
+use super::{catalog, clock};
+use crate::config::Config;
+use crate::session::Session;
+use crate::taxonomy::Taxonomy;
+
+/// By what profiles are judged: the configuration, and what the command line says over it.
+pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
+    let taxonomy = taxonomy(&config)?;
+    let mut session = Session::new(catalog::load(&model.devices)?, config);
+    let options = &mut session.options;
+    options.device.clone_from(&model.device);
+    options.ceilings = model.ceilings.set();
+    options.threshold = model.threshold.or(options.threshold);
+    options.floor = model.min_win.or(options.floor);
+    options.floor_share = model.min_share.or(options.floor_share);
+    options.taxonomy = taxonomy;
+    session.today = Some(clock::now().date());
+    Ok(session)
+}
+
+/// The user's own kernel names before the built-in ones.
+fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
+    let Some(path) = &config.kernel_names else { return Ok(None) };
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| Failure::usage(format!("{shown}: cannot read kernel names: {cause}")))?;
+    let taxonomy = Taxonomy::with_text(&shown, &text).map_err(|error| {
+        let help = error.help();
+        Failure::usage(error.to_string()).help(help)
+    })?;
+    Ok(Some(Arc::new(taxonomy)))
+}
