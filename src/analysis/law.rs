@@ -303,7 +303,7 @@ fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts
         return;
     }
     judged.uncounted = nature.uncounted(&counted);
-    judged.math = if judged.uncounted == Uncounted::Nothing {
+    judged.math = if judged.uncounted == Uncounted::Nothing && any {
         Some(busy.map_or(counts, |busy| counts.capped(busy)))
     } else {
         open_math(judged, scene, nature, any.then_some(counts))

@@ -17,6 +17,8 @@ pub(super) struct Nature {
     moves_data: bool,
     /// A rule knows its name.
     is_known: bool,
+    /// It multiplies matrices, or a matrix and a vector.
+    is_product: bool,
     /// Number formats that its name tells.
     formats: [Option<DataType>; 3],
     /// The format of its products, where it multiplies matrices.
@@ -32,6 +34,7 @@ impl Nature {
             uses_tensor_cores: is_product && class.tensor == Some(true),
             moves_data: moves_data(class),
             is_known: class.category != Category::Unknown,
+            is_product,
             formats: [class.formats.a, class.formats.accumulate, class.formats.output],
             product: class.precision().filter(|_| is_product && !class.formats.inferred),
         }
@@ -82,15 +85,14 @@ impl Nature {
             told => told == precision,
         };
         let tells = self.formats.iter().flatten().any(|format| is_told(*format));
-        if self.uses_tensor_cores && precision != Precision::Fp64 {
-            // Scaling and sums beside the products.
-            return Uncounted::Unlikely;
-        }
-        match (self.is_known, self.moves_data) {
-            (true, true) => Uncounted::Unlikely,
-            (true, false) if tells && self.product.is_some() => Uncounted::Certain,
-            (true, false) if !tells && self.formats[0].is_some() => Uncounted::Unlikely,
-            _ => Uncounted::Open,
+        match (self.is_known, self.moves_data, self.is_product) {
+            (false, ..) => Uncounted::Open,
+            (_, true, _) => Uncounted::Unlikely,
+            // Scaling and sums beside the products; whether those were counted is told apart.
+            (.., true) if self.may_use_tensor_cores => Uncounted::Unlikely,
+            (.., true) if tells => Uncounted::Certain,
+            _ if tells || self.formats[0].is_none() => Uncounted::Open,
+            _ => Uncounted::Unlikely,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::reason::Reason;
 use super::sums::Sums;
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline::{self, Limiter, NEAR};
-use crate::taxonomy::Kind;
+use crate::taxonomy::{Category, Kind};
 use crate::units::Seconds;
 
 /// What the verdict on a kernel depends on beside its own sums.
@@ -34,8 +34,8 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     kernel.state = state;
     kernel.confidence = confidence;
     kernel.reason = reason;
-    kernel.is_winnable =
-        state != State::Possible && (kernel.limiter != Limiter::Latency || has_room(kernel));
+    kernel.is_winnable = state != State::Possible
+        && (kernel.limiter != Limiter::Latency || has_room(kernel, setting));
     if !state.is_modelled() || !kernel.is_winnable {
         kernel.recoverable_low = Seconds::ZERO;
         kernel.recoverable = Seconds::ZERO;
@@ -43,20 +43,32 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     }
 }
 
-/// Whether the threads of a kernel have work that more threads could share: without it an idle device is no
-/// chance, since there is nothing to do for it.
-fn has_room(kernel: &Kernel) -> bool {
+/// Whether a kernel with little parallelism could have more. One that gives every multiprocessor its warps has
+/// enough; with fewer threads there must be more work than threads, in a kernel of a kind that can be divided:
+/// the 192 threads of a track finder have 192 tracks, and more blocks find nothing to do.
+fn has_room(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     /// Four loads of 16 bytes, the widest there are.
     const BYTES: f64 = 64.0;
-    /// As many multiply-adds as hide one access to DRAM.
+    /// As many operations as hide one access to DRAM.
     const OPERATIONS: f64 = 512.0;
     let (Some(blocks), Some(threads)) = (kernel.shape.blocks, kernel.shape.threads_per_block)
     else {
         return false;
     };
-    let each = |sum: f64| sum / (kernel.launches.max(1) as f64 * (blocks * threads).max(1) as f64);
+    let all = (blocks * threads).max(1);
+    let sms = multiprocessors(kernel, setting).unwrap_or(u32::MAX);
+    if all >= u64::from(sms) * roofline::THREADS_PER_BLOCK {
+        return true;
+    }
+    let is_divisible = matches!(
+        kernel.class.category,
+        Category::DotProduct | Category::Elementwise | Category::Reduction | Category::DataMovement
+    );
+    let each = |sum: f64| sum / (kernel.launches.max(1) as f64 * all as f64);
     let operations: f64 = kernel.work.iter().map(|work| work.operations.get()).sum();
-    kernel.bytes.is_some_and(|bytes| each(bytes.get()) >= BYTES) || each(operations) >= OPERATIONS
+    let has_work = kernel.bytes.is_some_and(|bytes| each(bytes.get()) >= BYTES)
+        || each(operations) >= OPERATIONS;
+    is_divisible && has_work
 }
 
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
@@ -208,10 +220,10 @@ fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confiden
         let floor = microseconds(setting.floor);
         return minor(format!("{headroom:.2} × the expected time, but under {floor} to win"));
     }
-    if kernel.limiter == Limiter::Latency && !has_room(kernel) {
+    if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
         return minor(format!(
-            "{headroom:.2} × the expected time, but its threads have too little work for more of them \
-             to share"
+            "{headroom:.2} × the expected time, but nothing shows that its work can be divided among \
+             more threads"
         ));
     }
     if family < setting.floor {

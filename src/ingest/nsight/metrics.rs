@@ -147,6 +147,7 @@ raws! {
     LtsSectors, Count, ["lts__t_sectors.sum"];
     LtsReadSectors, Count, ["lts__t_sectors_op_read.sum"];
     LtsWriteSectors, Count, ["lts__t_sectors_op_write.sum"];
+    LtsReadHit, Count, ["lts__t_sectors_op_read_lookup_hit.sum"];
     LtsReadMiss, Count, ["lts__t_sectors_op_read_lookup_miss.sum"];
     LtsTexReadMiss, Count, ["lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum"];
     LtsGccMiss, Count, ["lts__t_sectors_srcunit_gcc_lookup_miss.sum"];

@@ -94,6 +94,7 @@ impl Deriver<'_, '_, '_> {
             let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
             self.set(bytes, sectors(missed), OriginKind::Modelled, formula);
         }
+        self.l2_misses();
         self.measured(
             Quantity::DramActive,
             Raw::DramActivePct,
@@ -120,6 +121,37 @@ impl Deriver<'_, '_, '_> {
             peak.map(|(peak, clock)| roofline::bandwidth_at_clock(peak, Hertz::new(clock)).get()),
             "dram__bytes.sum.peak_sustained × dram__cycles_elapsed.avg.per_second",
         );
+    }
+
+    /// Integrated devices have no counter of DRAM, and some exports only those of L2: what reads missed came
+    /// from device memory, and what was written goes there sooner or later.
+    fn l2_misses(&mut self) {
+        let raw = self.raw;
+        let written = raw.get(Raw::LtsWriteSectors);
+        let hits = raw.get(Raw::LtsReadSectors).zip(raw.get(Raw::LtsReadHit));
+        let (missed, with_writes, alone) = match (raw.get(Raw::LtsReadMiss), hits) {
+            (Some(missed), _) => (
+                missed,
+                "32 × (lts__t_sectors_op_read_lookup_miss.sum + lts__t_sectors_op_write.sum); no DRAM \
+                 counter, and L2 may keep what is written",
+                "32 × lts__t_sectors_op_read_lookup_miss.sum; no DRAM counter, and writes were not \
+                 collected",
+            ),
+            (None, Some((all, hits))) => (
+                (all - hits).max(0.0),
+                "32 × (lts__t_sectors_op_read.sum − …_lookup_hit.sum + lts__t_sectors_op_write.sum); \
+                 no DRAM counter, and L2 may keep what is written",
+                "32 × (lts__t_sectors_op_read.sum − lts__t_sectors_op_read_lookup_hit.sum); no DRAM \
+                 counter, and writes were not collected",
+            ),
+            (None, None) => return,
+        };
+        let (count, formula, low, high) = match written {
+            Some(written) => (missed + written, with_writes, 0.0, 1.0),
+            None => (missed, alone, 1.0, f64::INFINITY),
+        };
+        let origin = self.origins.with(self.reading, OriginKind::Modelled, formula, low, high);
+        self.values.set(Quantity::DramBytes, sectors(count), origin);
     }
 
     /// Shared memory, and what leaves L2 for other memories than the device's own.
