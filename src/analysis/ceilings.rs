@@ -49,6 +49,8 @@ pub(super) struct Roofs {
     /// How the DRAM roof follows from the export, where the catalogue has none.
     derived: Option<&'static str>,
     l2: Option<BytesPerSecond>,
+    /// What a published benchmark reached on L2: a roof of what is achievable, not of what is possible.
+    measured_l2: Option<BytesPerSecond>,
     /// No clock above this is real: short launches count cycles and time in different passes.
     highest_clock: Option<Hertz>,
     /// The clock at which CUDA-core peaks are quoted.
@@ -110,7 +112,9 @@ impl Roofs {
                 .collect(),
             dram: dram.or_else(|| derived.map(of_export)),
             derived: derived.map(|peak| peak.how),
-            l2: device.and_then(Device::l2_roof),
+            l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
+            measured_l2: device
+                .and_then(|device| device.achievable.l2.as_ref().map(|reached| reached.value)),
             highest_clock: hint.max_sm_clock.or_else(|| device.and_then(Device::highest_sm_clock)),
             rated_clock: device.and_then(|device| device.clock_of(Pipe::Fp32Vector)),
             memory_clock: device.and_then(Device::memory_clock).or(hint.max_memory_clock),
@@ -226,7 +230,8 @@ impl Roofs {
                 .clock(launch)
                 .zip(self.rated_clock)
                 .map_or(1.0, |(clock, rated)| clock / rated);
-            Some(self.l2? * scale)
+            let reached = self.measured_l2.filter(|_| set == CeilingSet::Achievable);
+            Some(self.l2.or(reached)? * scale)
         })
     }
 

@@ -49,10 +49,25 @@ pub(super) struct Evidence {
 
 /// The devices that agree with an export.
 pub(super) struct Narrowed {
-    /// Those that agree best, the likeliest first.
+    /// Those that nothing rules out, in the order given.
+    pub(super) fitting: Vec<Device>,
+    /// Those of them that agree best.
     pub(super) best: Vec<Device>,
-    /// Those that nothing rules out, but that agree less.
-    pub(super) less: Vec<Device>,
+}
+
+impl Narrowed {
+    /// The names of all that fit, the likeliest first; of devices with the same figures, the first given.
+    pub(super) fn names(&self) -> Vec<String> {
+        let Self { fitting, best } = self;
+        let alike = best.iter().flat_map(|one| fitting.iter().filter(|other| alike(one, other)));
+        let mut names: Vec<String> = Vec::new();
+        for device in alike.chain(fitting) {
+            if !names.contains(&device.name) {
+                names.push(device.name.clone());
+            }
+        }
+        names
+    }
 }
 
 impl Evidence {
@@ -99,15 +114,13 @@ impl Evidence {
                 None => !sure,
             });
         }
-        let mut less = Vec::new();
+        let fitting = devices.clone();
         for criterion in PREFERRED {
             if devices.iter().any(|device| criterion(device, self) == Some(true)) {
-                let agrees = |device: &Device| criterion(device, self) == Some(true);
-                let (best, rest) = devices.into_iter().partition(agrees);
-                (devices, less) = (best, [rest, less].concat());
+                devices.retain(|device| criterion(device, self) == Some(true));
             }
         }
-        Narrowed { best: devices, less }
+        Narrowed { fitting, best: devices }
     }
 
     /// The evidence in words, with the compute capability it goes with, if that is known.
@@ -157,8 +170,9 @@ fn close_bandwidth(device: &Device, evidence: &Evidence) -> Option<bool> {
 }
 
 fn bandwidth_within(device: &Device, evidence: &Evidence, tolerance: f64) -> Option<bool> {
-    let listed = device.memory.bandwidth.as_ref()?.value;
-    Some(near(evidence.bandwidth? / listed, tolerance))
+    let ratio = evidence.bandwidth? / device.memory.bandwidth.as_ref()?.value;
+    // The percentage counts overhead too, so what follows from it is never above the peak but by rounding.
+    Some((1.0 - tolerance..=1.0 + BANDWIDTH_CLOSE).contains(&ratio))
 }
 
 /// Whether a device can run at the clock that was counted. One whose clock is not known may.

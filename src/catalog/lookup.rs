@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
-use super::evidence::{Evidence, Narrowed, alike};
+use super::evidence::{Evidence, alike};
 use super::names::{nearest, normalised, split_mig};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
@@ -196,29 +196,31 @@ impl Catalog {
             return unidentified(reason, Vec::new());
         }
         let known = evidence.describe(capability);
-        let Narrowed { best, less } = evidence.narrow(self.of_capability(capability)?);
-        let names = |devices: &[Device]| -> Vec<String> {
-            devices.iter().map(|device| device.name.clone()).collect()
-        };
-        let Some((first, others)) = best.split_first() else {
+        let narrowed = evidence.narrow(self.of_capability(capability)?);
+        let Some(likeliest) = narrowed.best.first() else {
             let fallback = from_attributes(hint).map(Ok);
             let reason = format!("no device of the catalogue has {known}");
             return fallback.unwrap_or_else(|| unidentified(reason, Vec::new()));
         };
-        if !is_specific || !others.iter().all(|other| alike(first, other)) {
-            let fitting = [names(&best), names(&less)].concat();
-            return unidentified(format!("{known} fits {}", listed(&fitting)), fitting);
+        if !is_specific || !narrowed.best.iter().all(|other| alike(likeliest, other)) {
+            let names = narrowed.names();
+            return unidentified(format!("{known} fits {}", listed(&names)), names);
         }
-        let less: Vec<Device> = less.into_iter().filter(|other| !alike(first, other)).collect();
-        let how = match (others, less.as_slice()) {
-            ([], []) => format!("the only catalogue device of {known}"),
-            ([], less) => {
-                format!("the likeliest device of {known}; less likely: {}", names(less).join(", "))
-            }
-            (others, _) => {
-                format!("of {known}; so are {}, with the same figures", names(others).join(", "))
-            }
+        let (same, less): (Vec<&Device>, Vec<&Device>) =
+            narrowed.fitting.iter().partition(|other| alike(likeliest, other));
+        let names = |devices: &[&Device]| -> String {
+            devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ")
         };
+        let first = same.first().copied().unwrap_or(likeliest);
+        let others = same.get(1..).unwrap_or_default();
+        let mut how = match (others, less.as_slice()) {
+            ([], []) => format!("the only catalogue device of {known}"),
+            ([], _) => format!("the likeliest device of {known}"),
+            (others, _) => format!("of {known}; so are {}, with the same figures", names(others)),
+        };
+        if !less.is_empty() {
+            how.push_str(&format!("; less likely: {}", names(&less)));
+        }
         Ok(Identified { device: first.clone(), how })
     }
 

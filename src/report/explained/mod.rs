@@ -185,7 +185,7 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
     let busiest = kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
     let busiest = busiest.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
     let known = analysis.devices[kernel.device].device.as_ref();
-    let l2 = known.and_then(crate::catalog::Device::l2_roof);
+    let l2 = known.and_then(|device| device.l2_bandwidth.as_ref()).map(|figure| figure.value);
     if let (Some(work), Some((dram, _))) = (busiest, &explanation.bandwidth)
         && let Some(peak) = work.peak()
     {

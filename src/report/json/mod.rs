@@ -126,7 +126,7 @@ struct CeilingsDocument {
     dram_bytes_per_s: Option<f64>,
     /// Where that figure comes from.
     dram_source: Option<String>,
-    /// Bandwidth of L2: the theoretical one, else what a published benchmark reached.
+    /// Theoretical bandwidth of L2.
     l2_bytes_per_s: Option<f64>,
     /// Where that figure comes from.
     l2_source: Option<String>,
@@ -410,14 +410,10 @@ fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
         })
         .collect();
     let listed = known.and_then(|device| device.memory.bandwidth.as_ref());
-    let derived = || one.observed.dram.map(|peak| (peak.value.get(), peak.how.to_owned()));
-    let dram = listed.map(|figure| (figure.value.get(), figure.source.clone())).or_else(derived);
-    let l2 = known.and_then(|device| {
-        let listed = device.l2_bandwidth.as_ref();
-        let listed = listed.map(|figure| (figure.value.get(), figure.source.clone()));
-        let measured = || device.achievable.l2.as_ref();
-        listed.or_else(|| measured().map(|reached| (reached.value.get(), reached.figure().source)))
-    });
+    let derived = one.observed.dram.filter(|_| known.is_none());
+    let derived = derived.map(|peak| (peak.value.get(), peak.how.to_owned()));
+    let dram = listed.map(|figure| (figure.value.get(), figure.source.clone())).or(derived);
+    let l2 = known.and_then(|device| device.l2_bandwidth.as_ref());
     DeviceDocument {
         name: one.name(),
         source: &one.how,
@@ -434,8 +430,8 @@ fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
             set: report.analysis.ceilings.label(),
             dram_bytes_per_s: dram.as_ref().map(|(rate, _)| *rate),
             dram_source: dram.map(|(_, source)| source),
-            l2_bytes_per_s: l2.as_ref().map(|(rate, _)| *rate),
-            l2_source: l2.map(|(_, source)| source),
+            l2_bytes_per_s: l2.map(|figure| figure.value.get()),
+            l2_source: l2.map(|figure| figure.source.clone()),
             peaks,
         },
         notes: &one.notes,
