@@ -88,8 +88,8 @@ impl Session {
     /// Judges a profile.
     ///
     /// # Errors
-    /// [`SessionError`] when no launch has a known device or roofs of its own, or a figure that is needed
-    /// is missing.
+    /// [`SessionError`] when the device that was asked for is not known, or a figure of a known one that is
+    /// needed is missing.
     pub fn judge<'p>(&self, profile: &'p Profile) -> Result<Judged<'p>, SessionError> {
         let mut analysis = self.analyze(profile)?;
         #[cfg(feature = "frames")]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Device, Limits};
+use crate::catalog::{DerivedPeak, Device, Limits, Observed};
 use crate::model::{DeviceHint, Engine, Launch, MemoryLevel, Pipe, Precision, Quantity};
 use crate::roofline;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
@@ -46,7 +46,11 @@ impl CeilingSet {
 pub(super) struct Roofs {
     peaks: Vec<Option<Roof<FlopsPerSecond>>>,
     dram: Option<Roof<BytesPerSecond>>,
+    /// How the DRAM roof follows from the export, where the catalogue has none.
+    derived: Option<&'static str>,
     l2: Option<BytesPerSecond>,
+    /// What a published benchmark reached on L2: a roof of what is achievable, not of what is possible.
+    measured_l2: Option<BytesPerSecond>,
     /// No clock above this is real: short launches count cycles and time in different passes.
     highest_clock: Option<Hertz>,
     /// The clock at which CUDA-core peaks are quoted.
@@ -77,11 +81,8 @@ impl<T: std::ops::Mul<f64, Output = T>> Roof<T> {
     }
 }
 
-/// GeForce boards run above their rated boost, other products do not.
-const GEFORCE_CLOCK_MARGIN: f64 = 1.2;
-
 impl Roofs {
-    pub(super) fn new(device: Option<&Device>, hint: &DeviceHint) -> Self {
+    pub(super) fn new(device: Option<&Device>, hint: &DeviceHint, observed: &Observed) -> Self {
         let peak = |device: &Device, pipe: Pipe| {
             let value = device.peak(pipe)?.value;
             let achieved = device.achievable_peak(pipe.dense()).map(|figure| figure.value);
@@ -95,14 +96,12 @@ impl Roofs {
             let achievable = achieved.map_or(1.0, |achieved| (achieved / value).min(1.0));
             Some(Roof { value, clock: None, achievable })
         });
-        let rated = device.and_then(|device| {
-            let margin = if device.rate_class.as_deref() == Some("geforce") {
-                GEFORCE_CLOCK_MARGIN
-            } else {
-                1.0
-            };
-            device.boost_clock.as_ref().map(|clock| clock.value * margin)
-        });
+        let derived = observed.dram.filter(|_| dram.is_none());
+        let of_export = |peak: DerivedPeak| Roof {
+            value: peak.value,
+            clock: None,
+            achievable: crate::roofline::achievable::GDDR,
+        };
         let capability = device
             .and_then(|device| device.compute_capability.as_deref())
             .or(hint.compute_capability.as_deref());
@@ -111,9 +110,12 @@ impl Roofs {
                 .iter()
                 .map(|pipe| device.and_then(|device| peak(device, *pipe)))
                 .collect(),
-            dram,
+            dram: dram.or_else(|| derived.map(of_export)),
+            derived: derived.map(|peak| peak.how),
             l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
-            highest_clock: hint.max_sm_clock.or(rated),
+            measured_l2: device
+                .and_then(|device| device.achievable.l2.as_ref().map(|reached| reached.value)),
+            highest_clock: hint.max_sm_clock.or_else(|| device.and_then(Device::highest_sm_clock)),
             rated_clock: device.and_then(|device| device.clock_of(Pipe::Fp32Vector)),
             memory_clock: device.and_then(Device::memory_clock).or(hint.max_memory_clock),
             groups: Pipe::ALL.iter().map(|pipe| group(capability, *pipe)).collect(),
@@ -191,9 +193,11 @@ impl Roofs {
             });
         }
         let roof = self.dram?;
-        let scale = if set == CeilingSet::Spec { 1.0 } else { self.dram_scale(launch) };
-        let from = match (scale < 1.0, self.memory_clock) {
-            (true, Some(rated)) => From::Scaled { rated, clock: rated * scale },
+        let scaled = set != CeilingSet::Spec && self.derived.is_none();
+        let scale = if scaled { self.dram_scale(launch) } else { 1.0 };
+        let from = match (self.derived, scale < 1.0, self.memory_clock) {
+            (Some(how), ..) => From::Derived(how),
+            (None, true, Some(rated)) => From::Scaled { rated, clock: rated * scale },
             _ => From::Catalogue,
         };
         Some(Ceiling { value: roof.value * share * scale, from })
@@ -209,6 +213,12 @@ impl Roofs {
         self.dram.map(|roof| roof.quoted(set))
     }
 
+    /// The SM clock of a launch over the one at which the peak of a pipe is quoted.
+    pub(super) fn clock_share(&self, launch: &Launch<'_>, pipe: Pipe) -> Option<f64> {
+        let rated = self.peaks[pipe as usize].and_then(|roof| roof.clock).or(self.rated_clock)?;
+        Some(self.clock(launch)? / rated)
+    }
+
     /// The L2 roof for a launch; without one in the profile, the catalogue's follows the SM clock.
     pub(super) fn l2(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
         if set == CeilingSet::Spec {
@@ -220,7 +230,8 @@ impl Roofs {
                 .clock(launch)
                 .zip(self.rated_clock)
                 .map_or(1.0, |(clock, rated)| clock / rated);
-            Some(self.l2? * scale)
+            let reached = self.measured_l2.filter(|_| set == CeilingSet::Achievable);
+            Some(self.l2.or(reached)? * scale)
         })
     }
 
@@ -254,7 +265,7 @@ impl Roofs {
 
     /// Multiprocessors that a launch could use.
     pub(super) fn sms_of(&self, launch: &Launch<'_>) -> Option<u32> {
-        let counted = launch.value(Quantity::SmCount).map(|count| count as u32);
+        let counted = launch.value(Quantity::SmCount).map(|count| count.round() as u32);
         counted.or(self.sms).filter(|sms| *sms > 0)
     }
 
@@ -330,7 +341,7 @@ impl Roofs {
 
     /// Measured memory clock over the rated one, where both are known and they agree roughly: profilers
     /// count some memories at another multiple of the driver's clock.
-    fn dram_scale(&self, launch: &Launch<'_>) -> f64 {
+    pub(super) fn dram_scale(&self, launch: &Launch<'_>) -> f64 {
         let seen = launch.value(Quantity::DramClock).map(Hertz::new);
         seen.zip(self.memory_clock)
             .map(|(seen, rated)| seen / rated)
@@ -380,6 +391,8 @@ pub(super) enum From {
     Scaled { rated: Hertz, clock: Hertz },
     /// The catalogue's figure as it is.
     Catalogue,
+    /// From figures of the whole export, in words.
+    Derived(&'static str),
 }
 
 /// Pipes that share issue slots or datapaths have the same group: their times add up. Independent

@@ -54,6 +54,7 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
             clock.get() / 1e9
         ),
         From::Catalogue => figure.clone(),
+        From::Derived(how) => how.to_owned(),
     };
     let work: Vec<_> = launch
         .work()

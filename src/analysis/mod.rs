@@ -46,7 +46,7 @@ pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
-pub use resolve::DeviceUse;
+pub use resolve::{DeviceUse, Unknown};
 pub use timers::Timer;
 pub use waivers::Waiver;
 pub use what_if::{
@@ -261,14 +261,17 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 /// Compares every launch with its roofs, adds them up and ranks what can be won.
 ///
+/// A device that is not known is no error: [`DeviceUse::unknown`] says why, and what needs no roofs of it
+/// is written all the same.
+///
 /// # Errors
-/// When no launch has a known device or roofs of its own, or a figure that is needed is missing.
+/// When the device that was asked for is not known, or a figure of a known one that is needed is missing.
 pub fn analyse(
     profile: &Profile,
     catalog: &Catalog,
     options: &Options,
 ) -> Result<Analysis, AnalysisError> {
-    let (mut devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
+    let (devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
     let threshold = options.threshold.unwrap_or(ceilings.threshold());
     let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
@@ -303,13 +306,11 @@ pub fn analyse(
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(of_group.len());
     let mut described = Describer::new(&options.closed_forms);
-    let mut roofless = false;
     let families = families(&groups, &of_group);
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
     for (group, sums) in of_group.into_iter().enumerate() {
         let device = groups.keys[group].3;
         let sums = &sums;
-        roofless |= sums.problems.contains_key(&law::Problem::NoRoof);
         check_figures(sums, &devices[device], profile)?;
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
@@ -323,12 +324,6 @@ pub fn analyse(
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
-    }
-    if kernels.iter().all(|kernel| kernel.state == State::Unmodelled)
-        && roofless
-        && let Some(error) = resolve::unidentified(&mut devices)
-    {
-        return Err(error);
     }
     ranking::rank(&mut kernels);
     ranking::sum_up(&mut totals, &mut kernels);

@@ -2,7 +2,7 @@
 
 use super::AnalysisError;
 use super::ceilings::Roofs;
-use crate::catalog::{Catalog, CatalogError, Device};
+use crate::catalog::{Catalog, CatalogError, Device, Observed};
 use crate::model::{DeviceHint, Profile, Quantity};
 
 /// A device on which launches of the profile ran.
@@ -12,25 +12,66 @@ pub struct DeviceUse {
     pub device: Option<Device>,
     /// How it was found, in a phrase.
     pub how: String,
+    /// Why it is not known, and what to do; `None` if it is.
+    pub unknown: Option<Unknown>,
     /// Whether the user named it, whatever the export says.
     pub is_asked: bool,
     /// What the export says of it.
     pub hint: DeviceHint,
+    /// What its launches tell of it.
+    pub observed: Observed,
     /// Disagreements between export and catalogue, one sentence each.
     pub notes: Vec<String>,
+    /// What it is called while it is not known.
+    stand_in: String,
     pub(super) roofs: Roofs,
-    /// Why the device is not known.
-    pub(super) unknown: Option<CatalogError>,
+}
+
+/// Why a device is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// What the export says, and why that is not enough.
+    pub reason: String,
+    /// The next step, with the option that settles it.
+    pub help: String,
+    /// Unique names of the devices that fit, the likeliest first; may be empty.
+    pub candidates: Vec<String>,
+}
+
+impl Unknown {
+    fn new(cause: CatalogError) -> Self {
+        let (reason, help) = (cause.to_string(), cause.help());
+        let candidates = match cause {
+            CatalogError::Unidentified { candidates, .. }
+            | CatalogError::Ambiguous { candidates, .. } => candidates,
+            CatalogError::NotFound { nearest, .. } => nearest,
+            _ => Vec::new(),
+        };
+        Self { reason, help, candidates }
+    }
 }
 
 impl DeviceUse {
-    /// The name for reports.
+    /// The name for reports; that of an unknown device says what is known of it.
     #[must_use]
     pub fn name(&self) -> &str {
-        match &self.device {
-            Some(device) => &device.name,
-            None => self.hint.name.as_deref().unwrap_or("unknown device"),
-        }
+        self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
+    }
+}
+
+/// What a device is called that is not in the catalogue.
+fn stand_in(hint: &DeviceHint) -> String {
+    if let Some(name) = &hint.name {
+        return name.clone();
+    }
+    let capability = hint.compute_capability.as_ref();
+    let capability = capability.map(|capability| format!("compute capability {capability}"));
+    let sms = hint.sms.filter(|sms| *sms > 0).map(|sms| format!("{sms} SMs"));
+    let known: Vec<String> = capability.into_iter().chain(sms).collect();
+    if known.is_empty() {
+        "unknown device".to_owned()
+    } else {
+        format!("unknown device ({})", known.join(", "))
     }
 }
 
@@ -44,16 +85,23 @@ pub(super) fn devices(
     let mut of_hint = Vec::new();
     let empty = [DeviceHint::default()];
     let hints = if profile.devices.is_empty() { &empty[..] } else { &profile.devices };
-    for hint in hints {
-        let found = device(profile, catalog, asked, hint)?;
+    for (hint, observed) in hints.iter().zip(Observed::of(profile)) {
+        let found = device(profile, catalog, asked, (hint, observed))?;
         let same = devices.iter().position(|known| match (&known.device, &found.device) {
             (Some(one), Some(two)) => one.id == two.id && known.notes == found.notes,
-            (None, None) => known.hint == found.hint,
+            (None, None) => {
+                known.stand_in == found.stand_in && known.hint.l2_bytes == hint.l2_bytes
+            }
             _ => false,
         });
         of_hint.push(same.unwrap_or(devices.len()));
-        if same.is_none() {
-            devices.push(found);
+        match same {
+            None => devices.push(found),
+            // A file without percentages of a peak shares the roof of one that has them.
+            Some(at) if devices[at].observed.dram.is_none() && found.device.is_none() => {
+                devices[at] = found;
+            }
+            Some(_) => {}
         }
     }
     Ok((devices, of_hint))
@@ -63,50 +111,44 @@ fn device(
     profile: &Profile,
     catalog: &Catalog,
     asked: Option<&str>,
-    hint: &DeviceHint,
+    (hint, observed): (&DeviceHint, Observed),
 ) -> Result<DeviceUse, AnalysisError> {
-    let of = |device: Option<Device>, how: String, unknown| {
-        let notes = device.as_ref().map_or_else(Vec::new, |device| device.disagreements(hint));
-        DeviceUse {
-            roofs: Roofs::new(device.as_ref(), hint),
-            hint: hint.clone(),
-            device,
-            how,
-            is_asked: asked.is_some(),
-            notes,
-            unknown,
-        }
+    let of = |device: Option<Device>, how: String, unknown: Option<CatalogError>| DeviceUse {
+        notes: device
+            .as_ref()
+            .map_or_else(Vec::new, |device| catalog.disagreements(device, hint, &observed)),
+        roofs: Roofs::new(device.as_ref(), hint, &observed),
+        hint: hint.clone(),
+        observed: observed.clone(),
+        stand_in: stand_in(hint),
+        device,
+        how,
+        is_asked: asked.is_some(),
+        unknown: unknown.map(Unknown::new),
     };
     if let Some(name) = asked {
         let device = catalog.find(name, hint)?;
         return Ok(of(Some(device), "named with --device".to_owned(), None));
     }
-    match catalog.identify(hint) {
-        Ok(found) => Ok(of(Some(found.device), found.how, None)),
-        Err(error) => {
-            if let Some(device) = Device::from_attributes(hint) {
-                let how = "not in the catalogue; put together from the export's device attributes"
-                    .to_owned();
-                return Ok(of(Some(device), how, None));
-            }
-            let own = Quantity::all().any(|quantity| {
-                matches!(quantity, Quantity::Peak(_) | Quantity::DramBandwidth)
-                    && profile.launches.has(quantity)
-            });
-            let how = match (&hint.name, own) {
-                (_, true) => "not known; the export carries its own peaks".to_owned(),
-                (Some(_), false) => {
-                    "not in the catalogue, and the export's attributes do not give its roofs"
-                        .to_owned()
-                }
-                (None, false) => "not named".to_owned(),
-            };
-            Ok(of(None, how, Some(error)))
-        }
+    let error = match catalog.identify(hint, &observed) {
+        Ok(found) => return Ok(of(Some(found.device), found.how, None)),
+        Err(error) => error,
+    };
+    if let Some(device) = Device::from_attributes(hint) {
+        let how = "not in the catalogue; put together from the export's device attributes";
+        return Ok(of(Some(device), how.to_owned(), None));
     }
-}
-
-/// The error that tells why the device of a profile without roofs is unknown.
-pub(super) fn unidentified(devices: &mut [DeviceUse]) -> Option<AnalysisError> {
-    devices.iter_mut().find_map(|device| device.unknown.take()).map(AnalysisError::Device)
+    let own = Quantity::all().any(|quantity| {
+        matches!(quantity, Quantity::Peak(_) | Quantity::DramBandwidth)
+            && profile.launches.has(quantity)
+    });
+    let how = match (&hint.name, own) {
+        (_, true) => "not known; the export carries its own peaks",
+        _ if observed.dram.is_some() => "not known; its memory bandwidth follows from the export",
+        (Some(_), false) => {
+            "not in the catalogue, and the export's attributes do not give its roofs"
+        }
+        (None, false) => "not named",
+    };
+    Ok(of(None, how.to_owned(), Some(error)))
 }

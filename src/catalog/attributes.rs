@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::device::{Achievable, Device, Memory, Provenance};
 use super::figure::{Confidence, Figure};
 use super::names::slug;
+use super::observed::{DerivedPeak, Observed};
 use super::rates;
 use crate::model::{DeviceHint, Pipe};
 use crate::roofline;
@@ -13,6 +14,9 @@ use crate::units::{BytesPerSecond, Hertz};
 /// Compute capabilities of chips that share the host's memory: their drivers report a memory clock
 /// of zero (Thor) or the data rate itself (GB10), so no bandwidth follows from it.
 const SHARED_MEMORY: &[&str] = &["5.3", "6.2", "7.2", "8.7", "11.0", "12.1"];
+
+/// What launches did is known less well than what an export states.
+const SEEN_TOLERANCE: f64 = 0.05;
 
 /// Beyond this, catalogue and export disagree; below it is rounding of published figures.
 const TOLERANCE: f64 = 0.02;
@@ -94,7 +98,53 @@ impl Device {
     /// Where an export contradicts this entry, one sentence each: a sign of another device of the
     /// same name, a MIG slice, or a wrong catalogue entry.
     #[must_use]
-    pub fn disagreements(&self, hint: &DeviceHint) -> Vec<String> {
+    pub fn disagreements(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
+        let mut found = self.stated_otherwise(hint);
+        found.extend(self.seen_otherwise(observed));
+        found
+    }
+
+    /// Where what launches did contradicts this entry.
+    fn seen_otherwise(&self, observed: &Observed) -> Vec<String> {
+        let mut found = Vec::new();
+        let giga = |rate: BytesPerSecond| rate.get() / 1e9;
+        if let Some(listed) = self.memory.bandwidth.as_ref().map(|figure| figure.value) {
+            let derived = observed.dram.filter(DerivedPeak::is_steady).map(|peak| peak.value);
+            let off = |derived: &BytesPerSecond| ((*derived / listed) - 1.0).abs() > SEEN_TOLERANCE;
+            if let Some(derived) = derived.filter(off) {
+                found.push(format!(
+                    "rates and percentages of the peak give a memory bandwidth of {:.0} GB/s, the \
+                     catalogue says {:.0} GB/s for {}",
+                    giga(derived),
+                    giga(listed),
+                    self.name
+                ));
+            } else if let Some(rate) = observed.highest_rate
+                && rate > listed * (1.0 + SEEN_TOLERANCE)
+            {
+                found.push(format!(
+                    "launches moved up to {:.0} GB/s, more than the {:.0} GB/s of {}",
+                    giga(rate),
+                    giga(listed),
+                    self.name
+                ));
+            }
+        }
+        if let (Some(seen), Some(highest)) = (observed.sm_clock, self.highest_sm_clock())
+            && seen > highest * (1.0 + SEEN_TOLERANCE)
+        {
+            found.push(format!(
+                "launches ran at {:.0} MHz, more than the {:.0} MHz that {} reaches",
+                seen.get() / 1e6,
+                highest.get() / 1e6,
+                self.name
+            ));
+        }
+        found
+    }
+
+    /// Where what the export states contradicts this entry.
+    fn stated_otherwise(&self, hint: &DeviceHint) -> Vec<String> {
         let mut found = Vec::new();
         if let (Some(exported), Some(listed)) = (&hint.compute_capability, &self.compute_capability)
             && exported != listed
@@ -249,10 +299,14 @@ mod tests {
     fn a_laptop_may_run_at_any_clock_of_its_range() {
         let name = "NVIDIA GeForce RTX 4070 Laptop GPU";
         let device = Catalog::builtin().find(name, &DeviceHint::default()).unwrap();
-        assert_eq!(device.disagreements(&laptop()), Vec::<String>::new());
+        assert_eq!(device.disagreements(&laptop(), &Observed::default()), Vec::<String>::new());
         for mhz in [1000.0, 2600.0] {
             let hint = DeviceHint { max_sm_clock: Some(Hertz::new(mhz * 1e6)), ..laptop() };
-            assert!(device.disagreements(&hint)[0].contains("a highest SM clock of"), "{mhz}");
+            assert!(
+                device.disagreements(&hint, &Observed::default())[0]
+                    .contains("a highest SM clock of"),
+                "{mhz}"
+            );
         }
     }
 
@@ -266,7 +320,7 @@ mod tests {
             memory_bus_bits: Some(5120),
             ..DeviceHint::default()
         };
-        assert_eq!(device.disagreements(&hint), Vec::<String>::new());
+        assert_eq!(device.disagreements(&hint, &Observed::default()), Vec::<String>::new());
         let hint = DeviceHint {
             sms: Some(14),
             max_memory_clock: Some(Hertz::new(1.593e9)),
@@ -274,7 +328,7 @@ mod tests {
             ..hint
         };
         assert_eq!(
-            device.disagreements(&hint),
+            device.disagreements(&hint, &Observed::default()),
             [
                 "the export says compute capability 9.0, the catalogue 8.0 for A100 SXM4 40GB",
                 "the export says 14 SMs, the catalogue 108 for A100 SXM4 40GB",

@@ -187,6 +187,15 @@ impl Device {
         clock.map(|figure| figure.value)
     }
 
+    /// The highest SM clock that is real: GeForce boards run above their rated boost, others do not.
+    #[must_use]
+    pub fn highest_sm_clock(&self) -> Option<Hertz> {
+        const GEFORCE_MARGIN: f64 = 1.2;
+        let is_geforce = self.rate_class.as_deref() == Some("geforce");
+        let margin = if is_geforce { GEFORCE_MARGIN } else { 1.0 };
+        self.boost_clock.as_ref().map(|clock| clock.value * margin)
+    }
+
     /// Arithmetic intensity at which the memory roof meets this pipe's roof.
     #[must_use]
     pub fn ridge_point(&self, pipe: Pipe) -> Option<FlopsPerByte> {

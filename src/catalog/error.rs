@@ -107,6 +107,14 @@ pub(super) fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
+/// The first names in quotes, and how many more there are.
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = quoted(&names[..names.len() - more]);
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
 fn closest(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; closest: {}", quoted(nearest)) }
 }

@@ -2,8 +2,10 @@
 
 use super::attributes::known;
 use super::device::Device;
-use crate::model::DeviceHint;
-use crate::units::Hertz;
+use super::observed::{DerivedPeak, Observed};
+use super::rates;
+use crate::model::{DeviceHint, Pipe};
+use crate::units::{BytesPerSecond, Hertz};
 
 /// Observed clocks are averages over a kernel; the three A100 memory clocks lie 5 % apart or more.
 const MEMORY_CLOCK_TOLERANCE: f64 = 0.03;
@@ -17,41 +19,94 @@ const ROUNDING: f64 = 0.005;
 /// Whether a device agrees with one attribute of the export; `None` if either does not have it.
 type Criterion = fn(&Device, &Evidence) -> Option<bool>;
 
+/// Peaks that follow from rates and percentages fall short of the catalogue's by refresh, at most this far.
+const BANDWIDTH_TOLERANCE: f64 = 0.03;
+
+/// Within this a derived peak is that of the device rather than of one nearby.
+const BANDWIDTH_CLOSE: f64 = 0.01;
+
+/// The profiler locks the SM clock to the rated base clock; what it counts lies this near.
+const BASE_CLOCK_TOLERANCE: f64 = 0.05;
+
 /// Attributes that rule a device out.
-const DECISIVE: &[Criterion] = &[same_sms, same_bus, same_memory_clock];
+const DECISIVE: &[Criterion] =
+    &[same_sms, same_bus, same_memory_clock, same_bandwidth, reaches_sm_clock];
 
 /// Attributes that prefer one device to another: rated clocks depend on the maker and power mode.
-const PREFERRED: &[Criterion] = &[same_l2, same_sm_clock];
+const PREFERRED: &[Criterion] = &[same_l2, same_sm_clock, close_bandwidth, locked_to_base_clock];
 
-/// Attributes of an export; zero counts as missing.
+/// Attributes of an export and what its launches tell; zero counts as missing.
 pub(super) struct Evidence {
     sms: Option<u32>,
     bus_bits: Option<u32>,
     memory_clock: Option<Hertz>,
     sm_clock: Option<Hertz>,
     l2_bytes: Option<u64>,
+    bandwidth: Option<BytesPerSecond>,
+    /// The clock at which launches ran.
+    seen_clock: Option<Hertz>,
+}
+
+/// The devices that agree with an export.
+pub(super) struct Narrowed {
+    /// Those that nothing rules out, in the order given.
+    pub(super) fitting: Vec<Device>,
+    /// Those of them that agree best.
+    pub(super) best: Vec<Device>,
+}
+
+impl Narrowed {
+    /// The names of all that fit, the likeliest first; of devices with the same figures, the first given.
+    pub(super) fn names(&self) -> Vec<String> {
+        let Self { fitting, best } = self;
+        let alike = best.iter().flat_map(|one| fitting.iter().filter(|other| alike(one, other)));
+        let mut names: Vec<String> = Vec::new();
+        for device in alike.chain(fitting) {
+            if !names.contains(&device.name) {
+                names.push(device.name.clone());
+            }
+        }
+        names
+    }
 }
 
 impl Evidence {
-    pub(super) fn of(hint: &DeviceHint) -> Self {
+    pub(super) fn of(hint: &DeviceHint, observed: &Observed) -> Self {
         let memory_clock = known(hint.max_memory_clock);
+        let computed = || {
+            let rate =
+                rates::undisputed_rate(hint.compute_capability.as_deref()?, Pipe::Fp32Vector)?;
+            let each = rate.fma_per_clock_per_sm? * 2.0;
+            let sms = observed.fp32_per_clock? / each;
+            (sms >= 1.0 && near(sms / sms.round(), ROUNDING)).then(|| sms.round() as u32)
+        };
         Self {
-            sms: hint.sms.filter(|sms| *sms > 0),
+            sms: hint.sms.filter(|sms| *sms > 0).or_else(computed),
             bus_bits: hint.memory_bus_bits.filter(|bits| *bits > 0),
             memory_clock: memory_clock.or_else(|| known(hint.observed_memory_clock)),
             sm_clock: known(hint.max_sm_clock),
             l2_bytes: hint.l2_bytes.filter(|bytes| *bytes > 0),
+            bandwidth: observed.dram.filter(DerivedPeak::is_steady).map(|peak| peak.value),
+            seen_clock: known(observed.sm_clock),
         }
     }
 
-    /// Whether there is more than the compute capability.
-    pub(super) fn is_specific(&self) -> bool {
-        self.sms.is_some() || self.bus_bits.is_some() || self.memory_clock.is_some()
+    /// Whether there is enough to tell devices apart: one attribute beside the compute capability, two
+    /// where that is not known.
+    pub(super) fn is_specific(&self, has_capability: bool) -> bool {
+        let told = [
+            self.sms.is_some(),
+            self.bus_bits.is_some(),
+            self.memory_clock.is_some(),
+            self.bandwidth.is_some(),
+            self.l2_bytes.is_some(),
+        ];
+        told.into_iter().filter(|told| *told).count() >= if has_capability { 1 } else { 2 }
     }
 
     /// The devices that agree. A device of which an attribute is not known gives way to one that
     /// agrees on it.
-    pub(super) fn narrow(&self, mut devices: Vec<Device>) -> Vec<Device> {
+    pub(super) fn narrow(&self, mut devices: Vec<Device>) -> Narrowed {
         for criterion in DECISIVE {
             let sure = devices.iter().any(|device| criterion(device, self) == Some(true));
             devices.retain(|device| match criterion(device, self) {
@@ -59,26 +114,36 @@ impl Evidence {
                 None => !sure,
             });
         }
+        let fitting = devices.clone();
         for criterion in PREFERRED {
             if devices.iter().any(|device| criterion(device, self) == Some(true)) {
                 devices.retain(|device| criterion(device, self) == Some(true));
             }
         }
-        devices
+        Narrowed { fitting, best: devices }
     }
 
-    /// The evidence in words, with the compute capability it goes with.
-    pub(super) fn describe(&self, capability: &str) -> String {
-        let capability = format!("compute capability {capability}");
+    /// The evidence in words, with the compute capability it goes with, if that is known.
+    pub(super) fn describe(&self, capability: Option<&str>) -> String {
         let sms = self.sms.map(|sms| format!("{sms} SMs"));
         let bus = self.bus_bits.map(|bits| format!("a memory bus of {bits} bits"));
         let clock = self.memory_clock.map(|clock| clock.get() / 1e9);
         let clock = clock.map(|ghz| format!("a memory clock near {ghz:.3} GHz"));
-        let more: Vec<String> = [sms, bus, clock].into_iter().flatten().collect();
-        match more.split_last() {
-            None => capability,
-            Some((last, [])) => format!("{capability} with {last}"),
-            Some((last, rest)) => format!("{capability} with {} and {last}", rest.join(", ")),
+        let peak = self.bandwidth.map(|peak| peak.get() / 1e9);
+        let peak = peak.map(|rate| format!("a memory bandwidth near {rate:.0} GB/s"));
+        let more: Vec<String> = [sms, bus, clock, peak].into_iter().flatten().collect();
+        let more = match more.split_last() {
+            None => None,
+            Some((last, [])) => Some(last.clone()),
+            Some((last, rest)) => Some(format!("{} and {last}", rest.join(", "))),
+        };
+        match (capability, more) {
+            (Some(capability), Some(more)) => {
+                format!("compute capability {capability} with {more}")
+            }
+            (Some(capability), None) => format!("compute capability {capability}"),
+            (None, Some(more)) => more,
+            (None, None) => "nothing".to_owned(),
         }
     }
 }
@@ -94,6 +159,32 @@ fn same_bus(device: &Device, evidence: &Evidence) -> Option<bool> {
 fn same_memory_clock(device: &Device, evidence: &Evidence) -> Option<bool> {
     let clock = device.memory_clock().filter(|_| !device.shares_host_memory())?;
     Some(near(clock / evidence.memory_clock?, MEMORY_CLOCK_TOLERANCE))
+}
+
+fn same_bandwidth(device: &Device, evidence: &Evidence) -> Option<bool> {
+    bandwidth_within(device, evidence, BANDWIDTH_TOLERANCE)
+}
+
+fn close_bandwidth(device: &Device, evidence: &Evidence) -> Option<bool> {
+    bandwidth_within(device, evidence, BANDWIDTH_CLOSE)
+}
+
+fn bandwidth_within(device: &Device, evidence: &Evidence, tolerance: f64) -> Option<bool> {
+    let ratio = evidence.bandwidth? / device.memory.bandwidth.as_ref()?.value;
+    // The percentage counts overhead too, so what follows from it is never above the peak but by rounding.
+    Some((1.0 - tolerance..=1.0 + BANDWIDTH_CLOSE).contains(&ratio))
+}
+
+/// Whether a device can run at the clock that was counted. One whose clock is not known may.
+fn reaches_sm_clock(device: &Device, evidence: &Evidence) -> Option<bool> {
+    let seen = evidence.seen_clock?;
+    let highest = device.highest_sm_clock();
+    Some(highest.is_none_or(|highest| seen <= highest * (1.0 + SM_CLOCK_TOLERANCE)))
+}
+
+fn locked_to_base_clock(device: &Device, evidence: &Evidence) -> Option<bool> {
+    let base = device.base_clock.as_ref()?.value;
+    Some(near(evidence.seen_clock? / base, BASE_CLOCK_TOLERANCE))
 }
 
 fn same_l2(device: &Device, evidence: &Evidence) -> Option<bool> {

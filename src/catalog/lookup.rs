@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::device::Device;
-use super::error::{CatalogError, quoted};
+use super::device::{Device, Provenance};
+use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike};
 use super::names::{nearest, normalised, split_mig};
+use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
 
@@ -98,6 +99,10 @@ impl Catalog {
     /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Ambiguous`] with the
     /// candidates.
     pub fn find(&self, name: &str, hint: &DeviceHint) -> Result<Device, CatalogError> {
+        self.find_by(name, &Evidence::of(hint, &Observed::default()))
+    }
+
+    fn find_by(&self, name: &str, evidence: &Evidence) -> Result<Device, CatalogError> {
         let (whole, slice) = split_mig(name);
         let named = self.named(&normalised(whole))?;
         if named.is_empty() {
@@ -105,7 +110,7 @@ impl Catalog {
             return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
-        let fitting = if candidates.len() == 1 { named } else { Evidence::of(hint).narrow(named) };
+        let fitting = if candidates.len() == 1 { named } else { evidence.narrow(named).best };
         let Ok([mut device]) = <[Device; 1]>::try_from(fitting) else {
             return Err(CatalogError::Ambiguous { name: name.to_owned(), candidates });
         };
@@ -118,16 +123,23 @@ impl Catalog {
         Ok(device)
     }
 
-    /// The device an export was taken on: by its name, else by its attributes.
+    /// The device an export was taken on: by its name, else by its attributes and what its launches
+    /// tell.
     ///
-    /// Without a name, compute capability together with SM count, bus width or memory clock must
-    /// leave one device, or several with the same figures.
+    /// Without a name, compute capability together with SM count, bus width, memory clock, memory
+    /// bandwidth or the size of L2 must leave one device, or several with the same figures.
     ///
     /// # Errors
-    /// As [`Catalog::find`], or [`CatalogError::Unidentified`] with the devices that fit.
-    pub fn identify(&self, hint: &DeviceHint) -> Result<Identified, CatalogError> {
-        let Some(name) = &hint.name else { return self.by_attributes(hint) };
-        match self.find(name, hint) {
+    /// As [`Catalog::find`], or [`CatalogError::Unidentified`] with the devices that fit, the likeliest
+    /// first.
+    pub fn identify(
+        &self,
+        hint: &DeviceHint,
+        observed: &Observed,
+    ) -> Result<Identified, CatalogError> {
+        let evidence = Evidence::of(hint, observed);
+        let Some(name) = &hint.name else { return self.by_attributes(hint, &evidence) };
+        match self.find_by(name, &evidence) {
             Ok(device) => {
                 let from = hint.name_from.as_deref().unwrap_or("the export");
                 Ok(Identified { device, how: format!("named by {from}") })
@@ -137,32 +149,78 @@ impl Catalog {
         }
     }
 
-    fn by_attributes(&self, hint: &DeviceHint) -> Result<Identified, CatalogError> {
+    /// Where an export contradicts a device, one sentence each, and which device fits it, if one does.
+    #[must_use]
+    pub fn disagreements(
+        &self,
+        device: &Device,
+        hint: &DeviceHint,
+        observed: &Observed,
+    ) -> Vec<String> {
+        let mut found = device.disagreements(hint, observed);
+        // A slice has less of everything by design.
+        let is_slice = hint.name.as_deref().is_some_and(|name| split_mig(name).1.is_some());
+        if !found.is_empty() && !is_slice {
+            let evidence = Evidence::of(hint, observed);
+            match self.by_attributes(hint, &evidence) {
+                Ok(fits) if fits.device.provenance != Provenance::Attributes => {
+                    if fits.device.id != device.id {
+                        let name = &fits.device.name;
+                        found.push(format!("{name} fits the export: --device {name:?}"));
+                    }
+                }
+                Err(CatalogError::Unidentified { candidates, .. })
+                    if !candidates.is_empty() && !candidates.contains(&device.name) =>
+                {
+                    found.push(format!("what fits the export: {}", listed(&candidates)));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn by_attributes(
+        &self,
+        hint: &DeviceHint,
+        evidence: &Evidence,
+    ) -> Result<Identified, CatalogError> {
         let unidentified = |reason: String, candidates: Vec<String>| {
             Err(CatalogError::Unidentified { reason, candidates })
         };
-        let Some(capability) = &hint.compute_capability else {
+        let capability = hint.compute_capability.as_deref();
+        let is_specific = evidence.is_specific(capability.is_some());
+        // Without a capability, one figure would list half of the catalogue.
+        if capability.is_none() && !is_specific {
             let reason = "it does not state a compute capability either".to_owned();
             return unidentified(reason, Vec::new());
-        };
-        let evidence = Evidence::of(hint);
+        }
         let known = evidence.describe(capability);
-        let candidates = evidence.narrow(self.of_capability(capability)?);
-        let names: Vec<String> = candidates.iter().map(|device| device.name.clone()).collect();
-        let Some((first, others)) = candidates.split_first() else {
+        let narrowed = evidence.narrow(self.of_capability(capability)?);
+        let Some(likeliest) = narrowed.best.first() else {
             let fallback = from_attributes(hint).map(Ok);
             let reason = format!("no device of the catalogue has {known}");
-            return fallback.unwrap_or_else(|| unidentified(reason, names));
+            return fallback.unwrap_or_else(|| unidentified(reason, Vec::new()));
         };
-        if !evidence.is_specific() || !others.iter().all(|other| alike(first, other)) {
-            return unidentified(format!("{known} fits {}", quoted(&names)), names);
+        if !is_specific || !narrowed.best.iter().all(|other| alike(likeliest, other)) {
+            let names = narrowed.names();
+            return unidentified(format!("{known} fits {}", listed(&names)), names);
         }
-        let how = if others.is_empty() {
-            format!("the only catalogue device of {known}")
-        } else {
-            let others = names[1..].join(", ");
-            format!("of {known}; so are {others}, with the same figures")
+        let (same, less): (Vec<&Device>, Vec<&Device>) =
+            narrowed.fitting.iter().partition(|other| alike(likeliest, other));
+        let names = |devices: &[&Device]| -> String {
+            devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ")
         };
+        let first = same.first().copied().unwrap_or(likeliest);
+        let others = same.get(1..).unwrap_or_default();
+        let mut how = match (others, less.as_slice()) {
+            ([], []) => format!("the only catalogue device of {known}"),
+            ([], _) => format!("the likeliest device of {known}"),
+            (others, _) => format!("of {known}; so are {}, with the same figures", names(others)),
+        };
+        if !less.is_empty() {
+            how.push_str(&format!("; less likely: {}", names(&less)));
+        }
         Ok(Identified { device: first.clone(), how })
     }
 
@@ -174,13 +232,28 @@ impl Catalog {
             return Ok(own);
         }
         let likely = DEVICES.iter().filter(|builtin| builtin.may_be_called(name));
-        let parsed: Result<Vec<Device>, _> = likely.map(BuiltinDevice::parse).collect();
-        Ok(parsed?.into_iter().filter(|device| device.is_called(name)).collect())
+        let mut found = Vec::new();
+        for builtin in likely {
+            let device = builtin.parse()?;
+            if device.is_called(name) {
+                // The user's entry stands for it, though it may not repeat the driver's name.
+                let own = self.user.iter().find(|own| hides(own, builtin));
+                found.push(own.cloned().unwrap_or(device));
+            }
+        }
+        Ok(found)
     }
 
-    fn of_capability(&self, capability: &str) -> Result<Vec<Device>, CatalogError> {
-        let of = |device: &&Device| device.compute_capability.as_deref() == Some(capability);
-        let line = format!("compute_capability = \"{capability}\"\n");
+    /// The devices of a compute capability; of any where it is not known.
+    fn of_capability(&self, capability: Option<&str>) -> Result<Vec<Device>, CatalogError> {
+        let of = |device: &&Device| match capability {
+            Some(_) => device.compute_capability.as_deref() == capability,
+            None => device.compute_capability.is_some(),
+        };
+        let line = match capability {
+            Some(capability) => format!("compute_capability = \"{capability}\"\n"),
+            None => "compute_capability = ".to_owned(),
+        };
         let builtin = DEVICES.iter().filter(|builtin| builtin.text.contains(&line));
         let shown = builtin.filter(|builtin| !self.user.iter().any(|own| hides(own, builtin)));
         let builtin: Result<Vec<Device>, _> = shown.map(BuiltinDevice::parse).collect();
@@ -241,5 +314,128 @@ impl BuiltinDevice {
 
     fn unique_name(&self) -> Option<&'static str> {
         self.text.strip_prefix("name = \"")?.split('"').next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::DerivedPeak;
+    use crate::units::{BytesPerSecond, Hertz};
+
+    /// What launches tell: a memory bandwidth in GB/s, an SM clock in MHz.
+    fn seen(bandwidth: f64, clock: Option<f64>) -> Observed {
+        let value = BytesPerSecond::new(bandwidth * 1e9);
+        Observed {
+            dram: Some(DerivedPeak { value, spread: 0.002, how: "derived" }),
+            sm_clock: clock.map(|mhz| Hertz::new(mhz * 1e6)),
+            ..Observed::default()
+        }
+    }
+
+    fn hint(capability: &str, sms: Option<u32>, memory_ghz: Option<f64>) -> DeviceHint {
+        DeviceHint {
+            compute_capability: Some(capability.to_owned()),
+            sms,
+            observed_memory_clock: memory_ghz.map(|ghz| Hertz::new(ghz * 1e9)),
+            ..DeviceHint::default()
+        }
+    }
+
+    #[test]
+    fn the_memory_bandwidth_and_the_clock_of_launches_tell_devices_apart() {
+        let catalog = Catalog::builtin();
+        // 757.6 GB/s at 42.32 % of the peak; RTX PRO 6000 have the bandwidth but other clocks.
+        let observed = seen(757.6 / 0.4232, Some(1930.0));
+        let found = catalog.identify(&hint("12.0", None, Some(13.985)), &observed).unwrap();
+        assert_eq!(found.device.name, "GeForce RTX 5090");
+        assert!(found.how.starts_with("the likeliest device of compute capability 12.0 with"));
+        assert!(found.how.contains("less likely: RTX PRO 6000"), "{}", found.how);
+        // 1.95 GHz are out of the NVL's reach, 4.79 TB/s are 2.2 % below a GH200's.
+        let of_h200 = hint("9.0", Some(132), Some(3.19));
+        let found = catalog.identify(&of_h200, &seen(4792.0, Some(1950.0))).unwrap();
+        assert_eq!(found.device.name, "H200 SXM 141GB");
+        let found = catalog.identify(&hint("8.9", None, None), &seen(293.3, None)).unwrap();
+        assert_eq!(found.device.name, "L4");
+    }
+
+    #[test]
+    fn the_size_of_l2_and_peaks_of_the_export_tell_devices_apart() {
+        let catalog = Catalog::builtin();
+        let with_l2 =
+            |mib: u64| DeviceHint { l2_bytes: Some(mib << 20), ..hint("12.0", None, Some(13.98)) };
+        let of = |hint| catalog.identify(&hint, &seen(1790.0, None)).map(|found| found.device.name);
+        assert_eq!(of(with_l2(96)).unwrap(), "GeForce RTX 5090");
+        let CatalogError::Unidentified { candidates, .. } = of(with_l2(128)).unwrap_err() else {
+            panic!()
+        };
+        assert!(candidates[0].starts_with("RTX PRO 6000"), "{candidates:?}");
+        // 43,520 operations per clock are 170 SMs of 128 multiply-adds.
+        let observed = Observed { fp32_per_clock: Some(43_520.0), ..seen(1756.0, Some(2150.0)) };
+        let found = catalog.identify(&hint("12.0", None, None), &observed).unwrap();
+        assert_eq!(found.device.name, "GeForce RTX 5090");
+        assert!(found.how.contains("170 SMs"), "{}", found.how);
+    }
+
+    #[test]
+    fn what_does_not_tell_devices_apart_names_the_likeliest_first() {
+        let found = Catalog::builtin().identify(&hint("12.0", None, None), &seen(1790.0, None));
+        let Err(CatalogError::Unidentified { reason, candidates }) = found else { panic!() };
+        assert_eq!(candidates[0], "GeForce RTX 5090");
+        assert!(
+            reason.starts_with("compute capability 12.0 with a memory bandwidth near 1790 GB/s")
+        );
+        // Bytes and times of different executions tell nothing.
+        let mut unsteady = seen(1790.0, None);
+        unsteady.dram = unsteady.dram.map(|peak| DerivedPeak { spread: 0.05, ..peak });
+        let found = Catalog::builtin().identify(&hint("12.0", None, None), &unsteady);
+        let Err(CatalogError::Unidentified { candidates, .. }) = found else { panic!() };
+        assert!(candidates.len() > 10, "{candidates:?}");
+        // Without a compute capability, one figure is not enough.
+        let bare = DeviceHint::default();
+        assert!(Catalog::builtin().identify(&bare, &seen(1790.0, None)).is_err());
+    }
+
+    #[test]
+    fn an_export_that_contradicts_a_device_names_the_one_that_fits() {
+        let catalog = Catalog::builtin();
+        let of_h200 = hint("9.0", Some(132), Some(3.19));
+        let observed = seen(4792.0, Some(1950.0));
+        let h100 = catalog.find("H100 SXM5 80GB", &DeviceHint::default()).unwrap();
+        assert_eq!(
+            catalog.disagreements(&h100, &of_h200, &observed),
+            [
+                "rates and percentages of the peak give a memory bandwidth of 4792 GB/s, the \
+                 catalogue says 3352 GB/s for H100 SXM5 80GB",
+                "H200 SXM 141GB fits the export: --device \"H200 SXM 141GB\"",
+            ]
+        );
+        let h200 = catalog.find("H200 SXM 141GB", &DeviceHint::default()).unwrap();
+        assert_eq!(catalog.disagreements(&h200, &of_h200, &observed), Vec::<String>::new());
+        let fast = Observed {
+            highest_rate: Some(BytesPerSecond::new(4000e9)),
+            sm_clock: Some(Hertz::new(2.2e9)),
+            ..Observed::default()
+        };
+        let found = h100.disagreements(&DeviceHint::default(), &fast);
+        assert_eq!(
+            found[0],
+            "launches moved up to 4000 GB/s, more than the 3352 GB/s of H100 SXM5 80GB"
+        );
+        assert!(
+            found[1].starts_with("launches ran at 2200 MHz, more than the 1980 MHz"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_users_device_stands_for_the_built_in_one_under_the_drivers_name() {
+        let text = "name = \"H200 SXM 141GB\"\nmemory.bandwidth_gbs = 4600\n";
+        let catalog = Catalog::builtin().with_text("my.toml", text).unwrap();
+        for name in ["NVIDIA H200", "NVIDIA H200 (0)"] {
+            let named = DeviceHint { name: Some(name.to_owned()), ..DeviceHint::default() };
+            let found = catalog.identify(&named, &Observed::default()).unwrap();
+            assert_eq!(found.device.provenance, Provenance::UserFile("my.toml".into()), "{name}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod limits;
 mod links;
 mod lookup;
 mod names;
+mod observed;
 mod rates;
 #[cfg(test)]
 mod sanity;
@@ -24,6 +25,7 @@ pub use error::CatalogError;
 pub use figure::{Achieved, Citation, Confidence, Exception, Figure};
 pub use limits::Limits;
 pub use lookup::{Catalog, Identified};
+pub use observed::{DerivedPeak, Observed};
 pub use rates::{Rate, rate};
 
 /// A device file compiled into the program.

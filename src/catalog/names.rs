@@ -8,12 +8,25 @@ const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
 /// Two names are the same if their normalised forms are equal. Parts of names never match: `H20` is
 /// not `H200`, and `A100` is not in `RTX A1000`.
 pub(super) fn normalised(name: &str) -> String {
-    let spelled = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    let spelled = without_ordinal(name).to_lowercase().replace("(r)", " ").replace("(tm)", " ");
     let mut words: Vec<&str> = words(&spelled).collect();
     while words.len() > 1 && OPTIONAL_WORDS.contains(&words[0]) {
         words.remove(0);
     }
     words.join(" ")
+}
+
+/// A name without the ordinal that tools put behind it: `NVIDIA H200 (0)`.
+fn without_ordinal(name: &str) -> &str {
+    let ordinal = name.trim_end().strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
+    match ordinal {
+        Some((name, digits))
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => name,
+    }
 }
 
 /// The identifier of a device that has no file name: its name in lower case with hyphens.
@@ -81,6 +94,8 @@ mod tests {
         assert_eq!(normalised("RTX 4090"), normalised("NVIDIA GeForce RTX 4090"));
         assert_ne!(normalised("NVIDIA H200"), normalised("NVIDIA H20"));
         assert_eq!(normalised("NVIDIA"), "nvidia");
+        assert_eq!(normalised("NVIDIA H200 (0)"), "h200");
+        assert_eq!(normalised("My GPU (2nd)"), "my gpu (2nd)");
     }
 
     #[test]

@@ -403,7 +403,7 @@ fn an_export_without_a_name_is_identified_by_what_it_says() {
     for (ghz, name) in
         [(1.21, "A100 SXM4 40GB"), (1.51, "A100 PCIe 80GB"), (1.59, "A100 SXM4 80GB")]
     {
-        let identified = catalog.identify(&at(ghz)).unwrap();
+        let identified = catalog.identify(&at(ghz), &Observed::default()).unwrap();
         assert_eq!(identified.device.name, name, "{}", identified.how);
         assert!(
             identified.how.contains("compute capability 8.0 with 108 SMs"),
@@ -411,7 +411,7 @@ fn an_export_without_a_name_is_identified_by_what_it_says() {
             identified.how
         );
     }
-    let how = catalog.identify(&at(1.59)).unwrap().how;
+    let how = catalog.identify(&at(1.59), &Observed::default()).unwrap().how;
     assert_eq!(
         how,
         "of compute capability 8.0 with 108 SMs and a memory clock near 1.590 GHz; so are A800 SXM4 \
@@ -423,7 +423,7 @@ fn an_export_without_a_name_is_identified_by_what_it_says() {
         max_memory_clock: Some(Hertz::new(3.996e9)),
         ..DeviceHint::default()
     };
-    let identified = catalog.identify(&b200).unwrap();
+    let identified = catalog.identify(&b200, &Observed::default()).unwrap();
     assert_eq!(identified.device.id, "nvidia-b200");
     assert_eq!(
         identified.how,
@@ -441,12 +441,15 @@ fn an_export_that_fits_several_devices_is_an_error_that_lists_them() {
         observed_memory_clock: Some(Hertz::new(1.215e9)),
         ..DeviceHint::default()
     };
-    let CatalogError::Unidentified { candidates, .. } = catalog.identify(&hint).unwrap_err() else {
+    let CatalogError::Unidentified { candidates, .. } =
+        catalog.identify(&hint, &Observed::default()).unwrap_err()
+    else {
         panic!()
     };
     assert!(candidates.contains(&"A30".to_owned()));
     assert!(candidates.contains(&"A100 SXM4 40GB".to_owned()));
-    let error = catalog.identify(&DeviceHint::default()).unwrap_err().to_string();
+    let error =
+        catalog.identify(&DeviceHint::default(), &Observed::default()).unwrap_err().to_string();
     assert!(error.ends_with("it does not state a compute capability either"), "{error}");
 }
 
@@ -461,7 +464,7 @@ fn a_name_that_is_not_listed_falls_back_to_the_attributes() {
         memory_bus_bits: Some(128),
         ..DeviceHint::default()
     };
-    let identified = Catalog::builtin().identify(&hint).unwrap();
+    let identified = Catalog::builtin().identify(&hint, &Observed::default()).unwrap();
     assert_eq!(identified.device.provenance, Provenance::Attributes);
     assert!(identified.how.starts_with("not in the catalogue"));
 }

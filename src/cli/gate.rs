@@ -106,6 +106,10 @@ struct Side {
     #[command(flatten)]
     model: Model,
 
+    /// The GPU of the baseline, where it is another than that of the current side
+    #[arg(long, value_name = "NAME", help_heading = "Comparison")]
+    baseline_device: Option<String>,
+
     #[command(flatten)]
     configuration: Configuration,
 
@@ -237,7 +241,8 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
 }
 
 fn sides<'a>(reading: &'a Reading, side: &Side, config: &Config) -> Result<Sides<'a>, Failure> {
-    Sides::new(reading, &side.model, config, side.warmup)
+    let sides = Sides::new(reading, &side.model, config, side.warmup)?;
+    Ok(sides.with_baseline_on(side.baseline_device.clone()))
 }
 
 /// The configuration and the policy in it, or in a file of its own.

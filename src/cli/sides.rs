@@ -15,6 +15,8 @@ pub(super) struct Sides<'a> {
     /// How exports are read; its files are not looked at.
     reading: &'a Reading,
     session: Session,
+    /// The same for launches of the baseline, which may have run on another device.
+    of_baseline: Session,
     /// First launches of each kernel to leave out.
     warmup: u32,
 }
@@ -26,21 +28,34 @@ impl<'a> Sides<'a> {
         config: &Config,
         warmup: u32,
     ) -> Result<Self, Failure> {
-        Ok(Self { reading, session: session::new(model, config.clone())?, warmup })
+        let session = session::new(model, config.clone())?;
+        Ok(Self { reading, of_baseline: session.clone(), session, warmup })
+    }
+
+    /// The same with a baseline that ran on this device, if it is another one.
+    pub(super) fn with_baseline_on(mut self, device: Option<String>) -> Self {
+        if device.is_some() {
+            self.of_baseline = self.of_baseline.on(device);
+        }
+        self
     }
 
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
     /// its ranks.
     pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Side, Failure> {
+        self.judged(paths, &self.session)
+    }
+
+    fn judged(&self, paths: &[PathBuf], session: &Session) -> Result<Side, Failure> {
         let mut side = Side::default();
         for path in paths {
             let text = path.to_string_lossy();
             if !path.exists() && text.contains(['*', '?', '[']) {
                 for file in reading::fitting(&text)? {
-                    self.add(&file, &mut side)?;
+                    self.add(&file, session, &mut side)?;
                 }
             } else {
-                self.add(path, &mut side)?;
+                self.add(path, session, &mut side)?;
             }
         }
         // A run that counts twice looks like repeats that agree.
@@ -56,14 +71,14 @@ impl<'a> Sides<'a> {
     }
 
     /// Adds the run of a saved run, a report or an export.
-    fn add(&self, path: &Path, side: &mut Side) -> Result<(), Failure> {
+    fn add(&self, path: &Path, session: &Session, side: &mut Side) -> Result<(), Failure> {
         if let Some(run) = saved(path)? {
             side.runs.push(run);
             return Ok(());
         }
         let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
         let profile = reading::read(&reading)?;
-        let judged = self.session.judge(&profile)?;
+        let judged = session.judge(&profile)?;
         let mut run = judged.run(self.warmup);
         if path.is_dir() {
             run.label = path.display().to_string();
@@ -127,7 +142,7 @@ impl Sides<'_> {
                 let store = Store::open(path)?;
                 newest(&store, (current, filter), max_age_days, &mut baseline)?;
             } else {
-                let side = self.runs(std::slice::from_ref(path))?;
+                let side = self.judged(std::slice::from_ref(path), &self.of_baseline)?;
                 baseline.runs.extend(side.runs);
                 baseline.note(side.notes);
             }

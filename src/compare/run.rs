@@ -452,7 +452,10 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
     let device = |used: &crate::analysis::DeviceUse| RunDevice {
         name: used.name().to_owned(),
         known: used.device.is_some(),
-        dram_bytes_per_s: used.device.as_ref().and_then(|device| device.need_bandwidth().ok()),
+        dram_bytes_per_s: match &used.device {
+            Some(device) => device.need_bandwidth().ok(),
+            None => used.observed.dram.map(|peak| peak.value),
+        },
     };
     analysis.devices.iter().map(device).collect()
 }

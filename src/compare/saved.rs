@@ -53,6 +53,7 @@ struct Input {
 #[derive(Deserialize)]
 struct Device {
     name: String,
+    unknown: Option<serde::de::IgnoredAny>,
     ceilings: Ceilings,
 }
 
@@ -233,9 +234,10 @@ fn run_file(input: Input) -> RunFile {
 }
 
 fn run_device(device: Device) -> RunDevice {
-    let Device { name, ceilings } = device;
-    // What the catalogue does not know has no roofs in the report.
-    let known = ceilings.dram_bytes_per_s.is_some() || !ceilings.peaks.is_empty();
+    let Device { name, unknown, ceilings } = device;
+    // Older reports only say it by the lack of roofs.
+    let known =
+        unknown.is_none() && (ceilings.dram_bytes_per_s.is_some() || !ceilings.peaks.is_empty());
     RunDevice { name, known, dram_bytes_per_s: ceilings.dram_bytes_per_s }
 }
 

@@ -361,6 +361,13 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Notes the size of L2 that follows from figures of this file, where it does not state it.
+    pub fn computed_l2(&mut self, bytes: u64) {
+        for id in &self.hints {
+            self.profile.devices[usize::from(id.0)].l2_bytes.get_or_insert(bytes);
+        }
+    }
+
     /// Appends a launch and returns its row.
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
         // `add_part` has seen to it that this fits.

@@ -115,7 +115,7 @@ pub struct DeviceHint {
     pub max_memory_clock: Option<Hertz>,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: Option<u32>,
-    /// Size of the L2 cache, in bytes.
+    /// Size of the L2 cache, in bytes; stated, or from what a launch sets aside of it.
     pub l2_bytes: Option<u64>,
     /// A memory clock observed while a kernel ran; narrows the candidates where no name is given.
     pub observed_memory_clock: Option<Hertz>,

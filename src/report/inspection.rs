@@ -7,7 +7,7 @@ use super::document::{Block, Cell, Column, Document, Fact, Figure, Form, Table};
 use super::view::{Style, count, printable};
 use super::{Reported, pretty};
 use crate::analysis::{self, Need};
-use crate::catalog::{Catalog, Device};
+use crate::catalog::{Catalog, Device, Observed};
 use crate::model::{Profile, Quantity, Skip, Source};
 
 /// What an export is, what is in it, and the command that would supply what is missing.
@@ -256,10 +256,10 @@ fn mended(source: &Source) -> Vec<String> {
 
 fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
     let mut devices: Vec<Named> = Vec::new();
-    for hint in &profile.devices {
-        let named = match catalog.identify(hint) {
+    for (hint, observed) in profile.devices.iter().zip(Observed::of(profile)) {
+        let named = match catalog.identify(hint, &observed) {
             Ok(found) => Named {
-                notes: found.device.disagreements(hint),
+                notes: catalog.disagreements(&found.device, hint, &observed),
                 name: Some(found.device.name),
                 how: found.how,
             },

@@ -99,7 +99,6 @@ fn exit_codes_are_as_documented() {
         (vec!["demo", "--devices", "no-such.toml"], 2, "device file"),
         (vec![demo(), "--map", "no-such.toml"], 2, "cannot read the mapping"),
         (vec!["rules", "low-ocupancy"], 2, "did you mean"),
-        (vec!["fixtures/ncu_long/v100-nersc-cycles-over-rate.csv"], 2, "--device"),
         (vec!["no-such-file.csv"], 3, "cannot read"),
         (vec!["no-such-*.csv"], 3, "no file fits"),
         (vec!["docs/schema"], 3, "holds no export"),

@@ -13,6 +13,7 @@ mod circles;
 mod cli;
 mod columns;
 mod custom_rules;
+mod devices;
 mod gate;
 mod golden;
 mod history;

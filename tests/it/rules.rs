@@ -25,7 +25,10 @@ pub(crate) fn findings(path: &Path, device: Option<String>) -> Result<Findings, 
 pub(crate) fn judged(path: &Path, device: Option<String>) -> Result<(Analysis, Findings), String> {
     let inputs = [Input::Named(path.to_owned())];
     let profile = ingest::read(&inputs, &reading(path)).map_err(|_| "not read")?;
-    let judged = Session::default().judge(&profile).or_else(|_| {
+    let own = Session::default().judge(&profile);
+    let is_known =
+        |judged: &Judged<'_>| judged.analysis.devices.iter().all(|used| used.unknown.is_none());
+    let judged = own.as_ref().is_ok_and(is_known).then_some(own).unwrap_or_else(|| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let known = DEVICES.iter().find(|(start, _)| name.starts_with(start));
         let device = device.or_else(|| known.map(|(_, device)| (*device).to_owned()));

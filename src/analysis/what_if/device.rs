@@ -3,10 +3,10 @@
 use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
 use crate::analysis::{Analysis, CeilingSet, law};
-use crate::catalog::{CatalogError, Device};
+use crate::catalog::{CatalogError, Device, Observed};
 use crate::model::{DeviceHint, Engine, OriginKind, Pipe};
 use crate::roofline;
-use crate::units::{BytesPerSecond, Seconds};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
 /// Launches run on a device they did not run on.
 pub(super) struct Elsewhere<'d> {
@@ -17,7 +17,7 @@ pub(super) struct Elsewhere<'d> {
 
 impl<'d> Elsewhere<'d> {
     pub(super) fn new(device: &'d Device, set: CeilingSet) -> Result<Self, CatalogError> {
-        let roofs = Roofs::new(Some(device), &DeviceHint::default());
+        let roofs = Roofs::new(Some(device), &DeviceHint::default(), &Observed::default());
         let bandwidth = match roofs.quoted_dram(quoted(set)) {
             Some(bandwidth) => bandwidth,
             None => device.need_bandwidth()?,
@@ -33,6 +33,7 @@ impl Law for Elsewhere<'_> {
             set: quoted(scene.set),
             name: &self.device.name,
             device: Some(self.device),
+            as_it_ran: scene.set != CeilingSet::Spec,
         };
         there.sides(self.bandwidth, scene)
     }
@@ -49,6 +50,7 @@ impl Law for Rated {
             set: quoted(scene.set),
             name: ran.name(),
             device: ran.device.as_ref(),
+            as_it_ran: false,
         };
         let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
             return Err(format!("the catalogue has no memory bandwidth of {}", ran.name()));
@@ -63,11 +65,22 @@ struct There<'a> {
     set: CeilingSet,
     name: &'a str,
     device: Option<&'a Device>,
+    /// Whether its clocks are the same share of the rated ones as those of the launch: roofs at a measured
+    /// clock are not held against roofs at a rated one.
+    as_it_ran: bool,
 }
 
 impl There<'_> {
+    /// The roof of a pipe.
+    fn peak(&self, pipe: Pipe, scene: &Scene<'_>) -> Option<FlopsPerSecond> {
+        let share = scene.ran.roofs.clock_share(scene.launch, pipe).filter(|_| self.as_it_ran);
+        Some(self.roofs.quoted_peak(pipe, self.set)? * share.unwrap_or(1.0))
+    }
+
     fn sides(&self, bandwidth: BytesPerSecond, scene: &Scene<'_>) -> Result<Sides, String> {
         let (judged, ran) = (scene.judged, scene.ran);
+        let share = if self.as_it_ran { ran.roofs.dram_scale(scene.launch) } else { 1.0 };
+        let bandwidth = bandwidth * share;
         let memory = match (judged.bytes, judged.memory) {
             (Some(bytes), _) => roofline::memory_time(bytes, bandwidth),
             // Known as a share of the bandwidth only: the same bytes at another bandwidth.
@@ -82,7 +95,7 @@ impl There<'_> {
         };
         let mut times: Vec<(usize, Seconds)> = Vec::new();
         for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
-            let peak = |pipe| self.roofs.quoted_peak(pipe, self.set);
+            let peak = |pipe| self.peak(pipe, scene);
             let time = law::work_time(work.pipe, work.operations, peak);
             let time = time.ok_or_else(|| self.lacks(work.pipe))?;
             times.push((self.roofs.group(work.pipe), time.value));
@@ -112,7 +125,7 @@ impl There<'_> {
         const ALIKE: f64 = 1.02;
         let ratio = |pipe: Pipe| -> Option<Result<f64, String>> {
             let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set)?;
-            let there = self.roofs.quoted_peak(pipe, self.set);
+            let there = self.peak(pipe, scene);
             Some(there.map(|there| here.value / there).ok_or_else(|| self.lacks(pipe)))
         };
         if let Some(precision) = scene.kernel.class.precision() {

@@ -363,7 +363,7 @@ impl Table {
     fn flush(&mut self, reading: &mut Reading<'_>) {
         let Some(mut current) = self.current.take() else { return };
         self.metrics.restart();
-        let sms = self.row.raw.get(Raw::SmCount).map(|count| count as u32).or(self.sms);
+        let sms = self.row.raw.get(Raw::SmCount).map(|count| count.round() as u32).or(self.sms);
         let preamble = &self.preamble;
         let counted = sms.unwrap_or_default().to_le_bytes();
         let cells = [current.ordinal.as_slice(), current.capability.as_slice()];

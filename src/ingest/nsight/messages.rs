@@ -45,7 +45,7 @@ impl Preamble {
             self.clue(clue);
         } else if let Some(message) = line.strip_prefix("==ERROR== ") {
             self.clue(format!("profiler error: {message}"));
-        } else if !line.starts_with("==")
+        } else if !is_of_profiler(line)
             && let Some(name) = device_name(line)
             && self.device.as_deref() != Some(name)
         {
@@ -75,6 +75,17 @@ impl Preamble {
     }
 }
 
+/// Whether a line tells what the profiler does; what it says of a device is not that.
+fn is_of_profiler(line: &str) -> bool {
+    let told = line.strip_prefix("==PROF== ");
+    let routine =
+        ["Connected", "Disconnected", "Profiling", "Target process", "Creating", "Report"];
+    match told {
+        Some(told) => routine.iter().any(|start| told.starts_with(start)),
+        None => line.starts_with("=="),
+    }
+}
+
 /// A product name such as `NVIDIA GeForce RTX 5070` in a line of program output.
 fn device_name(line: &str) -> Option<&str> {
     let start = [
@@ -83,8 +94,12 @@ fn device_name(line: &str) -> Option<&str> {
         "NVIDIA A",
         "NVIDIA H",
         "NVIDIA B",
+        "NVIDIA G",
         "NVIDIA L",
         "NVIDIA T",
+        "NVIDIA Quadro ",
+        "GeForce ",
+        "Quadro ",
         "Tesla ",
     ]
     .iter()
@@ -93,6 +108,8 @@ fn device_name(line: &str) -> Option<&str> {
     let name = &line[start..];
     let end = name.find(['(', ',', ';', '|', '[', '\t', ':', '"', '\'']).unwrap_or(name.len());
     let name = name[..end].trim();
+    // The table of nvidia-smi goes on in the same line.
+    let name = name.split("  ").next().unwrap_or(name);
     // A product has a number in its name; prose does not.
     (name.len() <= 64 && name.bytes().any(|byte| byte.is_ascii_digit())).then_some(name)
 }

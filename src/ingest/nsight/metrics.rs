@@ -68,6 +68,7 @@ raws! {
     LtsXbarPeak, Count, ["lts__lts2xbar_cycles_active.sum.peak_sustained"];
     LtsMissSectors, Count, ["lts__t_sectors_lookup_miss.sum"];
     L1Bytes, Bytes, ["l1tex__t_bytes.sum"];
+    L2Persisting, Bytes, ["launch__persisting_l2_cache_size"];
     L1BytesPeak, BytesPerCycle, ["l1tex__t_bytes.sum.peak_sustained"];
     L1Writeback, Count, ["l1tex__lsu_writeback_active_mem_lgds.sum", "l1tex__lsu_writeback_active_mem_lg.sum", "l1tex__lsu_writeback_active.sum"];
     L1WritebackPeak, Count, ["l1tex__lsu_writeback_active_mem_lgds.sum.peak_sustained", "l1tex__lsu_writeback_active_mem_lg.sum.peak_sustained", "l1tex__lsu_writeback_active.sum.peak_sustained"];
@@ -392,6 +393,7 @@ impl Catalog {
             ("L1/TEX Cache Throughput" | "SOL L1/TEX Cache", true) => Raw::L1Pct,
             ("Memory Throughput", false) => Raw::DramRateDetails,
             ("L2 Hit Rate", _) => Raw::L2Hit,
+            ("L2 Persisting Size", _) => Raw::L2Persisting,
             ("L1/TEX Hit Rate", _) => Raw::L1Hit,
             ("L2 Compression Success Rate", true) => Raw::CompressedDetails,
             ("L2 Compression Input Sectors", _) => Raw::CompressionInputDetails,

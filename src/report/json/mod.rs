@@ -99,6 +99,8 @@ struct DeviceDocument<'a> {
     name: &'a str,
     /// How the device was found.
     source: &'a str,
+    /// Why the device is not known; `null` if it is.
+    unknown: Option<UnknownDocument<'a>>,
     compute_capability: Option<&'a str>,
     multiprocessors: Option<u32>,
     ceilings: CeilingsDocument,
@@ -107,14 +109,27 @@ struct DeviceDocument<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
+struct UnknownDocument<'a> {
+    /// What the export says, and why that is not enough.
+    reason: &'a str,
+    /// The next step, with the option that settles it.
+    help: &'a str,
+    /// Devices that fit, the likeliest first.
+    candidates: &'a [String],
+}
+
+#[derive(Serialize, JsonSchema)]
 struct CeilingsDocument {
     /// `spec`, `measured-clock` or `achievable`.
     set: &'static str,
-    /// Datasheet bandwidth of device memory.
+    /// Datasheet bandwidth of device memory; where the device is not known, what follows from the export.
     dram_bytes_per_s: Option<f64>,
     /// Where that figure comes from.
     dram_source: Option<String>,
+    /// Theoretical bandwidth of L2.
     l2_bytes_per_s: Option<f64>,
+    /// Where that figure comes from.
+    l2_source: Option<String>,
     /// Datasheet peaks.
     peaks: Vec<PeakDocument>,
 }
@@ -394,21 +409,29 @@ fn device<'a>(one: &'a DeviceUse, report: &Report<'_>) -> DeviceDocument<'a> {
             })
         })
         .collect();
-    let dram = known.and_then(|device| device.memory.bandwidth.as_ref());
+    let listed = known.and_then(|device| device.memory.bandwidth.as_ref());
+    let derived = one.observed.dram.filter(|_| known.is_none());
+    let derived = derived.map(|peak| (peak.value.get(), peak.how.to_owned()));
+    let dram = listed.map(|figure| (figure.value.get(), figure.source.clone())).or(derived);
+    let l2 = known.and_then(|device| device.l2_bandwidth.as_ref());
     DeviceDocument {
         name: one.name(),
         source: &one.how,
+        unknown: one.unknown.as_ref().map(|unknown| UnknownDocument {
+            reason: &unknown.reason,
+            help: &unknown.help,
+            candidates: &unknown.candidates,
+        }),
         compute_capability: known
             .and_then(|device| device.compute_capability.as_deref())
             .or(one.hint.compute_capability.as_deref()),
         multiprocessors: known.and_then(|device| device.sms).or(one.hint.sms),
         ceilings: CeilingsDocument {
             set: report.analysis.ceilings.label(),
-            dram_bytes_per_s: dram.map(|figure| figure.value.get()),
-            dram_source: dram.map(|figure| figure.source.clone()),
-            l2_bytes_per_s: known
-                .and_then(|device| device.l2_bandwidth.as_ref())
-                .map(|figure| figure.value.get()),
+            dram_bytes_per_s: dram.as_ref().map(|(rate, _)| *rate),
+            dram_source: dram.map(|(_, source)| source),
+            l2_bytes_per_s: l2.map(|figure| figure.value.get()),
+            l2_source: l2.map(|figure| figure.source.clone()),
             peaks,
         },
         notes: &one.notes,

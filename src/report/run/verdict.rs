@@ -10,7 +10,8 @@ use crate::units::Seconds;
 /// The verdict, a label and a sentence each.
 pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
     let analysis = report.analysis;
-    let mut lines = vec![("GPU time", gpu_time(report))];
+    let mut lines = unknown_devices(report);
+    lines.push(("GPU time", gpu_time(report)));
     let sentences = [
         ("Modelled", modelled(report)),
         ("Distance", distance(report)),
@@ -34,6 +35,25 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
         lines.push(("Check", printable(note)));
     }
     lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
+}
+
+/// What is missing where a device is not known, and what supplies it.
+fn unknown_devices(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let unknown = report.analysis.devices.iter().filter_map(|used| {
+        let unknown = used.unknown.as_ref()?;
+        let mut text = format!("not known: {}; {}", unknown.reason, unknown.help);
+        if let Some(peak) = used.observed.dram {
+            let rate = si(peak.value.get(), "B/s");
+            text.push_str(&format!(
+                "; until then its only roof is {rate} of memory ({})",
+                peak.how
+            ));
+        }
+        Some(("Device", printable(&text)))
+    });
+    let mut lines: Vec<_> = unknown.collect();
+    lines.dedup();
+    lines
 }
 
 fn time(time: Seconds) -> String {
