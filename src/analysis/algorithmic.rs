@@ -1,13 +1,15 @@
 //! What the algorithm needs beside what was counted: closed forms for kernels whose shapes are known.
 //!
 //! Shapes come from the user's `[[closed-form]]` entries, from an operator column that holds a closed
-//! form (`gemm m=4096 n=4096 k=1024`), or from the parameters of `PyProf`'s matrix products.
+//! form (`gemm m=4096 n=4096 k=1024`), from the parameters of `PyProf`'s products and convolutions,
+//! or from the sizes that `PyTorch`'s NVTX ranges tell of a product.
 
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 
 use super::{Algorithmic, DeviceUse, Kernel};
-use crate::model::{Dim3, Engine, OriginKind};
+use crate::model::{DataType, Dim3, Engine, OriginKind};
 use crate::predict::{Arguments, Options, PredictError, form, predict};
+use crate::taxonomy::Kind;
 use crate::units::{Bytes, Flops, Seconds};
 
 /// A closed form that the user says describes kernels, such as
@@ -249,14 +251,23 @@ impl<'a> Describer<'a> {
     }
 }
 
-/// A closed form in the operator column, or `PyProf`'s parameters of a matrix product.
+/// A closed form in the operator column, or the sizes of a product or convolution.
 fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
     // Of a path of ranges the innermost says what is computed.
     let operator = kernel.operator.as_deref()?.rsplit('/').next()?;
     let (name, rest) = operator.split_once(' ')?;
     if kernel.provenance == Some(OriginKind::Algorithmic) {
         // Helper kernels, such as those that add up a split product, carry the same parameters.
-        return if kernel.class.is_product() { pyprof_product(rest) } else { None };
+        if !kernel.class.is_product() {
+            return None;
+        }
+        return pyprof_product(rest).or_else(|| pyprof_convolution(rest, kernel.class.kind?));
+    }
+    if let Some((_, sizes)) = rest.split_once("sizes = [")
+        && kernel.class.is_product()
+    {
+        let formats = kernel.class.formats;
+        return recorded_product(name, sizes, formats.stored.or(formats.a)?);
     }
     let is_call = rest.split_whitespace().all(|word| word.contains('=') && !word.contains(','));
     if !is_call || rest.trim().is_empty() || form(name).is_err() {
@@ -265,18 +276,82 @@ fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
     Some(parse(operator).map_err(ClosedFormError::from))
 }
 
+/// The number of a key among `PyProf`'s parameters: `N=24x128` is 3072.
+fn pyprof_size(text: &str, key: &str) -> Option<u64> {
+    let text = text.strip_prefix("bprop ").unwrap_or(text);
+    let value = text.split(',').find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='));
+    value?.split('x').map(|part| part.parse::<u64>().ok()).product::<Option<u64>>()
+}
+
+/// The number format among `PyProf`'s parameters.
+fn pyprof_format(text: &str) -> Option<&str> {
+    text.split(',').map(str::trim).find(|part| ["fp16", "fp32", "fp64"].contains(part))
+}
+
+/// `N=32,C=64,H=56,…,g=1,fp16`, as `PyProf` writes the sizes of a convolution, where the steps,
+/// borders and distances of both dimensions are the same.
+fn pyprof_convolution(text: &str, kind: Kind) -> Option<Result<Arguments, ClosedFormError>> {
+    let form = match kind {
+        Kind::ConvFprop => "conv2d",
+        Kind::ConvDgrad => "conv2d-dgrad",
+        Kind::ConvWgrad => "conv2d-wgrad",
+        _ => return None,
+    };
+    let size = |key: &str| pyprof_size(text, key);
+    let same = |one: &str, other: &str| size(one).filter(|value| size(other) == Some(*value));
+    let (stride, pad, dilation) = (same("U", "V")?, same("ph", "pw")?, same("dh", "dw")?);
+    let keys = ["n", "c", "h", "w", "k", "r", "s"].map(|key| (key, key.to_ascii_uppercase()));
+    let sizes: Option<Vec<String>> =
+        keys.iter().map(|(key, theirs)| Some(format!("{key}={}", size(theirs)?))).collect();
+    let (sizes, groups, format) = (sizes?.join(" "), size("g")?, pyprof_format(text)?);
+    let call = format!(
+        "{form} {sizes} stride={stride} pad={pad} dilation={dilation} groups={groups} dtype={format}"
+    );
+    Some(parse(&call).map_err(ClosedFormError::from))
+}
+
+/// `[8, 4], [4, 16]]`, the sizes of `aten::mm`, as `PyTorch`'s `emit_nvtx` records them.
+fn recorded_product(
+    name: &str,
+    sizes: &str,
+    format: DataType,
+) -> Option<Result<Arguments, ClosedFormError>> {
+    let (sizes, _) = sizes.split_once("]]")?;
+    let shape = |text: &str| {
+        let numbers = text.trim_matches(['[', ',', ' ']).split(',');
+        numbers.map(|number| number.trim().parse::<u64>().ok()).collect::<Option<Vec<_>>>()
+    };
+    // A scalar has no sizes, and takes no part.
+    let shapes: Vec<Vec<u64>> =
+        sizes.split(']').map(|text| shape(text).unwrap_or_default()).collect();
+    let at = |index: usize| shapes.get(index).map(Vec::as_slice);
+    let (batch, [m, k], [depth, n]) = match (name.trim_end_matches(',').rsplit(':').next()?, at(0)?)
+    {
+        ("mm" | "matmul", &[m, k]) => (1, [m, k], at(1)?.try_into().ok()?),
+        ("addmm", _) => (1, at(1)?.try_into().ok()?, at(2)?.try_into().ok()?),
+        ("bmm" | "matmul", &[batch, m, k]) => match *at(1)? {
+            [other, depth, n] if other == batch => (batch, [m, k], [depth, n]),
+            _ => return None,
+        },
+        ("linear", [rows @ .., k]) => match *at(1)? {
+            [n, depth] => (1, [rows.iter().product(), *k], [depth, n]),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    if k != depth {
+        return None;
+    }
+    let call = format!("gemm m={m} n={n} k={k} batch={batch} dtype={}", format.name());
+    Some(parse(&call).map_err(ClosedFormError::from))
+}
+
 /// `M=3072,N=24x128,K=768,fp16`, as `PyProf` writes the sizes of a matrix product.
 fn pyprof_product(text: &str) -> Option<Result<Arguments, ClosedFormError>> {
-    let text = text.strip_prefix("bprop ").unwrap_or(text);
-    let size = |key: &str| {
-        let value =
-            text.split(',').find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='));
-        value?.split('x').map(|part| part.parse::<u64>().ok()).product::<Option<u64>>()
-    };
+    let size = |key| pyprof_size(text, key);
     let (m, n, k) = (size("M")?, size("N")?, size("K")?);
     let batch = size("B").unwrap_or(1);
-    let format =
-        text.split(',').map(str::trim).find(|part| ["fp16", "fp32", "fp64"].contains(part))?;
+    let format = pyprof_format(text)?;
     let call = format!("gemm m={m} n={n} k={k} batch={batch} dtype={format}");
     Some(parse(&call).map_err(ClosedFormError::from))
 }
@@ -348,6 +423,44 @@ mod tests {
         );
         assert_eq!(sizes("a.b*", "a.b<float>").map(|sizes| sizes.len()), Some(0));
         assert_eq!(sizes("a.b", "axb"), None);
+    }
+
+    fn call(found: Option<Result<Arguments, ClosedFormError>>) -> Option<String> {
+        let arguments = found?.unwrap();
+        Some(format!("{} {}", arguments.form().name, arguments.text()))
+    }
+
+    #[test]
+    fn sizes_of_recorders_are_closed_forms() {
+        let of = |name, sizes| call(recorded_product(name, sizes, DataType::Bf16));
+        let gemm =
+            |m, n, k, batch| Some(format!("gemm m={m} n={n} k={k} batch={batch} dtype=bf16"));
+        assert_eq!(of("aten::mm,", "[8, 4], [4, 16]]"), gemm(8, 16, 4, 1));
+        assert_eq!(of("aten::addmm,", "[16], [8, 4], [4, 16], [], []]"), gemm(8, 16, 4, 1));
+        assert_eq!(of("aten::bmm,", "[2, 8, 4], [2, 4, 16]]"), gemm(8, 16, 4, 2));
+        assert_eq!(of("aten::linear,", "[2, 3, 4], [16, 4], [16]]"), gemm(6, 16, 4, 1));
+        for (name, sizes) in [
+            ("aten::mm,", "[8, 4], [5, 16]]"),
+            ("aten::mm,", "[8, 4]]"),
+            ("aten::mm,", "[8, 4], [4, 16"),
+            ("aten::bmm,", "[2, 8, 4], [3, 4, 16]]"),
+            ("aten::add,", "[8, 4], [8, 4]]"),
+        ] {
+            assert_eq!(of(name, sizes), None, "{name} {sizes}");
+        }
+        let convolution = |u, kind| {
+            let text = format!(
+                "bprop N=32,C=64,H=56,W=56,K=128,P=28,Q=28,R=3,S=3,ph=1,pw=1,U=2,V={u},\
+                 dh=1,dw=1,g=1,fp16"
+            );
+            call(pyprof_convolution(&text, kind))
+        };
+        let sizes =
+            "n=32 c=64 h=56 w=56 k=128 r=3 s=3 stride=2 pad=1 dilation=1 groups=1 dtype=fp16";
+        assert_eq!(convolution(2, Kind::ConvDgrad), Some(format!("conv2d-dgrad {sizes}")));
+        assert_eq!(convolution(2, Kind::ConvWgrad), Some(format!("conv2d-wgrad {sizes}")));
+        assert_eq!(convolution(1, Kind::ConvDgrad), None);
+        assert_eq!(convolution(2, Kind::Gemm), None);
     }
 
     #[test]

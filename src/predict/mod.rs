@@ -27,6 +27,7 @@ mod judge;
 mod links;
 mod model_file;
 mod number;
+pub mod operator;
 mod options;
 mod parameter;
 mod pipes;

@@ -5,9 +5,10 @@
 
 use super::kernel::Pass;
 use super::params::{Params, Tensor};
+use crate::predict::operator::Need;
 
 /// Where a count comes from, in words for the report, and how far it can be off.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Basis {
     /// The column or formula.
     pub(super) formula: &'static str,
@@ -35,13 +36,13 @@ pub(super) struct Count {
     /// Operations or bytes.
     pub(super) value: f64,
     /// How it came about.
-    pub(super) basis: &'static Basis,
+    pub(super) basis: Basis,
 }
 
 impl Count {
     /// A count; `None` if it is not a number.
-    pub(super) fn new(value: f64, basis: &'static Basis) -> Option<Self> {
-        value.is_finite().then_some(Self { value, basis })
+    pub(super) fn new(value: f64, basis: &Basis) -> Option<Self> {
+        value.is_finite().then_some(Self { value, basis: *basis })
     }
 }
 
@@ -66,6 +67,18 @@ impl Work {
             Self { flops: Count::new(flops, flops_basis), bytes: Count::new(bytes, bytes_basis) }
         } else {
             Self::default()
+        }
+    }
+}
+
+impl Work {
+    /// What the sizes of the operator tell of a kernel.
+    pub(super) fn needed(need: &Need) -> Self {
+        let (low, high) = need.operations_within;
+        let operations = Basis::within(need.formula, low, high);
+        Self {
+            flops: need.operations.and_then(|count| Count::new(count, &operations)),
+            bytes: Count::new(need.bytes, &Basis::within(need.formula, 1.0, need.high)),
         }
     }
 }

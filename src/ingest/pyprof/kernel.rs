@@ -4,7 +4,8 @@
 //! parts from 2020, says 0 for every CUTLASS kernel and 1 for matrix kernels on CUDA cores.
 
 use super::params::Dtype;
-use crate::model::{KernelName, Pipe, Precision};
+use crate::model::{DataType, KernelName, Pipe, Precision};
+use crate::predict::operator::Part;
 
 /// The `TC` column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(super) enum Pass {
 }
 
 /// A kernel, judged by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one name")]
 pub(super) struct Kernel {
     engine: Engine,
@@ -62,6 +63,10 @@ pub(super) struct Kernel {
     pub(super) elementwise: bool,
     /// The pass of a batch normalisation it does.
     pub(super) pass: Option<Pass>,
+    /// The part of its operator it does.
+    pub(super) part: Part,
+    /// How its tensors are stored, of the formats that convolutions are built for.
+    pub(super) stored: Option<DataType>,
 }
 
 /// Work around a convolution: layouts, offsets, transforms, partial sums. `PyProf` prints 0 for these.
@@ -168,6 +173,13 @@ impl Kernel {
             all_groups: has("grouped_direct") || has("epthwise"),
             elementwise: has("elementwise") || has("Pointwise"),
             pass: pass(&head),
+            part: Part::of(&head),
+            stored: match operand {
+                Some(Precision::Fp16) => Some(DataType::Fp16),
+                // `scudnn` on FP16 tensors is called `fp16_scudnn_fp16`.
+                None if has("scudnn") => Some(DataType::Fp32),
+                _ => None,
+            },
         }
     }
 

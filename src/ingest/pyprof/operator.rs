@@ -12,6 +12,8 @@ use super::forms::{
 };
 use super::kernel::Kernel;
 use super::params::{Dtype, Params, Tensor};
+use crate::model::Shape;
+use crate::predict::operator as sizes;
 
 /// How the work of an operator is shared among its kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +51,8 @@ pub(super) struct Operator {
     pub(super) printed_bytes: &'static Basis,
     /// Type of the operands.
     pub(super) dtype: Option<Dtype>,
+    /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for.
+    sizes: Option<sizes::Operator>,
 }
 
 impl Operator {
@@ -67,11 +71,34 @@ impl Operator {
             ),
             printed_bytes: kind.printed_bytes(backward, params.is_some()),
             dtype: params.and_then(Params::dtype),
+            sizes: params.and_then(|params| sized(op, kind, backward, params)),
         };
         if let Some(params) = params {
             operator.refine(kind, backward, params);
         }
         operator
+    }
+
+    /// The operator with what is whole of parameters that were cut: only named sizes can be trusted.
+    pub(super) fn of_cut(op: &str, module: &str, backward: bool, params: &Params) -> Self {
+        let kind = Kind::of(op, module);
+        let sizes = (kind == Kind::Convolution).then(|| sized(op, kind, backward, params));
+        Self { sizes: sizes.flatten(), ..Self::of(op, module, backward, None) }
+    }
+
+    /// What sizes tell of this kernel, for which `PyProf` has no count and no formula.
+    pub(super) fn need(&self, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
+        let part = if kernel.convolves { sizes::Part::Convolution } else { kernel.part };
+        let sizes = self.sizes.as_ref()?;
+        match (&sizes.operands, kernel.stored) {
+            // Parameters that were cut have lost the type, which some kernels name.
+            (sizes::Operands::Convolution(known), Some(_)) if known.data_type.is_none() => {
+                let known = sizes::Convolved { data_type: kernel.stored, ..*known };
+                let operands = sizes::Operands::Convolution(known);
+                sizes::Operator { operands, ..sizes.clone() }.need(part, shape)
+            }
+            _ => sizes.need(part, shape),
+        }
     }
 
     /// What depends on the operands beyond the amount of work.
@@ -145,6 +172,31 @@ impl Operator {
     pub(super) fn is_faulty(&self, bytes: f64) -> bool {
         self.faulty.contains(&bytes)
     }
+}
+
+/// The operator with its sizes, as any recorder of shapes tells it.
+fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes::Operator> {
+    let number = |key| params.number(key).filter(|number| *number >= 1.0);
+    let pair = |one, other| Some((number(one)?, number(other)?));
+    let operands = if kind == Kind::Convolution {
+        sizes::Operands::Convolution(sizes::Convolved {
+            images: number("N")?,
+            inputs: number("C")?,
+            input: pair("H", "W")?,
+            outputs: number("K")?,
+            output: pair("P", "Q")?,
+            filter: pair("R", "S")?,
+            groups: number("g"),
+            data_type: params.dtype().map(Dtype::data_type),
+        })
+    } else {
+        let tensor = |one: &Tensor| {
+            Some(sizes::Tensor { shape: one.shape.clone(), data_type: one.dtype?.data_type() })
+        };
+        let tensors: Option<Vec<_>> = params.tensors.iter().map(tensor).collect();
+        sizes::Operands::Tensors(tensors.filter(|tensors| !tensors.is_empty())?)
+    };
+    Some(sizes::Operator { name: op.trim_matches('_').to_owned(), backward, operands })
 }
 
 static ELEMENTS: Basis =

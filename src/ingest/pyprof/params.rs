@@ -4,6 +4,8 @@
 //! (`M=200,N=(35,20),K=200,fp32,` or `T=[(32,64)],['float16']`), newer ones print tensors as
 //! `[shape]type` joined by `;` (`[64,56]fp32;[]fp32`). Both occur within one file.
 
+use crate::model::DataType;
+
 /// The type of a tensor's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dtype {
@@ -44,6 +46,21 @@ impl Dtype {
             Self::Fp32 | Self::Int32 => 4.0,
             Self::Fp16 | Self::Bf16 | Self::Int16 => 2.0,
             Self::Int8 | Self::Uint8 | Self::Bool => 1.0,
+        }
+    }
+
+    /// The same as the format of an operand.
+    pub(super) const fn data_type(self) -> DataType {
+        match self {
+            Self::Fp64 => DataType::Fp64,
+            Self::Fp32 => DataType::Fp32,
+            Self::Fp16 => DataType::Fp16,
+            Self::Bf16 => DataType::Bf16,
+            Self::Int64 => DataType::Int64,
+            Self::Int32 => DataType::Int32,
+            Self::Int16 => DataType::Int16,
+            Self::Int8 | Self::Uint8 => DataType::Int8,
+            Self::Bool => DataType::Bool,
         }
     }
 
@@ -102,6 +119,11 @@ impl Params {
             params.add(key, value);
         }
         Some(params)
+    }
+
+    /// Reads what is whole of a cell that was cut; its last part may be a beginning.
+    pub(super) fn parse_cut(text: &str) -> Option<Self> {
+        Self::parse(text.rsplit_once(',')?.0)
     }
 
     /// A number: a plain one, or the elements of a shape (`N=(35,20)` is 700).

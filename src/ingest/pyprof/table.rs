@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::columns::{Column, Columns};
 use super::counts::{Printed, judge};
-use super::forms::{Basis, Count};
+use super::forms::{Basis, Count, Work};
 use super::kernel::{Kernel, TensorCores, lane_pipe};
 use super::label::label;
 use super::operator::Operator;
@@ -19,6 +19,7 @@ use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
+use crate::predict::operator::Need;
 
 /// A table being turned into launches.
 pub(super) struct Table {
@@ -26,8 +27,10 @@ pub(super) struct Table {
     numerals: Numerals,
     kernels: Known<(NameId, Kernel)>,
     operators: Known<Named>,
+    /// What sizes tell, by kernel, operator and shape.
+    needs: HashMap<(NameId, usize, Shape), Option<Need>>,
     key: Vec<u8>,
-    origins: Vec<(&'static Basis, OriginId)>,
+    origins: Vec<(Basis, OriginId)>,
     time_origin: OriginId,
     devices: Vec<(Vec<u8>, HintId)>,
     /// Number of values of each column, in header order.
@@ -62,6 +65,7 @@ impl Table {
             numerals,
             kernels: Known::default(),
             operators: Known::default(),
+            needs: HashMap::new(),
             key: Vec::new(),
             origins: Vec::new(),
             time_origin,
@@ -112,8 +116,17 @@ impl Table {
         };
         let named = &self.operators.items[at];
         let operator = &named.operator;
+        let shape = Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block));
         let work = judge(operator, kernel, printed);
-        let pipe = if operator.is_product {
+        let need = (work == Work::default()).then(|| {
+            let known = self.needs.entry((name, at, shape));
+            *known.or_insert_with(|| operator.need(kernel, &shape))
+        });
+        let (work, is_product) = match need.flatten() {
+            Some(need) => (Work::needed(&need), need.is_product),
+            None => (work, operator.is_product),
+        };
+        let pipe = if is_product {
             kernel.product_pipe(operator.dtype, tensor_cores)
         } else {
             lane_pipe(operator.dtype)
@@ -137,7 +150,7 @@ impl Table {
             id: self.integer(reading, row, Column::Idx)?.unwrap_or_else(|| row_number(reading)),
             name: if name == NameId::default() { plain } else { name },
             operator: label,
-            shape: Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block)),
+            shape,
             device: self.device(reading, row),
             stream: self.integer(reading, row, Column::Stream)?,
             count: 1,
@@ -318,11 +331,15 @@ impl Table {
         let at = self.operators.at(&key, || {
             let (op, module, params) = (text(op), text(module), text(params));
             let backward = direction == b"bprop";
-            let read = if cut { None } else { Params::parse(&params) };
+            let read = if cut { Params::parse_cut(&params) } else { Params::parse(&params) };
+            let operator = match &read {
+                Some(read) if cut => Operator::of_cut(&op, &module, backward, read),
+                read => Operator::of(&op, &module, backward, read.as_ref()),
+            };
             tally.params(&op, &params);
             let (label, plain) = label(&op, &module, backward, &params, &text(sub));
             Named {
-                operator: Operator::of(&op, &module, backward, read.as_ref()),
+                operator,
                 label: reading.name(label.as_bytes()),
                 plain: reading.name(plain.as_bytes()),
             }
@@ -345,8 +362,8 @@ impl Table {
         hint
     }
 
-    fn origin(&mut self, reading: &mut Reading<'_>, basis: &'static Basis) -> OriginId {
-        if let Some((_, id)) = self.origins.iter().find(|(known, _)| std::ptr::eq(*known, basis)) {
+    fn origin(&mut self, reading: &mut Reading<'_>, basis: Basis) -> OriginId {
+        if let Some((_, id)) = self.origins.iter().find(|(known, _)| *known == basis) {
             return *id;
         }
         let origin =

@@ -87,7 +87,7 @@ impl Tally {
     fn bytes(&mut self, operator: &Operator, printed: f64, taken: Count, time: Seconds) {
         let mended = &mut self.mended;
         let is_faulty = operator.is_faulty(printed);
-        if taken.basis == operator.printed_bytes {
+        if taken.basis == *operator.printed_bytes {
             if is_faulty || operator.may_be_faulty() {
                 mended.unrepaired += 1;
                 mended.faulty_time += time;
@@ -161,7 +161,7 @@ impl Tally {
         }
         if self.cut_kernels + self.cut_params > 0 {
             clues.push(format!(
-                "-w cut up to {} kernel names and {} Params; cut Params are not used, print with --csv",
+                "-w cut up to {} kernel names and {} Params; of cut Params only the named sizes of convolutions are used, print with --csv",
                 self.cut_kernels, self.cut_params
             ));
         }

@@ -1,0 +1,212 @@
+//! Kernels of operators on tensors: softmax, losses, normalisations, sums, poolings.
+
+use super::part::{LayerNormPass, Part};
+use super::{Launched, Need, Operator, Tensor, between, count};
+
+/// What the kernel has to do that does this part of an operator on these tensors.
+pub(super) fn need(
+    operator: &Operator,
+    tensors: &[Tensor],
+    part: Part,
+    launched: Launched,
+) -> Option<Need> {
+    let first = tensors.first().filter(|one| !one.shape.is_empty())?;
+    match part {
+        Part::Softmax { again } if is_softmax(&operator.name) => softmax(first, again),
+        Part::SoftmaxBackward { again } if is_softmax(&operator.name) => {
+            softmax_gradient(first, again)
+        }
+        Part::NegativeLogLikelihood => likelihood(first),
+        Part::LayerNorm(pass) if operator.name == "layer_norm" => {
+            layer_norm(first, tensors.get(1), pass)
+        }
+        Part::Reduction => reduced(operator, first),
+        Part::Pooling | Part::Unnamed | Part::Elementwise if is_pooling(&operator.name) => {
+            pooled(operator, first, part, launched)
+        }
+        Part::Elementwise if !operator.backward && is_activation(&operator.name) => {
+            let count = count(&operator.name, [("n", first.elements())], first.data_type)?;
+            Some(Need::of("sizes of the activation: each element read and written", &count))
+        }
+        Part::Elementwise => written(tensors, launched),
+        _ => None,
+    }
+}
+
+fn is_softmax(operator: &str) -> bool {
+    matches!(operator, "softmax" | "log_softmax" | "cross_entropy")
+}
+
+/// Activations that `PyProf` has no formula for and there is a closed form of.
+fn is_activation(operator: &str) -> bool {
+    matches!(operator, "gelu" | "silu")
+}
+
+fn is_pooling(operator: &str) -> bool {
+    matches!(operator, "max_pool1d" | "max_pool2d" | "max_pool3d")
+}
+
+/// Half formats may be widened to FP32 before (autocast), which the recorded type does not show.
+fn widened(one: &Tensor) -> f64 {
+    if one.data_type.bits() == 16.0 { 2.0 } else { 1.0 }
+}
+
+/// Rows and columns, of which the last extent is the columns.
+fn rows(one: &Tensor) -> Option<(f64, f64)> {
+    let columns = *one.shape.last()?;
+    Some((one.elements() / columns, columns)).filter(|(rows, _)| rows.is_finite())
+}
+
+fn softmax(x: &Tensor, again: bool) -> Option<Need> {
+    let (rows, columns) = rows(x)?;
+    let count = count("softmax", [("rows", rows), ("columns", columns)], x.data_type)?;
+    // A kernel that keeps no row reads it for its maximum, for its sum and for the result.
+    let (formula, factor) = if again {
+        ("sizes of the softmax: input read one to three times, result written", 2.0)
+    } else {
+        ("sizes of the softmax: input read, result written", 1.0)
+    };
+    Some(Need::of(formula, &count).at_most(factor * widened(x)))
+}
+
+fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
+    let (rows, columns) = rows(y)?;
+    let count = count("softmax-backward", [("rows", rows), ("columns", columns)], y.data_type)?;
+    // The gradient of the result is read for the sum, and again for the gradient of the input.
+    let (formula, factor) = if again {
+        (
+            "sizes of the softmax: result read, its gradient once or twice, gradient written",
+            4.0 / 3.0,
+        )
+    } else {
+        ("sizes of the softmax: result and its gradient read, gradient written", 1.0)
+    };
+    Some(Need::of(formula, &count).at_most(factor * widened(y)))
+}
+
+/// One logarithm of each row, where an int64 label says.
+fn likelihood(x: &Tensor) -> Option<Need> {
+    let [rows, _] = x.shape.as_slice() else { return None };
+    let formula = "sizes of the loss: a label and one number of each row";
+    Some(Need::exact(formula, *rows, rows * (8.0 + x.data_type.bytes())).at_most(widened(x)))
+}
+
+/// One pass of a layer normalisation; mean and deviation of a row are FP32.
+fn layer_norm(x: &Tensor, weight: Option<&Tensor>, pass: LayerNormPass) -> Option<Need> {
+    let columns = match weight {
+        Some(weight) => weight.elements(),
+        None => *x.shape.last()?,
+    };
+    let (n, e) = (x.elements(), x.data_type.bytes());
+    let rows = n / columns;
+    if rows.fract() != 0.0 {
+        return None;
+    }
+    let sizes = [("rows", rows), ("columns", columns)];
+    let statistics = 8.0 * rows;
+    let weights = e * columns * f64::from(weight.is_some());
+    let need = match pass {
+        LayerNormPass::Whole => {
+            let formula = "sizes of the layer normalisation: all of it, statistics kept";
+            let mut need = Need::of(formula, &count("layernorm", sizes, x.data_type)?);
+            need.bytes += statistics;
+            need
+        }
+        LayerNormPass::Statistics => Need::exact(
+            "sizes of the layer normalisation: input read, statistics written",
+            4.0 * n,
+            e * n + statistics,
+        ),
+        LayerNormPass::Apply => Need::exact(
+            "sizes of the layer normalisation: input and weights read, result written",
+            4.0 * n,
+            2.0 * e * n + statistics + 2.0 * weights,
+        ),
+        LayerNormPass::BackwardSums => Need::exact(
+            "sizes of the layer normalisation: input and gradient read, sums of rows written",
+            4.0 * n,
+            2.0 * e * n + weights + statistics,
+        ),
+        LayerNormPass::BackwardFactors => Need::exact(
+            "sizes of the layer normalisation: four numbers of a row read, two written",
+            6.0 * rows,
+            3.0 * statistics,
+        ),
+        LayerNormPass::BackwardApply => Need::exact(
+            "sizes of the layer normalisation: input and gradient read, gradient written",
+            6.0 * n,
+            3.0 * e * n + weights + statistics,
+        ),
+        LayerNormPass::BackwardInput => Need::exact(
+            "sizes of the layer normalisation: gradient of the input, sums and all",
+            10.0 * n,
+            3.0 * e * n + weights + statistics,
+        ),
+        LayerNormPass::BackwardWeights => Need::exact(
+            "sizes of the layer normalisation: input and gradient read, dweight and dbias written",
+            4.0 * n,
+            2.0 * e * n + statistics + 2.0 * weights,
+        ),
+    };
+    Some(need.at_most(widened(x)))
+}
+
+/// A tensor read and reduced.
+fn reduced(operator: &Operator, x: &Tensor) -> Option<Need> {
+    let n = x.elements();
+    match operator.name.as_str() {
+        "norm" => {
+            let count = count("nrm2", [("n", n)], x.data_type)?;
+            Some(Need::of("sizes of the norm: each element squared, added and read once", &count))
+        }
+        "sum" | "mean" => {
+            let count = count("sum", [("n", n)], x.data_type)?;
+            Some(Need::of("sizes of the sum: each element added and read once", &count))
+        }
+        // As many results as inputs, at most.
+        "avg_pool1d" | "avg_pool2d" | "adaptive_avg_pool1d" | "adaptive_avg_pool2d"
+            if !operator.backward =>
+        {
+            let formula = "sizes of the pooling: input read, at most as much written";
+            Some(Need::exact(formula, n, x.data_type.bytes() * n).at_most(2.0))
+        }
+        _ => None,
+    }
+}
+
+/// A pooling whose window is not told: at least the tensor on the side of the input.
+fn pooled(operator: &Operator, x: &Tensor, part: Part, launched: Launched) -> Option<Need> {
+    let (n, e) = (x.elements(), x.data_type.bytes());
+    if part == Part::Elementwise {
+        let formula = "sizes of the pooling: gradient of the input cleared";
+        return (operator.backward && launched.covers(n)).then(|| Need::exact(formula, 0.0, e * n));
+    }
+    // An element and its place as int64 for each result. In a grid of one dimension a thread has at
+    // least one.
+    let is_flat = launched.grid.is_some_and(|grid| grid.y == 1 && grid.z == 1)
+        && launched.block.is_some_and(|block| block.y == 1 && block.z == 1);
+    let least = match launched.counts() {
+        Some((blocks, threads)) if is_flat && !operator.backward => {
+            ((blocks - 1.0) * threads).min(n)
+        }
+        _ => 0.0,
+    };
+    let (bytes, factor) = between([e * n + (e + 8.0) * least, e * n + (e + 8.0) * n])?;
+    let formula = "sizes of the pooling: tensor at the input, results as many as threads to inputs";
+    // About a comparison or an addition for each input; windows that overlap make it more.
+    Some(Need::exact(formula, n, bytes).operations_within(0.0, 64.0).at_most(factor))
+}
+
+/// One of the tensors written, the one that the launch is made for.
+fn written(tensors: &[Tensor], launched: Launched) -> Option<Need> {
+    let mut covered = tensors.iter().filter(|one| launched.covers(one.elements()));
+    let one = covered.next()?;
+    let bytes = |one: &Tensor| one.data_type.bytes() * one.elements();
+    if covered.any(|other| bytes(other) != bytes(one)) {
+        return None;
+    }
+    let formula = "sizes of the operator: one tensor written, up to three read";
+    // Nothing or little is done to each element.
+    let need = Need::exact(formula, one.elements(), bytes(one)).operations_within(0.0, 16.0);
+    Some(need.at_most(4.0 * widened(one)))
+}
