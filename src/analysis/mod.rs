@@ -152,7 +152,7 @@ pub struct Totals {
     /// The most their expected time can be, given what was not counted.
     pub expected_high: Seconds,
     /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
-    graded: [Seconds; Confidence::ALL.len()],
+    pub(crate) graded: [Seconds; Confidence::ALL.len()],
     /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
     pub recoverable_low: Seconds,
     /// What better implementations can win realistically, of all kernels that were judged.

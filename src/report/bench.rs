@@ -41,6 +41,8 @@ pub(super) fn run(kernels: &[(&str, State, f64)]) -> Bench {
     analysis.kernels = kernels.iter().enumerate().map(kernel).collect();
     analysis.totals.measured = Seconds::new(total);
     (analysis.totals.modelled, analysis.totals.unmodelled) = (Seconds::new(total), Seconds::ZERO);
+    analysis.totals.graded = [Seconds::new(total), Seconds::ZERO, Seconds::ZERO];
+    analysis.totals.recoverable_unproven = Seconds::ZERO;
     analysis.groups.clear();
     let by_kernel = vec![Vec::new(); kernels.len()];
     let findings = Findings { by_kernel, run: Vec::new(), tally: Vec::new() };

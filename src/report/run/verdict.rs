@@ -198,6 +198,7 @@ fn flagged(report: &Report<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::State;
     use crate::report::bench::{Bench, run};
 
     /// A run of 10 ms; times below are in milliseconds, too.
@@ -255,32 +256,42 @@ mod tests {
 
     /// 2 ms of 10 ms: 10 / 8 as fast.
     #[test]
-    fn what_can_be_won_says_how_many_kernels_it_takes() {
-        let mut bench = bench();
+    fn what_can_be_won_says_how_sure_it_is_and_how_many_kernels_it_takes() {
+        let mut bench = run(&[("a", State::Opportunity, 8.0), ("b", State::Fair, 2.0)]);
         let totals = &mut bench.analysis.totals;
-        totals.recoverable_minor = ms(0.0);
         (totals.recoverable_low, totals.recoverable) = (ms(1.0), ms(2.0));
         totals.recoverable_upper = ms(3.0);
-        for (needed, all, told) in [
-            (1, 1, "all of it in one kernel"),
-            (1, 3, "one kernel brings 80 % of it"),
-            (2, 3, "2 kernels bring 80 % of it"),
-            (3, 3, "it takes all 3 kernels to win 80 % of it"),
+        totals.recoverable_unproven = ms(0.0);
+        let range = "2.00 ms (20.0 %) realistically, 1.00 to 3.00 ms";
+        let rest = "the run gets 1.25 × as fast";
+        for (holds, likely, needed, sure, told) in [
+            (1, 0.0, 1, "", "all of it in one kernel"),
+            (2, 0.5, 1, ", 25.0 % of it likely, not certain", "one kernel brings 80 % of it"),
+            (2, 2.0, 2, ", all of it likely, not certain", "2 kernels bring 80 % of it"),
         ] {
-            let totals = &mut bench.analysis.totals;
-            totals.kernels_for_80_percent = needed;
-            totals.states = [(State::Opportunity, (all, ms(10.0)))].into();
-            let text =
-                "2.00 ms (20.0 %) realistically, 1.00 to 3.00 ms: the run gets 1.25 × as fast";
-            assert_eq!(recoverable(&bench.report()).unwrap(), format!("{text}; {told}"));
+            bench.analysis.totals.kernels_for_80_percent = needed;
+            bench.analysis.totals.recoverable_likely = ms(likely);
+            for (at, kernel) in bench.analysis.kernels.iter_mut().enumerate() {
+                kernel.coverage = (at < holds).then_some(1.0);
+            }
+            let text = recoverable(&bench.report()).unwrap();
+            assert_eq!(text, format!("{range}{sure}: {rest}; {told}"));
         }
         let totals = &mut bench.analysis.totals;
-        totals.states.clear();
-        totals.recoverable_minor = ms(1.0);
+        totals.recoverable = ms(0.0);
+        totals.recoverable_unproven = ms(4.0);
         assert_eq!(
             recoverable(&bench.report()).unwrap(),
-            "nothing worth it: no kernel is flagged; minor kernels hold 1.00 ms together"
+            "nothing worth it; at most 4.00 ms more where nothing shows that it can be won"
         );
+    }
+
+    #[test]
+    fn grades_are_told_where_not_all_is_certain() {
+        let mut bench = bench();
+        bench.analysis.totals.graded = [ms(0.0), ms(8.0), ms(2.0)];
+        let text = "100.0 % of the time (80.0 % likely, 20.0 % possible)";
+        assert_eq!(modelled(&bench.report()).unwrap(), text);
     }
 
     /// The floor is 20 µs or 1 % of the run, and no more than 5 % of a short one.
