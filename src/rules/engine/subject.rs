@@ -117,7 +117,7 @@ impl<'a> Subject<'a> {
     /// [`Missing`] where neither the export nor the catalogue tells.
     pub fn sms(&self) -> Result<u32, Missing> {
         let ran = self.ran();
-        let counted = self.kernel.average(Quantity::SmCount).map(|sms| sms as u32);
+        let counted = self.count(Quantity::SmCount);
         let known = ran.device.as_ref().and_then(|device| device.sms).or(ran.hint.sms);
         counted.or(known).filter(|sms| *sms > 0).ok_or(Missing("launch__sm_count"))
     }
@@ -143,6 +143,12 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> Option<f64> {
         self.kernel.average(quantity)
+    }
+
+    /// A count, which an average over launches that are alike leaves whole but for rounding.
+    #[must_use]
+    pub fn count(&self, quantity: Quantity) -> Option<u32> {
+        self.get(quantity).map(|count| count.round() as u32)
     }
 
     /// A time-weighted average that the rule needs.
@@ -250,7 +256,7 @@ impl<'a> Subject<'a> {
     pub fn resident(&self) -> Result<u32, Missing> {
         let resident = self.need(Quantity::ResidentBlocksPerSm, "launch__occupancy_limit_*")?;
         if resident >= 1.0 {
-            Ok(resident as u32)
+            Ok(resident.round() as u32)
         } else {
             Err(Missing("launch__occupancy_limit_*"))
         }

@@ -1,5 +1,6 @@
 //! Flags kernels that the bandwidth of L2 limits before device memory does.
 
+use super::caches::access;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 
@@ -21,7 +22,9 @@ half the traffic the cautious one.
 
 ## What to try
 Larger tiles in shared memory or registers; clusters of blocks with multicast (compute capability 9.0
-and later); let neighbouring blocks work on neighbouring data so that L1 hits more often.
+and later); let neighbouring blocks work on neighbouring data so that L1 hits more often. Elementwise
+kernels keep no tile: operands that are not contiguous, or are broadcast, are the likely cause. Copies and
+transposes should read and write whole sectors.
 
 ## When it is wrong
 Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
@@ -69,7 +72,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("device memory busy", dram, "1")
         .evidence_if("L2 hit rate", hit, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(finding.next("enlarge the tile that a block keeps in shared memory or registers")))
+    let next = access(subject)
+        .unwrap_or("enlarge the tile that a block keeps in shared memory or registers");
+    Ok(Some(finding.next(next)))
 }
 
 #[cfg(test)]
