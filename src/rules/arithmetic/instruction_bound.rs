@@ -120,7 +120,7 @@ fn next(subject: &Subject<'_>, is_idle: bool, is_known: bool) -> &'static str {
             "use all four numbers of each call of the generator, and vector stores"
         }
         _ if is_idle && subject.is_attention() => {
-            "try attention on tensor cores (grouped heads or several tokens in a tile), then wider loads"
+            "run attention on tensor cores (grouped heads or several tokens in a tile), then wider loads"
         }
         _ if is_known => {
             "do more with each instruction: wider loads, packed arithmetic, several elements a thread"

@@ -367,6 +367,14 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_whole_however_they_were_averaged() {
+        let mean = kernel("k", 100.0).grid(132, 128).set(Quantity::SmCount, 131.999_999_999_999_97);
+        assert_eq!(mean.seen(a_rule(), |subject| subject.sms()), Ok(132));
+        let resident = mean.set(Quantity::ResidentBlocksPerSm, 1.999_999_999_999_9);
+        assert_eq!(resident.seen(a_rule(), |subject| subject.resident()), Ok(2));
+    }
+
+    #[test]
     fn bytes_that_need_not_move_take_their_time() {
         let copy = kernel("k", 100.0).bytes(2e8);
         let (_, high) = stake(&copy, |subject| subject.traffic(Bytes::new(1e8)).unwrap());

@@ -114,10 +114,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     );
     // Larger blocks help where the slots for blocks are what is full.
     let fills_slots = is_small && most.is_some_and(|most| most <= per_sm);
-    let next = if threads < WARP {
-        "let a warp or more share the work of a block".to_owned()
-    } else if fills_slots {
+    let next = if fills_slots {
         "use blocks of 128 to 256 threads".to_owned()
+    } else if threads < WARP {
+        "let a warp or more share the work of a block".to_owned()
     } else if is_full {
         // As many as fit are there already: more of the same blocks would only wait.
         let fit = if at_once < 2.0 { "fits" } else { "fit" };
@@ -182,11 +182,33 @@ mod tests {
     fn more_blocks_are_no_cure_where_no_more_fit() {
         let next = |resident: f64| {
             let values = [(Quantity::ResidentBlocksPerSm, resident)];
-            h100().launch("k", (132, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
+            let name = "ampere_sgemm_128x64_nn";
+            h100().launch(name, (133, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
         };
         assert_eq!(next(2.0), "split the work into 528 blocks or more");
         let room = "only 1 of these blocks fits at once: make room for more, or use smaller tiles";
         assert_eq!(next(1.0), room);
+    }
+
+    #[test]
+    fn block_sizes_matter_only_where_the_slots_for_blocks_bind() {
+        let values = |registers: f64, slots: f64| {
+            [
+                (Quantity::ResidentBlocksPerSm, registers.min(slots)),
+                (Quantity::BlocksByRegisters, registers),
+                (Quantity::BlocksBySlots, slots),
+                (Quantity::BlocksByWarps, 32.0),
+            ]
+        };
+        // 255 registers a thread: four blocks of 64 threads, and larger ones would hold no more.
+        let bench = h100().launch("k", (24576, 64), (1, 1000.0), &values(4.0, 32.0));
+        assert!(bench.is_content(RULE));
+        let bench = h100().launch("k", (24576, 32), (1, 1000.0), &values(64.0, 16.0));
+        let next = bench.found(RULE).next;
+        assert_eq!(next.as_deref(), Some("use blocks of 128 to 256 threads"));
+        // Too few blocks of unknown work, none of which waits for a slot.
+        let next = h100().launch("k", (264, 64), (1, 1000.0), &[]).found(RULE).next;
+        assert!(next.is_some_and(|next| next.ends_with("it has 16896 threads in all")));
     }
 
     #[test]

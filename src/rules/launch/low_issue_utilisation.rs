@@ -25,8 +25,8 @@ Follow the dominating stall: more loads in flight where warps wait for memory, l
 they wait at barriers; more resident warps; more independent instructions in each thread.
 
 ## When it is wrong
-Tensor-core kernels issue few, large instructions; they have a busy unit and are left alone, and so are
-persistent ones, whose warps wait for each other by design.
+Products on tensor cores issue few, large instructions, and warps of persistent kernels wait for each other by
+design; both are left alone.
 
 ## Sources
 `IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
@@ -52,7 +52,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__warps_eligible.avg.per_cycle_active";
     let eligible = subject.need(Quantity::EligibleWarps, metric)?;
     let issues = issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE);
-    if issues || subject.is_persistent() {
+    let multiplies = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
+    if issues || multiplies || subject.is_persistent() {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
