@@ -7,13 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rooflint::ingest::{self, Input};
-use rooflint::report::Report;
-use rooflint::report::view::Style;
+use rooflint::report::{Report, Style, written};
 use rooflint::rules::Finding;
 use rooflint::session::{Judged, Session};
 use serde::Deserialize;
-
-use super::golden::written;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

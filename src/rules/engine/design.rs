@@ -74,6 +74,12 @@ impl Subject<'_> {
             || self.is_product() && is_known && is_a_wave(u64::eq)
     }
 
+    /// Whether there are fewer blocks than multiprocessors: what their warps wait for then matters little beside
+    /// those that have none.
+    pub(in crate::rules) fn leaves_idle(&self) -> bool {
+        self.blocks().ok().zip(self.sms().ok()).is_some_and(|(blocks, sms)| blocks < u64::from(sms))
+    }
+
     /// What more blocks would have to work on.
     pub(in crate::rules) fn spare(&self) -> Spare {
         let kernel = self.kernel;

@@ -2,6 +2,7 @@
 
 use super::latency;
 use crate::model::Quantity;
+use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
@@ -26,7 +27,7 @@ they wait at barriers; more resident warps; more independent instructions in eac
 
 ## When it is wrong
 Products on tensor cores issue few, large instructions, and warps of persistent kernels wait for each other by
-design; both are left alone.
+design; both are left alone, and so are kernels without work for more warps, as by `small-grid`.
 
 ## Sources
 `IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
@@ -53,7 +54,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let eligible = subject.need(Quantity::EligibleWarps, metric)?;
     let issues = issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE);
     let multiplies = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
-    if issues || multiplies || subject.is_persistent() {
+    let is_short = subject.leaves_idle() || subject.spare() == Spare::Nothing;
+    if issues || multiplies || is_short || subject.is_persistent() {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };

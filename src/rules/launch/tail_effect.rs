@@ -1,6 +1,7 @@
 //! Flags kernels whose last wave of blocks leaves much of the device idle.
 
 use crate::roofline;
+use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
@@ -24,7 +25,7 @@ stream-K; persistent kernels.
 
 ## When it is wrong
 Blocks of very different length even out by themselves; persistent kernels have one wave by design,
-and are left alone where name or grid tell.
+and are left alone where name or grid tell. So are launches that take hardly longer than any.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Wave Quantization\"; `LaunchConfiguration.py` of Nsight
@@ -42,7 +43,7 @@ const LOST: Threshold = Threshold::new("lost", 0.10, "1", "less is not worth a c
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
-    if subject.is_persistent() {
+    if subject.is_persistent() || subject.spare() == Spare::Nothing {
         return Ok(None);
     }
     let waves = roofline::waves(blocks, sms, resident);

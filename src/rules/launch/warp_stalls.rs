@@ -32,7 +32,7 @@ independent instructions in each thread. Each finding names its own.
 
 ## When it is wrong
 A stall is a symptom. Where a rule names its cause (uncoalesced accesses, bank conflicts, spills), cure
-that. Nothing can be told of kernels with less than a wave of blocks, which wait for lack of work. The
+that. Nothing can be told of kernels with fewer blocks than multiprocessors, which wait for lack of work. The
 warps of persistent kernels wait for each other by design; those are left alone.
 
 ## Sources
@@ -112,7 +112,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Err(Missing("smsp__average_warps_issue_stalled_*_per_issue_active.ratio"));
     }
     // Warps of such kernels wait for each other by design: some load, others multiply.
-    if issue >= subject.threshold(&ISSUE) || subject.is_persistent() {
+    if issue >= subject.threshold(&ISSUE) || subject.is_persistent() || subject.leaves_idle() {
         return Ok(None);
     }
     let is_busy = subject.utilization(Unit::Sm).is_ok_and(|used| used >= BUSY);

@@ -1,7 +1,7 @@
 //! Flags kernels that the bandwidth of L2 limits before device memory does.
 
 use super::caches::access;
-use crate::model::Quantity;
+use crate::model::{MemoryLevel, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -27,7 +27,8 @@ kernels keep no tile: operands that are not contiguous, or are broadcast, are th
 transposes should read and write whole sectors.
 
 ## When it is wrong
-Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
+Kernels that use each element once, and ask L2 for each once, are left alone: contiguous vectors by their
+names, or bytes through L2 that are hardly more than those of device memory. Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
 rate near one half is natural for data that is read once and written once.
 
 ## Sources
@@ -46,10 +47,29 @@ const BUSY: Threshold = Threshold::new(
     "from there, Nsight Compute's own rule regards a unit as well used",
 );
 
+/// In the names of kernels whose threads access contiguous vectors; lower case.
+const CONTIGUOUS: [&str; 2] = ["vectorized", "_vec"];
+
+/// Bytes through L2, over those of device memory, up to which none pass it twice.
+const ONCE: f64 = 1.3;
+
+/// Whether a kernel that uses each element once asks L2 for each once as well.
+fn is_once(subject: &Subject<'_>) -> bool {
+    let kernel = subject.kernel;
+    let asked = kernel.level(MemoryLevel::L2).map(|level| level.bytes.get());
+    let times = asked.zip(kernel.bytes).map(|(asked, moved)| asked / moved.get());
+    access(subject).is_some()
+        && (subject.is_named(&CONTIGUOUS) || times.is_some_and(|times| times < ONCE))
+}
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let l2 = subject.utilization(Unit::L2)?;
     let dram = subject.utilization(Unit::Dram)?;
     if l2 < subject.threshold(&BUSY) || l2 <= dram {
+        return Ok(None);
+    }
+    // Vectors of elements side by side pass L2 once, whatever its hit rate.
+    if is_once(subject) {
         return Ok(None);
     }
     let hit = subject.get(Quantity::L2HitRate);

@@ -3,6 +3,7 @@
 use super::caches::TRANSPOSE;
 use crate::model::Quantity;
 use crate::roofline::BUSY;
+use crate::rules::engine::design::Spare;
 use crate::rules::{
     Check, Confidence, Finding, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit,
 };
@@ -24,8 +25,8 @@ sectors; scattered, it touches up to 32, and most of each sector is thrown away.
 Less than `efficiency` of the sectors that global accesses touch are needed, by the first that is known
 of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of each
 sector; sectors per request, of which contiguous 16-byte accesses of a warp need 16 at most (above
-that, the excess is certain; below, wide elements may explain it). A transpose whose sectors were not counted
-and that keeps device memory less than 60 % busy likely has a strided side; that is of low confidence.
+that, the excess is certain; below, wide elements may explain it). A transpose of one's own whose sectors were not
+counted and that keeps device memory less than 60 % busy likely has a strided side; that is of low confidence.
 
 ## What to try
 Let neighbouring threads read neighbouring addresses; turn arrays of structures into structures of
@@ -134,7 +135,9 @@ fn is_transpose(subject: &Subject<'_>) -> bool {
 fn transposed(subject: &Subject<'_>) -> Option<Finding> {
     let roof = subject.kernel.memory_time.map(|memory| memory / subject.kernel.modelled);
     let reached = subject.utilization(Unit::Dram).ok().or(roof).filter(|used| *used < BUSY);
-    let reached = reached.filter(|_| is_transpose(subject))?;
+    // Those of a library are tiled; what they cost is for the run's rules.
+    let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
+    let reached = reached.filter(|_| is_own && subject.spare() != Spare::Nothing)?;
     let message = format!(
         "a transpose that keeps device memory {:.0} % busy: one of its sides is likely strided",
         reached * 100.0
