@@ -80,12 +80,17 @@ impl Subject<'_> {
         self.blocks().ok().zip(self.sms().ok()).is_some_and(|(blocks, sms)| blocks < u64::from(sms))
     }
 
+    /// Whether its launches take hardly longer than any: fewer of them help, and little else.
+    pub(in crate::rules) fn is_short(&self) -> bool {
+        self.mean() <= self.analysis.fixed_cost * TERRITORY
+    }
+
     /// What more blocks would have to work on.
     pub(in crate::rules) fn spare(&self) -> Spare {
         let kernel = self.kernel;
         let is_serial = self.class().kind.is_some_and(|kind| SERIAL_KINDS.contains(&kind))
             || self.is_named(&SERIAL);
-        if is_serial || self.mean() <= self.analysis.fixed_cost * TERRITORY {
+        if is_serial || self.is_short() {
             return Spare::Nothing;
         }
         match self.class().category {

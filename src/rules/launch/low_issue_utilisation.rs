@@ -2,7 +2,6 @@
 
 use super::latency;
 use crate::model::Quantity;
-use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
@@ -27,7 +26,8 @@ they wait at barriers; more resident warps; more independent instructions in eac
 
 ## When it is wrong
 Products on tensor cores issue few, large instructions, and warps of persistent kernels wait for each other by
-design; both are left alone, and so are kernels without work for more warps, as by `small-grid`.
+design; both are left alone, and so are kernels with fewer
+blocks than multiprocessors, and launches that take hardly longer than any.
 
 ## Sources
 `IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
@@ -54,7 +54,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let eligible = subject.need(Quantity::EligibleWarps, metric)?;
     let issues = issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE);
     let multiplies = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
-    let is_short = subject.leaves_idle() || subject.spare() == Spare::Nothing;
+    let is_short = subject.leaves_idle() || subject.is_short();
     if issues || multiplies || is_short || subject.is_persistent() {
         return Ok(None);
     }

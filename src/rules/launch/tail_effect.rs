@@ -1,7 +1,6 @@
 //! Flags kernels whose last wave of blocks leaves much of the device idle.
 
 use crate::roofline;
-use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
@@ -43,7 +42,7 @@ const LOST: Threshold = Threshold::new("lost", 0.10, "1", "less is not worth a c
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
-    if subject.is_persistent() || subject.spare() == Spare::Nothing {
+    if subject.is_persistent() || subject.is_short() {
         return Ok(None);
     }
     let waves = roofline::waves(blocks, sms, resident);

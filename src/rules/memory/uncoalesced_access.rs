@@ -3,7 +3,6 @@
 use super::caches::TRANSPOSE;
 use crate::model::Quantity;
 use crate::roofline::BUSY;
-use crate::rules::engine::design::Spare;
 use crate::rules::{
     Check, Confidence, Finding, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit,
 };
@@ -137,7 +136,7 @@ fn transposed(subject: &Subject<'_>) -> Option<Finding> {
     let reached = subject.utilization(Unit::Dram).ok().or(roof).filter(|used| *used < BUSY);
     // Those of a library are tiled; what they cost is for the run's rules.
     let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
-    let reached = reached.filter(|_| is_own && subject.spare() != Spare::Nothing)?;
+    let reached = reached.filter(|_| is_own && !subject.is_short())?;
     let message = format!(
         "a transpose that keeps device memory {:.0} % busy: one of its sides is likely strided",
         reached * 100.0
