@@ -112,9 +112,15 @@ fn is_built_in(finding: &Finding) -> bool {
 }
 
 /// The causes found on a kernel, a sentence each. What is only to be known of how it was measured, with nothing
-/// to win, is no cause: JSON has it, and `--explain`.
+/// to win, is no cause: a note, where there is something to do about it; JSON and `--explain` have all.
 pub(super) fn causes(found: &[Finding]) -> impl Iterator<Item = String> {
-    found.iter().filter(|finding| !rules::is_remark(finding)).map(sentence)
+    found.iter().filter_map(|finding| {
+        if !rules::is_remark(finding) {
+            return Some(sentence(finding));
+        }
+        let note = || format!("note, {}: {}", finding.rule, printable(&finding.message));
+        finding.next.is_some().then(note)
+    })
 }
 
 /// A finding in one sentence, with the next experiment.

@@ -22,8 +22,8 @@ or nothing at all.
 
 ## How it decides
 Instructions are issued in at least `busy` of the cycles or, where that was not counted, the multiprocessors are
-at least `busy` of their speed-of-light; device memory, L2 and tensor cores are less busy than that; and the
-operations counted need less than `math` of the time. What is won if a half of the instructions goes is what the
+at least `busy` of their speed-of-light; device memory and L2 are less busy than that; no pipe that computes is
+60 % busy; and the operations counted need less than `math` of the time. What is won if a half of the instructions goes is what the
 next unit leaves; at least nothing. Without a count of what was issued it is something to know only.
 
 ## What to try
@@ -79,6 +79,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let pipe = subject.busiest_pipe();
+    if pipe.is_some_and(|(pipe, used)| pipe.computes && used >= BUSY) {
+        return Ok(None);
+    }
     let beside = pipe.map_or_else(String::new, |(pipe, used)| {
         format!("; of the pipes, {} is the busiest at {:.0} %", pipe.name, used * 100.0)
     });
