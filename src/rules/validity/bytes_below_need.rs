@@ -82,10 +82,10 @@ mod tests {
     fn a_copy_that_writes_nothing_is_remarked() {
         // 2²⁸ floats: 1 GiB read and 1 GiB written; an H100's L2 holds 50 MiB.
         let copy = |bytes: f64| kernel("k", 1000.0).operator("copy n=268435456").bytes(bytes);
-        let found = copy(1073741824.0).found(&RULE);
+        let found = copy(1_073_741_824.0).found(&RULE);
         assert!(found.message.starts_with("it moves 50 % of the bytes that copy needs: more is"));
-        assert!(copy(2.0 * 1073741824.0).is_fine(&RULE));
-        let small = kernel("k", 50.0).operator("copy n=1048576").bytes(4194304.0);
+        assert!(copy(2.0 * 1_073_741_824.0).is_fine(&RULE));
+        let small = kernel("k", 50.0).operator("copy n=1048576").bytes(4_194_304.0);
         assert!(small.found(&RULE).message.contains("fits in L2"));
     }
 }
