@@ -275,12 +275,12 @@ impl Roofs {
     pub(super) fn resident(&self, launch: &Launch<'_>) -> Option<Resident> {
         let counted = launch.value(Quantity::ResidentBlocksPerSm).filter(|blocks| *blocks >= 1.0);
         if let Some(blocks) = counted {
-            return Some(Resident { blocks: blocks as u32, is_computed: false });
+            return Some(Resident { blocks: blocks.round() as u32, is_computed: false });
         }
         let limits = self.limits?;
         let threads = u32::try_from(launch.head.shape.threads_per_block?).ok()?;
-        let registers = launch.value(Quantity::RegistersPerThread)? as u32;
-        let shared = launch.value(Quantity::SharedMemoryPerBlock)? as u32;
+        let registers = launch.value(Quantity::RegistersPerThread)?.round() as u32;
+        let shared = launch.value(Quantity::SharedMemoryPerBlock)?.round() as u32;
         let granularity = limits.shared_granularity_bytes.max(1);
         let taken = shared
             .max(limits.reserved_shared_bytes_per_block)

@@ -40,14 +40,10 @@ fn by_limiter(kernel: &Kernel) -> String {
                         1 => "one thread".to_owned(),
                         threads => format!("{threads} threads"),
                     };
-                    format!(
-                        "too little parallelism to hide latency: {blocks} of only {threads}; larger \
-                         blocks, or more work in each"
-                    )
+                    format!("too little parallelism to hide latency: {blocks} of only {threads}")
                 } else {
                     format!(
-                        "too little parallelism to hide latency: only {blocks} of {threads} threads; \
-                         split the work into more blocks, or merge launches"
+                        "too little parallelism to hide latency: only {blocks} of {threads} threads"
                     )
                 }
             }

@@ -101,7 +101,7 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
 }
 
 fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
-    kernel.average(Quantity::SmCount).map(|count| count as u32).or(setting.roofs.sms)
+    kernel.average(Quantity::SmCount).map(|count| count.round() as u32).or(setting.roofs.sms)
 }
 
 fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {

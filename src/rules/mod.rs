@@ -49,6 +49,13 @@ pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Fin
     engine::check::check(RULES, profile, analysis, settings)
 }
 
+/// Whether a finding only remarks on how a kernel was measured, with nothing to win and nothing wrong.
+#[must_use]
+pub fn is_remark(finding: &Finding) -> bool {
+    finding.severity == Severity::Info
+        && validity::RULES.iter().any(|rule| *rule.id == *finding.rule)
+}
+
 /// The rule of this name.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {

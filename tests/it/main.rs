@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they measured or skipped")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod advice;
 mod algorithmic;
 mod alike;
 mod arithmetic;

@@ -163,6 +163,7 @@ raws! {
     LtsReductions, Count, ["lts__t_sectors_op_red.sum"];
     AtomicPct, Percent, ["lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed"];
     IssuePct, Percent, ["smsp__issue_active.avg.pct_of_peak_sustained_active"];
+    IssuedPct, Percent, ["sm__inst_issued.avg.pct_of_peak_sustained_active", "sm__inst_issued.avg.pct_of_peak_sustained_elapsed"];
     IssueRate, Count, ["smsp__issue_active.avg.per_cycle_active"];
     EligibleWarps, Count, ["smsp__warps_eligible.avg.per_cycle_active"];
     ThreadsPerInstruction, Count, ["smsp__thread_inst_executed_per_inst_executed.ratio"];

@@ -27,7 +27,8 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
                 Some(Target::Met) => (0, String::new()),
                 Some(Target::CannotTell) | None => (1, String::new()),
             };
-            let text = format!("{shown}{of}: {next} ({}, at most {})", finding.rule, si(win, "s"));
+            let most = most(finding, win);
+            let text = format!("{shown}{of}: {next} ({}, {most})", finding.rule);
             steps.push(((urgency, win, finding.severity), text));
         }
     }
@@ -59,21 +60,33 @@ fn win(finding: &Finding, kernel: &Kernel) -> f64 {
     }
 }
 
+/// What can be won in words. What another pipe would bring is no part of what the report calls recoverable,
+/// which is for the pipes the kernel uses.
+fn most(finding: &Finding, win: f64) -> String {
+    let win = si(win, "s");
+    match finding.estimator {
+        "pipe" => format!("at most {win}, on another pipe and so not in Recoverable"),
+        _ => format!("at most {win}"),
+    }
+}
+
 /// Causes with much at stake on kernels that are no opportunity, such as a product at the roof of a slow
 /// pipe: the ranking does not show them.
 pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     const LINES: usize = 5;
     let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
     let apart = kernels
-        .filter(|(kernel, _)| kernel.state != State::Opportunity && kernel.state != State::Waived);
+        .filter(|(kernel, _)| kernel.state != State::Opportunity && kernel.state != State::Waived)
+        // At its roof, another pipe or format is all that is left.
+        .map(|(kernel, found)| (kernel, found, kernel.state == State::NearRoof));
     let mut found: Vec<(&Kernel, &Finding)> = apart
-        .filter_map(|(kernel, found)| {
+        .filter_map(|(kernel, found, is_near)| {
             // What a better implementation wins is among the next steps.
             let is_step = |one: &&Finding| one.estimator != "pipe" && win(one, kernel) > 0.0;
             let grave = found.iter().filter(|one| {
                 one.severity >= Severity::Medium && one.at_stake_s > 0.0 && is_built_in(one)
             });
-            let grave = grave.filter(|one| !is_step(one));
+            let grave = grave.filter(|one| !is_step(one) && (!is_near || one.estimator == "pipe"));
             let first = grave.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s))?;
             Some((kernel, first))
         })
@@ -82,9 +95,9 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
         two.1.at_stake_s.total_cmp(&one.1.at_stake_s).then(one.0.rank.cmp(&two.0.rank))
     });
     let line = |(kernel, finding): &(&Kernel, &Finding)| {
-        let most = si(finding.at_stake_s, "s");
+        let most = most(finding, finding.at_stake_s);
         let state = kernel.state.label();
-        format!("{} ({state}): {}; at most {most}", name(kernel, style), sentence(finding))
+        format!("{} ({state}): {}; {most}", name(kernel, style), sentence(finding))
     };
     let mut lines: Vec<String> = found.iter().take(LINES).map(line).collect();
     if found.len() > LINES {
@@ -96,6 +109,18 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
 
 fn is_built_in(finding: &Finding) -> bool {
     rules::rule(&finding.rule).is_some()
+}
+
+/// The causes found on a kernel, a sentence each. What is only to be known of how it was measured, with nothing
+/// to win, is no cause: a note, where there is something to do about it; JSON and `--explain` have all.
+pub(super) fn causes(found: &[Finding]) -> impl Iterator<Item = String> {
+    found.iter().filter_map(|finding| {
+        if !rules::is_remark(finding) {
+            return Some(sentence(finding));
+        }
+        let note = || format!("note, {}: {}", finding.rule, printable(&finding.message));
+        finding.next.is_some().then(note)
+    })
 }
 
 /// A finding in one sentence, with the next experiment.

@@ -20,7 +20,7 @@ pub(in crate::report) fn opportunities(
     let notes = |kernel: &Kernel| {
         let found = kernel.rank.checked_sub(1).and_then(|at| report.findings.by_kernel.get(at));
         let found = found.map_or(&[][..], Vec::as_slice);
-        std::iter::once(kernel.meaning()).chain(found.iter().map(advice::sentence)).collect()
+        std::iter::once(kernel.meaning()).chain(advice::causes(found)).collect()
     };
     ranked(kernels, report.analysis.totals.measured, style, &notes)
 }

@@ -17,7 +17,8 @@ On A100 and H100, tensor cores multiply TF32 seven to eight times as fast as CUD
 large product is limited by nothing else.
 
 ## How it decides
-A product on compute capability 8.0 or later; FP32 on CUDA cores is at least `share` of its FLOPs, or its
+A product, by its name, operator or closed form, on compute capability 8.0 or later whose tensor cores
+multiply TF32 faster than its CUDA cores FP32 (on most GeForce devices they do not); FP32 on CUDA cores is at least `share` of its FLOPs, or its
 name says FP32 where nothing was counted per format; tensor cores did nothing, by counters first and by
 the name last; math takes longer than memory, and at least `reached` of the time. At stake is at least the
 difference of the roofs.
@@ -28,8 +29,8 @@ difference of the roofs.
 
 ## When it is wrong
 TF32 keeps 10 bits of mantissa: where FP32 accuracy is needed, splitting operands in three TF32 parts
-(3xTF32 of CUTLASS, BF16x9 of cuBLAS) costs a part of the gain. On GeForce devices TF32 is hardly faster than
-FP32; 16 bits are.
+(3xTF32 of CUTLASS, BF16x9 of cuBLAS) costs a part of the gain. Where tensor work of some formats was not
+counted, and the multiprocessors are busier than the rest explains, it cannot judge.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Cores\"; NVIDIA blog \"Accelerating AI Training with
@@ -41,6 +42,7 @@ NVIDIA TF32 Tensor Cores\"; *CUDA C++ Programming Guide*, \"Arithmetic Instructi
         "old-architecture-kernel",
         "unfused-multiply-add",
         "integer-address-overhead",
+        "instruction-bound",
     ],
     check: Check::Kernel(check),
 };
@@ -62,7 +64,7 @@ const AMPERE: (u32, u32) = (8, 0);
 const HALF: f64 = 0.5;
 
 fn check(subject: &Subject<'_>) -> Judgment {
-    if !subject.class().is_product() || subject.capability()?.is_none_or(|known| known < AMPERE) {
+    if !subject.is_product() || subject.capability()?.is_none_or(|known| known < AMPERE) {
         return Ok(None);
     }
     if subject.uses_tensor_cores()? || subject.half_pipe(HALF).is_some() {

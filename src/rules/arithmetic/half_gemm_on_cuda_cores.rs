@@ -15,7 +15,7 @@ Tensor cores multiply 16-bit operands four to eight times as fast as packed arit
 and accumulate in FP32 besides.
 
 ## How it decides
-A product on compute capability 7.0 or later; its name says FP16 or BF16, or packed 16-bit arithmetic is at
+A product, by its name, operator or closed form, on compute capability 7.0 or later; its name says FP16 or BF16, or packed 16-bit arithmetic is at
 least `share` of its FLOPs; tensor cores did nothing, by counters first and by the name last; math takes
 longer than memory, and at least `reached` of the time. At stake is at least the difference of the roofs.
 
@@ -37,6 +37,7 @@ Layers*; *CUDA C++ Programming Guide*, \"Arithmetic Instructions\".
         "old-architecture-kernel",
         "unfused-multiply-add",
         "integer-address-overhead",
+        "instruction-bound",
     ],
     check: Check::Kernel(check),
 };
@@ -55,7 +56,7 @@ const REACHED: Threshold = Threshold::new(
 const VOLTA: (u32, u32) = (7, 0);
 
 fn check(subject: &Subject<'_>) -> Judgment {
-    if !subject.class().is_product() || subject.capability()?.is_none_or(|known| known < VOLTA) {
+    if !subject.is_product() || subject.capability()?.is_none_or(|known| known < VOLTA) {
         return Ok(None);
     }
     let Some(to) = subject.half_pipe(subject.threshold(&SHARE)) else { return Ok(None) };

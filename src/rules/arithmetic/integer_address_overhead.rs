@@ -2,6 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
+use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -24,14 +25,15 @@ the busiest unit and at least `busy`, and the kernel reaches less than `math` of
 sizes; multiplication by a precomputed inverse instead of division (`FastDivmod` of CUTLASS).
 
 ## When it is wrong
-Sorting, hashing, compression and unpacking of quantised weights are integer work by nature.
+Hashing, compression and unpacking of quantised weights are integer work by nature. So are sorting and
+random numbers (Philox), which are left alone where the name tells.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Division Modulo Operations\", \"Loop Counters Signed vs. Unsigned\"; ROCm
 Compute Profiler documentation, \"VALU\".
 ",
     thresholds: &[SHARE, USED, MATH],
-    silences: &["pipe-saturated"],
+    silences: &["pipe-saturated", "instruction-bound"],
     check: Check::Kernel(check),
 };
 
@@ -57,6 +59,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let fma = subject.get(Quantity::PipeFma).unwrap_or(0.0);
     let (pipe, name, used) =
         if fma > alu { (Quantity::PipeFma, "FMA", fma) } else { (Quantity::PipeAlu, "ALU", alu) };
+    let by_nature = [Kind::Random, Kind::Dropout, Kind::Sort];
+    if subject.class().kind.is_some_and(|kind| by_nature.contains(&kind)) {
+        return Ok(None);
+    }
     let memory =
         [Unit::L1, Unit::L2, Unit::Dram].map(|unit| subject.utilization(unit).unwrap_or(0.0));
     let others = memory.into_iter().fold(0.0, f64::max);

@@ -15,5 +15,6 @@ rules! {
     unfused_multiply_add,
     integer_address_overhead,
     special_function_bound,
+    instruction_bound,
     pipe_saturated,
 }

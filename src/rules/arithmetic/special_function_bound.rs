@@ -32,7 +32,7 @@ Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, 
 60 % of its `HighPipeUtilization.py`.
 ",
     thresholds: &[USED],
-    silences: &["pipe-saturated", "warp-stalls", "low-issue-utilisation"],
+    silences: &["pipe-saturated", "warp-stalls", "low-issue-utilisation", "instruction-bound"],
     check: Check::Kernel(check),
 };
 

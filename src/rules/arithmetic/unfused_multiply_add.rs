@@ -16,7 +16,8 @@ quoted for it: a kernel without any reaches half of them at most.
 
 ## How it decides
 The pairs of one addition and one multiplication, over all floating-point instructions of the format, are more
-than `unfused`, and the pipe is at least `busy`, by its utilisation or by the share of its roof. FP32 and FP64 are
+than `unfused`, and the pipe is at least `busy`, by its utilisation or by the instructions counted: the
+share of its roof, which counts two operations for each, over one minus the pairs' share. FP32 and FP64 are
 judged apart; the one with more to win is told.
 
 ## What to try
@@ -31,7 +32,7 @@ Sums without products, and comparisons of results bit by bit with other processo
 arXiv 2008.11326; *CUDA C++ Best Practices Guide*, \"Arithmetic Instructions\".
 ",
     thresholds: &[UNFUSED, USED],
-    silences: &["pipe-saturated"],
+    silences: &["pipe-saturated", "instruction-bound"],
     check: Check::Kernel(check),
 };
 
@@ -52,10 +53,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
     for (format, share, pipe, work) in FORMATS {
         let Some(unfused) = subject.get(share) else { continue };
         known = true;
-        let used = subject.get(pipe).into_iter().chain(subject.roof_of(work)).reduce(f64::max);
         if unfused <= subject.threshold(&UNFUSED) {
             continue;
         }
+        // The roof counts two operations an instruction, of which those that are not fused have one.
+        let instructions = subject.roof_of(work).map(|roof| (roof / (1.0 - unfused)).min(1.0));
+        let measured = subject.get(pipe);
+        let used = measured.into_iter().chain(instructions).reduce(f64::max);
         let used =
             used.ok_or(Missing("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"))?;
         if used < subject.threshold(&USED) {

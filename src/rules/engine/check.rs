@@ -62,6 +62,7 @@ pub(in crate::rules) fn check(
     custom::check_kernels(&mut findings, analysis, settings);
     for found in &mut findings.by_kernel {
         silence(rules, found, &mut findings.tally);
+        agree(found, &mut findings.tally);
         sort(found);
     }
     silence(rules, &mut findings.run, &mut findings.tally);
@@ -90,10 +91,43 @@ fn silence(rules: &[&Rule], found: &mut Vec<Finding>, tally: &mut [Tally]) {
             speaker == rule && covers
         })
     };
+    leave_out(found, tally, |finding| {
+        let mut silencing = rules.iter().filter(|rule| rule.silences.contains(&&*finding.rule));
+        silencing.any(|rule| explains(rule.id, finding))
+    });
+}
+
+/// Rules whose cures pull one kernel in opposite directions: more of a multiprocessor for each block, such as
+/// larger tiles; less of it, for more blocks at once.
+const MORE_FOR_A_BLOCK: [&str; 5] = [
+    "low-tensor-utilisation",
+    "l2-bandwidth-bound",
+    "l1-bandwidth-bound",
+    "shared-bandwidth-bound",
+    "register-spills",
+];
+const MORE_BLOCKS: [&str; 3] = ["occupancy-limited", "insufficient-parallelism", "small-grid"];
+
+/// Leaves one direction of opposed cures: that of the surer finding, of equals that with more at stake.
+fn agree(found: &mut Vec<Finding>, tally: &mut [Tally]) {
+    let best = |rules: &[&str]| {
+        let of = found.iter().filter(|finding| rules.contains(&&*finding.rule));
+        of.map(|finding| (finding.confidence, finding.at_stake_s))
+            .max_by(|one, two| one.0.cmp(&two.0).then(one.1.total_cmp(&two.1)))
+    };
+    let (Some(more), Some(less)) = (best(&MORE_FOR_A_BLOCK), best(&MORE_BLOCKS)) else { return };
+    let out: &[&str] = if more.partial_cmp(&less).is_some_and(std::cmp::Ordering::is_lt) {
+        &MORE_FOR_A_BLOCK
+    } else {
+        &MORE_BLOCKS
+    };
+    leave_out(found, tally, |finding| out.contains(&&*finding.rule));
+}
+
+/// Takes findings out and counts them as silenced.
+fn leave_out(found: &mut Vec<Finding>, tally: &mut [Tally], is_out: impl Fn(&Finding) -> bool) {
     found.retain(|finding| {
-        let is_silenced = rules
-            .iter()
-            .any(|rule| rule.silences.contains(&&*finding.rule) && explains(rule.id, finding));
+        let is_silenced = is_out(finding);
         if is_silenced
             && let Some(tally) = tally.iter_mut().find(|tally| tally.rule == finding.rule)
         {

@@ -8,6 +8,7 @@ pub(in crate::rules) mod bench_launches;
 pub(in crate::rules) mod bench_table;
 pub(in crate::rules) mod check;
 pub(in crate::rules) mod custom;
+pub(in crate::rules) mod design;
 pub(in crate::rules) mod finding;
 pub(in crate::rules) mod findings;
 pub(in crate::rules) mod pipes;

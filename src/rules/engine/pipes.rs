@@ -67,6 +67,21 @@ pub(in crate::rules) const PIPES: [Measured; 7] = [
 /// Activity below which the tensor pipe did nothing worth the name.
 const NO_ACTIVITY: f64 = 0.01;
 
+/// What counts tensor work in the formats that an export left out.
+const OTHER_TENSOR: &str = "sm__ops_path_tensor_* of all formats";
+
+/// In the names of products of integers, which counters of floating-point formats do not see.
+const INTEGER_PRODUCTS: [&str; 7] = ["int8", "int4", "imma", "i8i8", "s8s8", "w8a8", "w4a4"];
+
+/// Busy multiprocessors beyond all pipes that were counted, from which a pipe is missing.
+const UNSEEN: f64 = 0.25;
+
+/// Share of the operations of a product that is all of it, but for edges and epilogues.
+const WHOLE: f64 = 0.9;
+
+/// A pipe hardly faster than the present one wins nothing, such as TF32 on GeForce.
+const FASTER: f64 = 1.1;
+
 /// Speed-of-light of the multiprocessors counts elapsed cycles, that of a pipe active ones: only a
 /// clear excess tells of another busy pipe.
 const OTHER_PIPE: f64 = 0.02;
@@ -130,10 +145,38 @@ impl Subject<'_> {
         if let Some(active) = self.get(Quantity::TensorActive) {
             return Ok(active >= NO_ACTIVITY);
         }
+        if self.kernel.integer_operations.is_some_and(|operations| operations > Flops::ZERO) {
+            return Ok(true);
+        }
         if is_counted && self.kernel.work.iter().any(|work| is_matrix(work.pipe)) {
+            return if self.may_multiply_unseen() { Err(Missing(OTHER_TENSOR)) } else { Ok(false) };
+        }
+        // Elsewhere all of the product was found: nothing is left for tensor cores.
+        let form = self.kernel.algorithmic.as_deref().filter(|form| form.product.is_some());
+        let found = form.and_then(|form| form.work_factor).unwrap_or(0.0);
+        if is_counted && found >= WHOLE {
             return Ok(false);
         }
         self.class().tensor.ok_or(Missing(PIPES[0].metric))
+    }
+
+    /// Whether tensor cores may have multiplied a format that was not counted, where others were: by the
+    /// format in the name, or because the multiprocessors are busier than all that is known of them.
+    fn may_multiply_unseen(&self) -> bool {
+        let counted = |precision: Precision| {
+            let mut matrix =
+                self.kernel.work.iter().filter(|work| work.pipe.engine() == Engine::Matrix);
+            matrix.any(|work| work.pipe.precision() == precision)
+        };
+        if self.is_named(&INTEGER_PRODUCTS) {
+            return !counted(Precision::Int8) && !counted(Precision::Int4);
+        }
+        if self.class().precision().is_some() {
+            return self.class().tensor == Some(true)
+                && !self.class().precision().is_some_and(counted);
+        }
+        let known = self.busiest_pipe().map_or(self.math_reached(), |(_, used)| used);
+        self.get(Quantity::SmThroughput).is_some_and(|sm| sm >= known + UNSEEN)
     }
 
     /// The tensor pipe for a product of 16-bit operands, by what was counted or by its name.
@@ -175,6 +218,9 @@ impl Subject<'_> {
         }
         let peak = |pipe: Pipe| device.need_peak(pipe).map_err(|_| Missing("peak of the pipe"));
         let ratio = peak(to)? / peak(main.pipe)?;
+        if ratio < FASTER {
+            return Ok(None);
+        }
         let roof = roofline::expected_time(memory, main.time / ratio);
         stake.low = roofline::recoverable(main.time, roof).min(stake.high);
         Ok((stake.high > Seconds::ZERO).then_some(Vectorised { ratio, stake }))

@@ -16,6 +16,9 @@ pub(in crate::rules) struct Together<'a> {
     pub(in crate::rules) share: f64,
 }
 
+/// Beyond this share of the run, nothing is left that kernels could stand around.
+const WHOLE_RUN: f64 = 0.9;
+
 /// As many names as a reader takes in.
 const NAMES: usize = 8;
 
@@ -41,7 +44,13 @@ impl<'a> Together<'a> {
     /// # Errors
     /// [`Missing`] where the run has no time to compare with.
     pub(in crate::rules) fn of_kinds(run: &Run<'a>, kinds: &[Kind]) -> Result<Self, Missing> {
-        Self::of(run, |kernel| kernel.class.kind.is_some_and(|kind| kinds.contains(&kind)))
+        Self::of(run, |kernel| is_of(kernel, kinds))
+    }
+
+    /// Whether the run is hardly anything else: then they are what was to be measured, such as a benchmark of
+    /// one kernel, and not what goes on around it.
+    pub(in crate::rules) fn is_the_run(&self) -> bool {
+        self.share > WHOLE_RUN
     }
 
     /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2 % of the run`.
@@ -68,19 +77,19 @@ impl<'a> Together<'a> {
         self.kernels.iter().map(|kernel| kernel.recoverable_upper).sum()
     }
 
-    /// What work of these kinds costs that could go altogether, from the share of the run in `threshold` on;
-    /// `what` begins the message, such as `casts`.
+    /// What kernels cost that could go altogether, from the share of the run in `threshold` on, unless they are
+    /// the run; `what` begins the message, such as `casts`.
     ///
     /// # Errors
     /// [`Missing`] where the run has no time to compare with.
     pub(in crate::rules) fn removable(
         run: &Run<'a>,
-        kinds: &[Kind],
+        holds: impl Fn(&Kernel) -> bool,
         threshold: &Threshold,
         (what, next): (&str, &str),
     ) -> Result<Vec<Finding>, Missing> {
-        let found = Self::of_kinds(run, kinds)?;
-        if found.share < run.threshold(threshold) {
+        let found = Self::of(run, holds)?;
+        if found.share < run.threshold(threshold) || found.is_the_run() {
             return Ok(Vec::new());
         }
         let finding = found
@@ -99,6 +108,11 @@ impl<'a> Together<'a> {
             .evidence("share of the run", self.share, "1")
             .kernels(self.names())
     }
+}
+
+/// Whether a kernel is of one of these kinds, by its name.
+pub(in crate::rules) fn is_of(kernel: &Kernel, kinds: &[Kind]) -> bool {
+    kernel.class.kind.is_some_and(|kind| kinds.contains(&kind))
 }
 
 /// A time with three digits, in the unit that suits it.

@@ -117,7 +117,7 @@ impl<'a> Subject<'a> {
     /// [`Missing`] where neither the export nor the catalogue tells.
     pub fn sms(&self) -> Result<u32, Missing> {
         let ran = self.ran();
-        let counted = self.kernel.average(Quantity::SmCount).map(|sms| sms as u32);
+        let counted = self.count(Quantity::SmCount);
         let known = ran.device.as_ref().and_then(|device| device.sms).or(ran.hint.sms);
         counted.or(known).filter(|sms| *sms > 0).ok_or(Missing("launch__sm_count"))
     }
@@ -143,6 +143,12 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> Option<f64> {
         self.kernel.average(quantity)
+    }
+
+    /// A count, which an average over launches that are alike leaves whole but for rounding.
+    #[must_use]
+    pub fn count(&self, quantity: Quantity) -> Option<u32> {
+        self.get(quantity).map(|count| count.round() as u32)
     }
 
     /// A time-weighted average that the rule needs.
@@ -250,7 +256,7 @@ impl<'a> Subject<'a> {
     pub fn resident(&self) -> Result<u32, Missing> {
         let resident = self.need(Quantity::ResidentBlocksPerSm, "launch__occupancy_limit_*")?;
         if resident >= 1.0 {
-            Ok(resident as u32)
+            Ok(resident.round() as u32)
         } else {
             Err(Missing("launch__occupancy_limit_*"))
         }
@@ -358,6 +364,14 @@ mod tests {
         let (low, high) = stake(&tail, |subject| subject.tail().unwrap());
         assert!((low - 100.0 * (1.0 - 265.0 / 132.0 / 3.0)).abs() < 1e-6, "{low}");
         assert!((high - 100.0 * (1.0 - 265.0 / 264.0 / 2.0)).abs() < 1e-6, "{high}");
+    }
+
+    #[test]
+    fn counts_are_whole_however_they_were_averaged() {
+        let mean = kernel("k", 100.0).grid(132, 128).set(Quantity::SmCount, 131.999_999_999_999_97);
+        assert_eq!(mean.seen(a_rule(), |subject| subject.sms()), Ok(132));
+        let resident = mean.set(Quantity::ResidentBlocksPerSm, 1.999_999_999_999_9);
+        assert_eq!(resident.seen(a_rule(), |subject| subject.resident()), Ok(2));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::latency;
 use crate::model::Quantity;
 use crate::roofline;
+use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 
@@ -18,20 +19,21 @@ A multiprocessor hides the latency of memory and arithmetic by switching between
 threads for each multiprocessor leave it waiting most of the time, however well they are written.
 
 ## How it decides
-From one to `blocks-per-sm` blocks for each multiprocessor, or less than `threads-per-block` threads in
-a block; no unit and no roof busier than 60 %; and, where the limits of the architecture are known, the
-threads resident at once are less than `filled` of those that fit. The most that can be won is what a
-busy unit would bring; at least, what uneven numbers of blocks waste.
+From one to `blocks-per-sm` blocks for each multiprocessor, or blocks of less than `threads-per-block`
+threads that fill the slots for blocks; no unit and no roof busier than 60 %; and, where the limits of the
+architecture are known, the threads resident at once are less than `filled` of those that fit. Where
+registers or shared memory admit no more of the blocks, more or larger ones change nothing: that is
+`occupancy-limited`'s to tell. Persistent kernels, and kernels that have no more work than threads, are
+left alone as by `small-grid`. The most that can be won is what a busy unit would bring; at least, what
+uneven numbers of blocks waste.
 
 ## What to try
 Smaller tiles, fewer items per thread, split-K or a reduction in two passes, a larger batch; blocks of
-128 to 256 threads instead of very small ones. Where no more of the same blocks fit at once, more of them
-only wait: then room comes first, see `occupancy-limited`.
+128 to 256 threads instead of very small ones.
 
 ## When it is wrong
-Persistent kernels launch as many blocks as fit, by design; the confidence is low where a matrix product
-has a whole number of blocks for each multiprocessor. Kernels with many independent instructions
-in each thread need fewer warps; those have a busy unit and are left alone.
+Kernels with many independent instructions in each thread need fewer warps; those have a busy unit and are
+left alone. Persistent kernels of unknown names launch as many blocks as fit, by design.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"GPU Execution Model\" (four times as many blocks as
@@ -69,6 +71,9 @@ const FILLED: Threshold = Threshold::new(
     "few but large blocks that fill half of a multiprocessor are parallelism enough",
 );
 
+/// Threads of a warp; of a smaller block, lanes idle in every instruction.
+const WARP: u64 = 32;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, threads, sms) = (subject.blocks()?, subject.threads()?, subject.sms()?);
     let per_sm = blocks as f64 / f64::from(sms);
@@ -81,6 +86,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     let limits = subject.device().ok().and_then(crate::catalog::Device::limits);
     let resident = subject.resident().map(f64::from).ok();
+    let is_full = resident.is_some_and(|resident| resident <= per_sm);
+    let is_apart = subject.is_persistent() || subject.spare() == Spare::Nothing;
+    if is_apart || is_full && (subject.lacks_room() || is_tensor_product(subject)) {
+        return Ok(None);
+    }
     let most = resident.or(limits.map(|limits| f64::from(limits.max_blocks_per_sm)));
     let at_once = per_sm.min(most.unwrap_or(f64::INFINITY));
     let resident_threads = at_once * threads as f64;
@@ -102,23 +112,37 @@ fn check(subject: &Subject<'_>) -> Judgment {
         "{per_sm:.1} blocks of {threads} {noun} for each multiprocessor: {resident_threads:.0} \
          threads at once{fit}"
     );
-    let next = if is_small {
+    // Larger blocks help where the slots for blocks are what is full.
+    let fills_slots = is_small && most.is_some_and(|most| most <= per_sm);
+    let next = if fills_slots {
         "use blocks of 128 to 256 threads".to_owned()
-    } else if resident.is_some_and(|resident| resident <= per_sm) {
+    } else if threads < WARP {
+        "let a warp or more share the work of a block".to_owned()
+    } else if is_full {
         // As many as fit are there already: more of the same blocks would only wait.
         let fit = if at_once < 2.0 { "fits" } else { "fit" };
         format!(
             "only {at_once:.0} of these blocks {fit} at once: make room for more, or use smaller tiles"
         )
-    } else {
+    } else if subject.is_attention() {
+        latency::SPLIT_KV.to_owned()
+    } else if subject.spare() == Spare::Work {
         let wanted = subject.threshold(&BLOCKS) * f64::from(sms);
         format!("split the work into {wanted:.0} blocks or more")
+    } else {
+        format!(
+            "give one launch more work (a batch), or let several threads share an item: it has {} \
+             threads in all",
+            blocks * threads
+        )
     };
-    // Whole blocks for each multiprocessor may be a persistent kernel's own choice.
-    let may_persist = subject.class().is_product() && blocks % u64::from(sms) == 0;
     let finding = subject
         .finding(message, Stake { low, high, estimator: "busy-unit" })
-        .confidence(if may_persist { Confidence::Low } else { Confidence::Medium })
+        .confidence(if subject.spare() == Spare::Work {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        })
         .evidence("blocks per multiprocessor", per_sm, "1")
         .evidence("threads per block", threads as f64, "1")
         .evidence("threads of a multiprocessor at once", resident_threads, "1")
@@ -127,6 +151,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("busiest unit", busy, "1")
         .next(next);
     Ok(Some(finding))
+}
+
+/// A product on tensor cores; its blocks are large so that they use each operand often.
+fn is_tensor_product(subject: &Subject<'_>) -> bool {
+    subject.is_product() && subject.uses_tensor_cores() == Ok(true)
 }
 
 #[cfg(test)]
@@ -153,11 +182,33 @@ mod tests {
     fn more_blocks_are_no_cure_where_no_more_fit() {
         let next = |resident: f64| {
             let values = [(Quantity::ResidentBlocksPerSm, resident)];
-            h100().launch("k", (132, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
+            let name = "ampere_sgemm_128x64_nn";
+            h100().launch(name, (133, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
         };
         assert_eq!(next(2.0), "split the work into 528 blocks or more");
         let room = "only 1 of these blocks fits at once: make room for more, or use smaller tiles";
         assert_eq!(next(1.0), room);
+    }
+
+    #[test]
+    fn block_sizes_matter_only_where_the_slots_for_blocks_bind() {
+        let values = |registers: f64, slots: f64| {
+            [
+                (Quantity::ResidentBlocksPerSm, registers.min(slots)),
+                (Quantity::BlocksByRegisters, registers),
+                (Quantity::BlocksBySlots, slots),
+                (Quantity::BlocksByWarps, 32.0),
+            ]
+        };
+        // 255 registers a thread: four blocks of 64 threads, and larger ones would hold no more.
+        let bench = h100().launch("k", (24576, 64), (1, 1000.0), &values(4.0, 32.0));
+        assert!(bench.is_content(RULE));
+        let bench = h100().launch("k", (24576, 32), (1, 1000.0), &values(64.0, 16.0));
+        let next = bench.found(RULE).next;
+        assert_eq!(next.as_deref(), Some("use blocks of 128 to 256 threads"));
+        // Too few blocks of unknown work, none of which waits for a slot.
+        let next = h100().launch("k", (264, 64), (1, 1000.0), &[]).found(RULE).next;
+        assert!(next.is_some_and(|next| next.ends_with("it has 16896 threads in all")));
     }
 
     #[test]

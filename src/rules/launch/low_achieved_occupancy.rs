@@ -46,7 +46,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let achieved = subject.need(Quantity::AchievedOccupancy, metric)?;
     let metric = "sm__maximum_warps_per_active_cycle_pct";
     let theoretical = subject.need(Quantity::TheoreticalOccupancy, metric)?;
-    if theoretical - achieved < subject.threshold(&LOST) {
+    if theoretical - achieved < subject.threshold(&LOST) || subject.is_persistent() {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };

@@ -25,7 +25,9 @@ Follow the dominating stall: more loads in flight where warps wait for memory, l
 they wait at barriers; more resident warps; more independent instructions in each thread.
 
 ## When it is wrong
-Tensor-core kernels issue few, large instructions; they have a busy unit and are left alone.
+Products on tensor cores issue few, large instructions, and warps of persistent kernels wait for each other by
+design; both are left alone, and so are kernels with fewer
+blocks than multiprocessors, and launches that take hardly longer than any.
 
 ## Sources
 `IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
@@ -50,7 +52,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let issue = subject.need(Quantity::IssueActive, metric)?;
     let metric = "smsp__warps_eligible.avg.per_cycle_active";
     let eligible = subject.need(Quantity::EligibleWarps, metric)?;
-    if issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE) {
+    let issues = issue >= subject.threshold(&ISSUE) || eligible >= subject.threshold(&ELIGIBLE);
+    let multiplies = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
+    let is_short = subject.leaves_idle() || subject.is_short();
+    if issues || multiplies || is_short || subject.is_persistent() {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };

@@ -27,14 +27,15 @@ or in persistent kernels); then the grid has to grow with the room. Every resour
 blocks as the scarcest is named. At most one more block brings its share of the time; at least nothing.
 
 ## What to try
-Registers: `__launch_bounds__`, a smaller tile, a kernel in two parts, but no spills. Shared memory:
+Registers: `__launch_bounds__`, a smaller tile; where values are spilled already, or a thread has all it can
+have, a kernel in two parts, or less unrolling, so that fewer values are alive. Shared memory:
 fewer stages, 16-bit staging, a larger carve-out (`cudaFuncAttributePreferredSharedMemoryCarveout`).
 Slots for blocks: larger blocks. Slots for warps: a block size that divides them.
 
 ## When it is wrong
-Low occupancy is no fault by itself: kernels with many independent instructions in each thread, or with
-asynchronous copies, hide latency without it (tensor-core matrix products usually do). Those have a busy
-unit and are left alone.
+Low occupancy is no fault by itself: kernels with many independent instructions in each thread hide latency
+without it. Those have a busy unit and are left alone; so are products on tensor cores and persistent
+kernels, whose asynchronous copies run ahead.
 
 ## Sources
 V. Volkov, *Better performance at lower occupancy*, GTC 2010; `TheoreticalOccupancy.py` of Nsight
@@ -58,6 +59,9 @@ const THEORETICAL: Threshold = Threshold::new(
     "1",
     "TheoreticalOccupancy.py of Nsight Compute; kernels with a busy unit are left alone",
 );
+
+/// The most that a thread can have: the compiler would have taken more.
+const MOST_REGISTERS: f64 = 255.0;
 
 /// What blocks need of a multiprocessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +109,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if theoretical >= subject.threshold(&THEORETICAL) {
         return Ok(None);
     }
+    // Pipelines of a product hide latency by copies that run ahead, which is what the room is taken for.
+    let is_pipelined = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
+    if is_pipelined || subject.is_persistent() {
+        return Ok(None);
+    }
     // Where far fewer warps are there than could be, the limit is not what keeps them away.
     let achieved = subject.get(Quantity::AchievedOccupancy);
     if achieved.is_some_and(|achieved| achieved < subject.threshold(&REACHED) * theoretical) {
@@ -112,7 +121,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let allowed: Vec<(Resource, u32)> = Resource::ALL
         .into_iter()
-        .filter_map(|one| Some((one, subject.get(one.quantity())? as u32)))
+        .filter_map(|one| Some((one, subject.count(one.quantity())?)))
         .collect();
     let blocks = allowed.iter().map(|(_, blocks)| *blocks).min();
     let blocks = blocks.ok_or(Missing("launch__occupancy_limit_registers"))?;
@@ -137,11 +146,21 @@ fn check(subject: &Subject<'_>) -> Judgment {
             "allow"
         };
     let plural = if blocks == 1 { "" } else { "s" };
+    let spills = subject.get(Quantity::SpillShare).is_some_and(|share| share > 0.0)
+        || subject.get(Quantity::RegistersPerThread).is_some_and(|used| used >= MOST_REGISTERS);
     let steps: Vec<String> = scarce.iter().filter_map(|one| step(subject, *one, blocks)).collect();
     let next = if steps.len() == scarce.len() {
         format!("{} to admit {} blocks", steps.join(" and "), blocks + 1)
     } else {
         scarce.iter().map(|one| one.remedy()).collect::<Vec<_>>().join("; ")
+    };
+    let next = if spills && scarce.contains(&Resource::Registers) {
+        // A bound alone would move still more values to local memory.
+        format!(
+            "keep fewer values alive (split the kernel, unroll less) and look for spills: {next}"
+        )
+    } else {
+        next
     };
     let next =
         if waiting == Some(Some(0)) { format!("{next}; launch more blocks then") } else { next };
@@ -174,12 +193,12 @@ fn step(subject: &Subject<'_>, resource: Resource, blocks: u32) -> Option<String
     let threads = subject.threads().ok()? as u32;
     match resource {
         Resource::Registers => {
-            let used = subject.get(Quantity::RegistersPerThread)? as u32;
+            let used = subject.count(Quantity::RegistersPerThread)?;
             let most = fewer_registers(limits, threads, used, blocks)?;
             Some(format!("{most} registers a thread instead of {used}"))
         }
         Resource::SharedMemory => {
-            let used = subject.get(Quantity::SharedMemoryPerBlock)? as u32;
+            let used = subject.count(Quantity::SharedMemoryPerBlock)?;
             let most = less_shared_memory(limits, used, blocks)?;
             let kib = |bytes: u32| f64::from(bytes) / 1024.0;
             Some(format!("{:.1} KiB of shared memory instead of {:.1}", kib(most), kib(used)))

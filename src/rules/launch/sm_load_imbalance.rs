@@ -1,5 +1,6 @@
 //! Flags kernels in which some multiprocessors work much longer than others.
 
+use super::latency;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
@@ -15,10 +16,11 @@ The launch ends with its last block. While one multiprocessor still works, the o
 
 ## How it decides
 The cycles in which multiprocessors were active: maximum minus average, over the cycles of the launch,
-is `imbalance` or more.
+is `imbalance` or more. Attention is left alone below a quarter, as masks and lengths leave some to any
+schedule; beyond, its queries are too few for the device.
 
 ## What to try
-Give all blocks equal work; sort the work by size and start with the longest; split long blocks; take
+Attention of few queries: split the keys and values. Else give all blocks equal work; sort the work by size and start with the longest; split long blocks; take
 the work from a queue (persistent kernels, stream-K).
 
 ## When it is wrong
@@ -36,6 +38,9 @@ is partly filled looks the same; see the tail effect.
 const IMBALANCE: Threshold =
     Threshold::new("imbalance", 0.05, "1", "WorkloadImbalance.py of Nsight Compute");
 
+/// From there on, attention leaves much of the device without work rather than unevenly loaded.
+const UNFILLED: f64 = 0.25;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let imbalance = subject.need(Quantity::SmImbalance, "sm__cycles_active.max and .avg")?;
     if imbalance < subject.threshold(&IMBALANCE) {
@@ -44,6 +49,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if let (Ok(blocks), Ok(sms)) = (subject.blocks(), subject.sms())
         && blocks < u64::from(sms)
     {
+        return Ok(None);
+    }
+    // Blocks without work leave their multiprocessors at once: the queries are too few for the device.
+    let is_unfilled = subject.is_attention() && imbalance >= UNFILLED;
+    // A causal mask and unequal lengths leave some imbalance to any schedule.
+    if subject.is_attention() && !is_unfilled {
         return Ok(None);
     }
     let message = format!(
@@ -55,7 +66,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::High)
         .evidence("imbalance of multiprocessors", imbalance, "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
-        .next("start the longest blocks first, or split them");
+        .next(if is_unfilled {
+            latency::SPLIT_KV
+        } else {
+            "start the longest blocks first, or split them"
+        });
     Ok(Some(finding))
 }
 

@@ -23,7 +23,8 @@ Choose tile or block sizes so that the grid is a multiple of a wave; smaller til
 stream-K; persistent kernels.
 
 ## When it is wrong
-Blocks of very different length even out by themselves; persistent kernels have one wave by design.
+Blocks of very different length even out by themselves; persistent kernels have one wave by design,
+and are left alone where name or grid tell. So are launches that take hardly longer than any.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Wave Quantization\"; `LaunchConfiguration.py` of Nsight
@@ -41,6 +42,9 @@ const LOST: Threshold = Threshold::new("lost", 0.10, "1", "less is not worth a c
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
+    if subject.is_persistent() || subject.is_short() {
+        return Ok(None);
+    }
     let waves = roofline::waves(blocks, sms, resident);
     let lost = 1.0 - roofline::sm_efficiency(blocks, sms, resident);
     let most = 1.0 - roofline::wave_efficiency(blocks, sms, resident);

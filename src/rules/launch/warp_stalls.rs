@@ -19,8 +19,8 @@ find none, the wait is time.
 
 ## How it decides
 Instructions are issued in less than `issue` of the active cycles, and a warp spends more than `share` of
-the time between two of its instructions waiting for one reason. The two longest are told. A busy math
-pipe is no fault of a kernel whose multiprocessors are 60 % busy and is left out there. At most the
+the time between two of its instructions waiting for one reason. The two longest are told. A busy math or tensor pipe is no fault where
+it is 60 % busy and is left out there. At most the
 longest wait goes, and no more than the share of cycles without an issue; at least nothing, because
 other waits may take its place.
 
@@ -32,7 +32,8 @@ independent instructions in each thread. Each finding names its own.
 
 ## When it is wrong
 A stall is a symptom. Where a rule names its cause (uncoalesced accesses, bank conflicts, spills), cure
-that. Nothing can be told of kernels with less than a wave of blocks, which wait for lack of work.
+that. Nothing can be told of kernels with fewer blocks than multiprocessors, which wait for lack of work. The
+warps of persistent kernels wait for each other by design; those are left alone.
 
 ## Sources
 `CPIStall.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
@@ -83,7 +84,7 @@ stalls! {
     StallMembar, "membar", "at memory fences",
         "use fewer fences, and of the narrowest scope";
     StallMathThrottle, "math pipe throttle", "for a busy math pipe",
-        "move work to another pipe, such as tensor cores, or do less of it";
+        "do less of what this pipe does, or move a part to another one";
     StallWait, "wait", "for fixed latencies of earlier instructions",
         "give each thread more independent instructions: unroll, process several elements";
     StallDrain, "drain", "for stores to drain after their last instruction",
@@ -110,13 +111,16 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if waits.is_empty() {
         return Err(Missing("smsp__average_warps_issue_stalled_*_per_issue_active.ratio"));
     }
-    if issue >= subject.threshold(&ISSUE) {
+    // Warps of such kernels wait for each other by design: some load, others multiply.
+    if issue >= subject.threshold(&ISSUE) || subject.is_persistent() || subject.leaves_idle() {
         return Ok(None);
     }
     let is_busy = subject.utilization(Unit::Sm).is_ok_and(|used| used >= BUSY);
     let share = subject.threshold(&SHARE);
+    let is_fed = subject.get(Quantity::TensorActive).is_some_and(|used| used >= BUSY);
+    let is_pipe = [Quantity::StallMathThrottle, Quantity::StallGmma];
     waits.retain(|(stall, wait)| {
-        *wait > share && !(is_busy && stall.quantity == Quantity::StallMathThrottle)
+        *wait > share && !((is_busy || is_fed) && is_pipe.contains(&stall.quantity))
     });
     waits.sort_by(|one, two| two.1.total_cmp(&one.1));
     waits.truncate(2);

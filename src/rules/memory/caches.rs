@@ -1,10 +1,11 @@
 //! What several rules about caches and shared memory have in common.
 
 use crate::model::Quantity;
-use crate::roofline;
+use crate::roofline::{self, BUSY};
 use crate::rules::engine::finding::{Confidence, Finding, Stake};
 use crate::rules::engine::subject::{Subject, Unit};
 use crate::rules::engine::threshold::{Missing, Threshold};
+use crate::taxonomy::{Category, Kind};
 use crate::units::{Bytes, Seconds};
 
 /// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where
@@ -36,6 +37,25 @@ pub(super) fn spared(
     Ok(subject.finding_against(message, Stake { low, ..high }, expected))
 }
 
+/// The next experiment for kernels that use each element once: their accesses, as there is no tile to keep.
+pub(super) fn access(subject: &Subject<'_>) -> Option<&'static str> {
+    let class = subject.class();
+    match (class.category, class.kind) {
+        (_, Some(Kind::Transpose | Kind::Layout)) => Some(TRANSPOSE),
+        (Category::Elementwise, _) => Some(
+            "make the operands contiguous, or check their strides, and compare the sectors asked of L2",
+        ),
+        (Category::DataMovement, _) => {
+            Some("let the threads of a warp read and write whole sectors side by side")
+        }
+        _ => None,
+    }
+}
+
+/// The next experiment for a transpose.
+pub(super) const TRANSPOSE: &str =
+    "read and write rows on both sides: stage a tile, padded by a column, through shared memory";
+
 /// The greater of the shares of time that warps wait for device memory or for the queue to it.
 pub(super) fn memory_stall(subject: &Subject<'_>) -> Option<f64> {
     let waits = [Quantity::StallLongScoreboard, Quantity::StallLgThrottle];
@@ -66,12 +86,23 @@ pub(super) fn bank_conflicts(
     if excess < limit {
         return Ok(None);
     }
-    let stake = match subject.next_bottleneck(Unit::L1, 1.0 - excess) {
-        Ok(stake) => stake,
-        Err(_) => {
-            let waits = [Quantity::StallShortScoreboard, Quantity::StallMioThrottle];
-            let waits = waits.into_iter().filter_map(|wait| subject.get(wait)).reduce(f64::max);
-            subject.stall(waits.ok_or(Missing(Unit::L1.metric()))? * excess)
+    let waits = [Quantity::StallShortScoreboard, Quantity::StallMioThrottle];
+    let waits = waits.into_iter().filter_map(|wait| subject.get(wait)).reduce(f64::max);
+    let stake = match (subject.next_bottleneck(Unit::L1, 1.0 - excess), waits) {
+        (Ok(stake), _) => stake,
+        (Err(_), Some(waits)) => subject.stall(waits * excess),
+        // Wavefronts of shared memory alone, where it is what binds.
+        (Err(missing), None) => {
+            let Some(used) = subject.get(Quantity::SharedThroughput) else { return Err(missing) };
+            if used < BUSY {
+                return Ok(None);
+            }
+            let next = subject.busiest_pipe().map_or(0.0, |(_, used)| used);
+            let others =
+                [Unit::Dram, Unit::L2].map(|unit| subject.utilization(unit).unwrap_or(0.0));
+            let next = others.into_iter().fold(next, f64::max);
+            let saved = roofline::next_bottleneck(subject.time(), used, 1.0 - excess, next);
+            Stake { low: Seconds::ZERO, high: saved, estimator: "next-bottleneck" }
         }
     };
     let message = format!(
@@ -86,6 +117,11 @@ pub(super) fn bank_conflicts(
         .evidence("conflicts over wavefronts, as counted", counted, "1")
         .evidence("wavefronts for each that is needed", 1.0 / (1.0 - excess).max(0.01), "1")
         .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
-        .evidence_if("L1 and shared memory busy", subject.utilization(Unit::L1).ok(), "1");
+        .evidence_if("L1 and shared memory busy", subject.utilization(Unit::L1).ok(), "1")
+        .evidence_if(
+            "wavefronts of shared memory, of the most",
+            subject.get(Quantity::SharedThroughput),
+            "1",
+        );
     Ok(Some(finding))
 }

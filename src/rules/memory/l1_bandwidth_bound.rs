@@ -1,5 +1,6 @@
 //! Flags kernels that L1 and shared memory limit.
 
+use super::caches::access;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
 
@@ -21,7 +22,8 @@ were used twice.
 ## What to try
 Keep a tile of operands in registers; wider loads; `ldmatrix` for matrix operands; broadcast reads;
 exchange values between threads of a warp by shuffles; feed tensor cores from shared memory directly
-(compute capability 9.0 and later).
+(compute capability 9.0 and later). Elementwise kernels, copies and transposes have no operand to use
+twice: there the pattern of their accesses is the likely cause.
 
 ## When it is wrong
 Bank conflicts, uncoalesced accesses and spills fill L1 as well and have findings of their own, which
@@ -58,9 +60,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("device memory busy", subject.utilization(Unit::Dram).ok(), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
         .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1");
-    Ok(Some(
-        finding.next("keep a tile of operands in registers so that each fetch serves two uses"),
-    ))
+    let next = access(subject)
+        .unwrap_or("keep a tile of operands in registers so that each fetch serves two uses");
+    Ok(Some(finding.next(next)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Flags kernels that the bandwidth of L2 limits before device memory does.
 
-use crate::model::Quantity;
+use super::caches::access;
+use crate::model::{MemoryLevel, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -21,10 +22,13 @@ half the traffic the cautious one.
 
 ## What to try
 Larger tiles in shared memory or registers; clusters of blocks with multicast (compute capability 9.0
-and later); let neighbouring blocks work on neighbouring data so that L1 hits more often.
+and later); let neighbouring blocks work on neighbouring data so that L1 hits more often. Elementwise
+kernels keep no tile: operands that are not contiguous, or are broadcast, are the likely cause. Copies and
+transposes should read and write whole sectors.
 
 ## When it is wrong
-Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
+Kernels that use each element once, and ask L2 for each once, are left alone: contiguous vectors by their
+names, or bytes through L2 that are hardly more than those of device memory. Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
 rate near one half is natural for data that is read once and written once.
 
 ## Sources
@@ -43,10 +47,29 @@ const BUSY: Threshold = Threshold::new(
     "from there, Nsight Compute's own rule regards a unit as well used",
 );
 
+/// In the names of kernels whose threads access contiguous vectors; lower case.
+const CONTIGUOUS: [&str; 2] = ["vectorized", "_vec"];
+
+/// Bytes through L2, over those of device memory, up to which none pass it twice.
+const ONCE: f64 = 1.3;
+
+/// Whether a kernel that uses each element once asks L2 for each once as well.
+fn is_once(subject: &Subject<'_>) -> bool {
+    let kernel = subject.kernel;
+    let asked = kernel.level(MemoryLevel::L2).map(|level| level.bytes.get());
+    let times = asked.zip(kernel.bytes).map(|(asked, moved)| asked / moved.get());
+    access(subject).is_some()
+        && (subject.is_named(&CONTIGUOUS) || times.is_some_and(|times| times < ONCE))
+}
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let l2 = subject.utilization(Unit::L2)?;
     let dram = subject.utilization(Unit::Dram)?;
     if l2 < subject.threshold(&BUSY) || l2 <= dram {
+        return Ok(None);
+    }
+    // Vectors of elements side by side pass L2 once, whatever its hit rate.
+    if is_once(subject) {
         return Ok(None);
     }
     let hit = subject.get(Quantity::L2HitRate);
@@ -69,7 +92,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("device memory busy", dram, "1")
         .evidence_if("L2 hit rate", hit, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(finding.next("enlarge the tile that a block keeps in shared memory or registers")))
+    let next = access(subject)
+        .unwrap_or("enlarge the tile that a block keeps in shared memory or registers");
+    Ok(Some(finding.next(next)))
 }
 
 #[cfg(test)]

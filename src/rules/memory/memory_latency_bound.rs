@@ -28,7 +28,8 @@ stages; more resident warps; 16 bytes per load.
 
 ## When it is wrong
 Where each address depends on the load before (lists, trees, tables of tables), loads cannot overlap
-within a thread; only more warps help.
+within a thread; only more warps help. Kernels with fewer blocks than multiprocessors lack work before loads;
+they are left alone.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Asynchronous Copy from Global Memory to Shared Memory\"; J. D. C.
@@ -55,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let l1 = subject.utilization(Unit::L1).ok();
     let is_busy = dram.max(l2).max(l1.unwrap_or(0.0)) >= BUSY;
     let is_math = subject.kernel.limiter == Limiter::Math;
-    if is_busy || is_math || wait < subject.threshold(&STALL) {
+    if is_busy || is_math || subject.leaves_idle() || wait < subject.threshold(&STALL) {
         return Ok(None);
     }
     let gap = subject.gap();

@@ -76,7 +76,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if conflicts >= subject.threshold(&CONFLICTS) {
         return Ok(None);
     }
-    let stake = Stake { low: Seconds::ZERO, ..subject.next_bottleneck(Unit::L1, 0.5)? };
+    let l1 = subject.utilization(Unit::L1).ok();
+    let stake = subject.next_bottleneck(Unit::L1, 0.5);
+    let stake = stake.unwrap_or_else(|_| subject.share(busy * 0.5, "busy-unit"));
+    let stake = Stake { low: Seconds::ZERO, ..stake };
     let message = format!(
         "shared memory serves {:.0} % of the wavefronts it can, {:.0} % of them for bank conflicts",
         busy * 100.0,
@@ -87,7 +90,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::Low)
         .evidence("wavefronts of shared memory, of the most", busy, "1")
         .evidence("wavefronts that conflicts add, of all", conflicts, "1")
-        .evidence("L1 and shared memory busy", subject.utilization(Unit::L1)?, "1")
+        .evidence_if("L1 and shared memory busy", l1, "1")
         .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
         .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1")
         .evidence_if("waiting for its queue", subject.get(Quantity::StallMioThrottle), "1");

@@ -1,7 +1,13 @@
 //! Flags kernels whose warps fetch more cache sectors per request than their data needs.
 
+use super::caches::TRANSPOSE;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
+use crate::roofline::BUSY;
+use crate::rules::{
+    Check, Confidence, Finding, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit,
+};
+use crate::taxonomy::Kind;
+use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "uncoalesced-access",
@@ -18,11 +24,13 @@ sectors; scattered, it touches up to 32, and most of each sector is thrown away.
 Less than `efficiency` of the sectors that global accesses touch are needed, by the first that is known
 of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of each
 sector; sectors per request, of which contiguous 16-byte accesses of a warp need 16 at most (above
-that, the excess is certain; below, wide elements may explain it).
+that, the excess is certain; below, wide elements may explain it). A transpose of one's own whose sectors were not
+counted and that keeps device memory less than 60 % busy likely has a strided side; that is of low confidence.
 
 ## What to try
 Let neighbouring threads read neighbouring addresses; turn arrays of structures into structures of
-arrays; stage irregular accesses through shared memory.
+arrays; stage irregular accesses through shared memory. A transpose reads and writes rows through a tile in
+shared memory, one column wider than it is high against bank conflicts.
 
 ## When it is wrong
 Where L1 serves the excess it costs L1 bandwidth only. Gathers whose indices are truly random have
@@ -81,7 +89,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         let certain = if sectors > WIDEST_COALESCED { WIDEST_COALESCED / sectors } else { 1.0 };
         (certain, message)
     } else {
-        return Err(Missing("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum and …requests…"));
+        let metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum and …requests…";
+        return transposed(subject).map(Some).ok_or(Missing(metric));
     };
     if efficiency >= limit {
         return Ok(None);
@@ -109,5 +118,32 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = sectors.into_iter().flatten().fold(finding, |finding, (side, sectors)| {
         finding.evidence(format!("sectors per request, global {side}"), sectors, "1")
     });
-    Ok(Some(finding.next("let thread i touch element i, or stage the tile through shared memory")))
+    let next = if is_transpose(subject) {
+        TRANSPOSE
+    } else {
+        "let thread i touch element i, or stage the tile through shared memory"
+    };
+    Ok(Some(finding.next(next)))
+}
+
+fn is_transpose(subject: &Subject<'_>) -> bool {
+    matches!(subject.class().kind, Some(Kind::Transpose | Kind::Layout))
+}
+
+/// A transpose of which the sectors were not counted, far from its memory roof.
+fn transposed(subject: &Subject<'_>) -> Option<Finding> {
+    let roof = subject.kernel.memory_time.map(|memory| memory / subject.kernel.modelled);
+    let reached = subject.utilization(Unit::Dram).ok().or(roof).filter(|used| *used < BUSY);
+    // Those of a library are tiled; what they cost is for the run's rules.
+    let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
+    let reached = reached.filter(|_| is_own && !subject.is_short())?;
+    let message = format!(
+        "a transpose that keeps device memory {:.0} % busy: one of its sides is likely strided",
+        reached * 100.0
+    );
+    let finding = subject
+        .finding(message, Stake { low: Seconds::ZERO, ..subject.gap() })
+        .confidence(Confidence::Low)
+        .evidence("device memory busy", reached, "1");
+    Some(finding.next(TRANSPOSE))
 }

@@ -1,6 +1,6 @@
 //! Flags runs that spend a notable part of their time on copies within device memory.
 
-use crate::rules::engine::shares::Together;
+use crate::rules::engine::shares::{Together, is_of};
 use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -41,7 +41,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "let the producer write where the copy ends up";
     Together::removable(
         run,
-        &[Kind::Copy, Kind::Concat, Kind::Memcpy],
+        |kernel| is_of(kernel, &[Kind::Copy, Kind::Concat, Kind::Memcpy]),
         &SHARE,
         ("copies within device memory", next),
     )

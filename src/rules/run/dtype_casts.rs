@@ -1,6 +1,6 @@
 //! Flags runs that spend a notable part of their time on conversions between number formats.
 
-use crate::rules::engine::shares::Together;
+use crate::rules::engine::shares::{Together, is_of};
 use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -40,7 +40,7 @@ const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "find the tensors that are cast most often, and keep them in one format";
-    Together::removable(run, &[Kind::Cast], &SHARE, ("casts", next))
+    Together::removable(run, |kernel| is_of(kernel, &[Kind::Cast]), &SHARE, ("casts", next))
 }
 
 #[cfg(test)]

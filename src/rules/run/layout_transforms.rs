@@ -1,6 +1,7 @@
 //! Flags runs that spend a notable part of their time on changes of memory layout.
 
-use crate::rules::engine::shares::Together;
+use crate::analysis::Kernel;
+use crate::rules::engine::shares::{Together, is_of};
 use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -25,7 +26,8 @@ Channels last from end to end for convolutions on tensor cores; store weights as
 let products take transposed operands instead of transposing them.
 
 ## When it is wrong
-A transpose that is part of the algorithm (some FFTs, attention with unusual layouts) cannot go.
+A run that is hardly anything else is a measurement of just that, and left alone. A transpose that is part
+of the algorithm (some FFTs, attention with unusual layouts) cannot go.
 
 ## Sources
 NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTorch documentation,
@@ -38,9 +40,18 @@ NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTo
 
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
+const CONVOLUTIONS: [Kind; 4] =
+    [Kind::ConvFprop, Kind::ConvDgrad, Kind::ConvWgrad, Kind::ConvDepthwise];
+
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let next = "use one memory layout from end to end, channels last for convolutions";
-    Together::removable(run, &[Kind::Layout, Kind::Transpose], &SHARE, ("layout changes", next))
+    let (convolutions, _) = run.kernels(|kernel| is_of(kernel, &CONVOLUTIONS));
+    let next = if convolutions.is_empty() {
+        "let the products take transposed operands, or store the tensors as they are read"
+    } else {
+        "use one memory layout from end to end, channels last for convolutions"
+    };
+    let moves = |kernel: &Kernel| is_of(kernel, &[Kind::Layout, Kind::Transpose]);
+    Together::removable(run, moves, &SHARE, ("layout changes", next))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Flags runs that spend a notable part of their time on setting memory to a value.
 
-use crate::rules::engine::shares::Together;
+use crate::analysis::Kernel;
+use crate::rules::engine::shares::{Together, is_of};
 use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
@@ -35,9 +36,16 @@ Optimizations\".
 
 const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
 
+/// In the names of kernels that write values, not zeros that a producer would overwrite.
+const VALUES: [&str; 4] = ["arange", "linspace", "range_cuda", "eye"];
+
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "let the producer overwrite instead of clearing first";
-    Together::removable(run, &[Kind::Memset, Kind::Fill], &SHARE, ("memory sets", next))
+    let clears = |kernel: &Kernel| {
+        let name = kernel.full_name.to_lowercase();
+        is_of(kernel, &[Kind::Memset, Kind::Fill]) && !VALUES.iter().any(|word| name.contains(word))
+    };
+    Together::removable(run, clears, &SHARE, ("memory sets", next))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn is_single(kernel: &Kernel) -> bool {
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let single = Together::of(run, is_single)?;
     // One kernel, launched again and again, is no chain: a benchmark is like that.
-    if single.share < run.threshold(&SHARE) || single.kernels.len() < 2 {
+    if single.share < run.threshold(&SHARE) || single.kernels.len() < 2 || single.is_the_run() {
         return Ok(Vec::new());
     }
     let mut finding = single

@@ -22,7 +22,7 @@ and writes, and by sectors; the share of time it moved data, by bytes and by cyc
 apart as well; multiply-adds as a count and as a rate; the time from the raw page and from the details,
 beyond the 64 ns that two ticks of the timer make. Or the SM clock, cycles over time, is that much above
 the highest of the device, which only figures of two runs can be; GeForce cards, which run above their
-rated clock, are left out there. The widest pair of each launch counts, averaged over the launches;
+rated clock, are left out there. A hit rate above 100 % is told as well, as something to know. The widest pair of each launch counts, averaged over the launches;
 `rooflint convert` names it with the column `pass_disagreement`.
 
 ## What to try
@@ -61,13 +61,33 @@ fn above_highest(subject: &Subject<'_>) -> Option<f64> {
     Some(subject.get(Quantity::SmClock)? / highest.get() - 1.0)
 }
 
+/// A hit rate above one, which no cache has.
+fn beyond_whole(subject: &Subject<'_>) -> Option<(&'static str, f64)> {
+    let rates = [("L2 hit rate", Quantity::L2HitRate), ("L1 hit rate", Quantity::L1HitRate)];
+    let rates = rates.into_iter().filter_map(|(name, rate)| Some((name, subject.get(rate)?)));
+    rates.filter(|(_, rate)| *rate > 1.0 + ROUNDED).max_by(|one, two| one.1.total_cmp(&two.1))
+}
+
+/// What digits that an export rounds away may add to a rate.
+const ROUNDED: f64 = 1e-4;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let apart = subject.get(Quantity::PassDisagreement);
     let above = above_highest(subject);
-    let worst = apart.into_iter().chain(above).reduce(f64::max);
+    let impossible = beyond_whole(subject);
+    let worst =
+        apart.into_iter().chain(above).reduce(f64::max).or(impossible.map(|(_, rate)| rate - 1.0));
     let worst = worst.ok_or(Missing("dram__cycles_active.avg.pct_of_peak_sustained_elapsed"))?;
     if worst <= subject.threshold(&APART) {
-        return Ok(None);
+        let told = |(name, rate): (&str, f64)| {
+            let message = format!(
+                "{name} of {:.2} %: its parts come from passes that were not alike",
+                rate * 100.0
+            );
+            let finding = subject.info(message).confidence(Confidence::High);
+            finding.evidence(name, rate, "1").next("collect fewer metrics at once")
+        };
+        return Ok(impossible.map(told));
     }
     let message = if apart == Some(worst) {
         format!(

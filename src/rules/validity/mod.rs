@@ -12,6 +12,7 @@ rules! {
     cold_cache_profile,
     coarse_timer,
     uncounted_work,
+    bytes_below_need,
     unmodelled_share,
     missing_metrics,
     zero_means_unmodelled,

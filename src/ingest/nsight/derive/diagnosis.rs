@@ -213,6 +213,12 @@ impl Deriver<'_, '_, '_> {
             ),
             // A scheduler issues at most one instruction per cycle.
             (Quantity::IssueActive, Raw::IssueRate, "smsp__issue_active.avg.per_cycle_active"),
+            // Of elapsed cycles a little less than of active ones.
+            (
+                Quantity::IssueActive,
+                Raw::IssuedPct,
+                "sm__inst_issued.avg.pct_of_peak_sustained_active or …_elapsed",
+            ),
             (
                 Quantity::EligibleWarps,
                 Raw::EligibleWarps,

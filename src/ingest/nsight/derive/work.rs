@@ -206,6 +206,11 @@ impl Deriver<'_, '_, '_> {
                 );
             };
             count = (count - half / 32.0).max(0.0);
+            // Threads that a predicate left off are in no count of theirs, and their warps are here.
+            let on = self.raw.get(Raw::PredicatedPerInstruction).unwrap_or(16.0).clamp(1.0, 32.0);
+            if shape_in_name(context.kernel).is_none() && count <= half / on - half / 32.0 {
+                count = 0.0;
+            }
         } else if context.compute_capability.is_none()
             && let Some((half, _)) = self.count(HFMA)
             && half > 0.0
