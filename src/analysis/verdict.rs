@@ -2,13 +2,14 @@
 
 use super::ceilings::Roofs;
 use super::confidence::{Confidence, Uncounted};
+use super::design::Spare;
 use super::kernel::{Kernel, State};
 use super::law::Problem;
 use super::reason::Reason;
 use super::sums::Sums;
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline::{self, Limiter, NEAR};
-use crate::taxonomy::{Category, Kind};
+use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// What the verdict on a kernel depends on beside its own sums.
@@ -43,32 +44,16 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     }
 }
 
-/// Whether a kernel with little parallelism could have more. One that gives every multiprocessor its warps has
-/// enough; with fewer threads there must be more work than threads, in a kernel of a kind that can be divided:
-/// the 192 threads of a track finder have 192 tracks, and more blocks find nothing to do.
+/// Whether a kernel with little parallelism could have more: one that gives every multiprocessor its warps has
+/// enough; with fewer threads there must be work that others could share. The 192 threads of a track finder
+/// have 192 tracks, and more blocks find nothing to do.
 fn has_room(kernel: &Kernel, setting: &Setting<'_>) -> bool {
-    /// Four loads of 16 bytes, the widest there are.
-    const BYTES: f64 = 64.0;
-    /// As many operations as hide one access to DRAM.
-    const OPERATIONS: f64 = 512.0;
-    let (Some(blocks), Some(threads)) = (kernel.shape.blocks, kernel.shape.threads_per_block)
-    else {
-        return false;
-    };
-    let all = (blocks * threads).max(1);
-    let sms = multiprocessors(kernel, setting).unwrap_or(u32::MAX);
-    if all >= u64::from(sms) * roofline::THREADS_PER_BLOCK {
-        return true;
-    }
-    let is_divisible = matches!(
-        kernel.class.category,
-        Category::DotProduct | Category::Elementwise | Category::Reduction | Category::DataMovement
-    );
-    let each = |sum: f64| sum / (kernel.launches.max(1) as f64 * all as f64);
-    let operations: f64 = kernel.work.iter().map(|work| work.operations.get()).sum();
-    let has_work = kernel.bytes.is_some_and(|bytes| each(bytes.get()) >= BYTES)
-        || each(operations) >= OPERATIONS;
-    is_divisible && has_work
+    let sms = multiprocessors(kernel, setting);
+    let fills = kernel
+        .threads()
+        .zip(sms)
+        .is_some_and(|(threads, sms)| threads >= u64::from(sms) * roofline::THREADS_PER_BLOCK);
+    fills || kernel.spare(setting.fixed_cost) == Spare::Work
 }
 
 fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
@@ -96,8 +81,13 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
         }
         _ => return Limiter::Unknown,
     };
-    let (blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
-    roofline::limiter(memory, math, blocks, threads, multiprocessors(kernel, setting), reached)
+    let (mut blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
+    let sms = multiprocessors(kernel, setting);
+    if kernel.is_persistent(sms) {
+        // As many blocks as fit, by its own choice: their number says nothing of parallelism.
+        blocks = None;
+    }
+    roofline::limiter(memory, math, blocks, threads, sms, reached)
 }
 
 fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
@@ -107,9 +97,9 @@ fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
 fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     let (none, some) = (Seconds::ZERO, Seconds::new(1.0));
     let (blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
-    let limiter =
-        roofline::limiter(none, some, blocks, threads, multiprocessors(kernel, setting), 0.0);
-    limiter == Limiter::Latency
+    let sms = multiprocessors(kernel, setting);
+    let limiter = roofline::limiter(none, some, blocks, threads, sms, 0.0);
+    limiter == Limiter::Latency && !kernel.is_persistent(sms)
 }
 
 /// The state, how sure it is, and why.

@@ -1,6 +1,7 @@
 //! What the rules advise, as all human-readable outputs show it.
 
 use crate::analysis::{GroupTotals, Kernel, State, Target};
+use crate::model::{KernelName, Profiler};
 use crate::report::Report;
 use crate::report::view::{Style, count, name, printable, si};
 use crate::rules::{self, Finding, Severity};
@@ -11,26 +12,36 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     const STEPS: usize = 5;
     let mut steps: Vec<((u8, f64, Severity), String)> = Vec::new();
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
-        let Some(found) = report.findings.by_kernel.get(position) else { continue };
+        let found = report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
         // One step per kernel: that of its gravest finding with something to win.
         let mut winning = found.iter().filter(|finding| finding.at_stake_s > 0.0);
         let first = winning.find_map(|finding| Some((finding, finding.next.as_ref()?)));
-        let Some((finding, next)) = first else { continue };
-        let win = win(finding, kernel);
-        if win > 0.0 {
-            let shown = name(kernel, style);
-            let group = report.analysis.group_of(kernel);
-            let (urgency, of) = match group.and_then(GroupTotals::verdict) {
-                Some(Target::Missed) => {
-                    (2, format!(" of {}, which misses its target", kernel.group))
+        let first = first.filter(|(finding, _)| win(finding, kernel) > 0.0);
+        let (text, win, severity) = match first {
+            Some((finding, next)) => {
+                let win = win(finding, kernel);
+                let text = format!("{next} ({}, {})", finding.rule, most(finding, win));
+                (text, win, finding.severity)
+            }
+            // What can be won is worth a question where no rule knows why.
+            None if report.analysis.is_ranked(kernel) && kernel.has_savings() => {
+                let win = kernel.recoverable.get();
+                if win <= 0.0 {
+                    continue;
                 }
-                Some(Target::Met) => (0, String::new()),
-                Some(Target::CannotTell) | None => (1, String::new()),
-            };
-            let most = most(finding, win);
-            let text = format!("{shown}{of}: {next} ({}, {most})", finding.rule);
-            steps.push(((urgency, win, finding.severity), text));
-        }
+                let next = measure(report, kernel);
+                (format!("{next} (at most {})", si(win, "s")), win, Severity::Low)
+            }
+            None => continue,
+        };
+        let group = report.analysis.group_of(kernel);
+        let (urgency, of) = match group.and_then(GroupTotals::verdict) {
+            Some(Target::Missed) => (2, format!(" of {}, which misses its target", kernel.group)),
+            Some(Target::Met) => (0, String::new()),
+            Some(Target::CannotTell) | None => (1, String::new()),
+        };
+        let shown = name(kernel, style);
+        steps.push(((urgency, win, severity), format!("{shown}{of}: {text}")));
     }
     for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
         if let Some(next) = &finding.next {
@@ -49,6 +60,23 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     });
     steps.truncate(STEPS);
     steps.into_iter().map(|(_, text)| printable(&text)).collect()
+}
+
+/// What to measure of a kernel whose cause no rule tells.
+fn measure(report: &Report<'_>, kernel: &Kernel) -> String {
+    let source = report.analysis.sources.iter().any(|one| one.profiler == Profiler::NsightCompute);
+    // Templates and namespaces are no part of the name that ncu filters by.
+    let head = KernelName::parse(&kernel.full_name).head;
+    let base = head.split(['<', '(']).next().unwrap_or_default();
+    let base = base.rsplit([':', ' ']).next().unwrap_or_default();
+    let is_name = !base.is_empty() && base.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let filter = if is_name { format!("-k {base} ") } else { String::new() };
+    let command = format!("ncu --set full --import-source yes {filter}-o why APP");
+    if source {
+        format!("no rule tells why it takes so long; see where its warps wait: `{command}`")
+    } else {
+        format!("measure what it waits for: `{command}`")
+    }
 }
 
 /// What a cure can win at most, in seconds. A better implementation on the same pipes leads to the
@@ -208,10 +236,18 @@ mod tests {
         };
         let finding = bench.finding("one", Severity::High, 3.0);
         assert_eq!(step(finding.clone(), "gap", &mut bench), ["a: next (one, at most 1.00 ms)"]);
-        assert_eq!(step(finding.clone(), "pipe", &mut bench), ["a: next (one, at most 3.00 ms)"]);
+        assert_eq!(
+            step(finding.clone(), "pipe", &mut bench),
+            ["a: next (one, at most 3.00 ms, on another pipe and so not in Recoverable)"]
+        );
         let mut nothing = finding;
         nothing.next = None;
-        assert_eq!(step(nothing, "gap", &mut bench), [""; 0]);
+        let asked = step(nothing, "gap", &mut bench);
+        assert_eq!(
+            asked,
+            ["a: no rule tells why it takes so long; see where its warps wait: `ncu --set full \
+              --import-source yes -k a -o why APP` (at most 1.00 ms)"]
+        );
     }
 
     /// Six kernels win 1 to 6 ms; the run itself may win 4.5 ms, and what is hardly grave is no step.
@@ -270,7 +306,10 @@ mod tests {
         let mut bench = judged(&kernels);
         let rule = rules::RULES[0].id;
         for at in 0..3 {
-            bench.findings.by_kernel[at] = vec![bench.finding(rule, Severity::Medium, 2.0)];
+            let mut finding = bench.finding(rule, Severity::Medium, 2.0);
+            // At a roof, another pipe is all that is left.
+            finding.estimator = "pipe";
+            bench.findings.by_kernel[at] = vec![finding];
         }
         // A low one, and one of the user's own rules.
         bench.findings.by_kernel[3] = vec![
@@ -280,7 +319,10 @@ mod tests {
         // What a better implementation wins is among the steps.
         bench.analysis.kernels[4].recoverable = ms(1.0);
         bench.findings.by_kernel[4] = vec![bench.finding(rule, Severity::High, 2.0)];
-        let text = format!("b (near the roof): {rule}: message; try: next; at most 2.00 ms");
+        let text = format!(
+            "b (near the roof): {rule}: message; try: next; at most 2.00 ms, on another pipe and so \
+             not in Recoverable"
+        );
         assert_eq!(beside(&bench.report(), &Style::default()), [text]);
     }
 

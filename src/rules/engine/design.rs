@@ -1,57 +1,14 @@
 //! How a kernel is built, as far as name, grid and figures tell: what advice about it has to respect.
 
 use super::subject::Subject;
+use crate::analysis::Spare;
 use crate::model::Quantity;
-use crate::taxonomy::{Category, Kind};
-
-/// In the names of kernels that keep one set of blocks on the device and hand out the work themselves;
-/// lower case. CUTLASS from version 3 on, FlashAttention-3 and cuBLAS's `nvjet` besides divide the warps
-/// of a block into those that load and those that multiply.
-const PERSISTENT: [&str; 11] = [
-    "persistent",
-    "tilescheduler",
-    "tile_scheduler",
-    "streamk",
-    "stream_k",
-    "warpspecialized",
-    "warp_specialized",
-    "nvjet",
-    "flashattnfwdsm",
-    "flashattnbwdsm",
-    "cutlass::device_kernel",
-];
-
-/// In the names of kernels that one block or one thread goes through in order; lower case.
-const SERIAL: [&str; 6] =
-    ["prefix", "cumsum", "cumulative", "singletile", "single_block", "align_block_size"];
-
-/// Kinds whose parallelism is that of a small result or of an order to keep.
-const SERIAL_KINDS: [Kind; 4] =
-    [Kind::SplitKReduce, Kind::AttentionCombine, Kind::Scan, Kind::Sort];
-
-/// Launches up to this many times the fixed cost of one are the territory of fewer launches.
-const TERRITORY: f64 = 4.0;
-
-/// Bytes a thread moves from which it has several items, and other threads could take some: eight
-/// accesses of 16 bytes.
-const SEVERAL_ITEMS: f64 = 128.0;
-
-/// What more parallelism has to work on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::rules) enum Spare {
-    /// The grid has as many threads as there is work, or takes hardly longer than a launch.
-    Nothing,
-    /// Blocks have work that others could share.
-    Work,
-    /// Nothing tells: there may be no more items than threads.
-    Unknown,
-}
+use crate::taxonomy::Kind;
 
 impl Subject<'_> {
     /// Whether it multiplies matrices: by its name or operator, or by the closed form that describes it.
     pub(in crate::rules) fn is_product(&self) -> bool {
-        let form = self.kernel.algorithmic.as_deref();
-        self.class().is_product() || form.is_some_and(|form| form.product.is_some())
+        self.kernel.is_product()
     }
 
     /// Whether it is attention, fused.
@@ -60,18 +17,11 @@ impl Subject<'_> {
         self.class().kind.is_some_and(|kind| kinds.contains(&kind))
     }
 
-    /// Whether the number of its blocks is its own choice, as many as the device holds at once: by its name
-    /// and at most a wave of blocks, or a product of exactly a wave.
+    /// Whether the number of its blocks is its own choice; see [`Kernel::is_persistent`].
+    ///
+    /// [`Kernel::is_persistent`]: crate::analysis::Kernel::is_persistent
     pub(in crate::rules) fn is_persistent(&self) -> bool {
-        let resident = u64::from(self.resident().unwrap_or(1));
-        let wave = self.sms().ok().map(|sms| u64::from(sms) * resident);
-        let blocks = self.blocks().ok();
-        let is_a_wave = |is: fn(&u64, &u64) -> bool| {
-            blocks.zip(wave).is_none_or(|(blocks, wave)| is(&blocks, &wave))
-        };
-        let is_known = blocks.is_some() && wave.is_some();
-        self.is_named(&PERSISTENT) && is_a_wave(u64::le)
-            || self.is_product() && is_known && is_a_wave(u64::eq)
+        self.kernel.is_persistent(self.sms().ok())
     }
 
     /// Whether there are fewer blocks than multiprocessors: what their warps wait for then matters little beside
@@ -82,33 +32,12 @@ impl Subject<'_> {
 
     /// Whether its launches take hardly longer than any: fewer of them help, and little else.
     pub(in crate::rules) fn is_short(&self) -> bool {
-        self.mean() <= self.analysis.fixed_cost * TERRITORY
+        self.kernel.is_short(self.analysis.fixed_cost)
     }
 
     /// What more blocks would have to work on.
     pub(in crate::rules) fn spare(&self) -> Spare {
-        let kernel = self.kernel;
-        let is_serial = self.class().kind.is_some_and(|kind| SERIAL_KINDS.contains(&kind))
-            || self.is_named(&SERIAL);
-        if is_serial || self.is_short() {
-            return Spare::Nothing;
-        }
-        match self.class().category {
-            Category::DotProduct | Category::Reduction => Spare::Work,
-            // Such kernels have threads by the number of their elements.
-            Category::Elementwise | Category::DataMovement => {
-                let threads = self.blocks().ok().zip(self.threads().ok());
-                let threads = threads.map(|(blocks, threads)| (blocks * threads) as f64);
-                let bytes = kernel.bytes.map(|bytes| bytes.get() / kernel.launches.max(1) as f64);
-                match bytes.zip(threads) {
-                    Some((bytes, threads)) if bytes >= SEVERAL_ITEMS * threads => Spare::Work,
-                    Some(_) => Spare::Nothing,
-                    None => Spare::Unknown,
-                }
-            }
-            _ if self.is_product() => Spare::Work,
-            _ => Spare::Unknown,
-        }
+        self.kernel.spare(self.analysis.fixed_cost)
     }
 
     /// Whether registers or shared memory, and not the grid or the size of a block, keep more blocks away:
@@ -121,15 +50,6 @@ impl Subject<'_> {
         let slots = slots.into_iter().filter_map(admits).fold(f64::INFINITY, f64::min);
         scarce.is_some_and(|scarce| scarce < slots)
     }
-
-    /// Whether one of these words is in its name.
-    pub(in crate::rules) fn is_named(&self, words: &[&str]) -> bool {
-        let names = [&self.kernel.full_name, &self.kernel.name];
-        names.into_iter().any(|name| {
-            let name = name.to_lowercase();
-            words.iter().any(|word| name.contains(word))
-        })
-    }
 }
 
 #[cfg(test)]
@@ -138,7 +58,7 @@ impl Subject<'_> {
     reason = "lifetimes: method paths do not compile"
 )]
 mod tests {
-    use super::Spare;
+    use crate::analysis::Spare;
     use crate::model::Quantity;
     use crate::rules::engine::bench_table::{Bench, kernel};
     use crate::rules::rule;

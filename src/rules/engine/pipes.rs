@@ -168,7 +168,7 @@ impl Subject<'_> {
                 self.kernel.work.iter().filter(|work| work.pipe.engine() == Engine::Matrix);
             matrix.any(|work| work.pipe.precision() == precision)
         };
-        if self.is_named(&INTEGER_PRODUCTS) {
+        if self.kernel.is_named_with(&INTEGER_PRODUCTS) {
             return !counted(Precision::Int8) && !counted(Precision::Int4);
         }
         if self.class().precision().is_some() {

@@ -1,9 +1,9 @@
 //! Flags kernels whose grid reaches every multiprocessor but gives it too few warps.
 
 use super::latency;
+use crate::analysis::Spare;
 use crate::model::Quantity;
 use crate::roofline;
-use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::Seconds;
 

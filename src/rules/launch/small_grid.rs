@@ -1,8 +1,8 @@
 //! Flags kernels that launch too few blocks to occupy every multiprocessor.
 
 use super::latency;
+use crate::analysis::Spare;
 use crate::roofline;
-use crate::rules::engine::design::Spare;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Unit};
 use crate::units::Seconds;
 

@@ -59,7 +59,7 @@ fn is_once(subject: &Subject<'_>) -> bool {
     let asked = kernel.level(MemoryLevel::L2).map(|level| level.bytes.get());
     let times = asked.zip(kernel.bytes).map(|(asked, moved)| asked / moved.get());
     access(subject).is_some()
-        && (subject.is_named(&CONTIGUOUS) || times.is_some_and(|times| times < ONCE))
+        && (subject.kernel.is_named_with(&CONTIGUOUS) || times.is_some_and(|times| times < ONCE))
 }
 
 fn check(subject: &Subject<'_>) -> Judgment {

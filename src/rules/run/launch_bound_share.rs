@@ -1,0 +1,115 @@
+//! Flags runs that spend a good part of their time on kernels that are mostly launch cost.
+
+use crate::analysis::State;
+use crate::rules::engine::shares::{Together, shown};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+
+pub(super) const RULE: Rule = Rule {
+    id: "launch-bound-share",
+    summary: "many different kernels, each hardly longer than a launch, take a good part of the run",
+    documentation: "\
+## What it finds
+Kernels that the roofline calls launch-floored, each launched once or often, which together take a notable
+part of the run: the usual picture of a decode step or of a model run layer by layer with little data.
+
+## Why it costs time
+A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. No kernel of these becomes
+faster by a rewrite of its own; only fewer launches help. Gaps between launches come on top and are not in
+the profile.
+
+## How it decides
+Kernels whose roof asks for less than the fixed cost of a launch and which took less than 2.5 times that
+cost take `share` of the run or more, in at least `launches` launches. At most the fixed cost of each
+launch but one is won.
+
+## What to try
+Fuse neighbors (`torch.compile`, Triton, epilogues of matrix products), larger batches, several tensors in
+one launch. CUDA graphs shorten the gaps between the launches.
+
+## When it is wrong
+Under Nsight Compute with its clocks locked to base and its caches flushed, kernels take longer than in
+production.
+
+## Sources
+NVIDIA technical blog, \"Getting Started with CUDA Graphs\"; *CUDA C++ Best Practices Guide*,
+\"Concurrent Kernel Execution\".
+",
+    thresholds: &[SHARE, LAUNCHES],
+    silences: &[],
+    check: Check::Run(check),
+};
+
+const SHARE: Threshold = Threshold::new("share", 0.1, "1", "less is won sooner elsewhere");
+
+const LAUNCHES: Threshold =
+    Threshold::new("launches", 5.0, "1", "a few have few neighbors to join");
+
+fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let floored = Together::of(run, |kernel| kernel.state == State::LaunchFloored)?;
+    if floored.share < run.threshold(&SHARE) || (floored.launches as f64) < run.threshold(&LAUNCHES)
+    {
+        return Ok(Vec::new());
+    }
+    let fixed = run.analysis.fixed_cost;
+    let most = (fixed * (floored.launches - 1) as f64).min(floored.time);
+    let kernels = floored.kernels.len();
+    let message = format!(
+        "{kernels} kernel{} hardly longer than a launch: {}; about {} of each is what any launch costs",
+        if kernels == 1 { "" } else { "s" },
+        floored.words(),
+        shown(fixed)
+    );
+    let mut finding = floored
+        .finding(run, message)
+        .confidence(Confidence::High)
+        .at_stake(most, "launch")
+        .evidence("kernels", kernels as f64, "1")
+        .evidence("launches", floored.launches as f64, "1")
+        .evidence("fixed cost of a launch", fixed.get(), "s")
+        .next(
+            "fuse neighbors (torch.compile, epilogues) or give each launch more work, then put what is \
+             left into a CUDA graph",
+        );
+    // As if launches were merged in pairs.
+    finding.at_stake_low_s = most.get() / 2.0;
+    Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Pipe, Quantity};
+    use crate::rules::engine::bench_launches::h100;
+
+    const RULE: &str = "launch-bound-share";
+    const TINY: &[(Quantity, f64)] =
+        &[(Quantity::DramBytes, 1e5), (Quantity::Work(Pipe::Fp32Vector), 1e5)];
+
+    /// 8 launches of 3 µs beside one of 100 µs: 24 of 124 µs, and 7 × the fixed cost of 2 µs to win.
+    #[test]
+    fn fires_where_they_take_a_tenth_of_the_run() {
+        let bench = h100()
+            .launch("add", (64, 256), (4, 3.0), TINY)
+            .launch("cast", (64, 256), (4, 3.0), TINY)
+            .launch("gemm", (1000, 256), (1, 100.0), &[]);
+        let found = bench.found(RULE);
+        assert!(
+            found
+                .message
+                .starts_with("2 kernels hardly longer than a launch: 8 launches, 24.0 µs, 19.4 %")
+        );
+        assert!((found.at_stake_s - 10.5e-6).abs() < 1e-9, "{}", found.at_stake_s);
+    }
+
+    #[test]
+    fn stays_quiet_where_they_are_few_or_short() {
+        let few = h100().launch("add", (64, 256), (4, 3.0), TINY);
+        assert!(few.is_content(RULE));
+        let short = h100().launch("add", (64, 256), (8, 3.0), TINY).launch(
+            "gemm",
+            (1000, 256),
+            (1, 1000.0),
+            &[],
+        );
+        assert!(short.is_content(RULE));
+    }
+}
