@@ -127,6 +127,11 @@ impl Roofs {
         }
     }
 
+    /// Whether any compute roof is known.
+    pub(super) fn has_peaks(&self) -> bool {
+        self.peaks.iter().any(Option::is_some)
+    }
+
     /// Which pipes share hardware; see [`group`].
     pub(super) fn group(&self, pipe: Pipe) -> usize {
         self.groups[pipe as usize]

@@ -61,6 +61,8 @@ pub(super) struct Judged {
     /// A side whose work was not counted, or has no roof, is known by the share of its peak that a unit
     /// reached.
     pub(super) by_utilization: bool,
+    /// The math side is such a one.
+    pub(super) math_by_utilization: bool,
     pub(super) problem: Option<Problem>,
 }
 
@@ -296,9 +298,10 @@ fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts
     let busy = scene.sm_busy();
     if judged.without_peak.is_some() {
         // The busiest unit needed its time, whatever the roofs are.
-        let Some(busy) = busy else { return };
+        let Some(busy) = busy.filter(|_| !scene.roofs.has_peaks()) else { return };
         judged.without_peak = None;
         judged.by_utilization = true;
+        judged.math_by_utilization = true;
         judged.math = Some(Interval { low: Seconds::ZERO, ..Interval::exactly(busy) });
         return;
     }
@@ -332,10 +335,12 @@ fn open_math(
         // Nothing that takes time was counted: the busiest unit stands in for it.
         if let Some(busy) = sm.filter(|busy| stands_in(*busy)) {
             judged.by_utilization = true;
+            judged.math_by_utilization = true;
             return Some(Interval { low: Seconds::ZERO, ..Interval::exactly(busy) });
         }
         if let Some(busy) = pipes.filter(|busy| sm.is_none() && stands_in(*busy)) {
             judged.by_utilization = true;
+            judged.math_by_utilization = true;
             let likely = if is_unlikely { busy } else { infinite };
             return Some(Interval { low: Seconds::ZERO, value: busy, likely, high: infinite });
         }

@@ -47,6 +47,10 @@ fn by_limiter(kernel: &Kernel) -> String {
                     )
                 }
             }
+            Limiter::Math if kernel.math_time.is_none() => {
+                "the multiprocessors are its limit, by how busy they are: operations were not counted"
+                    .to_owned()
+            }
             Limiter::Memory => {
                 let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
                 let occupancy = percent(Quantity::AchievedOccupancy)

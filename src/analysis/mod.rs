@@ -25,6 +25,7 @@ mod reason;
 mod resolve;
 mod sums;
 mod timers;
+mod totals;
 mod verdict;
 mod waivers;
 mod what_if;
@@ -50,6 +51,7 @@ pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
 pub use resolve::{DeviceUse, Unknown};
 pub use timers::Timer;
+pub use totals::Totals;
 pub use waivers::Waiver;
 pub use what_if::{
     Change, Compulsory, Neighbour, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
@@ -130,68 +132,6 @@ pub struct Analysis {
     taxonomy: Option<Arc<Taxonomy>>,
     /// The user's groups.
     grouping: Vec<Group>,
-}
-
-/// Sums over all kernels.
-#[derive(Debug, Clone, Default)]
-pub struct Totals {
-    /// Executions, after separate runs were joined.
-    pub launches: u64,
-    /// Executions that have a duration.
-    pub timed_launches: u64,
-    /// Kernels.
-    pub kernels: usize,
-    /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
-    pub measured: Seconds,
-    /// Time that was taken while kernels ran instrumented; in no other sum.
-    pub instrumented: Seconds,
-    /// Time of the kernels the model says something about.
-    pub modelled: Seconds,
-    /// Their expected time.
-    pub expected: Seconds,
-    /// The most their expected time is likely to be.
-    pub expected_likely: Seconds,
-    /// The most their expected time can be, given what was not counted.
-    pub expected_high: Seconds,
-    /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
-    pub(crate) graded: [Seconds; Confidence::ALL.len()],
-    /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
-    pub recoverable_low: Seconds,
-    /// What better implementations can win realistically, of all kernels that were judged.
-    pub recoverable: Seconds,
-    /// The part of it that is likely, not certain.
-    pub recoverable_likely: Seconds,
-    /// At most what is above the expectation in kernels of which nothing shows that it can be won; in no other
-    /// sum.
-    pub recoverable_unproven: Seconds,
-    /// The same against ideal roofs: the optimistic end.
-    pub recoverable_upper: Seconds,
-    /// Time of kernels the export does not allow to judge.
-    pub unmodelled: Seconds,
-    /// Kernels and time per state.
-    pub states: BTreeMap<State, (usize, Seconds)>,
-    /// How many of the first kernels bring 80 % of the recoverable time.
-    pub kernels_for_80_percent: usize,
-}
-
-impl Totals {
-    /// Measured over expected time of everything that was modelled.
-    #[must_use]
-    pub fn headroom(&self) -> Option<f64> {
-        (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
-    }
-
-    /// Time of the kernels that were judged with this confidence.
-    #[must_use]
-    pub const fn graded(&self, confidence: Confidence) -> Seconds {
-        self.graded[confidence as usize]
-    }
-
-    /// Speed-up of the whole profile if [`Totals::recoverable`] is won.
-    #[must_use]
-    pub fn gain(&self) -> f64 {
-        roofline::gain(self.measured, self.recoverable)
-    }
 }
 
 impl Analysis {
@@ -328,7 +268,7 @@ pub fn analyse(
         kernels.push(kernel);
     }
     ranking::rank(&mut kernels);
-    ranking::sum_up(&mut totals, &mut kernels);
+    totals.sum_up(&mut kernels);
     let mut notes = profile.notes.clone();
     notes.extend(described.notes());
     let lacking = needs::lacking(profile, &kernels);
@@ -503,7 +443,9 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
             .map(|(flops, bytes)| flops / bytes),
         ridge_point,
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
-        math_time: part.has_math.then(|| Seconds::new(part.math.get())),
+        // How busy a unit was is not the time of work that was counted.
+        math_time: (part.has_math && !part.math_by_utilization)
+            .then(|| Seconds::new(part.math.get())),
         hierarchical: expected
             .filter(|_| part.levels.iter().any(|level| level.timed > 0))
             .map(|_| Seconds::new(part.hierarchical.get())),

@@ -60,6 +60,7 @@ impl Nature {
             (counted.fp64, self.vector(Precision::Fp64)),
             (counted.fp32, self.vector(Precision::Fp32)),
             (counted.fp16, self.vector(Precision::Fp16)),
+            (counted.integer, self.integer()),
         ]
         .into_iter()
         .filter(|(was_counted, _)| !was_counted)
@@ -75,6 +76,18 @@ impl Nature {
             (true, _) => Uncounted::Certain,
             (false, true) => Uncounted::Open,
             (false, false) => Uncounted::Nothing,
+        }
+    }
+
+    /// What it means that integer work of CUDA cores was not counted: only products of integers are made of it.
+    fn integer(self) -> Uncounted {
+        let is_integer = |precision: Precision| {
+            matches!(precision, Precision::Int8 | Precision::Int4 | Precision::Int32)
+        };
+        if !self.may_use_tensor_cores && self.product.is_some_and(is_integer) {
+            Uncounted::Certain
+        } else {
+            Uncounted::Nothing
         }
     }
 
@@ -109,6 +122,8 @@ pub(super) struct Counted {
     pub(super) tensor_activity: bool,
     /// Any matrix work was found.
     found_matrix: bool,
+    /// Integer work of CUDA cores.
+    integer: bool,
     /// Counted from shapes: then everything the operator does is in it.
     pub(super) whole: bool,
 }
@@ -124,6 +139,7 @@ impl Counted {
             (_, Pipe::Fp64Vector) => self.fp64 = true,
             (_, Pipe::Fp32Vector) => self.fp32 = true,
             (_, Pipe::Fp16Vector | Pipe::Bf16Vector) => self.fp16 = true,
+            (_, Pipe::Int8Vector | Pipe::Int32Vector) => self.integer = true,
             _ => {}
         }
     }

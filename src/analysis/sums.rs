@@ -49,6 +49,8 @@ pub(super) struct Part {
     pub(super) uncounted: Uncounted,
     /// How busy a unit was stands in for counts.
     pub(super) by_utilization: bool,
+    /// It does on the math side.
+    pub(super) math_by_utilization: bool,
 }
 
 /// The launches of one kernel so far.
@@ -236,6 +238,7 @@ impl Part {
         };
         self.uncounted = self.uncounted.max(judged.uncounted);
         self.by_utilization |= judged.by_utilization;
+        self.math_by_utilization |= judged.math_by_utilization;
         // A side that is only bounded from above is not known.
         let known = |interval: Option<Interval>| {
             interval.filter(|interval| interval.is_known()).map(|interval| interval.value)

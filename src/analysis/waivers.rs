@@ -1,6 +1,6 @@
 //! Kernels that are left alone on purpose: out of the sum of opportunities, still in the table.
 
-use super::ranking::{rank, sum_up};
+use super::ranking::rank;
 use super::{Analysis, State, Totals};
 use crate::model::Date;
 use crate::units::Seconds;
@@ -69,7 +69,7 @@ impl Analysis {
             instrumented: whole.instrumented,
             ..Totals::default()
         };
-        sum_up(&mut self.totals, &mut self.kernels);
+        self.totals.sum_up(&mut self.kernels);
         self.sum_groups();
         expired
     }

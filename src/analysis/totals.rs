@@ -1,0 +1,127 @@
+//! What the kernels of a run add up to.
+
+use std::collections::BTreeMap;
+
+use super::confidence::Confidence;
+use super::kernel::{Kernel, State};
+use crate::roofline;
+use crate::units::Seconds;
+
+/// Sums over all kernels.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    /// Executions, after separate runs were joined.
+    pub launches: u64,
+    /// Executions that have a duration.
+    pub timed_launches: u64,
+    /// Kernels.
+    pub kernels: usize,
+    /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
+    pub measured: Seconds,
+    /// Time that was taken while kernels ran instrumented; in no other sum.
+    pub instrumented: Seconds,
+    /// Time of the kernels the model says something about.
+    pub modelled: Seconds,
+    /// Their expected time.
+    pub expected: Seconds,
+    /// The most their expected time is likely to be.
+    pub expected_likely: Seconds,
+    /// The most their expected time can be, given what was not counted.
+    pub expected_high: Seconds,
+    /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
+    pub(crate) graded: [Seconds; Confidence::ALL.len()],
+    /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
+    pub recoverable_low: Seconds,
+    /// What better implementations can win realistically, of all kernels that were judged.
+    pub recoverable: Seconds,
+    /// The part of it that is likely, not certain.
+    pub recoverable_likely: Seconds,
+    /// At most what is above the expectation in kernels of which nothing shows that it can be won; in no other
+    /// sum.
+    pub recoverable_unproven: Seconds,
+    /// The same against ideal roofs: the optimistic end.
+    pub recoverable_upper: Seconds,
+    /// Time of kernels the export does not allow to judge.
+    pub unmodelled: Seconds,
+    /// Kernels and time per state.
+    pub states: BTreeMap<State, (usize, Seconds)>,
+    /// How many of the first kernels bring 80 % of the recoverable time.
+    pub kernels_for_80_percent: usize,
+}
+
+impl Totals {
+    /// Measured over expected time of everything that was modelled.
+    #[must_use]
+    pub fn headroom(&self) -> Option<f64> {
+        (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
+    }
+
+    /// Time of the kernels that were judged with this confidence.
+    #[must_use]
+    pub const fn graded(&self, confidence: Confidence) -> Seconds {
+        self.graded[confidence as usize]
+    }
+
+    /// Speed-up of the whole profile if [`Totals::recoverable`] is won.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        roofline::gain(self.measured, self.recoverable)
+    }
+
+    /// Adds ranked kernels up, and tells each how much of what can be won the first of them hold.
+    pub(super) fn sum_up(&mut self, kernels: &mut [Kernel]) {
+        self.kernels = kernels.len();
+        for kernel in kernels.iter() {
+            let entry = self.states.entry(kernel.state).or_insert((0, Seconds::ZERO));
+            entry.0 += 1;
+            entry.1 += kernel.measured;
+            match kernel.state {
+                State::Unmodelled => self.unmodelled += kernel.measured,
+                state if state.is_modelled() => {
+                    self.modelled += kernel.modelled;
+                    self.expected += kernel.expected.unwrap_or(Seconds::ZERO);
+                    self.expected_likely += at_most_measured(kernel, kernel.expected_likely);
+                    self.expected_high += at_most_measured(kernel, kernel.expected_high);
+                }
+                _ => {}
+            }
+            if let Some(confidence) = kernel.confidence {
+                self.graded[confidence as usize] += kernel.measured;
+            }
+            if kernel.has_savings() {
+                self.recoverable_low += kernel.recoverable_low;
+                self.recoverable += kernel.recoverable;
+                self.recoverable_upper += kernel.recoverable_upper;
+                if kernel.confidence == Some(Confidence::Likely) {
+                    self.recoverable_likely += kernel.recoverable;
+                }
+            } else if kernel.state.is_modelled() && kernel.state != State::Waived {
+                self.recoverable_unproven += kernel.recoverable_upper;
+            }
+        }
+        self.cover(kernels);
+    }
+
+    /// The share of the recoverable time that each kernel and those above it hold. The same sums in
+    /// the same order make the total, so that the last share is exactly 1.
+    fn cover(&mut self, kernels: &mut [Kernel]) {
+        /// Pareto's share: where most teams stop.
+        const MOST: f64 = 0.8;
+        let mut won = Seconds::ZERO;
+        for kernel in kernels {
+            if !kernel.has_savings() || kernel.recoverable <= Seconds::ZERO {
+                kernel.coverage = None;
+                continue;
+            }
+            self.kernels_for_80_percent += usize::from(won / self.recoverable < MOST);
+            won += kernel.recoverable;
+            kernel.coverage = Some(won / self.recoverable);
+        }
+    }
+}
+
+/// No kernel needs longer than it took: what nothing bounds is bounded by the measured time.
+fn at_most_measured(kernel: &Kernel, bound: Option<Seconds>) -> Seconds {
+    let bound = bound.unwrap_or(kernel.modelled).min(kernel.modelled);
+    bound.max(kernel.expected.unwrap_or_default())
+}
