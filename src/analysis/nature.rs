@@ -60,7 +60,7 @@ impl Nature {
             (counted.fp64, self.vector(Precision::Fp64)),
             (counted.fp32, self.vector(Precision::Fp32)),
             (counted.fp16, self.vector(Precision::Fp16)),
-            (counted.integer, self.integer()),
+            (counted.has_integers(self), self.integer()),
         ]
         .into_iter()
         .filter(|(was_counted, _)| !was_counted)
@@ -79,16 +79,13 @@ impl Nature {
         }
     }
 
-    /// What it means that integer work of CUDA cores was not counted: only products of integers are made of it.
+    /// What it means that neither tensor cores' nor CUDA cores' work on integers was counted: products of
+    /// integers are made of it.
     fn integer(self) -> Uncounted {
         let is_integer = |precision: Precision| {
             matches!(precision, Precision::Int8 | Precision::Int4 | Precision::Int32)
         };
-        if !self.may_use_tensor_cores && self.product.is_some_and(is_integer) {
-            Uncounted::Certain
-        } else {
-            Uncounted::Nothing
-        }
+        if self.product.is_some_and(is_integer) { Uncounted::Certain } else { Uncounted::Nothing }
     }
 
     /// What it means that the work of CUDA cores in a format was not counted.
@@ -142,6 +139,13 @@ impl Counted {
             (_, Pipe::Int8Vector | Pipe::Int32Vector) => self.integer = true,
             _ => {}
         }
+    }
+
+    /// Whether integer work was counted, on whichever cores.
+    fn has_integers(&self, nature: Nature) -> bool {
+        let counts = |precision: Precision| self.matrix & 1 << precision as u32 != 0;
+        let found = self.tensor_activity || self.found_matrix || self.integer;
+        found || nature.product.is_some_and(counts)
     }
 
     /// Whether tensor work was counted in the format of the kernel: int8 products are not among counts of
