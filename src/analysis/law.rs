@@ -306,6 +306,10 @@ fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts
         return;
     }
     judged.uncounted = nature.uncounted(&counted);
+    if nature.is_product() && any && counts.value == Seconds::ZERO {
+        // A product multiplies something, and none of it was counted.
+        judged.uncounted = judged.uncounted.max(Uncounted::Certain);
+    }
     judged.math = if judged.uncounted == Uncounted::Nothing && any {
         Some(busy.map_or(counts, |busy| counts.capped(busy)))
     } else {

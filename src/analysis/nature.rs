@@ -45,6 +45,11 @@ impl Nature {
         Self { may_use_tensor_cores: true, ..self }
     }
 
+    /// Whether it multiplies matrices, or a matrix and a vector.
+    pub(super) const fn is_product(self) -> bool {
+        self.is_product
+    }
+
     /// Whether its arithmetic takes no longer than its traffic.
     pub(super) const fn moves_data(self) -> bool {
         self.moves_data
@@ -60,7 +65,6 @@ impl Nature {
             (counted.fp64, self.vector(Precision::Fp64)),
             (counted.fp32, self.vector(Precision::Fp32)),
             (counted.fp16, self.vector(Precision::Fp16)),
-            (counted.has_integers(self), self.integer()),
         ]
         .into_iter()
         .filter(|(was_counted, _)| !was_counted)
@@ -77,15 +81,6 @@ impl Nature {
             (false, true) => Uncounted::Open,
             (false, false) => Uncounted::Nothing,
         }
-    }
-
-    /// What it means that neither tensor cores' nor CUDA cores' work on integers was counted: products of
-    /// integers are made of it.
-    fn integer(self) -> Uncounted {
-        let is_integer = |precision: Precision| {
-            matches!(precision, Precision::Int8 | Precision::Int4 | Precision::Int32)
-        };
-        if self.product.is_some_and(is_integer) { Uncounted::Certain } else { Uncounted::Nothing }
     }
 
     /// What it means that the work of CUDA cores in a format was not counted.
@@ -119,8 +114,6 @@ pub(super) struct Counted {
     pub(super) tensor_activity: bool,
     /// Any matrix work was found.
     found_matrix: bool,
-    /// Integer work of CUDA cores.
-    integer: bool,
     /// Counted from shapes: then everything the operator does is in it.
     pub(super) whole: bool,
 }
@@ -136,16 +129,8 @@ impl Counted {
             (_, Pipe::Fp64Vector) => self.fp64 = true,
             (_, Pipe::Fp32Vector) => self.fp32 = true,
             (_, Pipe::Fp16Vector | Pipe::Bf16Vector) => self.fp16 = true,
-            (_, Pipe::Int8Vector | Pipe::Int32Vector) => self.integer = true,
             _ => {}
         }
-    }
-
-    /// Whether integer work was counted, on whichever cores.
-    fn has_integers(&self, nature: Nature) -> bool {
-        let counts = |precision: Precision| self.matrix & 1 << precision as u32 != 0;
-        let found = self.tensor_activity || self.found_matrix || self.integer;
-        found || nature.product.is_some_and(counts)
     }
 
     /// Whether tensor work was counted in the format of the kernel: int8 products are not among counts of
@@ -217,6 +202,48 @@ fn may_use_tensor_cores(class: &Class, head: &str) -> bool {
 mod tests {
     use super::*;
     use crate::taxonomy::Taxonomy;
+
+    fn uncounted(name: &str, counts: &[Pipe]) -> Uncounted {
+        let mut counted = Counted::default();
+        for pipe in counts {
+            counted.note(*pipe, false);
+        }
+        Nature::of(&Taxonomy::builtin().classify(name), name).uncounted(&counted)
+    }
+
+    const VECTOR: [Pipe; 3] = [Pipe::Fp64Vector, Pipe::Fp32Vector, Pipe::Fp16Vector];
+
+    #[test]
+    fn what_was_not_counted_weighs_by_what_the_kernel_is() {
+        let fp32 = [Pipe::Fp32Vector];
+        for (name, counts, expected) in [
+            // All of the CUDA cores, and no sign of products.
+            ("stencil_kernel<double>", &VECTOR[..], Uncounted::Nothing),
+            // A layout change does no tensor work, and no FP64.
+            ("nchwToNhwcKernel<float, float, float>", &fp32[..], Uncounted::Unlikely),
+            ("vectorized_elementwise_kernel<4, AddFunctor>", &[][..], Uncounted::Unlikely),
+            // The name says tensor cores, and nobody counted them.
+            ("ampere_fp16_s16816gemm_fp16_128x128", &VECTOR[..], Uncounted::Certain),
+            // CUDA cores multiply, in FP32; the tensor cores stay idle.
+            ("volta_sgemm_128x64_nn", &[][..], Uncounted::Certain),
+            ("volta_sgemm_128x64_nn", &VECTOR[..], Uncounted::Nothing),
+            // Nobody knows.
+            ("my_kernel", &fp32[..], Uncounted::Open),
+            ("my_matmul", &VECTOR[..], Uncounted::Open),
+        ] {
+            assert_eq!(uncounted(name, counts), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn counts_of_one_tensor_format_are_none_of_another() {
+        let name = "cutlass_80_tensorop_i16832gemm_s8_256x128_64x3_tn_align16";
+        let halves = [Pipe::Fp16Matrix, Pipe::Fp8Matrix];
+        let floats: Vec<Pipe> = VECTOR.into_iter().chain(halves).collect();
+        assert_eq!(uncounted(name, &floats), Uncounted::Certain);
+        let with_integers: Vec<Pipe> = floats.into_iter().chain([Pipe::Int8Matrix]).collect();
+        assert_eq!(uncounted(name, &with_integers), Uncounted::Nothing);
+    }
 
     fn may(name: &str) -> bool {
         may_use_tensor_cores(&Taxonomy::builtin().classify(name), name)
