@@ -405,12 +405,15 @@ fn brackets(text: &str) -> impl Iterator<Item = (usize, isize)> + '_ {
 }
 
 /// Shortens a text to `width` characters by leaving out its middle: the head names the family, the tail the
-/// end of the tile; a tile written out in the middle stays.
+/// end of the tile; template arguments and a tile written out in the middle stay.
 #[must_use]
 pub(crate) fn elide(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width || width < 5 {
         return text.to_owned();
+    }
+    if let Some(told) = elided_base(text, length, width) {
+        return told;
     }
     let mut tail = (width - 1) / 3;
     if let Some(at) = text.find("tilesize") {
@@ -427,6 +430,26 @@ pub(crate) fn elide(text: &str, width: usize) -> String {
     let start: String = text.chars().take(width - 1 - tail).collect();
     let end: String = text.chars().skip(length - tail).collect();
     format!("{start}…{end}")
+}
+
+/// A name with template arguments elided in front of these: they say what a wrapper wraps.
+fn elided_base(text: &str, length: usize, width: usize) -> Option<String> {
+    /// Of the name in front, as much says the library.
+    const BASE: usize = 6;
+    let base = text[..text.find('<')?].chars().count();
+    let arguments = length - base;
+    let room = width.checked_sub(arguments + 1).unwrap_or(BASE).max(BASE);
+    if base <= room + 1 || text[..text.find('<')?].contains(' ') {
+        return None;
+    }
+    let left = width.checked_sub(room + 1).filter(|left| *left > BASE)?;
+    let start: String = text.chars().take(room).collect();
+    let told: String = text.chars().skip(base).collect();
+    if arguments <= left {
+        return Some(format!("{start}…{told}"));
+    }
+    let told: String = told.chars().take(left - 1).collect();
+    Some(format!("{start}…{told}…"))
 }
 
 #[cfg(test)]
@@ -447,6 +470,10 @@ mod tests {
     fn eliding_keeps_both_ends() {
         assert_eq!(elide("abcdefghij", 7), "abcd…ij");
         assert_eq!(elide("abc", 7), "abc");
+        let name = "vectorized_elementwise_kernel<gelu, bf16>";
+        assert_eq!(elide(name, 30), "vectorized_elemen…<gelu, bf16>");
+        let name = "cutlass::device_kernel<FlashAttnFwdSm90<128×128, bf16>>";
+        assert_eq!(elide(name, 26), "cutlas…<FlashAttnFwdSm90<…");
         let name = "sm80_xmma_fprop_implicit_gemm_tilesize128x64x32_stage5_warpsize2x2x1_g1";
         assert_eq!(elide(name, 40), "sm80_xmma_fprop_impli…tilesize128x64x32…");
         let name = "sm90_xmma_gemm_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel";
