@@ -1,14 +1,14 @@
-//! Which launches are one kernel: same name, operator, shape and device.
+//! Which launches are one kernel: same name and parameters, operator, shape and device.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Analysis;
 use super::nature::Nature;
-use crate::model::{KernelName, Launch, NameId, Profile};
+use crate::model::{KernelName, Launch, NameId, Profile, tell_apart};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
-/// Head of the name, operator, shape and device: what makes launches one kernel.
+/// Name with its parameter types, operator, shape and device: what makes launches one kernel.
 pub(super) type Key = (usize, NameId, u32, usize);
 
 /// What one name tells.
@@ -25,7 +25,8 @@ pub(super) struct Name {
 pub(super) struct Groups {
     /// The user's rules for names; none for the built-in ones.
     taxonomy: Option<Arc<Taxonomy>>,
-    heads: HashMap<String, usize>,
+    /// By head and parameter list: overloads are different kernels.
+    heads: HashMap<(String, String), usize>,
     head_of_name: HashMap<NameId, usize>,
     names: Vec<Name>,
     /// What operators tell, for kernels whose names tell nothing.
@@ -94,21 +95,40 @@ impl Groups {
         Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
+    /// Gives different kernels different short names.
+    pub(super) fn tell_apart(&mut self, profile: &Profile) {
+        let mut text_of = vec![NameId::default(); self.names.len()];
+        // Of several spellings of a name, the one that was met first.
+        let mut spelled: Vec<_> = self.head_of_name.iter().collect();
+        spelled.sort_unstable_by(|one, two| two.cmp(one));
+        for (name, head) in spelled {
+            text_of[*head] = *name;
+        }
+        let parsed: Vec<KernelName> =
+            text_of.into_iter().map(|name| KernelName::parse(profile.names.get(name))).collect();
+        for (name, shown) in self.names.iter_mut().zip(tell_apart(&parsed)) {
+            name.short = shown.into();
+        }
+    }
+
     fn head(&mut self, profile: &Profile, name: NameId) -> usize {
         let text = profile.names.get(name);
-        let KernelName { head, short } = KernelName::parse(text);
+        let parsed = KernelName::parse(text);
+        let overload = parsed.overload();
+        let KernelName { head, short, .. } = parsed;
         let next = self.names.len();
-        let found = match self.heads.get(&head) {
+        let key = (head, overload);
+        let found = match self.heads.get(&key) {
             Some(found) => *found,
             None => {
                 let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
                 let class = taxonomy.classify(text);
                 self.names.push(Name {
                     short: short.into(),
-                    nature: Nature::of(&class, &head),
+                    nature: Nature::of(&class, &key.0),
                     class: Arc::new(class),
                 });
-                self.heads.insert(head, next);
+                self.heads.insert(key, next);
                 next
             }
         };

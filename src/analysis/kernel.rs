@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::called::folded;
 use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
 use crate::model::{MemoryLevel, Origin, OriginKind, Pipe, Quantity, Shape};
 use crate::roofline::Limiter;
-use crate::taxonomy::Class;
+use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
 /// What the analysis concludes about a kernel.
@@ -287,7 +288,16 @@ impl Kernel {
     /// Whether its short or full name is this one, or fits it as a pattern with `*`.
     #[must_use]
     pub fn is_named(&self, pattern: &str) -> bool {
-        super::fits(pattern, &self.name) || super::fits(pattern, &self.full_name)
+        super::is_called(pattern, &self.name, &self.full_name)
+    }
+
+    /// Whether its name, library, category or kind contains a text that was folded.
+    pub(super) fn mentions(&self, part: &str) -> bool {
+        let class = &self.class;
+        let texts = [&*self.name, &self.full_name, class.category.label(), class.category.key()];
+        let kind = class.kind.map(Kind::key);
+        let mut texts = texts.into_iter().chain(class.library.as_deref()).chain(kind);
+        texts.any(|text| folded(text).contains(part))
     }
 
     /// A time-weighted average such as achieved occupancy.

@@ -306,7 +306,7 @@ fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts
         return;
     }
     judged.uncounted = nature.uncounted(&counted);
-    if nature.is_product() && any && counts.value == Seconds::ZERO {
+    if nature.is_product() && any && !counted.whole && counts.value == Seconds::ZERO {
         // A product multiplies something, and none of it was counted.
         judged.uncounted = judged.uncounted.max(Uncounted::Certain);
     }

@@ -2,12 +2,14 @@
 
 mod advice;
 mod algorithmic;
+mod called;
 mod ceilings;
 mod columns;
 mod confidence;
 mod design;
 mod error;
 mod explain;
+mod find;
 mod grouping;
 mod groups;
 #[cfg(feature = "frames")]
@@ -35,6 +37,7 @@ use std::sync::Arc;
 
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
+pub(crate) use called::{fits, is_called};
 pub use ceilings::CeilingSet;
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
@@ -157,48 +160,6 @@ impl Analysis {
     pub fn smallest_win(&self) -> Seconds {
         roofline::flag_floor(self.totals.measured, self.floor, self.floor_share)
     }
-
-    /// Kernels that fit what a user typed: `#2` (rank), a whole name, or a pattern with `*`.
-    #[must_use]
-    pub fn find(&self, query: &str) -> Vec<&Kernel> {
-        if let Some(rank) = query.strip_prefix('#').and_then(|rank| rank.parse::<usize>().ok()) {
-            return rank
-                .checked_sub(1)
-                .and_then(|rank| self.kernels.get(rank))
-                .into_iter()
-                .collect();
-        }
-        self.kernels.iter().filter(|kernel| kernel.is_named(query)).collect()
-    }
-
-    /// The kernel name most like the one typed.
-    #[must_use]
-    pub fn nearest(&self, query: &str) -> Option<&str> {
-        self.kernels
-            .iter()
-            .map(|kernel| (strsim::jaro_winkler(query, &kernel.name), &*kernel.name))
-            .max_by(|one, two| one.0.total_cmp(&two.0))
-            .map(|(_, name)| name)
-    }
-}
-
-/// Whether a text is a whole word, or fits it as a pattern in which `*` stands for anything.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    if pattern.contains('*') { matches(pattern, text) } else { pattern == text }
-}
-
-/// Whether a text fits a pattern in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.len() >= last.len() && rest.ends_with(last)
 }
 
 /// Compares every launch with its roofs, adds them up and ranks what can be won.
@@ -237,6 +198,7 @@ pub fn analyse(
         }
         of_group[group].add(&launch, &judged, &averaged);
     }
+    groups.tell_apart(profile);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     for sums in &of_group {
@@ -544,23 +506,4 @@ fn uncounted(work: &[Work], algorithmic: bool, tensor_activity: bool) -> Vec<&'s
         missing.push("tensor");
     }
     missing
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for (pattern, text, fits) in [
-            ("gemm*", "gemm_nn", true),
-            ("*nn", "gemm_nn", true),
-            ("*mm*n", "gemm_nn", true),
-            ("gemm", "gemm_nn", false),
-            ("*x*", "gemm_nn", false),
-            ("a*a", "a", false),
-        ] {
-            assert_eq!(matches(pattern, text), fits, "{pattern} {text}");
-        }
-    }
 }

@@ -66,7 +66,8 @@ struct Out {
     #[arg(long)]
     full_names: bool,
 
-    /// Only these kernels: a whole name, a pattern with `*`, or `#2` for the second
+    /// Only these kernels: a name or a part of it, a library or category, a pattern with `*`, or `#2` for
+    /// the second
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
 
@@ -192,10 +193,10 @@ fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fa
     if found.is_empty() {
         let nearest = analysis.nearest(query).map(|name| format!("; the nearest name is {name:?}"));
         return Err(Failure::usage(format!(
-            "no kernel is called {query:?}{}",
+            "no kernel is called {query:?}, or contains it{}",
             nearest.unwrap_or_default()
         ))
-        .help("give a whole name, a pattern such as '*gemm*', or '#1' for the first kernel"));
+        .help("give a name or a part of it, a library or category, a pattern such as '*gemm*', or '#1' for the first kernel"));
     }
     Ok(found)
 }

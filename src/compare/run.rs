@@ -187,8 +187,7 @@ impl RunKernel {
     /// Whether its name, short or full, is this one, or fits it as a pattern with `*`.
     #[must_use]
     pub fn is_named(&self, pattern: &str) -> bool {
-        crate::analysis::fits(pattern, &self.name)
-            || crate::analysis::fits(pattern, &self.full_name)
+        crate::analysis::is_called(pattern, &self.name, &self.full_name)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::thresholds::COUNTING_SHARE;
 use super::value::Value;
-use crate::analysis::fits;
+use crate::analysis::{fits, is_called};
 use crate::compare::{Measured, Noise};
 use crate::model::Date;
 use crate::rules::Severity;
@@ -313,7 +313,7 @@ impl Selector {
     /// Whether a kernel of this short name is one of those meant.
     #[must_use]
     pub fn fits(&self, name: &str, measured: &Measured) -> bool {
-        let named = |pattern: &String| fits(pattern, name) || fits(pattern, &measured.full_name);
+        let named = |pattern: &String| is_called(pattern, name, &measured.full_name);
         let operator = measured.operator.as_deref().unwrap_or_default();
         self.kernel.as_ref().is_none_or(named)
             && self.operator.as_ref().is_none_or(|pattern| fits(pattern, operator))

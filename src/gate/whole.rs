@@ -252,7 +252,7 @@ pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Chec
 
 /// Whether a kernel goes by this pattern.
 pub(super) fn named(pattern: &str, name: &str, full: &str) -> bool {
-    crate::analysis::fits(pattern, name) || crate::analysis::fits(pattern, full)
+    crate::analysis::is_called(pattern, name, full)
 }
 
 /// What may have become of new and vanished kernels, by their names.

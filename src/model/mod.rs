@@ -4,6 +4,7 @@
 //! typed view of one. A missing value is `None`, never zero.
 
 mod advice;
+mod apart;
 mod data_type;
 mod date;
 mod launches;
@@ -13,19 +14,21 @@ mod origin;
 mod pipe;
 mod profiler;
 mod quantity;
+mod short;
 mod source;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
+pub(crate) use apart::{elide_apart, tell_apart};
 pub use data_type::DataType;
 pub use date::Date;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
 pub use memory_level::MemoryLevel;
-pub(crate) use names::elide;
 pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use profiler::Profiler;
 pub use quantity::Quantity;
+pub(crate) use short::elide;
 pub use source::{DeviceHint, HintId, Mended, Skip, Skips, Source};
 
 /// Everything read from one or more exports.

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::short;
+
 /// Reference to a string in [`Names`]; the default is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NameId(pub u32);
@@ -65,33 +67,51 @@ impl Names {
 /// A kernel's name taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelName {
-    /// Demangled, with return type, arguments and profiler decorations removed; identifies the kernel.
+    /// Demangled, with return type, arguments and profiler decorations removed; identifies the kernel, but
+    /// for overloads.
     pub head: String,
+    /// What stands in its parameter list; empty where none is written.
+    pub parameters: String,
     /// Short and readable: namespaces dropped, template arguments folded to the telling ones.
     pub short: String,
 }
 
 impl KernelName {
     /// Longest [`KernelName::short`], in characters.
-    pub const SHORT: usize = 64;
+    pub const SHORT: usize = short::LONGEST;
 
     /// Takes a name apart as any profiler writes it.
     #[must_use]
     pub fn parse(name: &str) -> Self {
-        let head = Self::head(name);
-        let short = short(&head);
-        Self { head, short }
+        let (head, parameters) = parts(name);
+        let short = short::short(&head);
+        Self { head, parameters, short }
     }
 
     /// Only the head of a name; what parsing costs is mostly the short one.
     #[must_use]
     pub fn head(name: &str) -> String {
-        head(name)
+        parts(name).0
+    }
+
+    /// The parameter list as a key: however profilers space it, and on whichever side `const` stands.
+    pub(crate) fn overload(&self) -> String {
+        let mut key = String::with_capacity(self.parameters.len());
+        for parameter in short::split(&self.parameters, ",") {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let words = parameter.split(|c| !is_word(c)).filter(|word| !word.is_empty());
+            let mut words: Vec<&str> = words.collect();
+            words.sort_unstable();
+            key.push_str(&words.join(" "));
+            key.extend(parameter.chars().filter(|c| "*&".contains(*c)));
+            key.push(',');
+        }
+        key
     }
 }
 
-/// The part of a kernel name that identifies it: no return type, no parameter list.
-fn head(name: &str) -> String {
+/// The part of a kernel name that identifies it, without return type and parameter list, and this list.
+fn parts(name: &str) -> (String, String) {
     let mut name = undecorated(name).to_owned();
     if name.starts_with("_Z")
         && let Some(text) = demangled(&name)
@@ -107,9 +127,11 @@ fn head(name: &str) -> String {
     let name = name.replace("(anonymous namespace)::", "").replace("<unnamed>::", "");
     let name = undecorated(&name);
     let end = parameter_list(name).unwrap_or(name.len());
+    let parameters = name[end..].strip_prefix('(').unwrap_or_default();
+    let parameters = parameters.rfind(')').map_or(parameters, |close| &parameters[..close]);
     let name = name[..end].trim();
     let name = name.strip_prefix("void ").unwrap_or(name);
-    strip_return_type(name).to_owned()
+    (strip_return_type(name).to_owned(), parameters.trim().to_owned())
 }
 
 /// A name without what profilers and compilers append: ` [1234]`, ` [clone …]`, `.kd`.
@@ -194,98 +216,6 @@ fn strip_return_type(name: &str) -> &str {
     &name[start..]
 }
 
-/// Names that say nothing without the namespace in front of them.
-const GENERIC: [&str; 8] =
-    ["kernel", "Kernel", "Kernel2", "device_kernel", "run", "run_kernel", "main", "compute"];
-
-/// A short, stable name for tables: last namespace component, telling template arguments.
-fn short(head: &str) -> String {
-    if head.is_empty() {
-        return String::new();
-    }
-    let (base, arguments) = match head.find('<') {
-        Some(open) if open > 0 => (&head[..open], &head[open..]),
-        _ => (head, ""),
-    };
-    let mut components = base.rsplit("::");
-    let last = components.next().unwrap_or(base);
-    let mut short = match components.next().filter(|_| GENERIC.contains(&last)) {
-        Some(namespace) => format!("{}::{last}", namespace.rsplit(' ').next().unwrap_or(namespace)),
-        None => last.to_owned(),
-    };
-    let telling = telling_arguments(arguments);
-    if !telling.is_empty() {
-        short.push('<');
-        short.push_str(&telling.join(", "));
-        short.push('>');
-    }
-    elide(&short, KernelName::SHORT)
-}
-
-/// What template arguments say about the work: functors, passes, types; casts and wrappers dropped.
-fn telling_arguments(arguments: &str) -> Vec<String> {
-    const MOST: usize = 3;
-    const PASSES: [&str; 3] = ["fprop", "dgrad", "wgrad"];
-    const WRAPPERS: [&str; 5] =
-        ["gpu_kernel_impl", "BinaryFunctor", "func_wrapper_t", "ReduceOp", "OpaqueType"];
-    const TYPES: [&str; 12] = [
-        "float",
-        "double",
-        "Half",
-        "BFloat16",
-        "__half",
-        "__nv_bfloat16",
-        "half",
-        "bfloat16",
-        "bfloat16_t",
-        "half_t",
-        "__nv_fp8_e4m3",
-        "int8_t",
-    ];
-    let mut functors: Vec<&str> = Vec::new();
-    let mut types: Vec<&str> = Vec::new();
-    let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    for token in arguments.split(|c| !in_word(c)) {
-        let last = token.rsplit("::").next().unwrap_or(token);
-        let pass = PASSES.iter().find(|pass| token.split("::").any(|part| part == **pass));
-        let functor = ["Functor", "functor", "Ops", "_impl", "_cuda", "_kernel", "Kernel"]
-            .iter()
-            .any(|mark| last.contains(mark))
-            || last.starts_with("cutlass_")
-            || last.starts_with("launch_");
-        let found = match pass {
-            Some(pass) => Some((*pass, &mut functors)),
-            None if functor && !WRAPPERS.contains(&last) && !last.ends_with("_traits") => {
-                Some((last, &mut functors))
-            }
-            None if TYPES.contains(&last) => {
-                Some((last.trim_start_matches("__nv_").trim_start_matches("__"), &mut types))
-            }
-            None => None,
-        };
-        if let Some((word, words)) = found
-            && !words.contains(&word)
-        {
-            words.push(word);
-        }
-    }
-    // What it does says more than what it does it on.
-    functors.into_iter().chain(types.into_iter().take(2)).take(MOST).map(str::to_owned).collect()
-}
-
-/// Shortens a text to `width` characters by leaving out its middle: the head names the family, the tail the tile.
-#[must_use]
-pub(crate) fn elide(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width || width < 5 {
-        return text.to_owned();
-    }
-    let tail = (width - 1) / 3;
-    let start: String = text.chars().take(width - 1 - tail).collect();
-    let end: String = text.chars().skip(length - tail).collect();
-    format!("{start}…{end}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -330,15 +260,24 @@ mod tests {
     }
 
     #[test]
+    fn overloads_are_told_by_their_parameters_however_these_are_spaced() {
+        let overload = |name: &str| KernelName::parse(name).overload();
+        assert_eq!(overload("f(const float *, int)"), overload("f(float const*,int)"));
+        for other in ["f(float *, int)", "f(const float *)", "f(const float *, long)", "f"] {
+            assert_ne!(overload("f(const float *, int)"), overload(other), "{other}");
+        }
+    }
+
+    #[test]
     fn short_names_keep_what_tells_kernels_apart() {
         for (name, expected) in [
             (
                 "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, at::detail::Array<char *, (int)1>>(int, T2, T3)",
-                "vectorized_elementwise_kernel<FillFunctor, float>",
+                "vectorized_elementwise_kernel<fill, float>",
             ),
             (
                 "void cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>(T1::Params)",
-                "cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8>",
+                "cutlass_80_tensorop_s16816gemm_f16_256x128_32x3_nn_align8",
             ),
             ("ij_deriv_kernel(int, int)", "ij_deriv_kernel"),
             (
@@ -350,19 +289,63 @@ mod tests {
                 "gemm::kernel<dgrad>",
             ),
             (
+                "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>, cute::C<1>, cute::C<1>>, cute::tuple<cute::C<128>, cute::C<128>, cute::C<128>>, 128, cutlass::bfloat16_t, float, arch::Sm90, 1, 0>>>>(T1::Params)",
+                "cutlass::device_kernel<FlashAttnFwdSm90<128×128, bf16>>",
+            ),
+            (
+                "void cutlass::device_kernel<flash::FlashAttnFwdCombine<cute::tuple<cute::C<8>, cute::C<128>>, 5, 256, 1, 0, 1, cutlass::bfloat16_t, float, arch::Sm90>>(T1::Params)",
+                "cutlass::device_kernel<FlashAttnFwdCombine<8×128, bf16>>",
+            ),
+            // The cluster (2×1×1) is no tile, and strides are none either.
+            (
+                "void device_kernel<GemmUniversal<GroupProblemShape<tuple<long, long, long>>, CollectiveMma<MainloopSm90ArrayTmaGmmaWarpSpecialized<12, tuple<C<2>, C<1>, C<1>>, KernelPtrArrayTmaWarpSpecializedCooperative>, tuple<C<128>, C<16>, C<64>>, bfloat16_t, tuple<long, C<1>, C<0>> *, bfloat16_t>>>(T1::Params)",
+                "device_kernel<GemmUniversal<128×16, bf16>>",
+            ),
+            (
+                "void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_gemm::wgrad_indexed::Kernel_traits<xmma_cudnn::Ampere_hmma_tf32_traits<unsigned int, float>, xmma_cudnn::Cta_tile<xmma_cudnn::Ampere, (int)128, (int)64, (int)16, (int)2, (int)2, (int)1, (int)1>>>(T1::Params)",
+                "gemm::kernel<wgrad_indexed, 128×64, tf32>",
+            ),
+            (
+                "enable_if<!T7, void>::type kernel<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, float, 0, 1, cublasGemvParamsEx<int, cublasGemvTensorStridedBatched<const __nv_bfloat16>>>(T13)",
+                "kernel<cublasGemv, bf16, float>",
+            ),
+            (
+                "void at::elementwise_kernel<128, 4, void at::gpu_kernel_impl_nocast<at::direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]::operator ()() const::[lambda() (instance 12)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)]>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)",
+                "elementwise_kernel<copy, bf16>",
+            ),
+            (
+                "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda(c10::Half)#1}, std::array<char*, 2ul> >(int)",
+                "vectorized_elementwise_kernel<gelu, half>",
+            ),
+            (
+                "void at::index_elementwise_kernel<128, 4, void at::gpu_index_kernel<void at::index_put_kernel_impl<at::OpaqueType<4>>(at::TensorIterator &, c10::ArrayRef<long>)::[lambda(char *, const char *, long) (instance 1)]>(at::TensorIteratorBase &)::[lambda(int) (instance 1)]>(long, T3)",
+                "index_elementwise_kernel<index_put>",
+            ),
+            (
+                "void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float, (int)4, void at::native::templates::cuda::uniform_and_transform<c10::Half, float, (unsigned long)4, at::CUDAGeneratorImpl *>(at::TensorIteratorBase &)::[lambda(curandStatePhilox4_32_10 *) (instance 2)]>(int)",
+                "distribution_elementwise_grid_stride_kernel<uniform, half>",
+            ),
+            (
+                "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::FusedOptimizerTensorListMetadata<4>, at::native::<unnamed>::FusedAdamMathFunctor<float, 4>>(int)",
+                "multi_tensor_apply_kernel<fused_adam_math, float>",
+            ),
+            (
+                "void activation::act_and_mul_kernel<__nv_bfloat16, &silu<float>>(T1 *, const T1 *, int)",
+                "act_and_mul_kernel<silu, bf16>",
+            ),
+            (
+                "void cudnn::ops::nchwToNhwcKernel<float, float, float, (bool)0, (bool)1, (cudnnKernelDataType_t)2>(T1)",
+                "nchwToNhwcKernel<float>",
+            ),
+            ("void cub::f<&, ::, <>>(", "f"),
+            (
                 "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, void at::native::<unnamed>::threshold_kernel_impl<float>(at::TensorIteratorBase &, T1, T1)::[lambda(float, float) (instance 1)]>>(int)",
-                "vectorized_elementwise_kernel<threshold_kernel_impl, float>",
+                "vectorized_elementwise_kernel<threshold, float>",
             ),
         ] {
             let short = KernelName::parse(name).short;
             assert!(short.chars().count() <= KernelName::SHORT);
-            assert_eq!(short, elide(expected, KernelName::SHORT), "{name}");
+            assert_eq!(short, expected, "{name}");
         }
-    }
-
-    #[test]
-    fn eliding_keeps_both_ends() {
-        assert_eq!(elide("abcdefghij", 7), "abcd…ij");
-        assert_eq!(elide("abc", 7), "abc");
     }
 }

@@ -45,7 +45,7 @@ const POLICIES: [(&str, i32, &[&str]); 8] = [
     (
         "[[gate.bound]]\nname = \"r\"\nmetric = \"recoverable\"\nmax = \"1ms\"\n",
         1,
-        &["bound:r flash_fwd_kernel<bfloat16_t>"],
+        &["bound:r flash_fwd_kernel<bf16>"],
     ),
     // Rules of the user's own over launches and over kernels.
     (

@@ -1,5 +1,6 @@
 //! The whole program, as a user runs it: output, errors, exit codes.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -81,6 +82,23 @@ fn standard_input_is_read_like_a_file() {
 }
 
 #[test]
+fn kernels_are_found_by_a_part_of_their_name_their_library_or_category() {
+    let found = |query: &str| -> BTreeSet<String> {
+        let run = run(&["demo", "--kernel", query, "--format", "csv"]);
+        assert_eq!(run.code, 0, "{query}: {}", run.stderr);
+        let names = run.stdout.lines().skip(1).filter_map(|line| line.split(',').nth(1));
+        names.map(|name| name.trim_matches('"').split('<').next().unwrap().to_owned()).collect()
+    };
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(found("FLASH"), set(&["flash_fwd_kernel"]));
+    assert_eq!(found("communication"), set(&["ncclDevKernel_AllReduce_Sum_bf16_RING_LL"]));
+    assert_eq!(found("nccl"), found("communication"));
+    assert_eq!(found("data-movement"), found("data movement"));
+    // A whole name is that kernel only.
+    assert_eq!(found("flash_fwd_kernel<bf16>"), found("flash"));
+}
+
+#[test]
 fn exit_codes_are_as_documented() {
     for (arguments, code, says) in [
         (vec!["demo"], 0, ""),
@@ -95,7 +113,7 @@ fn exit_codes_are_as_documented() {
         (vec!["demo", "--device", "NVIDIA H1000"], 2, "closest"),
         (vec!["demo", "-o", "report.xlsx"], 2, "no report format has this ending"),
         (vec!["demo", "-o", "no/such/folder/report.md"], 2, "cannot write"),
-        (vec!["demo", "--kernel", "gem"], 2, "no kernel is called"),
+        (vec!["demo", "--kernel", "gemmm"], 2, "no kernel is called"),
         (vec!["demo", "--devices", "no-such.toml"], 2, "device file"),
         (vec![demo(), "--map", "no-such.toml"], 2, "cannot read the mapping"),
         (vec!["rules", "low-ocupancy"], 2, "did you mean"),

@@ -129,6 +129,8 @@ fn kind(kernel: &Kernel) -> (String, String) {
         let inferred = if class.formats.inferred { " (inferred)" } else { "" };
         told.push(format!("stored as {}{inferred}", stored.name()));
     }
+    told.extend(class.tile.map(|(m, n)| format!("tile {m}×{n}")));
+    told.extend(class.head_dim.map(|size| format!("head dimension {size}")));
     if class.category == Category::DotProduct {
         told.push(match class.tensor {
             Some(true) => "uses tensor cores".to_owned(),

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::Format;
-use crate::model::elide;
+use crate::model::elide_apart;
 use crate::report::document::{
     Block, Brief, Document, Drawn, Fact, Figure, Form, Item, Table, Tone,
 };
@@ -189,6 +189,11 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
         *cell = style.adapted(std::mem::take(cell));
     }
     let columns = Columns::fit(table, &drawn, style);
+    if let Some(at) = columns.elastic {
+        let names: Vec<&str> = drawn.rows.iter().map(|row| row[at].as_str()).collect();
+        let names = elide_apart(&names, columns.widths[at]);
+        drawn.rows.iter_mut().zip(names).for_each(|(row, name)| row[at] = name);
+    }
     text.push_str(&style.paint("2", &columns.draw(table, &drawn.titles)));
     text.push('\n');
     for (row, cells) in table.rows.iter().zip(&drawn.rows).take(most) {
@@ -266,7 +271,6 @@ impl Columns {
         let mut row = String::new();
         for (at, cell) in cells.iter().enumerate().filter(|(at, _)| !self.hidden.contains(at)) {
             let width = self.widths[at];
-            let cell = if self.elastic == Some(at) { elide(cell, width) } else { cell.clone() };
             let pad = " ".repeat(width.saturating_sub(cell.width()));
             row.push_str("  ");
             if table.columns[at].form.is_number() {

@@ -85,12 +85,17 @@ pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
         si(slowest.0, "s"),
         path(slowest.1)
     )];
+    let kernels = &report.analysis.kernels;
+    let shown = |full: &str| {
+        let found = kernels.iter().find(|kernel| *kernel.full_name == *full);
+        printable(found.map_or(full, |kernel| &*kernel.name))
+    };
     for spread in
         ranks.spreads.iter().filter(|spread| spread.greatest.get() > spread.median.get() * 1.01)
     {
         lines.push(format!(
             "{}: {} to {} over {} inputs, median {}; slowest in {}",
-            crate::model::KernelName::parse(&printable(&spread.kernel)).short,
+            shown(&spread.kernel),
             si(spread.least.get(), "s"),
             si(spread.greatest.get(), "s"),
             spread.sources,

@@ -1,10 +1,11 @@
 //! The kernels of a run as tables: ranked opportunities, and all others.
 
 use crate::analysis::{Confidence, Kernel, State};
+use crate::model::OriginKind;
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
-use crate::report::view::{Style, name, shape};
+use crate::report::view::{Style, name, printable, shape, si};
 use crate::roofline::Limiter;
 use crate::units::{FlopsPerByte, Seconds};
 
@@ -20,7 +21,8 @@ pub(in crate::report) fn opportunities(
     let notes = |kernel: &Kernel| {
         let found = kernel.rank.checked_sub(1).and_then(|at| report.findings.by_kernel.get(at));
         let found = found.map_or(&[][..], Vec::as_slice);
-        std::iter::once(kernel.meaning()).chain(advice::causes(found)).collect()
+        let sized = std::iter::once(kernel.meaning()).chain(sizes(kernel));
+        sized.chain(advice::causes(found)).collect()
     };
     ranked(kernels, report.analysis.totals.measured, style, &notes)
 }
@@ -74,6 +76,23 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
     table
 }
 
+/// The sizes that names, operators or the user tell, with the time that their closed form asks for beside
+/// the measured one; where work is counted from sizes, the operator says them and the table has the time.
+fn sizes(kernel: &Kernel) -> Option<String> {
+    let needed = kernel.algorithmic.as_deref()?;
+    if kernel.provenance == Some(OriginKind::Algorithmic) && kernel.operator.is_some() {
+        return None;
+    }
+    let call = printable(&needed.call);
+    Some(needed.expected().map_or_else(
+        || call.clone(),
+        |time| {
+            let (time, measured) = (si(time.get(), "s"), si(kernel.modelled.get(), "s"));
+            format!("{call}: {time} by its closed form, {measured} measured")
+        },
+    ))
+}
+
 /// The state of a kernel, and how sure it is where it is not certain.
 fn verdict(kernel: &Kernel) -> String {
     match kernel.confidence {
@@ -107,7 +126,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
         let unless = |dash: bool, cell: Cell| if dash { Cell::Missing } else { cell };
         // A time of zero is a missing one.
         let untimed = kernel.measured <= Seconds::ZERO;
-        table.push([
+        let cells = [
             Cell::text(name(kernel, style)),
             Cell::text(shape(kernel)),
             Cell::count(kernel.launches),
@@ -120,7 +139,8 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             ),
             unless(untimed, share(kernel, total)),
             Cell::text(kernel.state.label()),
-        ]);
+        ];
+        table.push_with(cells, sizes(kernel).into_iter().collect());
     }
     table
 }

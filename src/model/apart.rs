@@ -1,0 +1,276 @@
+//! Different kernels whose short names are the same, told apart by what differs in their full ones.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::names::KernelName;
+use super::short::{elide, split};
+
+/// Characters of a parameter list that is shown whole, and of a word that tells names apart.
+const SHOWN: usize = 32;
+
+/// Short names of different kernels, no two the same: where they are, the template argument that differs
+/// is added, else the parameter types, at last `~2`.
+pub(crate) fn tell_apart(names: &[KernelName]) -> Vec<String> {
+    let mut shown: Vec<String> = names.iter().map(|name| name.short.clone()).collect();
+    for group in same(&shown) {
+        let arguments: Vec<Vec<&str>> =
+            group.iter().map(|at| words(template(&names[*at].head))).collect();
+        for (at, added) in group.iter().zip(differences(&arguments)) {
+            shown[*at] = with_argument(&shown[*at], &names[*at].head, &added);
+        }
+    }
+    for group in same(&shown) {
+        let lists: Vec<String> = group.iter().map(|at| types(&names[*at].parameters)).collect();
+        let parameters: Vec<Vec<&str>> =
+            group.iter().map(|at| words(&names[*at].parameters)).collect();
+        for ((at, list), added) in group.iter().zip(lists).zip(differences(&parameters)) {
+            let fits = list.chars().count() <= SHOWN;
+            let list = if fits || added.is_empty() { elide(&list, SHOWN) } else { added };
+            shown[*at] = format!("{}({list})", shown[*at]);
+        }
+    }
+    let mut taken = HashSet::new();
+    for name in &mut shown {
+        let mut count = 2_usize;
+        let mut numbered = name.clone();
+        while !taken.insert(numbered.clone()) {
+            numbered = format!("{name}~{count}");
+            count += 1;
+        }
+        *name = numbered;
+    }
+    shown
+}
+
+/// Groups of positions whose names are the same.
+fn same(names: &[String]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, name) in names.iter().enumerate() {
+        groups.entry(name).or_default().push(at);
+    }
+    groups.into_values().filter(|group| group.len() > 1).collect()
+}
+
+/// The template arguments of a name; the whole of one that has none.
+fn template(head: &str) -> &str {
+    head.find('<').filter(|open| *open > 0).map_or(head, |open| &head[open..])
+}
+
+/// The words of a text; names of libraries without brackets are words joined by `_`.
+fn words(text: &str) -> Vec<&str> {
+    let is_joined = !text.contains(['<', ' ', ',']);
+    let in_word =
+        |c: char| c.is_alphanumeric() || c == '-' || (c == '_' && !is_joined) || !c.is_ascii();
+    text.split(|c| !in_word(c)).filter(|word| !word.is_empty()).collect()
+}
+
+/// For each of several texts, the few words that tell it from the others; empty where none does.
+fn differences(texts: &[Vec<&str>]) -> Vec<String> {
+    /// More would be no short name.
+    const MOST: usize = 3;
+    let length = texts.first().map_or(0, Vec::len);
+    let shorten = |word: &str| elide(word, SHOWN);
+    if texts.iter().any(|words| words.len() != length) {
+        // Of different structure: the first word that no other has.
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for words in texts {
+            for word in words.iter().collect::<BTreeSet<_>>() {
+                *count.entry(word).or_default() += 1;
+            }
+        }
+        let own = |words: &Vec<&str>| {
+            words
+                .iter()
+                .find(|word| count[**word] == 1)
+                .map_or_else(String::new, |one| shorten(one))
+        };
+        return texts.iter().map(own).collect();
+    }
+    let mut chosen: Vec<usize> = Vec::new();
+    let kinds = |chosen: &[usize]| {
+        let key = |words: &Vec<&str>| chosen.iter().map(|at| words[*at].to_owned()).collect();
+        texts.iter().map(key).collect::<HashSet<Vec<String>>>().len()
+    };
+    let varying: Vec<usize> =
+        (0..length).filter(|at| texts.iter().any(|words| words[*at] != texts[0][*at])).collect();
+    while chosen.len() < MOST && kinds(&chosen) < texts.len() {
+        let more = varying.iter().filter(|at| !chosen.contains(at)).map(|at| {
+            let with: Vec<usize> = chosen.iter().chain([at]).copied().collect();
+            (kinds(&with), *at)
+        });
+        // The first of those that tell most apart.
+        let best = more.max_by_key(|(kinds, at)| (*kinds, std::cmp::Reverse(*at)));
+        let Some((_, at)) = best else { break };
+        chosen.push(at);
+    }
+    chosen.sort_unstable();
+    let text = |words: &Vec<&str>| {
+        chosen.iter().map(|at| shorten(words[*at])).collect::<Vec<_>>().join(", ")
+    };
+    texts.iter().map(text).collect()
+}
+
+/// A short name with one more argument.
+fn with_argument(short: &str, head: &str, added: &str) -> String {
+    match short.strip_suffix('>') {
+        _ if added.is_empty() => short.to_owned(),
+        Some(start) => format!("{start}, {added}>"),
+        None if head.contains('<') => format!("{short}<{added}>"),
+        None if short.ends_with('…') => format!("{short}{added}"),
+        None => format!("{short}~{added}"),
+    }
+}
+
+/// The types of a parameter list, without their namespaces and arguments: `float*, int`.
+fn types(parameters: &str) -> String {
+    let of = |parameter: &str| {
+        let marks: String = parameter.chars().rev().take_while(|c| "*& ".contains(*c)).collect();
+        let path = split(parameter, "::");
+        let last = path.last().copied().unwrap_or_default();
+        let name = last.split(['<', '*', '&']).next().unwrap_or_default().trim();
+        let name = name.strip_prefix("const ").or(name.strip_suffix(" const")).unwrap_or(name);
+        let is_const = parameter.split([' ', '*', '&']).any(|word| word == "const");
+        let constant = if is_const && !marks.is_empty() { "const " } else { "" };
+        format!("{constant}{name}{}", marks.trim())
+    };
+    split(parameters, ",").into_iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// Texts elided to a width, those that would look the same at the place where they differ.
+pub(crate) fn elide_apart(texts: &[&str], width: usize) -> Vec<String> {
+    let mut shown: Vec<String> = texts.iter().map(|text| elide(text, width)).collect();
+    for group in same(&shown) {
+        let mut whole: Vec<&str> = group.iter().map(|at| texts[*at]).collect();
+        whole.sort_unstable();
+        whole.dedup();
+        if whole.len() < 2 {
+            continue;
+        }
+        for at in group {
+            let Ok(place) = whole.binary_search(&texts[at]) else { continue };
+            let beside = [place.checked_sub(1), Some(place + 1)].into_iter().flatten();
+            let shared = beside.filter_map(|other| whole.get(other));
+            let shared = shared.map(|other| common(texts[at], other)).max().unwrap_or(0);
+            shown[at] = around(texts[at], shared, width);
+        }
+    }
+    shown
+}
+
+/// Characters with which two texts begin alike.
+fn common(one: &str, two: &str) -> usize {
+    one.chars().zip(two.chars()).take_while(|(one, two)| one == two).count()
+}
+
+/// A text elided so that what stands at a place is seen.
+fn around(text: &str, place: usize, width: usize) -> String {
+    /// Characters before the place, which tell what differs.
+    const BEFORE: usize = 2;
+    let length = text.chars().count();
+    let room = (width - 2) / 2;
+    let from = place.saturating_sub(BEFORE).min(length.saturating_sub(room));
+    let window: String = text.chars().skip(from).take(room).collect();
+    let after = if from + room < length { "…" } else { "" };
+    let start = width.saturating_sub(window.chars().count() + 1 + after.chars().count());
+    let start: String = text.chars().take(start.min(from)).collect();
+    format!("{start}…{window}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apart(names: &[&str]) -> Vec<String> {
+        tell_apart(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_template_argument_that_differs_is_added() {
+        let tail = "cublasGemvParams<cublasGemvTensorStridedBatched<const float>, float>>(T13)";
+        let gemv = |flags: &str| {
+            format!(
+                "std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, float, float, \
+                 float, float, {flags}, (bool)0, {tail}"
+            )
+        };
+        let names = [
+            gemv("(bool)0, (bool)1, (bool)0, (bool)0, (int)6"),
+            gemv("(bool)0, (bool)1, (bool)0, (bool)0, (int)7"),
+            gemv("(bool)1, (bool)1, (bool)0, (bool)0, (int)8"),
+        ];
+        assert_eq!(
+            apart(&names.each_ref().map(String::as_str)),
+            ["gemvx::kernel<float, 6>", "gemvx::kernel<float, 7>", "gemvx::kernel<float, 8>"]
+        );
+        let unary = |which: &str| {
+            format!(
+                "void at::native::vectorized_elementwise_kernel<(int)4, at::native::{which}<float, \
+                 float, float, at::native::binary_internal::MulFunctor<float>>, \
+                 at::detail::Array<char *, (int)2>>(int, T2, T3)"
+            )
+        };
+        assert_eq!(
+            apart(&[&unary("AUnaryFunctor"), &unary("BUnaryFunctor")]),
+            [
+                "vectorized_elementwise_kernel<mul, float, AUnaryFunctor>",
+                "vectorized_elementwise_kernel<mul, float, BUnaryFunctor>"
+            ]
+        );
+    }
+
+    #[test]
+    fn overloads_are_told_apart_by_their_parameters() {
+        assert_eq!(
+            apart(&[
+                "traccc::cuda::kernels::fill_sort_keys(traccc::container_view<const \
+                 traccc::finding_result, const traccc::measurement>, \
+                 vecmem::data::vector_view<float>, vecmem::data::vector_view<unsigned int>)",
+                "traccc::cuda::kernels::fill_sort_keys(traccc::device::fill_sort_keys_payload)",
+            ]),
+            ["fill_sort_keys(container_view)", "fill_sort_keys(fill_sort_keys_payload)"]
+        );
+        assert_eq!(
+            apart(&["scale(float *, int)", "scale(double *, int)", "scale(const float *)"]),
+            ["scale(float*, int)", "scale(double*, int)", "scale(const float*)"]
+        );
+    }
+
+    #[test]
+    fn long_names_of_libraries_keep_their_tile_and_what_differs() {
+        let name = |rest: &str| {
+            format!(
+                "sm75_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckrsc_nhwc_{rest}_kernel_cudnn"
+            )
+        };
+        assert_eq!(
+            apart(&[
+                &name("tilesize128x128x32_stage1_warpsize2x2x1_g1_tensor16x8x8_execute"),
+                &name("tilesize128x128x32_stage1_warpsize2x2x1_g1_tensor16x8x8_t1r1s1_execute"),
+                &name("tilesize64x128x32_stage1_warpsize2x2x1_g1_tensor16x8x8_execute"),
+            ]),
+            [
+                "sm75_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32…tilesize128x128x32…",
+                "sm75_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32…tilesize128x128x32…t1r1s1",
+                "sm75_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f…tilesize64x128x32…",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_nothing_tells_apart_is_numbered() {
+        assert_eq!(apart(&["ns::f(a::t)", "ns::f(b::t)", "g"]), ["f(t)", "f(t)~2", "g"]);
+        assert_eq!(apart(&["one::f", "two::f"]), ["f~one", "f~two"]);
+    }
+
+    #[test]
+    fn elided_names_show_where_they_differ() {
+        let texts = [
+            "convolution_with_tile_64x64_and_more_words",
+            "convolution_with_tile_64x32_and_more_words",
+        ];
+        let shown = elide_apart(&texts, 24);
+        assert_eq!(shown, ["convolution…4x64_and_mo…", "convolution…4x32_and_mo…"]);
+        assert!(shown.iter().all(|text| text.chars().count() <= 24));
+        assert_eq!(elide_apart(&["same_long_name"; 2], 9), ["same_l…me"; 2]);
+    }
+}
