@@ -145,9 +145,8 @@ impl Counted {
             Some(Precision::Fp16 | Precision::Bf16) => {
                 counts(Precision::Fp16) || counts(Precision::Bf16)
             }
-            Some(Precision::Fp32 | Precision::Tf32) => self.matrix != 0,
+            Some(Precision::Fp32 | Precision::Tf32) | None => self.matrix != 0,
             Some(precision) => counts(precision),
-            None => self.matrix != 0,
         }
     }
 }

@@ -82,12 +82,12 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
         _ => return Limiter::Unknown,
     };
     let (mut blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
-    let sms = multiprocessors(kernel, setting);
-    if kernel.is_persistent(sms) {
+    let processors = multiprocessors(kernel, setting);
+    if kernel.is_persistent(processors) {
         // As many blocks as fit, by its own choice: their number says nothing of parallelism.
         blocks = None;
     }
-    roofline::limiter(memory, math, blocks, threads, sms, reached)
+    roofline::limiter(memory, math, blocks, threads, processors, reached)
 }
 
 fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {

@@ -163,11 +163,12 @@ impl Catalog {
         if !found.is_empty() && !is_slice {
             let evidence = Evidence::of(hint, observed);
             match self.by_attributes(hint, &evidence) {
-                Ok(fits) if fits.device.provenance != Provenance::Attributes => {
-                    if fits.device.id != device.id {
-                        let name = &fits.device.name;
-                        found.push(format!("{name} fits the export: --device {name:?}"));
-                    }
+                Ok(fits)
+                    if fits.device.provenance != Provenance::Attributes
+                        && fits.device.id != device.id =>
+                {
+                    let name = &fits.device.name;
+                    found.push(format!("{name} fits the export: --device {name:?}"));
                 }
                 Err(CatalogError::Unidentified { candidates, .. })
                     if !candidates.is_empty() && !candidates.contains(&device.name) =>

@@ -59,7 +59,7 @@ fn an_unknown_device_is_the_first_fact_of_every_report_and_has_the_roof_that_fol
     assert_eq!(unknown.candidates[0], "GeForce RTX 5090");
     assert!(unknown.help.contains("--device \"GeForce RTX 5090\""), "{}", unknown.help);
     // By hand: the median of 757.6 ÷ 0.4232 and 889.5 ÷ 0.4969; bytes are rate × time.
-    let peak = (757.6e9 / 0.4232 + 889.5e9 / 0.4969) / 2.0;
+    let peak = f64::midpoint(757.6e9 / 0.4232, 889.5e9 / 0.4969);
     let bytes = (757.6e9 + 889.5e9) * 93.38e-6;
     let kernel = &analysis.kernels[0];
     assert!((kernel.memory_time.unwrap().get() / (bytes / peak) - 1.0).abs() < 1e-9);

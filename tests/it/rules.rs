@@ -28,12 +28,14 @@ pub(crate) fn judged(path: &Path, device: Option<String>) -> Result<(Analysis, F
     let own = Session::default().judge(&profile);
     let is_known =
         |judged: &Judged<'_>| judged.analysis.devices.iter().all(|used| used.unknown.is_none());
-    let judged = own.as_ref().is_ok_and(is_known).then_some(own).unwrap_or_else(|| {
+    let judged = if own.as_ref().is_ok_and(is_known) {
+        own
+    } else {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let known = DEVICES.iter().find(|(start, _)| name.starts_with(start));
         let device = device.or_else(|| known.map(|(_, device)| (*device).to_owned()));
         Session::default().on(device).judge(&profile)
-    });
+    };
     let Judged { analysis, findings, .. } =
         judged.map_err(|error| format!("not analysed: {error}"))?;
     Ok((analysis, findings))

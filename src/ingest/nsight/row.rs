@@ -108,7 +108,7 @@ fn l2_bytes(persisting: f64) -> Option<u64> {
     const ROUNDING: f64 = 1e-3;
     let halves = persisting / SHARE / HALF_MIB;
     let is_whole = (halves - halves.round()).abs() <= ROUNDING * halves;
-    (is_whole && halves >= 1.0 && halves < 1e4).then(|| (halves.round() * HALF_MIB) as u64)
+    (is_whole && (1.0..1e4).contains(&halves)).then(|| (halves.round() * HALF_MIB) as u64)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What the rules advise, as all human-readable outputs show it.
 
+use std::collections::HashSet;
+
 use crate::analysis::{GroupTotals, Kernel, State, Target};
 use crate::model::{KernelName, Profiler};
 use crate::report::Report;
@@ -10,7 +12,7 @@ use crate::rules::{self, Finding, Severity};
 /// first, those in groups that meet theirs last.
 pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     const STEPS: usize = 5;
-    let mut steps: Vec<((u8, f64, Severity), String)> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     for (position, kernel) in report.analysis.kernels.iter().enumerate() {
         let found = report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
         // One step per kernel: that of its gravest finding with something to win.
@@ -41,25 +43,50 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
             Some(Target::CannotTell) | None => (1, String::new()),
         };
         let shown = name(kernel, style);
-        steps.push(((urgency, win, severity), format!("{shown}{of}: {text}")));
+        steps.push(Step {
+            order: (urgency, win, severity),
+            text: format!("{shown}{of}: {text}"),
+            kernels: vec![position],
+        });
     }
     for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
         if let Some(next) = &finding.next {
             let stake = finding.at_stake_s;
             let win =
                 if stake > 0.0 { format!(", at most {}", si(stake, "s")) } else { String::new() };
-            steps.push((
-                (1, stake, finding.severity),
-                format!("the run: {next} ({}{win})", finding.rule),
-            ));
+            let all = report.analysis.kernels.iter().enumerate();
+            let of_finding =
+                all.filter(|(_, kernel)| finding.kernels.iter().any(|name| **name == *kernel.name));
+            steps.push(Step {
+                order: (1, stake, finding.severity),
+                text: format!("the run: {next} ({}{win})", finding.rule),
+                kernels: of_finding.map(|(position, _)| position).collect(),
+            });
         }
     }
-    steps.sort_by(|(one, text), (two, other)| {
-        let by_win = two.0.cmp(&one.0).then(two.1.total_cmp(&one.1));
-        by_win.then(two.2.cmp(&one.2)).then_with(|| text.cmp(other))
+    steps.sort_by(|one, two| {
+        let by_win = two.order.0.cmp(&one.order.0).then(two.order.1.total_cmp(&one.order.1));
+        by_win.then(two.order.2.cmp(&one.order.2)).then_with(|| one.text.cmp(&two.text))
+    });
+    // Two ways to win the same time are one step, the larger: each microsecond is claimed once.
+    let mut claimed = HashSet::new();
+    steps.retain(|step| {
+        let is_new = step.kernels.is_empty()
+            || step.kernels.iter().any(|position| !claimed.contains(position));
+        claimed.extend(step.kernels.iter().copied().filter(|_| is_new));
+        is_new
     });
     steps.truncate(STEPS);
-    steps.into_iter().map(|(_, text)| printable(&text)).collect()
+    steps.into_iter().map(|step| printable(&step.text)).collect()
+}
+
+/// Something to do first.
+struct Step {
+    /// How urgent, what it wins in seconds, how grave.
+    order: (u8, f64, Severity),
+    text: String,
+    /// The kernels whose time it would win, by position.
+    kernels: Vec<usize>,
 }
 
 /// What to measure of a kernel whose cause no rule tells.
@@ -294,6 +321,23 @@ mod tests {
                 "a: next (one, at most 2.00 ms)",
                 "c: next (one, at most 3.00 ms)",
             ]
+        );
+    }
+
+    /// The run wins 3 ms in a, of which a itself wins 2: one step; b's own stays.
+    #[test]
+    fn each_microsecond_is_claimed_by_one_step() {
+        let mut bench = judged(&["a", "b"].map(|name| (name, State::Opportunity, 10.0)));
+        for (at, win) in [(0, 2.0), (1, 1.0)] {
+            bench.analysis.kernels[at].recoverable = ms(win);
+            bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, win)];
+        }
+        let mut whole = bench.finding("run-wide", Severity::Medium, 3.0);
+        whole.kernels = vec!["a".to_owned()];
+        bench.findings.run = vec![whole];
+        assert_eq!(
+            next_steps(&bench.report(), &Style::default()),
+            ["the run: next (run-wide, at most 3.00 ms)", "b: next (one, at most 1.00 ms)"]
         );
     }
 

@@ -148,7 +148,7 @@ fn what_can_be_won_lies_between_a_pessimistic_and_an_optimistic_end() {
     }
 }
 
-/// copy_a, copy_b, fair_e and tiny_f: 2494.353 µs.
+/// `copy_a`, `copy_b`, `fair_e` and `tiny_f`: 2494.353 µs.
 fn all_that_can_be_won() -> f64 {
     (998.0 - 200.0 / 0.85) + 1398.0 + (1498.0 - 1000.0 / 0.85) + (18.0 - 5.0 / 0.85)
 }
