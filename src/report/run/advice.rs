@@ -7,6 +7,7 @@ use crate::model::{KernelName, Profiler};
 use crate::report::Report;
 use crate::report::view::{Style, count, name, printable, si};
 use crate::rules::{self, Finding, Severity};
+use crate::units::Seconds;
 
 /// The most important next steps, a line each, at most five: those in groups that miss their target
 /// first, those in groups that meet theirs last.
@@ -19,54 +20,67 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         let mut winning = found.iter().filter(|finding| finding.at_stake_s > 0.0);
         let first = winning.find_map(|finding| Some((finding, finding.next.as_ref()?)));
         let first = first.filter(|(finding, _)| win(finding, kernel) > 0.0);
-        let (text, win, severity) = match first {
-            Some((finding, next)) => {
-                let win = win(finding, kernel);
-                let text = format!("{next} ({}, {})", finding.rule, most(finding, win));
-                (text, win, finding.severity)
-            }
+        let (next, rule, severity) = match first {
+            Some((finding, next)) => (next.clone(), Some(finding), finding.severity),
             // What can be won is worth a question where no rule knows why.
-            None if report.analysis.is_ranked(kernel) && kernel.has_savings() => {
-                let win = kernel.recoverable.get();
-                if win <= 0.0 {
-                    continue;
-                }
-                let next = measure(report, kernel);
-                (format!("{next} (at most {})", si(win, "s")), win, Severity::Low)
+            None if report.analysis.is_ranked(kernel)
+                && kernel.has_savings()
+                && kernel.recoverable > Seconds::ZERO =>
+            {
+                (measure(report, kernel), None, Severity::Low)
             }
             None => continue,
         };
+        let win = rule.map_or(kernel.recoverable.get(), |finding| win(finding, kernel));
         let group = report.analysis.group_of(kernel);
         let (urgency, of) = match group.and_then(GroupTotals::verdict) {
             Some(Target::Missed) => (2, format!(" of {}, which misses its target", kernel.group)),
             Some(Target::Met) => (0, String::new()),
             Some(Target::CannotTell) | None => (1, String::new()),
         };
-        let shown = name(kernel, style);
-        steps.push(Step {
-            order: (urgency, win, severity),
-            text: format!("{shown}{of}: {text}"),
-            kernels: vec![position],
-        });
+        let what = format!("{}{of}: {next}", name(kernel, style));
+        let id = rule.map_or("", |finding| &*finding.rule);
+        let is_elsewhere = rule.is_some_and(|finding| finding.estimator == "pipe");
+        // The grids of a kernel that want the same are one step.
+        let same = steps
+            .iter_mut()
+            .find(|step| step.what == what && step.rule == id && step.is_elsewhere == is_elsewhere);
+        match same {
+            Some(step) => {
+                step.win += win;
+                step.severity = step.severity.max(severity);
+                step.kernels.push(position);
+            }
+            None => steps.push(Step {
+                urgency,
+                win,
+                severity,
+                what,
+                rule: id.to_owned(),
+                is_elsewhere,
+                kernels: vec![position],
+            }),
+        }
     }
     for finding in report.findings.run.iter().filter(|one| one.severity >= Severity::Medium) {
         if let Some(next) = &finding.next {
-            let stake = finding.at_stake_s;
-            let win =
-                if stake > 0.0 { format!(", at most {}", si(stake, "s")) } else { String::new() };
             let all = report.analysis.kernels.iter().enumerate();
             let of_finding =
                 all.filter(|(_, kernel)| finding.kernels.iter().any(|name| **name == *kernel.name));
             steps.push(Step {
-                order: (1, stake, finding.severity),
-                text: format!("the run: {next} ({}{win})", finding.rule),
+                urgency: 1,
+                win: finding.at_stake_s,
+                severity: finding.severity,
+                what: format!("the run: {next}"),
+                rule: finding.rule.to_string(),
+                is_elsewhere: false,
                 kernels: of_finding.map(|(position, _)| position).collect(),
             });
         }
     }
     steps.sort_by(|one, two| {
-        let by_win = two.order.0.cmp(&one.order.0).then(two.order.1.total_cmp(&one.order.1));
-        by_win.then(two.order.2.cmp(&one.order.2)).then_with(|| one.text.cmp(&two.text))
+        let by_win = two.urgency.cmp(&one.urgency).then(two.win.total_cmp(&one.win));
+        by_win.then(two.severity.cmp(&one.severity)).then_with(|| one.what.cmp(&two.what))
     });
     // Two ways to win the same time are one step, the larger: each microsecond is claimed once.
     let mut claimed = HashSet::new();
@@ -77,16 +91,37 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         is_new
     });
     steps.truncate(STEPS);
-    steps.into_iter().map(|step| printable(&step.text)).collect()
+    steps.iter().map(|step| printable(&step.sentence())).collect()
 }
 
 /// Something to do first.
 struct Step {
-    /// How urgent, what it wins in seconds, how grave.
-    order: (u8, f64, Severity),
-    text: String,
+    /// Of a group that misses its target, or of one that meets it.
+    urgency: u8,
+    /// At most, in seconds; zero where it is not known.
+    win: f64,
+    severity: Severity,
+    /// Of which kernel, and what to do.
+    what: String,
+    /// The rule that says so; empty where none does.
+    rule: String,
+    /// On another pipe than the kernel uses.
+    is_elsewhere: bool,
     /// The kernels whose time it would win, by position.
     kernels: Vec<usize>,
+}
+
+impl Step {
+    fn sentence(&self) -> String {
+        let most = (self.win > 0.0).then(|| most(self.is_elsewhere, self.win));
+        let rule = Some(self.rule.clone()).filter(|rule| !rule.is_empty());
+        let why: Vec<String> = rule.into_iter().chain(most).collect();
+        if why.is_empty() {
+            self.what.clone()
+        } else {
+            format!("{} ({})", self.what, why.join(", "))
+        }
+    }
 }
 
 /// What to measure of a kernel whose cause no rule tells.
@@ -117,12 +152,10 @@ fn win(finding: &Finding, kernel: &Kernel) -> f64 {
 
 /// What can be won in words. What another pipe would bring is no part of what the report calls recoverable,
 /// which is for the pipes the kernel uses.
-fn most(finding: &Finding, win: f64) -> String {
+fn most(is_elsewhere: bool, win: f64) -> String {
     let win = si(win, "s");
-    match finding.estimator {
-        "pipe" => format!("at most {win}, on another pipe and so not in Recoverable"),
-        _ => format!("at most {win}"),
-    }
+    let apart = if is_elsewhere { ", on another pipe and so not in Recoverable" } else { "" };
+    format!("at most {win}{apart}")
 }
 
 /// Causes with much at stake on kernels that are no opportunity, such as a product at the roof of a slow
@@ -150,7 +183,7 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
         two.1.at_stake_s.total_cmp(&one.1.at_stake_s).then(one.0.rank.cmp(&two.0.rank))
     });
     let line = |(kernel, finding): &(&Kernel, &Finding)| {
-        let most = most(finding, finding.at_stake_s);
+        let most = most(finding.estimator == "pipe", finding.at_stake_s);
         let state = kernel.state.label();
         format!("{} ({state}): {}; {most}", name(kernel, style), sentence(finding))
     };
@@ -245,7 +278,6 @@ mod tests {
     use super::*;
     use crate::report::bench::{Bench, run as judged};
     use crate::rules::Tally;
-    use crate::units::Seconds;
 
     fn ms(time: f64) -> Seconds {
         Seconds::new(time * 1e-3)
@@ -339,6 +371,17 @@ mod tests {
             next_steps(&bench.report(), &Style::default()),
             ["the run: next (run-wide, at most 3.00 ms)", "b: next (one, at most 1.00 ms)"]
         );
+    }
+
+    #[test]
+    fn grids_of_a_kernel_that_want_the_same_are_one_step() {
+        let mut bench = judged(&["a", "a"].map(|name| (name, State::Opportunity, 10.0)));
+        for at in 0..2 {
+            bench.analysis.kernels[at].recoverable = ms(2.0);
+            bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, 1.0)];
+        }
+        let steps = next_steps(&bench.report(), &Style::default());
+        assert_eq!(steps, ["a: next (one, at most 2.00 ms)"]);
     }
 
     #[test]

@@ -107,6 +107,19 @@ fn modelled(report: &Report<'_>) -> Option<String> {
     if !unsure.is_empty() {
         text.push_str(&format!(" ({})", unsure.join(", ")));
     }
+    let by_utilization: Seconds = report
+        .analysis
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.by_utilization && kernel.state.is_modelled())
+        .map(|kernel| kernel.modelled)
+        .sum();
+    if by_utilization > Seconds::ZERO {
+        text.push_str(&format!(
+            ", {} by how busy its units were: what they did was not counted",
+            share(by_utilization)
+        ));
+    }
     if totals.unmodelled.get() > 0.0 {
         text.push_str(&format!("; {} could not be judged", share(totals.unmodelled)));
     }
