@@ -140,13 +140,14 @@ pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("b200", "NVIDIA B200"),
     ("l4", "NVIDIA L4"),
     ("rtx30", "NVIDIA GeForce RTX 3090"),
-    ("rtx4070", "NVIDIA GeForce RTX 4070"),
+    ("rtx4070laptop", "NVIDIA GeForce RTX 4070 Laptop GPU"),
     ("rtx5070", "NVIDIA GeForce RTX 5070"),
     ("rtx5090", "NVIDIA GeForce RTX 5090"),
     ("rtx2080ti", "NVIDIA GeForce RTX 2080 Ti"),
     ("apex", "Tesla V100-SXM2-16GB"),
     ("GEN_pyprof2", "Tesla V100-SXM2-16GB"),
     ("GEN_nvidia-3.11dev_lm160", "Tesla V100-SXM2-16GB"),
+    ("GEN_nvidia-3.11dev_lenet-like-2070super", "NVIDIA GeForce RTX 2070 SUPER"),
     ("GEN", "NVIDIA GeForce RTX 2080 Ti"),
     ("fork", "NVIDIA GeForce RTX 2080 Ti"),
 ];
@@ -172,7 +173,9 @@ fn states(file: &str, profile: &Profile) -> String {
             assert_eq!(kernel.recoverable.get(), 0.0, "{file}: {name}");
         }
         if kernel.state == State::Opportunity {
-            assert!(kernel.headroom_low.unwrap() >= analysis.threshold, "{file}: {name}");
+            let bounds = [kernel.headroom_low, kernel.headroom_likely()];
+            let reached = bounds.into_iter().flatten().any(|bound| bound >= analysis.threshold);
+            assert!(reached, "{file}: {name}: {bounds:?}");
         }
         if let (Some(expected), Some(high)) = (kernel.expected, kernel.expected_high) {
             assert!(expected.get() <= high.get() * 1.000_001, "{file}: {name}");
