@@ -60,7 +60,8 @@ fn at_most_a_tenth_of_the_time_of_real_exports_is_not_judged() {
             let Ok(profile) = read(&path) else { continue };
             let (analysis, how) = judged(&file, &profile);
             if analysis.totals.measured.get() > 0.0 {
-                let devices: Vec<&str> = analysis.devices.iter().map(|one| one.name()).collect();
+                let devices: Vec<&str> =
+                    analysis.devices.iter().map(analysis::DeviceUse::name).collect();
                 rows.push((format!("{folder}/{file}"), devices.join(", "), how, shares(&analysis)));
             }
         }
