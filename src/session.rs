@@ -1,13 +1,15 @@
 //! The whole story in one call: a profile is analyzed, waivers and groups are applied, and the rules of
 //! kernels, of the run and of launches look at it. Whatever judges a profile does it here.
 
+use std::collections::HashMap;
+
 use crate::analysis::{self, Analysis, AnalysisError, Kernel};
 use crate::catalog::Catalog;
 #[cfg(feature = "gate")]
 use crate::compare::Run;
 use crate::config::Config;
 use crate::model::{Date, Profile};
-use crate::rules::{self, Finding, Findings};
+use crate::rules::{self, Confidence, Finding, Findings};
 
 /// By what profiles are judged: devices, choices of the command line, a configuration, a day.
 ///
@@ -103,7 +105,8 @@ impl Session {
         if !groups.is_empty() {
             analysis.group(groups);
         }
-        let findings = rules::check(profile, &analysis, rules);
+        let mut findings = rules::check(profile, &analysis, rules);
+        settle(&mut analysis, &mut findings);
         Ok(Judged { profile, analysis, findings, expired })
     }
 
@@ -113,6 +116,24 @@ impl Session {
     /// As [`Session::judge`].
     pub fn analyze(&self, profile: &Profile) -> Result<Analysis, AnalysisError> {
         analysis::analyse(profile, &self.catalog, &self.options)
+    }
+}
+
+/// Leaves in the sums only what a sure cause stands behind; findings keep to their kernels.
+fn settle(analysis: &mut Analysis, findings: &mut Findings) {
+    let is_sure =
+        |finding: &Finding| finding.confidence == Confidence::High && finding.at_stake_s > 0.0;
+    let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
+    let by_kernel = &findings.by_kernel;
+    let has_sure_cause = |position: usize, _: &Kernel| {
+        by_kernel.get(position).is_some_and(|found| found.iter().any(is_sure))
+    };
+    if analysis.set_apart(has_sure_cause) {
+        // Kernels changed places; the longest launch of one is of no other.
+        let mut found: HashMap<usize, Vec<Finding>> =
+            before.into_iter().zip(std::mem::take(&mut findings.by_kernel)).collect();
+        let of = |kernel: &Kernel| found.remove(&kernel.longest).unwrap_or_default();
+        findings.by_kernel = analysis.kernels.iter().map(of).collect();
     }
 }
 

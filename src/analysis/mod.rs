@@ -138,7 +138,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The kernels with savings worth it in this run and those that are flagged, best first.
+    /// The kernels that are flagged, or with savings worth it in this run, sure or open; best first.
     pub fn ranked(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.iter().filter(|kernel| self.is_ranked(kernel))
     }
@@ -146,8 +146,10 @@ impl Analysis {
     /// Whether a kernel is flagged, or can win as much as a flagged one.
     #[must_use]
     pub fn is_ranked(&self, kernel: &Kernel) -> bool {
-        let is_worth_it = kernel.has_savings() && kernel.recoverable >= self.smallest_win();
-        kernel.state == State::Opportunity || is_worth_it && kernel.recoverable > Seconds::ZERO
+        let is_judged = kernel.state.is_modelled() && kernel.state != State::Waived;
+        let most = if kernel.is_winnable { kernel.recoverable } else { kernel.recoverable_upper };
+        let is_worth_it = is_judged && most >= self.smallest_win() && most > Seconds::ZERO;
+        kernel.state == State::Opportunity || is_worth_it
     }
 
     /// The flagged kernels, best first.

@@ -206,7 +206,9 @@ impl Part {
         let modest = roofline::modest_time(structural, expected.high.max(hierarchical));
         self.recoverable_low.add(roofline::recoverable(time, modest).get() * count);
         self.recoverable.add(roofline::recoverable(time, structural).get() * count);
-        self.recoverable_upper.add(roofline::recoverable(time, expected.value).get() * count);
+        // How busy units were bounds what was done, not what had to be done.
+        let least = if judged.math_by_utilization { expected.low } else { expected.value };
+        self.recoverable_upper.add(roofline::recoverable(time, least).get() * count);
         if expected.value.get() > 0.0 {
             let headroom = roofline::headroom(time, expected.value);
             let (low, high) = self.headrooms.unwrap_or((headroom, headroom));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::Analysis;
 use super::confidence::Confidence;
 use super::kernel::{Kernel, State};
-use crate::roofline;
+use super::ranking::rank;
+use crate::roofline::{self, Limiter};
 use crate::units::Seconds;
 
 /// Sums over all kernels.
@@ -117,6 +119,44 @@ impl Totals {
             won += kernel.recoverable;
             kernel.coverage = Some(won / self.recoverable);
         }
+    }
+}
+
+impl Analysis {
+    /// Ranks and adds up again after a change of what kernels can win.
+    pub(super) fn rank_again(&mut self) {
+        rank(&mut self.kernels);
+        let whole = &self.totals;
+        self.totals = Totals {
+            launches: whole.launches,
+            timed_launches: whole.timed_launches,
+            measured: whole.measured,
+            instrumented: whole.instrumented,
+            ..Totals::default()
+        };
+        self.totals.sum_up(&mut self.kernels);
+        self.sum_groups();
+    }
+
+    /// Takes savings out of all sums that no sure cause stands behind: those of kernels whose launches leave
+    /// units idle (limiter `latency`) and of which `has_sure_cause` knows none. At most what lies above
+    /// the expected time is left, apart. Tells whether anything changed.
+    pub(crate) fn set_apart(&mut self, has_sure_cause: impl Fn(usize, &Kernel) -> bool) -> bool {
+        let mut has_changed = false;
+        for (position, kernel) in self.kernels.iter_mut().enumerate() {
+            let is_open = kernel.limiter == Limiter::Latency && kernel.has_savings();
+            if is_open && kernel.recoverable > Seconds::ZERO && !has_sure_cause(position, kernel) {
+                kernel.is_winnable = false;
+                kernel.recoverable_low = Seconds::ZERO;
+                kernel.recoverable = Seconds::ZERO;
+                kernel.gain = 1.0;
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            self.rank_again();
+        }
+        has_changed
     }
 }
 

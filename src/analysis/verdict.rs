@@ -35,8 +35,11 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     kernel.state = state;
     kernel.confidence = confidence;
     kernel.reason = reason;
-    kernel.is_winnable = state != State::Possible
-        && (kernel.limiter != Limiter::Latency || has_room(kernel, setting));
+    let part = sums.part();
+    let is_idle = kernel.limiter == Limiter::Latency && !has_room(kernel, setting);
+    // A unit that is busy may be busy with work that need not be done: nobody counted it.
+    let is_busy = part.math_by_utilization && part.math.get() > part.memory.get();
+    kernel.is_winnable = state != State::Possible && !is_idle && !is_busy;
     if !state.is_modelled() || !kernel.is_winnable {
         kernel.recoverable_low = Seconds::ZERO;
         kernel.recoverable = Seconds::ZERO;

@@ -1,7 +1,6 @@
 //! Kernels that are left alone on purpose: out of the sum of opportunities, still in the table.
 
-use super::ranking::rank;
-use super::{Analysis, State, Totals};
+use super::{Analysis, State};
 use crate::model::Date;
 use crate::units::Seconds;
 
@@ -60,17 +59,7 @@ impl Analysis {
                 }
             }
         }
-        rank(&mut self.kernels);
-        let whole = &self.totals;
-        self.totals = Totals {
-            launches: whole.launches,
-            timed_launches: whole.timed_launches,
-            measured: whole.measured,
-            instrumented: whole.instrumented,
-            ..Totals::default()
-        };
-        self.totals.sum_up(&mut self.kernels);
-        self.sum_groups();
+        self.rank_again();
         expired
     }
 }

@@ -28,6 +28,7 @@ fn unit(word: &str) -> Option<(f64, [i8; 4])> {
         "B/cycle" => (1.0, [1, 0, 0, -1]),
         "FLOP/cycle" => (1.0, [0, 1, 0, -1]),
         "GHz" => (1e9, [0, 0, -1, 1]),
+        "ms" => (1e-3, SECOND),
         "ns" => (1e-9, SECOND),
         "µs" => (1e-6, SECOND),
         "%" => (0.01, NONE),

@@ -20,7 +20,7 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/worked-cases.md")).unwrap()
 }
 
-fn rooflint(arguments: &[&str]) -> String {
+pub(crate) fn rooflint(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
     let output = command.args(arguments).current_dir(root()).env_clear().output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

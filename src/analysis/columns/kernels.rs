@@ -281,7 +281,8 @@ fn concluded() -> Vec<Column> {
         column(
             "recoverable_upper_s",
             Number("s"),
-            "the optimistic end: measured minus expected time",
+            "the optimistic end: measured minus expected time; minus the least known where only \
+             utilization is",
             |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper)),
         ),
         column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {

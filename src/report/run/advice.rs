@@ -40,11 +40,15 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         };
         let what = format!("{}{of}: {next}", name(kernel, style));
         let id = rule.map_or("", |finding| &*finding.rule);
-        let is_elsewhere = rule.is_some_and(|finding| finding.estimator == "pipe");
+        let apart = match rule {
+            Some(finding) if finding.estimator == "pipe" => Apart::Pipe,
+            _ if !kernel.is_winnable => Apart::Open,
+            _ => Apart::No,
+        };
         // The grids of a kernel that want the same are one step.
         let same = steps
             .iter_mut()
-            .find(|step| step.what == what && step.rule == id && step.is_elsewhere == is_elsewhere);
+            .find(|step| step.what == what && step.rule == id && step.apart == apart);
         match same {
             Some(step) => {
                 step.win += win;
@@ -57,7 +61,7 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
                 severity,
                 what,
                 rule: id.to_owned(),
-                is_elsewhere,
+                apart,
                 kernels: vec![position],
             }),
         }
@@ -73,7 +77,7 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
                 severity: finding.severity,
                 what: format!("the run: {next}"),
                 rule: finding.rule.to_string(),
-                is_elsewhere: false,
+                apart: Apart::No,
                 kernels: of_finding.map(|(position, _)| position).collect(),
             });
         }
@@ -94,6 +98,17 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     steps.iter().map(|step| printable(&step.sentence())).collect()
 }
 
+/// Whether what a step wins is in the sum that the report calls recoverable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    /// It is.
+    No,
+    /// On another pipe than the kernel uses.
+    Pipe,
+    /// Nothing shows that it can be won.
+    Open,
+}
+
 /// Something to do first.
 struct Step {
     /// Of a group that misses its target, or of one that meets it.
@@ -105,15 +120,14 @@ struct Step {
     what: String,
     /// The rule that says so; empty where none does.
     rule: String,
-    /// On another pipe than the kernel uses.
-    is_elsewhere: bool,
+    apart: Apart,
     /// The kernels whose time it would win, by position.
     kernels: Vec<usize>,
 }
 
 impl Step {
     fn sentence(&self) -> String {
-        let most = (self.win > 0.0).then(|| most(self.is_elsewhere, self.win));
+        let most = (self.win > 0.0).then(|| most(self.apart, self.win));
         let rule = Some(self.rule.clone()).filter(|rule| !rule.is_empty());
         let why: Vec<String> = rule.into_iter().chain(most).collect();
         if why.is_empty() {
@@ -146,15 +160,20 @@ fn measure(report: &Report<'_>, kernel: &Kernel) -> String {
 fn win(finding: &Finding, kernel: &Kernel) -> f64 {
     match finding.estimator {
         "pipe" => finding.at_stake_s,
+        _ if !kernel.is_winnable => finding.at_stake_s.min(kernel.recoverable_upper.get()),
         _ => finding.at_stake_s.min(kernel.recoverable.get()),
     }
 }
 
 /// What can be won in words. What another pipe would bring is no part of what the report calls recoverable,
 /// which is for the pipes the kernel uses.
-fn most(is_elsewhere: bool, win: f64) -> String {
+fn most(apart: Apart, win: f64) -> String {
     let win = si(win, "s");
-    let apart = if is_elsewhere { ", on another pipe and so not in Recoverable" } else { "" };
+    let apart = match apart {
+        Apart::No => "",
+        Apart::Pipe => ", on another pipe and so not in Recoverable",
+        Apart::Open => ", not in Recoverable: whether it can be won is open",
+    };
     format!("at most {win}{apart}")
 }
 
@@ -183,7 +202,8 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
         two.1.at_stake_s.total_cmp(&one.1.at_stake_s).then(one.0.rank.cmp(&two.0.rank))
     });
     let line = |(kernel, finding): &(&Kernel, &Finding)| {
-        let most = most(finding.estimator == "pipe", finding.at_stake_s);
+        let apart = if finding.estimator == "pipe" { Apart::Pipe } else { Apart::No };
+        let most = most(apart, finding.at_stake_s);
         let state = kernel.state.label();
         format!("{} ({state}): {}; {most}", name(kernel, style), sentence(finding))
     };

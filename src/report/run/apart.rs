@@ -53,6 +53,11 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
             let text = match state {
                 State::Unmodelled | State::Possible => kernel.reason.general().to_owned(),
                 State::Waived => kernel.reason.to_string(),
+                State::Minor if !kernel.is_winnable => {
+                    "far from the roof, but nothing shows that their work can be divided among more \
+                     threads: give one launch more work"
+                        .to_owned()
+                }
                 State::Minor => {
                     let win: Seconds = kernels.iter().map(|kernel| kernel.recoverable).sum();
                     let win = si(win.get(), "s");

@@ -52,8 +52,10 @@ pub(super) fn kernels(
     others: usize,
     style: &Style,
 ) -> [Section; 2] {
-    let (opportunities, rest): (Vec<&Kernel>, Vec<&Kernel>) =
+    let (opportunities, mut rest): (Vec<&Kernel>, Vec<&Kernel>) =
         report.analysis.kernels.iter().partition(|kernel| report.analysis.is_ranked(kernel));
+    // Their rank is by savings, and the title promises time.
+    rest.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
     let first = |all: &[&Kernel], most: usize| all.len().min(most);
     let (ranked, others) = (first(&opportunities, ranked), first(&rest, others));
     let title = "Kernels by what a better implementation can win";

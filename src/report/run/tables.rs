@@ -21,7 +21,11 @@ pub(in crate::report) fn opportunities(
     let notes = |kernel: &Kernel| {
         let found = kernel.rank.checked_sub(1).and_then(|at| report.findings.by_kernel.get(at));
         let found = found.map_or(&[][..], Vec::as_slice);
-        let sized = std::iter::once(kernel.meaning()).chain(sizes(kernel));
+        let open = (!kernel.is_winnable).then(|| {
+            let most = si(kernel.recoverable_upper.get(), "s");
+            format!("no sure cause is known, so what can be won is open: at most {most}")
+        });
+        let sized = std::iter::once(kernel.meaning()).chain(open).chain(sizes(kernel));
         sized.chain(advice::causes(found)).collect()
     };
     ranked(kernels, report.analysis.totals.measured, style, &notes)
