@@ -57,7 +57,7 @@ impl Reports {
         }
         let fits = |one: &&Value| {
             one["full_name"].as_str().unwrap().contains(kernel)
-                && (blocks == "-" || one["blocks"].to_string() == blocks)
+                && (blocks == "-" || one["blocks"].as_u64() == blocks.parse().ok())
         };
         let longest =
             report["kernels"].as_array().unwrap().iter().filter(fits).max_by(|one, two| {
