@@ -7,7 +7,7 @@ use crate::profiles::{collection, read};
 use rooflint::analysis;
 use rooflint::ingest::{self, Input};
 use rooflint::report::Explained;
-use rooflint::session::Session;
+use rooflint::session::{Judged, Session};
 
 /// Place of a kernel's mark in the window, by its rank.
 fn mark(browser: &mut Browser, rank: usize) -> (f64, f64) {
@@ -287,7 +287,7 @@ fn details_are_the_arithmetic_of_explain() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 1000);
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let analysis = Session::default().analyze(&profile).unwrap();
+    let Judged { analysis, .. } = Session::default().judge(&profile).unwrap();
     browser.show(&sample());
     for kernel in &analysis.kernels {
         let explanation = analysis::explain(&profile, &analysis, kernel);
