@@ -10,6 +10,7 @@ use crate::compare::Run;
 use crate::config::Config;
 use crate::model::{Date, Profile};
 use crate::rules::{self, Confidence, Finding, Findings};
+use crate::units::Seconds;
 
 /// By what profiles are judged: devices, choices of the command line, a configuration, a day.
 ///
@@ -121,14 +122,19 @@ impl Session {
 
 /// Leaves in the sums only what a sure cause stands behind; findings keep to their kernels.
 fn settle(analysis: &mut Analysis, findings: &mut Findings) {
-    let is_sure =
-        |finding: &Finding| finding.confidence == Confidence::High && finding.at_stake_s > 0.0;
-    let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
-    let by_kernel = &findings.by_kernel;
-    let has_sure_cause = |position: usize, _: &Kernel| {
-        by_kernel.get(position).is_some_and(|found| found.iter().any(is_sure))
+    let least = rules::least_shown(analysis.totals.measured);
+    // Smaller ones are shown of flagged kernels only: the threshold would change what can be won.
+    let is_sure = |finding: &&Finding| {
+        finding.confidence == Confidence::High && finding.at_stake_s >= least.get()
     };
-    if analysis.set_apart(has_sure_cause) {
+    let accounted: Vec<Seconds> = findings
+        .by_kernel
+        .iter()
+        .map(|found| found.iter().filter(is_sure).map(|one| one.at_stake_s).fold(0.0, f64::max))
+        .map(Seconds::new)
+        .collect();
+    let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
+    if analysis.leave_sure(|position| accounted.get(position).copied().unwrap_or_default()) {
         // Kernels changed places; the longest launch of one is of no other.
         let mut found: HashMap<usize, Vec<Finding>> =
             before.into_iter().zip(std::mem::take(&mut findings.by_kernel)).collect();

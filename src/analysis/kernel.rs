@@ -323,6 +323,14 @@ impl Kernel {
             .map(|time| self.modelled / time)
     }
 
+    /// Whether its savings are likely, not certain: nothing bounds what was not counted, or bytes and
+    /// operations come from sizes.
+    #[must_use]
+    pub fn has_likely_savings(&self) -> bool {
+        let is_unbounded = self.expected_high.is_none_or(|high| high.get().is_infinite());
+        is_unbounded || self.provenance == Some(OriginKind::Algorithmic)
+    }
+
     /// Whether its savings count in those of the run.
     #[must_use]
     pub fn has_savings(&self) -> bool {

@@ -222,6 +222,7 @@ pub fn analyse(
         let setting = Setting {
             roofs: &devices[device].roofs,
             threshold,
+            usual_threshold: ceilings.threshold(),
             floor: roofline::flag_floor(totals.measured, floor, floor_share),
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute),

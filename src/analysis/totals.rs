@@ -94,7 +94,7 @@ impl Totals {
                 self.recoverable_low += kernel.recoverable_low;
                 self.recoverable += kernel.recoverable;
                 self.recoverable_upper += kernel.recoverable_upper;
-                if kernel.confidence == Some(Confidence::Likely) {
+                if kernel.has_likely_savings() {
                     self.recoverable_likely += kernel.recoverable;
                 }
             } else if kernel.state.is_modelled() && kernel.state != State::Waived {
@@ -138,18 +138,19 @@ impl Analysis {
         self.sum_groups();
     }
 
-    /// Takes savings out of all sums that no sure cause stands behind: those of kernels whose launches leave
-    /// units idle (limiter `latency`) and of which `has_sure_cause` knows none. At most what lies above
-    /// the expected time is left, apart. Tells whether anything changed.
-    pub(crate) fn set_apart(&mut self, has_sure_cause: impl Fn(usize, &Kernel) -> bool) -> bool {
+    /// Leaves of the savings of kernels whose launches leave units idle (limiter `latency`) what sure causes
+    /// account for: so much time each, by position. Without one, at most what lies above the expected
+    /// time is left, apart. Tells whether anything changed.
+    pub(crate) fn leave_sure(&mut self, accounted: impl Fn(usize) -> Seconds) -> bool {
         let mut has_changed = false;
         for (position, kernel) in self.kernels.iter_mut().enumerate() {
             let is_open = kernel.limiter == Limiter::Latency && kernel.has_savings();
-            if is_open && kernel.recoverable > Seconds::ZERO && !has_sure_cause(position, kernel) {
-                kernel.is_winnable = false;
-                kernel.recoverable_low = Seconds::ZERO;
-                kernel.recoverable = Seconds::ZERO;
-                kernel.gain = 1.0;
+            let accounted = accounted(position);
+            if is_open && kernel.recoverable > accounted {
+                kernel.is_winnable = accounted > Seconds::ZERO;
+                kernel.recoverable = accounted;
+                kernel.recoverable_low = kernel.recoverable_low.min(accounted);
+                kernel.gain = roofline::gain(self.totals.measured, accounted);
                 has_changed = true;
             }
         }

@@ -16,6 +16,8 @@ use crate::units::Seconds;
 pub(super) struct Setting<'a> {
     pub(super) roofs: &'a Roofs,
     pub(super) threshold: f64,
+    /// The threshold where nobody asks for another.
+    pub(super) usual_threshold: f64,
     /// The smallest win worth it in this run.
     pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
@@ -39,12 +41,18 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     let is_idle = kernel.limiter == Limiter::Latency && !has_room(kernel, setting);
     // A unit that is busy may be busy with work that need not be done: nobody counted it.
     let is_busy = part.math_by_utilization && part.math.get() > part.memory.get();
-    kernel.is_winnable = state != State::Possible && !is_idle && !is_busy;
+    // Whatever the threshold: it labels, and takes no part in what can be won.
+    kernel.is_winnable = !is_unbounded(kernel) && !is_idle && !is_busy;
     if !state.is_modelled() || !kernel.is_winnable {
         kernel.recoverable_low = Seconds::ZERO;
         kernel.recoverable = Seconds::ZERO;
         kernel.gain = 1.0;
     }
+}
+
+/// Whether neither counts nor what the kernel is say how long it should take at most.
+fn is_unbounded(kernel: &Kernel) -> bool {
+    kernel.expected_likely.is_some_and(|likely| likely.get().is_infinite())
 }
 
 /// Whether a kernel with little parallelism could have more: one that gives every multiprocessor its warps has
@@ -157,12 +165,18 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     if headroom <= near {
         return (State::NearRoof, Some(counted), at(kernel, sums, headroom, "").into());
     }
-    if let Some(reason) = cache_resident(kernel, sums) {
+    // Not by the threshold asked for: it labels, and takes no part in what is judged.
+    if let Some(reason) = cache_resident(kernel, sums).filter(|_| headroom > NEAR) {
         return (State::CacheResident, Some(counted), reason.into());
+    }
+    let is_far = headroom >= setting.usual_threshold;
+    if is_far && is_unbounded(kernel) && part.uncounted == Uncounted::Certain {
+        return (State::Unmodelled, None, bounded(kernel, sums, setting, headroom));
     }
     let threshold = setting.threshold;
     let below = format!(", below the threshold of {threshold:.1}");
     if headroom < threshold {
+        let counted = if is_unbounded(kernel) { Confidence::Possible } else { counted };
         return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
     }
     let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
@@ -182,9 +196,6 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
             busiest(kernel)
         );
         return (state, Some(Confidence::Likely), reason.into());
-    }
-    if part.uncounted == Uncounted::Certain {
-        return (State::Unmodelled, None, bounded(kernel, sums, setting, headroom));
     }
     let reason = bounded(kernel, sums, setting, headroom);
     (State::Possible, Some(Confidence::Possible), reason)

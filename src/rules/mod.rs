@@ -26,6 +26,7 @@ use crate::model::Profile;
 
 pub use engine::custom::{Custom, Expression, Fault, Over, Template, columns_page};
 pub use engine::finding::{Confidence, Evidence, Finding, Severity, Stake};
+pub(crate) use engine::findings::least_shown;
 pub use engine::findings::{Findings, Tally};
 pub use engine::rule::{Check, Judgment, Rule};
 pub use engine::run::Run;

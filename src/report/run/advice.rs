@@ -23,15 +23,12 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
         let (next, rule, severity) = match first {
             Some((finding, next)) => (next.clone(), Some(finding), finding.severity),
             // What can be won is worth a question where no rule knows why.
-            None if report.analysis.is_ranked(kernel)
-                && kernel.has_savings()
-                && kernel.recoverable > Seconds::ZERO =>
-            {
+            None if report.analysis.is_ranked(kernel) && most_of(kernel) > Seconds::ZERO => {
                 (measure(report, kernel), None, Severity::Low)
             }
             None => continue,
         };
-        let win = rule.map_or(kernel.recoverable.get(), |finding| win(finding, kernel));
+        let win = rule.map_or(most_of(kernel).get(), |finding| win(finding, kernel));
         let group = report.analysis.group_of(kernel);
         let (urgency, of) = match group.and_then(GroupTotals::verdict) {
             Some(Target::Missed) => (2, format!(" of {}, which misses its target", kernel.group)),
@@ -155,13 +152,17 @@ fn measure(report: &Report<'_>, kernel: &Kernel) -> String {
     }
 }
 
+/// What can be won of a kernel at most, where it is open whether it can.
+fn most_of(kernel: &Kernel) -> Seconds {
+    if kernel.is_winnable { kernel.recoverable } else { kernel.recoverable_upper }
+}
+
 /// What a cure can win at most, in seconds. A better implementation on the same pipes leads to the
 /// structural expectation of the kernel; another pipe leads to another roof.
 fn win(finding: &Finding, kernel: &Kernel) -> f64 {
     match finding.estimator {
         "pipe" => finding.at_stake_s,
-        _ if !kernel.is_winnable => finding.at_stake_s.min(kernel.recoverable_upper.get()),
-        _ => finding.at_stake_s.min(kernel.recoverable.get()),
+        _ => finding.at_stake_s.min(most_of(kernel).get()),
     }
 }
 

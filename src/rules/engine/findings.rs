@@ -63,6 +63,12 @@ impl Tally {
     }
 }
 
+/// Time at stake from which a finding is shown on any kernel of a run of this length.
+pub(crate) fn least_shown(total: Seconds) -> Seconds {
+    // A run shorter than the floor itself would show nothing.
+    (total * SHOWN_SHARE).max(SHOWN_TIME).min(total * 0.05)
+}
+
 /// A finding with its severity, or nothing where it is too small to show.
 pub(in crate::rules) fn weighed(
     mut finding: Finding,
@@ -72,9 +78,7 @@ pub(in crate::rules) fn weighed(
 ) -> Option<Finding> {
     let total = analysis.totals.measured;
     if !finding.is_fixed {
-        let floor = (total * SHOWN_SHARE).max(SHOWN_TIME);
-        // A run shorter than the floor itself would show nothing.
-        let floor = floor.min(total * 0.05);
+        let floor = least_shown(total);
         let is_shown = is_shown && finding.at_stake_s > 0.0;
         if finding.at_stake_s < floor.get() && !is_shown {
             tally.minor += 1;

@@ -4,6 +4,7 @@
 //! microsecond; launches cost 2 µs, and 85 % of the bandwidth is achievable (GDDR).
 
 mod laws;
+mod threshold;
 
 use rooflint::analysis::{Analysis, Group, Kernel, Options, State, Target, Waiver};
 use rooflint::catalog::Catalog;
@@ -136,7 +137,9 @@ fn what_can_be_won_lies_between_a_pessimistic_and_an_optimistic_end() {
     // All that was judged counts, flagged or not: a threshold labels, and changes no sum.
     assert!(close(totals.recoverable_low, 740.0 + 1220.0 + 200.0 + 18.0 - 5.0 / 0.85));
     assert!(close(totals.recoverable, all_that_can_be_won()));
-    assert!(close(totals.recoverable_upper, 820.0 + 1600.0 + 100.0 + 500.0 + 15.0));
+    // Whether the 100 of near_c can be won is open: nothing bounds its math.
+    assert!(close(totals.recoverable_upper, 820.0 + 1600.0 + 500.0 + 15.0));
+    assert!(close(totals.recoverable_unproven, 100.0));
     // 6540 / (6540 − 2494.353)
     assert!((totals.gain() - 1.616_552).abs() < 1e-6, "{}", totals.gain());
     for threshold in [1.1, 1.4, 1.5, 3.0, 6.0] {
@@ -432,7 +435,7 @@ fn every_output_carries_range_coverage_and_groups() {
     };
     let text = render("text", None);
     for told in [
-        "2.49 ms (38.1 %) realistically, 2.17 to 3.04 ms: the run gets 1.62 × as fast",
+        "2.49 ms (38.1 %) realistically, 2.17 to 2.94 ms: the run gets 1.62 × as fast",
         "2 kernels: what takes 2.00 × its expected time, with at least 65.4 µs to win (1.0 % of the run)",
         "1 missed; cop|ies reaches 24.8 to 31.1 %, wanted 50 % (1.22 to 1.62 ms to win)",
         "1.40 (1.22 to 1.60)",

@@ -1,0 +1,48 @@
+//! A threshold labels kernels and changes no sum, on every fixture, rules and all.
+
+use std::path::Path;
+
+use rooflint::session::{Judged, Session};
+use rooflint::units::Seconds;
+
+use crate::golden::{fixtures, reading};
+
+/// What must not depend on the threshold: sums, and the order of what can be won.
+fn sums(path: &Path, device: Option<&str>, threshold: f64) -> Option<(Vec<f64>, Vec<String>)> {
+    let inputs = [rooflint::ingest::Input::Named(path.to_owned())];
+    let profile = rooflint::ingest::read(&inputs, &reading(path)).ok()?;
+    let mut session = Session::default().on(device.map(str::to_owned));
+    session.options.threshold = Some(threshold);
+    let Judged { analysis, .. } = session.judge(&profile).ok()?;
+    let totals = &analysis.totals;
+    let sums = [
+        totals.modelled,
+        totals.unmodelled,
+        totals.expected,
+        totals.recoverable_low,
+        totals.recoverable,
+        totals.recoverable_upper,
+        totals.recoverable_likely,
+        totals.recoverable_unproven,
+    ];
+    let order = analysis.kernels.iter().map(|kernel| kernel.full_name.to_string()).collect();
+    Some((sums.map(Seconds::get).to_vec(), order))
+}
+
+#[test]
+fn a_threshold_changes_no_sum_and_no_rank_of_any_fixture() {
+    let mut judged = 0;
+    for (path, device) in fixtures() {
+        let Some((usual, order)) = sums(&path, device.as_deref(), 1.5) else { continue };
+        judged += 1;
+        for threshold in [1.05, 1.3, 2.0, 3.5, 8.0, 1e3] {
+            let (other, other_order) = sums(&path, device.as_deref(), threshold).unwrap();
+            for (one, two) in usual.iter().zip(&other) {
+                let close = (one - two).abs() <= 1e-12 * one.abs() + 1e-15;
+                assert!(close, "{} at {threshold}: {usual:?} {other:?}", path.display());
+            }
+            assert_eq!(order, other_order, "{} at {threshold}", path.display());
+        }
+    }
+    assert!(judged > 50, "{judged}");
+}
