@@ -2,7 +2,7 @@
 //! takes the same columns, and the whole analysis against reading.
 //!
 //! `cargo bench --no-default-features --features cli` prints the median of paired runs; absolute times
-//! move with the machine, ratios hardly. The goal: reading costs at most 1.25 × the loop.
+//! move with the machine, ratios hardly. The goal: reading costs at most 1.25× the loop.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -44,11 +44,11 @@ fn bench(name: &str, path: &Path, task: &Task, pairs: usize) {
             device: Some("A100 SXM4 80GB".to_owned()),
             ..analysis::Options::default()
         };
-        let (analyse, _) = timed(|| {
-            analysis::analyse(&profile, &Catalog::builtin(), &options).unwrap().kernels.len()
+        let (analyze, _) = timed(|| {
+            analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap().kernels.len()
         });
         by_loop.push(read / plain);
-        by_reading.push((read + analyse) / read);
+        by_reading.push((read + analyze) / read);
         read_seconds.push(read);
     }
     let megabytes = std::fs::metadata(path).unwrap().len() as f64 / 1e6;

@@ -17,7 +17,7 @@ use rooflint::units::{Factor, Seconds, Share};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Standard deviation of the clock of a run, on the logarithmic scale: temperature, neighbours, a driver.
+/// Standard deviation of the clock of a run, on the logarithmic scale: temperature, neighbors, a driver.
 const CLOCK: f64 = 0.015;
 /// Standard deviation of a kernel's own time from run to run: layout, caches, allocation.
 const KERNEL: f64 = 0.007;
@@ -70,7 +70,7 @@ struct Conditions {
 #[derive(Clone, Copy, PartialEq)]
 enum Slowed {
     None,
-    /// One with at least 5 % of the time.
+    /// One with at least 5% of the time.
     One,
     /// The same; only gates that name it count.
     Named,
@@ -131,11 +131,11 @@ fn false_alarms(exports: &[(String, Run)], trials: usize, out: &mut impl Write) 
     let usual = Conditions { clock: CLOCK, kernel: KERNEL, ..calm };
     let lines = [
         ("launches drawn anew, nothing else differs", calm),
-        ("clock ±1.5 %, each kernel ±0.7 %", usual),
-        ("the same, and the clock drifts by 3 %", Conditions { drift: DRIFT, ..usual }),
-        ("the same, and 2 % of launches take up to 2.5×", Conditions { outliers: true, ..usual }),
+        ("clock ±1.5%, each kernel ±0.7%", usual),
+        ("the same, and the clock drifts by 3%", Conditions { drift: DRIFT, ..usual }),
+        ("the same, and 2% of launches take up to 2.5×", Conditions { outliers: true, ..usual }),
         (
-            "the same, and a tenth of the kernels is autotuned, 15 % apart",
+            "the same, and a tenth of the kernels is autotuned, 15% apart",
             Conditions { bimodal: true, ..usual },
         ),
     ];
@@ -168,10 +168,10 @@ fn detections(exports: &[(String, Run)], trials: usize, out: &mut impl Write) ->
             "### Detections with {runs} run{} a side: gates that fail\n",
             if runs == 1 { "" } else { "s" }
         )?;
-        writeln!(out, "| slower | 1 % | 2 % | 5 % | 10 % | 20 % |")?;
+        writeln!(out, "| slower | 1% | 2% | 5% | 10% | 20% |")?;
         writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: |")?;
         for (words, slowed) in [
-            ("one kernel with ≥ 5 % of the time", Slowed::One),
+            ("one kernel with ≥ 5% of the time", Slowed::One),
             ("… and the gate names that kernel", Slowed::Named),
             ("a quarter of the kernels", Slowed::Some),
             ("all kernels", Slowed::All),
@@ -195,7 +195,7 @@ fn detections(exports: &[(String, Run)], trials: usize, out: &mut impl Write) ->
 
 fn percent(count: usize, all: usize) -> String {
     let percent = count as f64 / all.max(1) as f64 * 100.0;
-    format!("{percent:.1} %")
+    format!("{percent:.1}%")
 }
 
 #[derive(Default)]
@@ -352,8 +352,8 @@ fn residuals(exports: &[(String, Run)]) -> Vec<f64> {
         .map(seconds)
         .filter(|times| times.len() >= 5 && spread(times) <= REPEATS)
         .flat_map(|times| {
-            let centre = middle(&times).ln();
-            times.into_iter().map(move |time| time.ln() - centre)
+            let center = middle(&times).ln();
+            times.into_iter().map(move |time| time.ln() - center)
         })
         .collect()
 }

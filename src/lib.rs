@@ -1,7 +1,7 @@
 //! rooflint reads what a GPU profiler measured, says how long each kernel should have taken by the
 //! roofline model, and ranks what can be won.
 //!
-//! A profiler says what was **measured**; a catalogue says what the hardware **can** do; the roofline
+//! A profiler says what was **measured**; a catalog says what the hardware **can** do; the roofline
 //! says how long it **should** have taken; rules say **why** it took longer; a report says it
 //! **plainly**. One stage, one module, data flowing down:
 //!

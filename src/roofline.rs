@@ -25,7 +25,7 @@ pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
 ///
 /// Source: NVIDIA, *GPU Performance Background User's Guide*, "Understanding Performance".
 #[must_use]
-pub fn expected_time(memory: Seconds, math: Seconds) -> Seconds {
+pub fn roofline_time(memory: Seconds, math: Seconds) -> Seconds {
     memory.max(math)
 }
 
@@ -37,14 +37,14 @@ pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerB
 
 /// Headroom: measured over expected time, 1 at the roof.
 #[must_use]
-pub fn headroom(measured: Seconds, expected: Seconds) -> f64 {
-    measured / expected
+pub fn headroom(measured: Seconds, roofline_time: Seconds) -> f64 {
+    measured / roofline_time
 }
 
 /// Time that would be saved if the launch reached its roof; zero when it is at or above it.
 #[must_use]
-pub fn recoverable(measured: Seconds, expected: Seconds) -> Seconds {
-    (measured - expected).max(Seconds::ZERO)
+pub fn savings(measured: Seconds, roofline_time: Seconds) -> Seconds {
+    (measured - roofline_time).max(Seconds::ZERO)
 }
 
 /// Headroom up to which a kernel counts as near its roof: what good kernels keep to.
@@ -62,14 +62,14 @@ pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
 
 /// Efficiency: expected over measured time, 1 at the roof; the inverse of headroom.
 #[must_use]
-pub fn efficiency(expected: Seconds, measured: Seconds) -> f64 {
-    expected / measured
+pub fn efficiency(roofline_time: Seconds, measured: Seconds) -> f64 {
+    roofline_time / measured
 }
 
 /// Time that reaching a target efficiency would win; zero where it is reached.
 #[must_use]
-pub fn above_target(measured: Seconds, expected: Seconds, target: f64) -> Seconds {
-    recoverable(measured, expected / target)
+pub fn above_target(measured: Seconds, roofline_time: Seconds, target: f64) -> Seconds {
+    savings(measured, roofline_time / target)
 }
 
 /// Speed-up of the whole when `saved` of `total` goes away; 1 where nothing of the whole would be left,
@@ -77,7 +77,7 @@ pub fn above_target(measured: Seconds, expected: Seconds, target: f64) -> Second
 ///
 /// Source: G. Amdahl, AFIPS 1967, with the part's headroom for its speed-up.
 #[must_use]
-pub fn gain(total: Seconds, saved: Seconds) -> f64 {
+pub fn run_speedup(total: Seconds, saved: Seconds) -> f64 {
     if saved < total { total / (total - saved) } else { 1.0 }
 }
 
@@ -219,7 +219,7 @@ pub fn limiter(
     }
 }
 
-/// Tolerance within which a launch may be faster than its roof: 3 %, or two ticks of the 32 ns GPU timer.
+/// Tolerance within which a launch may be faster than its roof: 3%, or two ticks of the 32 ns GPU timer.
 fn tolerance(measured: Seconds) -> f64 {
     const SHARE: f64 = 0.03;
     const TWO_TICKS: Seconds = Seconds::new(64e-9);
@@ -228,8 +228,8 @@ fn tolerance(measured: Seconds) -> f64 {
 
 /// Whether the time is impossible under the model: shorter than expected beyond the tolerance.
 #[must_use]
-pub fn is_faster_than_roof(measured: Seconds, expected: Seconds) -> bool {
-    measured.get() < expected.get() * (1.0 - tolerance(measured))
+pub fn is_faster_than_roof(measured: Seconds, roofline_time: Seconds) -> bool {
+    measured.get() < roofline_time.get() * (1.0 - tolerance(measured))
 }
 
 /// Launch costs below which a launch is mostly launch cost: no rewrite of a kernel makes it shorter.
@@ -237,11 +237,11 @@ pub const LAUNCH_FLOOR: f64 = 2.5;
 
 /// Whether launching costs more than the work: fewer launches help, a faster kernel does not.
 #[must_use]
-pub fn is_launch_floored(measured: Seconds, expected: Seconds, fixed: Seconds) -> bool {
-    expected < fixed && measured < fixed * LAUNCH_FLOOR
+pub fn is_launch_floored(measured: Seconds, roofline_time: Seconds, fixed: Seconds) -> bool {
+    roofline_time < fixed && measured < fixed * LAUNCH_FLOOR
 }
 
-/// Smallest time worth an opportunity, beside 1 % of the total.
+/// Smallest time worth an opportunity, beside 1% of the total.
 pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 
 /// Share of the total time below which a gain is noise, unless the user sets another.
@@ -250,9 +250,9 @@ pub const FLAG_SHARE: f64 = 0.01;
 /// Share of the whole beyond which a gain is never too small, however short the run.
 const NEVER_SMALL: f64 = 0.05;
 
-/// The smallest recoverable time that makes an opportunity: a share of the whole, usually
+/// The smallest savings that makes an opportunity: a share of the whole, usually
 /// [`FLAG_SHARE`], and at least `floor`, unless the run is so short that the floor would be more than
-/// 5 % of it.
+/// 5% of it.
 #[must_use]
 pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
     (total * share).max(floor.min(total * NEVER_SMALL))
@@ -264,11 +264,11 @@ pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
 #[must_use]
 pub fn is_opportunity(
     measured: Seconds,
-    expected: Seconds,
+    roofline_time: Seconds,
     threshold: f64,
     floor: Seconds,
 ) -> bool {
-    headroom(measured, expected) >= threshold && recoverable(measured, expected) >= floor
+    headroom(measured, roofline_time) >= threshold && savings(measured, roofline_time) >= floor
 }
 
 /// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536
@@ -399,7 +399,7 @@ mod tests {
         let (flops, bytes) = (Flops::new(3e12), Bytes::new(7e9));
         for (peak, bandwidth) in [(1e12, 1e12), (3e14, 2e12), (1e13, 1e9)] {
             let (peak, bandwidth) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bandwidth));
-            let expected = expected_time(memory_time(bytes, bandwidth), math_time(flops, peak));
+            let expected = roofline_time(memory_time(bytes, bandwidth), math_time(flops, peak));
             let by_rate = flops / peak.min((flops / bytes) * bandwidth);
             assert!((expected / by_rate - 1.0).abs() < 1e-12);
         }

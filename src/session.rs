@@ -116,7 +116,7 @@ impl Session {
     /// # Errors
     /// As [`Session::judge`].
     pub fn analyze(&self, profile: &Profile) -> Result<Analysis, AnalysisError> {
-        analysis::analyse(profile, &self.catalog, &self.options)
+        analysis::analyze(profile, &self.catalog, &self.options)
     }
 }
 

@@ -226,11 +226,11 @@ impl<'a> Describer<'a> {
         times(&mut algorithmic, kernel, &arguments, device, launches);
         beside(&mut algorithmic, kernel, launches);
         // Work that the counters did not see takes its time all the same.
-        if let (Some(math), Some(high)) = (algorithmic.math_time, kernel.expected_high)
+        if let (Some(math), Some(high)) = (algorithmic.math_time, kernel.roofline_time_high)
             && math > high
         {
-            kernel.expected_high = Some(math);
-            kernel.headroom_low = Some(kernel.modelled / math);
+            kernel.roofline_time_high = Some(math);
+            kernel.headroom_low = Some(kernel.modeled / math);
         }
         kernel.algorithmic = Some(Box::new(algorithmic));
     }

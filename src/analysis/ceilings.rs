@@ -46,7 +46,7 @@ impl CeilingSet {
 pub(super) struct Roofs {
     peaks: Vec<Option<Roof<FlopsPerSecond>>>,
     dram: Option<Roof<BytesPerSecond>>,
-    /// How the DRAM roof follows from the export, where the catalogue has none.
+    /// How the DRAM roof follows from the export, where the catalog has none.
     derived: Option<&'static str>,
     l2: Option<BytesPerSecond>,
     /// What a published benchmark reached on L2: a roof of what is achievable, not of what is possible.
@@ -175,10 +175,10 @@ impl Roofs {
                 });
             }
         }
-        roof.map(|roof| Ceiling { value: roof.value * share, from: From::Catalogue })
+        roof.map(|roof| Ceiling { value: roof.value * share, from: From::Catalog })
     }
 
-    /// The DRAM roof for a launch: from the profile, else the catalogue's at the memory clock measured.
+    /// The DRAM roof for a launch: from the profile, else the catalog's at the memory clock measured.
     pub(super) fn dram(
         &self,
         launch: &Launch<'_>,
@@ -203,7 +203,7 @@ impl Roofs {
         let from = match (self.derived, scale < 1.0, self.memory_clock) {
             (Some(how), ..) => From::Derived(how),
             (None, true, Some(rated)) => From::Scaled { rated, clock: rated * scale },
-            _ => From::Catalogue,
+            _ => From::Catalog,
         };
         Some(Ceiling { value: roof.value * share * scale, from })
     }
@@ -224,7 +224,7 @@ impl Roofs {
         Some(self.clock(launch)? / rated)
     }
 
-    /// The L2 roof for a launch; without one in the profile, the catalogue's follows the SM clock.
+    /// The L2 roof for a launch; without one in the profile, the catalog's follows the SM clock.
     pub(super) fn l2(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
         if set == CeilingSet::Spec {
             return self.l2;
@@ -392,10 +392,10 @@ pub(super) struct Ceiling<T> {
 pub(super) enum From {
     /// `.peak_sustained` of the profile at its own clock.
     Profile,
-    /// The catalogue's figure, scaled from its rated clock to the launch's.
+    /// The catalog's figure, scaled from its rated clock to the launch's.
     Scaled { rated: Hertz, clock: Hertz },
-    /// The catalogue's figure as it is.
-    Catalogue,
+    /// The catalog's figure as it is.
+    Catalog,
     /// From figures of the whole export, in words.
     Derived(&'static str),
 }

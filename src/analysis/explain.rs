@@ -44,7 +44,7 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
     let figure = if own {
         "from the device attributes of the export".to_owned()
     } else {
-        format!("catalogue figure of {name}")
+        format!("catalog figure of {name}")
     };
     let words = |from: From| match from {
         From::Profile => "from the profile, at the clock it ran at".to_owned(),
@@ -53,7 +53,7 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
             rated.get() / 1e9,
             clock.get() / 1e9
         ),
-        From::Catalogue => figure.clone(),
+        From::Catalog => figure.clone(),
         From::Derived(how) => how.to_owned(),
     };
     let work: Vec<_> = launch

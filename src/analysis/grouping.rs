@@ -105,25 +105,25 @@ pub struct GroupTotals {
     /// Measured time of what was judged and not waived; the following are about it.
     pub judged: Seconds,
     /// Its expected time.
-    pub expected: Seconds,
+    pub roofline_time: Seconds,
     /// The most that can be expected, kernel by kernel no more than was measured.
-    pub expected_high: Seconds,
+    pub roofline_time_high: Seconds,
     /// Time of kernels that the export does not allow to judge.
-    pub unmodelled: Seconds,
+    pub unmodeled: Seconds,
     /// Time of kernels that are left alone on purpose.
     pub waived: Seconds,
     /// What its opportunities win, pessimistically.
-    pub recoverable_low: Seconds,
+    pub savings_low: Seconds,
     /// What its opportunities win, realistically.
-    pub recoverable: Seconds,
+    pub savings: Seconds,
     /// What its opportunities win, optimistically.
-    pub recoverable_upper: Seconds,
+    pub savings_high: Seconds,
     /// Expected over measured time that is wanted.
     pub target: Option<f64>,
     /// Where a target is not met for certain: the kernels that lose most against it, most first.
     pub worst: Vec<Worst>,
     /// Least and most that can be expected of what could not be judged.
-    unmodelled_expected: (Seconds, Seconds),
+    unjudged_roofline_time: (Seconds, Seconds),
 }
 
 /// As many kernels as a reader follows up.
@@ -133,19 +133,20 @@ impl GroupTotals {
     /// Expected over measured time of what was judged: add up, then divide.
     #[must_use]
     pub fn efficiency(&self) -> Option<f64> {
-        (self.judged.get() > 0.0).then(|| roofline::efficiency(self.expected, self.judged))
+        (self.judged.get() > 0.0).then(|| roofline::efficiency(self.roofline_time, self.judged))
     }
 
     /// The most the efficiency of what was judged can be, given what was not counted.
     #[must_use]
     pub fn efficiency_high(&self) -> Option<f64> {
-        (self.judged.get() > 0.0).then(|| roofline::efficiency(self.expected_high, self.judged))
+        (self.judged.get() > 0.0)
+            .then(|| roofline::efficiency(self.roofline_time_high, self.judged))
     }
 
     /// Measured time about which the roofline says nothing: links, caches, launch cost, impossible times.
     #[must_use]
     pub fn outside(&self) -> Seconds {
-        (self.measured - self.judged - self.unmodelled - self.waived).max(Seconds::ZERO)
+        (self.measured - self.judged - self.unmodeled - self.waived).max(Seconds::ZERO)
     }
 
     /// Whether the target is reached; `None` without one. What could not be judged widens the interval
@@ -153,14 +154,14 @@ impl GroupTotals {
     #[must_use]
     pub fn verdict(&self) -> Option<Target> {
         let target = self.target?;
-        let time = self.judged + self.unmodelled;
+        let time = self.judged + self.unmodeled;
         if time.get() <= 0.0 {
             return Some(Target::CannotTell);
         }
-        let (low, high) = self.unmodelled_expected;
-        Some(if roofline::efficiency(self.expected_high + high, time) < target {
+        let (low, high) = self.unjudged_roofline_time;
+        Some(if roofline::efficiency(self.roofline_time_high + high, time) < target {
             Target::Missed
-        } else if roofline::efficiency(self.expected + low, time) >= target {
+        } else if roofline::efficiency(self.roofline_time + low, time) >= target {
             Target::Met
         } else {
             Target::CannotTell
@@ -171,8 +172,8 @@ impl GroupTotals {
     #[must_use]
     pub fn above_target(&self) -> Option<(Seconds, Seconds)> {
         let target = self.target?;
-        let above = |expected| roofline::above_target(self.judged, expected, target);
-        Some((above(self.expected_high), above(self.expected)))
+        let above = |roofline_time| roofline::above_target(self.judged, roofline_time, target);
+        Some((above(self.roofline_time_high), above(self.roofline_time)))
     }
 
     fn add(&mut self, kernel: &Kernel) {
@@ -180,27 +181,31 @@ impl GroupTotals {
         self.launches += kernel.launches;
         self.measured += kernel.measured;
         match kernel.state {
-            State::Opportunity | State::Fair | State::NearRoof | State::Minor | State::Possible => {
-                let (expected, high) = bounds(kernel);
-                self.judged += kernel.modelled;
-                self.expected += expected;
-                self.expected_high += high;
+            State::Flagged
+            | State::Fair
+            | State::NearRoofline
+            | State::LowImpact
+            | State::Possible => {
+                let (roofline_time, high) = bounds(kernel);
+                self.judged += kernel.modeled;
+                self.roofline_time += roofline_time;
+                self.roofline_time_high += high;
             }
-            State::Unmodelled => {
+            State::NotEnoughData => {
                 // Launches that were compared with no roof may have been at theirs.
-                let (expected, high) = bounds(kernel);
-                let rest = kernel.measured - kernel.modelled;
-                self.unmodelled += kernel.measured;
-                self.unmodelled_expected.0 += expected;
-                self.unmodelled_expected.1 += high + rest;
+                let (roofline_time, high) = bounds(kernel);
+                let rest = kernel.measured - kernel.modeled;
+                self.unmodeled += kernel.measured;
+                self.unjudged_roofline_time.0 += roofline_time;
+                self.unjudged_roofline_time.1 += high + rest;
             }
             State::Waived => self.waived += kernel.measured,
             _ => {}
         }
         if kernel.has_savings() {
-            self.recoverable_low += kernel.recoverable_low;
-            self.recoverable += kernel.recoverable;
-            self.recoverable_upper += kernel.recoverable_upper;
+            self.savings_low += kernel.savings_low;
+            self.savings += kernel.savings;
+            self.savings_high += kernel.savings_high;
         }
     }
 
@@ -210,11 +215,11 @@ impl GroupTotals {
             return;
         };
         let mut losing: Vec<((f64, f64), &Kernel)> = kernels
-            .filter(|kernel| kernel.state.is_modelled() && kernel.state != State::Waived)
+            .filter(|kernel| kernel.state.is_modeled() && kernel.state != State::Waived)
             .filter_map(|kernel| {
-                let (expected, high) = bounds(kernel);
-                let lost = |time| roofline::above_target(kernel.modelled, time, target).get();
-                Some(((lost(high), lost(expected)), kernel)).filter(|(lost, _)| lost.1 > 0.0)
+                let (roofline_time, high) = bounds(kernel);
+                let lost = |time| roofline::above_target(kernel.modeled, time, target).get();
+                Some(((lost(high), lost(roofline_time)), kernel)).filter(|(lost, _)| lost.1 > 0.0)
             })
             .collect();
         losing.sort_by(|((low, upper), one), ((other_low, other_upper), two)| {
@@ -227,13 +232,13 @@ impl GroupTotals {
             .into_iter()
             .take(WORST)
             .map(|(_, kernel)| {
-                let (expected, high) = bounds(kernel);
+                let (roofline_time, high) = bounds(kernel);
                 Worst {
                     rank: kernel.rank,
                     name: Arc::clone(&kernel.name),
-                    measured: kernel.modelled,
-                    efficiency: roofline::efficiency(expected, kernel.modelled),
-                    efficiency_high: roofline::efficiency(high, kernel.modelled),
+                    measured: kernel.modeled,
+                    efficiency: roofline::efficiency(roofline_time, kernel.modeled),
+                    efficiency_high: roofline::efficiency(high, kernel.modeled),
                 }
             })
             .collect();
@@ -243,9 +248,9 @@ impl GroupTotals {
 /// Least and most expected time of the launches that were compared with their roofs. What nothing
 /// bounds is bounded by the measured time: no kernel is better than at its roof.
 fn bounds(kernel: &Kernel) -> (Seconds, Seconds) {
-    let Some(expected) = kernel.expected else { return (Seconds::ZERO, kernel.modelled) };
-    let high = kernel.expected_high.unwrap_or(kernel.modelled).min(kernel.modelled);
-    (expected, high.max(expected))
+    let Some(roofline_time) = kernel.roofline_time else { return (Seconds::ZERO, kernel.modeled) };
+    let high = kernel.roofline_time_high.unwrap_or(kernel.modeled).min(kernel.modeled);
+    (roofline_time, high.max(roofline_time))
 }
 
 impl Analysis {

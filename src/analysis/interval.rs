@@ -66,7 +66,7 @@ impl Interval {
 
     /// What two sides that overlap need: bound by bound the longer.
     pub(super) fn overlapped(self, other: Self) -> Self {
-        let longer = roofline::expected_time;
+        let longer = roofline::roofline_time;
         Self {
             low: longer(self.low, other.low),
             value: longer(self.value, other.value),

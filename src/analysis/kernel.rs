@@ -18,23 +18,23 @@ use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Far from its roof, for certain or in all likelihood, and with enough time to win.
-    Opportunity,
+    Flagged,
     /// Close to its roof: at most [`NEAR`](super::NEAR) times the expected time.
-    NearRoof,
+    NearRoofline,
     /// Between near the roof and the threshold.
     Fair,
     /// Far from its roof, but with too little time at stake to matter.
-    Minor,
+    LowImpact,
     /// Launching costs more than the work: fewer launches help, a faster kernel does not.
-    LaunchFloored,
+    LaunchBound,
     /// The caches carry the traffic: the DRAM roof does not apply.
     CacheResident,
     /// Faster than the model allows: a device, clock or metric is wrong, or the model overcounts.
-    FasterThanRoof,
+    FasterThanRoofline,
     /// Far from its roof, unless work that was not counted takes the time.
     Possible,
-    /// The export does not allow a judgement; the reason says what is missing.
-    Unmodelled,
+    /// The export does not allow a judgment; the reason says what is missing.
+    NotEnoughData,
     /// Communication or a host copy: bound by links, not by this device's roofs.
     NotRoofline,
     /// Left alone on purpose, by a waiver.
@@ -44,15 +44,15 @@ pub enum State {
 impl State {
     /// Every state, in the order of reports.
     pub const ALL: [Self; 11] = [
-        Self::Opportunity,
+        Self::Flagged,
         Self::Fair,
-        Self::NearRoof,
-        Self::Minor,
-        Self::LaunchFloored,
+        Self::NearRoofline,
+        Self::LowImpact,
+        Self::LaunchBound,
         Self::CacheResident,
-        Self::FasterThanRoof,
+        Self::FasterThanRoofline,
         Self::Possible,
-        Self::Unmodelled,
+        Self::NotEnoughData,
         Self::NotRoofline,
         Self::Waived,
     ];
@@ -61,16 +61,16 @@ impl State {
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Opportunity => "opportunity",
-            Self::NearRoof => "near the roof",
+            Self::Flagged => "flagged",
+            Self::NearRoofline => "near roofline",
             Self::Fair => "fair",
-            Self::Minor => "minor",
-            Self::LaunchFloored => "launch-floored",
+            Self::LowImpact => "low impact",
+            Self::LaunchBound => "launch-bound",
             Self::CacheResident => "cache-resident",
-            Self::FasterThanRoof => "faster than the roof",
+            Self::FasterThanRoofline => "faster than roofline",
             Self::Possible => "possible",
-            Self::Unmodelled => "unmodelled",
-            Self::NotRoofline => "not a roofline kernel",
+            Self::NotEnoughData => "not enough data",
+            Self::NotRoofline => "communication/copy",
             Self::Waived => "waived",
         }
     }
@@ -79,29 +79,29 @@ impl State {
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
-            Self::Opportunity => "opportunity",
-            Self::NearRoof => "near_roof",
+            Self::Flagged => "flagged",
+            Self::NearRoofline => "near_roofline",
             Self::Fair => "fair",
-            Self::Minor => "minor",
-            Self::LaunchFloored => "launch_floored",
+            Self::LowImpact => "low_impact",
+            Self::LaunchBound => "launch_bound",
             Self::CacheResident => "cache_resident",
-            Self::FasterThanRoof => "faster_than_roof",
+            Self::FasterThanRoofline => "faster_than_roofline",
             Self::Possible => "possible",
-            Self::Unmodelled => "unmodelled",
-            Self::NotRoofline => "not_roofline",
+            Self::NotEnoughData => "not_enough_data",
+            Self::NotRoofline => "communication_copy",
             Self::Waived => "waived",
         }
     }
 
     /// Whether the roofline says how long such a kernel should take.
     #[must_use]
-    pub const fn is_modelled(self) -> bool {
+    pub const fn is_modeled(self) -> bool {
         matches!(
             self,
-            Self::Opportunity
-                | Self::NearRoof
+            Self::Flagged
+                | Self::NearRoofline
                 | Self::Fair
-                | Self::Minor
+                | Self::LowImpact
                 | Self::Possible
                 | Self::Waived
         )
@@ -110,7 +110,7 @@ impl State {
     /// Whether the kernel is set apart from the ranking, with a reason of its own.
     #[must_use]
     pub const fn is_set_apart(self) -> bool {
-        !matches!(self, Self::Opportunity | Self::NearRoof | Self::Fair)
+        !matches!(self, Self::Flagged | Self::NearRoofline | Self::Fair)
     }
 }
 
@@ -199,7 +199,7 @@ pub struct Kernel {
     /// Measured time of all launches.
     pub measured: Seconds,
     /// Measured time of the launches that were judged: what expected time is compared with.
-    pub modelled: Seconds,
+    pub modeled: Seconds,
     /// Measured time over that of the whole profile.
     pub share: f64,
     /// What its algorithm needs, where its shape is known.
@@ -225,14 +225,14 @@ pub struct Kernel {
     /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
     pub levels: Vec<LevelTraffic>,
     /// The longer of memory and math time.
-    pub expected: Option<Seconds>,
+    pub roofline_time: Option<Seconds>,
     /// The expected time if every level of the memory hierarchy counts, not only DRAM: launch by launch
     /// the longest of memory, math and the other levels; none where no other level was counted.
     pub hierarchical: Option<Seconds>,
     /// The most the expected time is likely to be, by what the kernel is; infinite if that says nothing.
-    pub expected_likely: Option<Seconds>,
+    pub roofline_time_likely: Option<Seconds>,
     /// The most the expected time can be, given what was not counted; infinite if nothing bounds it.
-    pub expected_high: Option<Seconds>,
+    pub roofline_time_high: Option<Seconds>,
     /// How busy a unit was stands in for work that was not counted.
     pub by_utilization: bool,
     /// What remains if only the implementation improves: launch cost, tail, achievable share.
@@ -256,14 +256,14 @@ pub struct Kernel {
     pub is_winnable: bool,
     /// What is won if a rewrite only just comes near its roofs, needs all that was not counted, and moves
     /// as much through every level of memory as now: the pessimistic end. Zero where nothing bounds that.
-    pub recoverable_low: Seconds,
+    pub savings_low: Seconds,
     /// Time that a better implementation can win realistically: above the structural expectation.
-    pub recoverable: Seconds,
+    pub savings: Seconds,
     /// Time above the ideal expectation: the optimistic end.
-    pub recoverable_upper: Seconds,
-    /// Speed-up of the whole profile if [`Kernel::recoverable`] is won.
-    pub gain: f64,
-    /// Share of the recoverable time of the run that this one and those above it hold; `None` where
+    pub savings_high: Seconds,
+    /// Speed-up of the whole profile if [`Kernel::savings`] is won.
+    pub run_speedup: f64,
+    /// Share of the savings of the run that this one and those above it hold; `None` where
     /// nothing can be won.
     pub coverage: Option<f64>,
     /// The group it is counted in.
@@ -309,8 +309,8 @@ impl Kernel {
     /// Whether the expected time is only a lower bound of what the roofline would say.
     #[must_use]
     pub fn is_lower_bound(&self) -> bool {
-        match (self.expected, self.expected_high) {
-            (Some(expected), Some(high)) => high.get() > expected.get() * 1.001,
+        match (self.roofline_time, self.roofline_time_high) {
+            (Some(roofline_time), Some(high)) => high.get() > roofline_time.get() * 1.001,
             _ => false,
         }
     }
@@ -318,23 +318,23 @@ impl Kernel {
     /// Headroom that is likely: measured over the most that the expected time is likely to be.
     #[must_use]
     pub fn headroom_likely(&self) -> Option<f64> {
-        self.expected_likely
+        self.roofline_time_likely
             .filter(|likely| *likely > Seconds::ZERO)
-            .map(|time| self.modelled / time)
+            .map(|time| self.modeled / time)
     }
 
     /// Whether its savings are likely, not certain: nothing bounds what was not counted, or bytes and
     /// operations come from sizes.
     #[must_use]
     pub fn has_likely_savings(&self) -> bool {
-        let is_unbounded = self.expected_high.is_none_or(|high| high.get().is_infinite());
+        let is_unbounded = self.roofline_time_high.is_none_or(|high| high.get().is_infinite());
         is_unbounded || self.provenance == Some(OriginKind::Algorithmic)
     }
 
     /// Whether its savings count in those of the run.
     #[must_use]
     pub fn has_savings(&self) -> bool {
-        self.state.is_modelled() && self.state != State::Waived && self.is_winnable
+        self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
     /// Its traffic at a level, where it was counted.

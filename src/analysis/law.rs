@@ -79,13 +79,13 @@ impl Judged {
     /// The time the model expects if every level counts, not only DRAM: `max(t_math, t_x)` over all
     /// levels with data.
     pub(super) fn hierarchical(&self) -> Option<Seconds> {
-        let expected = self.expected()?.value;
+        let roofline_time = self.roofline_time()?.value;
         let levels = self.levels.iter().flatten().filter_map(|traffic| traffic.time);
-        Some(levels.fold(expected, Seconds::max))
+        Some(levels.fold(roofline_time, Seconds::max))
     }
 
     /// The time the model expects, with its bounds; missing sides bound it from above.
-    pub(super) fn expected(&self) -> Option<Interval> {
+    pub(super) fn roofline_time(&self) -> Option<Interval> {
         if self.memory.is_none() && self.math.is_none() {
             return None;
         }
@@ -189,7 +189,7 @@ impl Scene<'_, '_> {
 }
 
 /// Data and what goes with it: the share of DRAM's peak that Nsight Compute reports holds commands and
-/// turnarounds too, up to a quarter more than the data (1.249 × on an RTX A2000).
+/// turnarounds too, up to a quarter more than the data (1.249× on an RTX A2000).
 const DATA_OF_DRAM_BUSY: f64 = 0.8;
 
 fn memory(judged: &mut Judged, scene: &Scene<'_, '_>) {
@@ -415,7 +415,7 @@ fn structural(
         let bandwidth = roofline::port_bandwidth(blocks, sms, clock);
         dram = dram.max(roofline::memory_time(Bytes::new(bytes), bandwidth));
     }
-    let expected = judged.expected()?;
+    let roofline_time = judged.roofline_time()?;
     let share = |share: f64| if set == CeilingSet::Achievable { 1.0 } else { share };
     let busiest = judged
         .work
@@ -426,7 +426,9 @@ fn structural(
     let l2 = l2 / share(roofline::achievable::CACHE);
     let dram = dram / share(roofs.achievable_memory());
     // What was not counted may be needed too: then it cannot be won.
-    let bound = [expected.high, expected.likely].into_iter().find(|bound| bound.get().is_finite());
+    let bound = [roofline_time.high, roofline_time.likely]
+        .into_iter()
+        .find(|bound| bound.get().is_finite());
     let time = fixed_cost + dram.max(l2).max(math).max(bound.unwrap_or_default());
     // No rewrite makes a launch cheaper than those that are mostly launch cost.
     Some(time.max(fixed_cost * roofline::LAUNCH_FLOOR))

@@ -12,12 +12,12 @@ impl Kernel {
         const WIDE: f64 = 4.0;
         let mut meaning = by_limiter(self);
         let judged =
-            matches!(self.state, State::Opportunity | State::Fair | State::Minor | State::Possible);
+            matches!(self.state, State::Flagged | State::Fair | State::LowImpact | State::Possible);
         if judged
             && let Some((low, high)) = self.headrooms
             && high > low * WIDE
         {
-            meaning.push_str(&format!("; its launches differ, from {low:.1} × to {high:.1} ×"));
+            meaning.push_str(&format!("; its launches differ, from {low:.1}× to {high:.1}×"));
         }
         meaning
     }
@@ -27,7 +27,7 @@ fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {
-        State::Opportunity | State::Fair | State::Minor | State::Possible | State::Waived => match kernel.limiter {
+        State::Flagged | State::Fair | State::LowImpact | State::Possible | State::Waived => match kernel.limiter {
             Limiter::Latency => {
                 let blocks = match kernel.shape.blocks {
                     None => "few blocks".to_owned(),
@@ -54,9 +54,9 @@ fn by_limiter(kernel: &Kernel) -> String {
             Limiter::Memory => {
                 let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
                 let occupancy = percent(Quantity::AchievedOccupancy)
-                    .map_or_else(String::new, |value| format!("; achieved occupancy {value} %"));
+                    .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
                 format!(
-                    "memory-limited by its intensity, yet it moves data at {reached:.0} % of the \
+                    "memory-limited by its intensity, yet it moves data at {reached:.0}% of the \
                      memory roof{occupancy}"
                 )
             }
@@ -68,20 +68,20 @@ fn by_limiter(kernel: &Kernel) -> String {
                     .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                     .map_or("math", |work| work.pipe.label());
                 format!(
-                    "math-limited by its intensity, yet it computes at {reached:.0} % of the {pipe} \
+                    "math-limited by its intensity, yet it computes at {reached:.0}% of the {pipe} \
                      roof"
                 )
             }
             Limiter::Unknown => match kernel.headroom_low {
                 Some(low) if low > 1.0 / roofline::BUSY => format!(
-                    "no unit is busier than {:.0} %: it waits, for memory or for its own \
+                    "no unit is busier than {:.0}%: it waits, for memory or for its own \
                      instructions",
                     100.0 / low
                 ),
                 _ => "which roof limits it cannot be told: one side was not counted".to_owned(),
             },
         },
-        State::NearRoof => match kernel.limiter {
+        State::NearRoofline => match kernel.limiter {
             Limiter::Memory => "at the memory roof: only moving fewer bytes makes it faster (fusion, smaller \
                  types)"
                     .to_owned(),
@@ -90,14 +90,14 @@ fn by_limiter(kernel: &Kernel) -> String {
                     .to_owned(),
             _ => "at its roof".to_owned(),
         },
-        State::LaunchFloored => "a faster kernel gains nothing; fewer launches do (fusion, CUDA graphs, larger \
+        State::LaunchBound => "a faster kernel gains nothing; fewer launches do (fusion, CUDA graphs, larger \
              batches)"
                 .to_owned(),
         State::CacheResident => "compare it with the L2 roof; DRAM bandwidth says nothing about it".to_owned(),
-        State::FasterThanRoof => "impossible under the model, so not ranked; check device, clocks and metrics \
+        State::FasterThanRoofline => "impossible under the model, so not ranked; check device, clocks and metrics \
              first"
                 .to_owned(),
-        State::Unmodelled => "no judgement; see `rooflint inspect` for the command that collects what is \
+        State::NotEnoughData => "no judgment; see `rooflint inspect` for the command that collects what is \
              missing"
                 .to_owned(),
         State::NotRoofline => "judged by link bandwidth and overlap, not by this roofline".to_owned(),

@@ -1,4 +1,4 @@
-//! Profile × catalogue → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
+//! Profile × catalog → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
 
 mod advice;
 mod algorithmic;
@@ -57,7 +57,7 @@ pub use timers::Timer;
 pub use totals::Totals;
 pub use waivers::Waiver;
 pub use what_if::{
-    Change, Compulsory, Neighbour, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
+    Change, Compulsory, Neighbor, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
 };
 
 use crate::catalog::Catalog;
@@ -84,7 +84,7 @@ pub struct Options {
     pub ceilings: Option<CeilingSet>,
     /// Headroom from which a kernel is an opportunity; `None` takes the ceilings' own.
     pub threshold: Option<f64>,
-    /// Smallest recoverable time of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
+    /// Smallest savings of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
     pub floor: Option<Seconds>,
     /// Share of the whole below which a win is noise; `None` takes [`roofline::FLAG_SHARE`].
     pub floor_share: Option<f64>,
@@ -107,7 +107,7 @@ pub struct Analysis {
     pub ceilings_reason: String,
     /// Headroom from which a kernel is an opportunity.
     pub threshold: f64,
-    /// Smallest recoverable time of an opportunity, beside the share; see [`Analysis::smallest_win`].
+    /// Smallest savings of an opportunity, beside the share; see [`Analysis::smallest_win`].
     pub floor: Seconds,
     /// Share of the whole below which a win is noise.
     pub floor_share: f64,
@@ -146,15 +146,15 @@ impl Analysis {
     /// Whether a kernel is flagged, or can win as much as a flagged one.
     #[must_use]
     pub fn is_ranked(&self, kernel: &Kernel) -> bool {
-        let is_judged = kernel.state.is_modelled() && kernel.state != State::Waived;
-        let most = if kernel.is_winnable { kernel.recoverable } else { kernel.recoverable_upper };
+        let is_judged = kernel.state.is_modeled() && kernel.state != State::Waived;
+        let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
         let is_worth_it = is_judged && most >= self.smallest_win() && most > Seconds::ZERO;
-        kernel.state == State::Opportunity || is_worth_it
+        kernel.state == State::Flagged || is_worth_it
     }
 
     /// The flagged kernels, best first.
     pub fn opportunities(&self) -> impl Iterator<Item = &Kernel> {
-        self.kernels.iter().filter(|kernel| kernel.state == State::Opportunity)
+        self.kernels.iter().filter(|kernel| kernel.state == State::Flagged)
     }
 
     /// The smallest win that makes an opportunity in this run.
@@ -171,7 +171,7 @@ impl Analysis {
 ///
 /// # Errors
 /// When the device that was asked for is not known, or a figure of a known one that is needed is missing.
-pub fn analyse(
+pub fn analyze(
     profile: &Profile,
     catalog: &Catalog,
     options: &Options,
@@ -274,8 +274,8 @@ fn families(groups: &Groups, of_group: &[Sums]) -> BTreeMap<Family, (Seconds, Se
     let mut families: BTreeMap<Family, (Seconds, Seconds)> = BTreeMap::new();
     for (key, sums) in groups.keys.iter().zip(of_group) {
         let (likely, most) = families.entry(family(key)).or_default();
-        *likely += Seconds::new(sums.part().recoverable.get());
-        *most += Seconds::new(sums.part().recoverable_upper.get());
+        *likely += Seconds::new(sums.part().savings.get());
+        *most += Seconds::new(sums.part().savings_high.get());
     }
     families
 }
@@ -371,14 +371,14 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     };
     let (flops, integer_operations) = (sum(false), sum(true));
     let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
-    let modelled = Seconds::new(part.time.get());
+    let modeled = Seconds::new(part.time.get());
     let judged = sums.is_judged();
-    let expected =
-        judged.then(|| Seconds::new(part.expected.get())).filter(|time| time.get() > 0.0);
-    let expected_likely = judged.then(|| Seconds::new(part.expected_likely.get()));
-    let expected_high = judged.then(|| Seconds::new(part.expected_high.get()));
+    let roofline_time =
+        judged.then(|| Seconds::new(part.roofline_time.get())).filter(|time| time.get() > 0.0);
+    let roofline_time_likely = judged.then(|| Seconds::new(part.roofline_time_likely.get()));
+    let roofline_time_high = judged.then(|| Seconds::new(part.roofline_time_high.get()));
     let measured = Seconds::new(sums.measured.get());
-    let recoverable = Seconds::new(part.recoverable.get());
+    let savings = Seconds::new(part.savings.get());
     // The roofs actually used, averaged over the launches.
     let ridge_point = ridge_point(&work, part);
     Kernel {
@@ -395,7 +395,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         rank: 0,
         launches: sums.launches,
         measured,
-        modelled,
+        modeled,
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
         algorithmic: None,
         flops,
@@ -411,26 +411,26 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         // How busy a unit was is not the time of work that was counted.
         math_time: (part.has_math && !part.math_by_utilization)
             .then(|| Seconds::new(part.math.get())),
-        hierarchical: expected
+        hierarchical: roofline_time
             .filter(|_| part.levels.iter().any(|level| level.timed > 0))
             .map(|_| Seconds::new(part.hierarchical.get())),
         levels: levels(part),
-        expected,
-        expected_likely,
-        expected_high,
+        roofline_time,
+        roofline_time_likely,
+        roofline_time_high,
         by_utilization: judged && part.by_utilization,
-        structural: expected.map(|_| Seconds::new(part.structural.get())),
-        headroom: expected.map(|expected| roofline::headroom(modelled, expected)),
-        headroom_low: expected_high.filter(|high| high.get() > 0.0).map(|high| modelled / high),
+        structural: roofline_time.map(|_| Seconds::new(part.structural.get())),
+        headroom: roofline_time.map(|roofline_time| roofline::headroom(modeled, roofline_time)),
+        headroom_low: roofline_time_high.filter(|high| high.get() > 0.0).map(|high| modeled / high),
         limiter: roofline::Limiter::Unknown,
-        state: State::Unmodelled,
+        state: State::NotEnoughData,
         confidence: None,
         reason: Reason::default(),
         is_winnable: true,
-        recoverable_low: Seconds::new(part.recoverable_low.get()),
-        recoverable,
-        recoverable_upper: Seconds::new(part.recoverable_upper.get()),
-        gain: roofline::gain(total, recoverable),
+        savings_low: Seconds::new(part.savings_low.get()),
+        savings,
+        savings_high: Seconds::new(part.savings_high.get()),
+        run_speedup: roofline::run_speedup(total, savings),
         coverage: None,
         group: "".into(),
         averages: sums.averages(),

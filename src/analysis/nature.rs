@@ -163,7 +163,7 @@ fn moves_data(class: &Class) -> bool {
     }
 }
 
-/// Words in names that no rule recognises; plain `mma` would match `gamma`.
+/// Words in names that no rule recognizes; plain `mma` would match `gamma`.
 const WORDS: [&str; 18] = [
     "hmma",
     "wmma",
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_may_use_tensor_cores_are_recognised() {
+    fn kernels_that_may_use_tensor_cores_are_recognized() {
         for name in [
             "ampere_fp16_s16816gemm_fp16_128x128",
             "nvjet_tst_128x128_64x6",

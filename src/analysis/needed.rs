@@ -29,7 +29,7 @@ pub struct Algorithmic {
 impl Algorithmic {
     /// The longer of the two times: what the algorithm allows.
     #[must_use]
-    pub fn expected(&self) -> Option<Seconds> {
+    pub fn roofline_time(&self) -> Option<Seconds> {
         Some(self.memory_time?.max(self.math_time?))
     }
 }

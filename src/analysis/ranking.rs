@@ -5,7 +5,7 @@ use super::kernel::Kernel;
 /// Kernels by what can be won, then by time. Numbers them from 1.
 pub(super) fn rank(kernels: &mut [Kernel]) {
     let savings = |kernel: &Kernel| {
-        let (likely, most) = (kernel.recoverable.get(), kernel.recoverable_upper.get());
+        let (likely, most) = (kernel.savings.get(), kernel.savings_high.get());
         if kernel.has_savings() && likely > 0.0 { (likely, most) } else { (0.0, 0.0) }
     };
     kernels.sort_by(|one, two| {

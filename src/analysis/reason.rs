@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn figures_are_told_from_what_is_general() {
-        let reason = Reason::new("FLOPs were not counted", ": bytes alone explain 40 %");
-        assert_eq!(reason.to_string(), "FLOPs were not counted: bytes alone explain 40 %");
+        let reason = Reason::new("FLOPs were not counted", ": bytes alone explain 40%");
+        assert_eq!(reason.to_string(), "FLOPs were not counted: bytes alone explain 40%");
         assert_eq!(reason.general(), "FLOPs were not counted");
-        assert_eq!(reason.figures(), Some("bytes alone explain 40 %"));
+        assert_eq!(reason.figures(), Some("bytes alone explain 40%"));
         let plain = Reason::from("no duration in the export");
         assert_eq!((plain.general(), plain.figures()), ("no duration in the export", None));
     }

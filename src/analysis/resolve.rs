@@ -8,7 +8,7 @@ use crate::model::{DeviceHint, Profile, Quantity};
 /// A device on which launches of the profile ran.
 #[derive(Debug)]
 pub struct DeviceUse {
-    /// Its catalogue entry; `None` if it is not known.
+    /// Its catalog entry; `None` if it is not known.
     pub device: Option<Device>,
     /// How it was found, in a phrase.
     pub how: String,
@@ -20,7 +20,7 @@ pub struct DeviceUse {
     pub hint: DeviceHint,
     /// What its launches tell of it.
     pub observed: Observed,
-    /// Disagreements between export and catalogue, one sentence each.
+    /// Disagreements between export and catalog, one sentence each.
     pub notes: Vec<String>,
     /// What it is called while it is not known.
     stand_in: String,
@@ -59,7 +59,7 @@ impl DeviceUse {
     }
 }
 
-/// What a device is called that is not in the catalogue.
+/// What a device is called that is not in the catalog.
 fn stand_in(hint: &DeviceHint) -> String {
     if let Some(name) = &hint.name {
         return name.clone();
@@ -135,7 +135,7 @@ fn device(
         Err(error) => error,
     };
     if let Some(device) = Device::from_attributes(hint) {
-        let how = "not in the catalogue; put together from the export's device attributes";
+        let how = "not in the catalog; put together from the export's device attributes";
         return Ok(of(Some(device), how.to_owned(), None));
     }
     let own = Quantity::all().any(|quantity| {
@@ -145,9 +145,7 @@ fn device(
     let how = match (&hint.name, own) {
         (_, true) => "not known; the export carries its own peaks",
         _ if observed.dram.is_some() => "not known; its memory bandwidth follows from the export",
-        (Some(_), false) => {
-            "not in the catalogue, and the export's attributes do not give its roofs"
-        }
+        (Some(_), false) => "not in the catalog, and the export's attributes do not give its roofs",
         (None, false) => "not named",
     };
     Ok(of(None, how.to_owned(), Some(error)))

@@ -25,9 +25,9 @@ pub(super) struct Level {
 pub(super) struct Part {
     pub(super) launches: u64,
     pub(super) time: ExactSum,
-    pub(super) expected: ExactSum,
-    pub(super) expected_likely: ExactSum,
-    pub(super) expected_high: ExactSum,
+    pub(super) roofline_time: ExactSum,
+    pub(super) roofline_time_likely: ExactSum,
+    pub(super) roofline_time_high: ExactSum,
     pub(super) structural: ExactSum,
     pub(super) memory: ExactSum,
     pub(super) math: ExactSum,
@@ -40,9 +40,9 @@ pub(super) struct Part {
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
     pub(super) work: Vec<(Pipe, ExactSum, ExactSum)>,
-    pub(super) recoverable_low: ExactSum,
-    pub(super) recoverable: ExactSum,
-    pub(super) recoverable_upper: ExactSum,
+    pub(super) savings_low: ExactSum,
+    pub(super) savings: ExactSum,
+    pub(super) savings_high: ExactSum,
     /// Least and greatest headroom of a launch.
     pub(super) headrooms: Option<(f64, f64)>,
     /// The worst of what is known of work that was not counted.
@@ -125,19 +125,21 @@ impl Sums {
         self.without_peak = self.without_peak.or(judged.without_peak);
         self.without_bandwidth |= judged.without_bandwidth;
         self.algorithmic |= judged.algorithmic;
-        let (Some(time), None, Some(expected)) = (time, judged.problem, judged.expected()) else {
+        let (Some(time), None, Some(roofline_time)) =
+            (time, judged.problem, judged.roofline_time())
+        else {
             *self.problems.entry(judged.problem.unwrap_or(Problem::NoCounters)).or_default() +=
                 count;
             self.rest.counters(judged, count);
             return;
         };
         // They count in all sums: what is impossible is said, not left out.
-        if roofline::is_faster_than_roof(time, expected.low) {
+        if roofline::is_faster_than_roof(time, roofline_time.low) {
             self.faster += count;
             self.faster_time.add(time.get() * count as f64);
         }
         self.judged.counters(judged, count);
-        self.judged.times(judged, time, expected, count as f64);
+        self.judged.times(judged, time, roofline_time, count as f64);
     }
 
     fn average(&mut self, quantity: Quantity, value: f64, weight: f64) {
@@ -193,24 +195,25 @@ impl Part {
         (sum.timed > 0).then(|| Seconds::new(sum.time.get()))
     }
 
-    fn times(&mut self, judged: &Judged, time: Seconds, expected: Interval, count: f64) {
+    fn times(&mut self, judged: &Judged, time: Seconds, roofline_time: Interval, count: f64) {
         self.time.add(time.get() * count);
-        self.expected.add(expected.value.get() * count);
-        self.expected_likely.add(expected.likely.get() * count);
-        self.expected_high.add(expected.high.get() * count);
-        let structural = judged.structural.unwrap_or(expected.value);
+        self.roofline_time.add(roofline_time.value.get() * count);
+        self.roofline_time_likely.add(roofline_time.likely.get() * count);
+        self.roofline_time_high.add(roofline_time.high.get() * count);
+        let structural = judged.structural.unwrap_or(roofline_time.value);
         self.structural.add(structural.get() * count);
-        let hierarchical = judged.hierarchical().unwrap_or(expected.value);
+        let hierarchical = judged.hierarchical().unwrap_or(roofline_time.value);
         self.hierarchical.add(hierarchical.get() * count);
         // A rewrite that still moves through every level what is moved now.
-        let modest = roofline::modest_time(structural, expected.high.max(hierarchical));
-        self.recoverable_low.add(roofline::recoverable(time, modest).get() * count);
-        self.recoverable.add(roofline::recoverable(time, structural).get() * count);
+        let modest = roofline::modest_time(structural, roofline_time.high.max(hierarchical));
+        self.savings_low.add(roofline::savings(time, modest).get() * count);
+        self.savings.add(roofline::savings(time, structural).get() * count);
         // How busy units were bounds what was done, not what had to be done.
-        let least = if judged.math_by_utilization { expected.low } else { expected.value };
-        self.recoverable_upper.add(roofline::recoverable(time, least).get() * count);
-        if expected.value.get() > 0.0 {
-            let headroom = roofline::headroom(time, expected.value);
+        let least =
+            if judged.math_by_utilization { roofline_time.low } else { roofline_time.value };
+        self.savings_high.add(roofline::savings(time, least).get() * count);
+        if roofline_time.value.get() > 0.0 {
+            let headroom = roofline::headroom(time, roofline_time.value);
             let (low, high) = self.headrooms.unwrap_or((headroom, headroom));
             self.headrooms = Some((low.min(headroom), high.max(headroom)));
         }

@@ -18,44 +18,44 @@ pub struct Totals {
     pub timed_launches: u64,
     /// Kernels.
     pub kernels: usize,
-    /// GPU time: the sum of all durations. Launches are serialised by counters, so there are no gaps.
+    /// GPU time: the sum of all durations. Launches are serialized by counters, so there are no gaps.
     pub measured: Seconds,
     /// Time that was taken while kernels ran instrumented; in no other sum.
     pub instrumented: Seconds,
     /// Time of the kernels the model says something about.
-    pub modelled: Seconds,
+    pub modeled: Seconds,
     /// Their expected time.
-    pub expected: Seconds,
+    pub roofline_time: Seconds,
     /// The most their expected time is likely to be.
-    pub expected_likely: Seconds,
+    pub roofline_time_likely: Seconds,
     /// The most their expected time can be, given what was not counted.
-    pub expected_high: Seconds,
+    pub roofline_time_high: Seconds,
     /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
     pub(crate) graded: [Seconds; Confidence::ALL.len()],
     /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
-    pub recoverable_low: Seconds,
+    pub savings_low: Seconds,
     /// What better implementations can win realistically, of all kernels that were judged.
-    pub recoverable: Seconds,
+    pub savings: Seconds,
     /// The part of it that is likely, not certain.
-    pub recoverable_likely: Seconds,
+    pub savings_likely: Seconds,
     /// At most what is above the expectation in kernels of which nothing shows that it can be won; in no other
     /// sum.
-    pub recoverable_unproven: Seconds,
+    pub savings_unproven: Seconds,
     /// The same against ideal roofs: the optimistic end.
-    pub recoverable_upper: Seconds,
+    pub savings_high: Seconds,
     /// Time of kernels the export does not allow to judge.
-    pub unmodelled: Seconds,
+    pub unmodeled: Seconds,
     /// Kernels and time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
-    /// How many of the first kernels bring 80 % of the recoverable time.
+    /// How many of the first kernels bring 80% of the savings.
     pub kernels_for_80_percent: usize,
 }
 
 impl Totals {
-    /// Measured over expected time of everything that was modelled.
+    /// Measured over expected time of everything that was modeled.
     #[must_use]
     pub fn headroom(&self) -> Option<f64> {
-        (self.expected.get() > 0.0).then(|| self.modelled / self.expected)
+        (self.roofline_time.get() > 0.0).then(|| self.modeled / self.roofline_time)
     }
 
     /// Time of the kernels that were judged with this confidence.
@@ -64,10 +64,10 @@ impl Totals {
         self.graded[confidence as usize]
     }
 
-    /// Speed-up of the whole profile if [`Totals::recoverable`] is won.
+    /// Speed-up of the whole profile if [`Totals::savings`] is won.
     #[must_use]
-    pub fn gain(&self) -> f64 {
-        roofline::gain(self.measured, self.recoverable)
+    pub fn run_speedup(&self) -> f64 {
+        roofline::run_speedup(self.measured, self.savings)
     }
 
     /// Adds ranked kernels up, and tells each how much of what can be won the first of them hold.
@@ -78,12 +78,13 @@ impl Totals {
             entry.0 += 1;
             entry.1 += kernel.measured;
             match kernel.state {
-                State::Unmodelled => self.unmodelled += kernel.measured,
-                state if state.is_modelled() => {
-                    self.modelled += kernel.modelled;
-                    self.expected += kernel.expected.unwrap_or(Seconds::ZERO);
-                    self.expected_likely += at_most_measured(kernel, kernel.expected_likely);
-                    self.expected_high += at_most_measured(kernel, kernel.expected_high);
+                State::NotEnoughData => self.unmodeled += kernel.measured,
+                state if state.is_modeled() => {
+                    self.modeled += kernel.modeled;
+                    self.roofline_time += kernel.roofline_time.unwrap_or(Seconds::ZERO);
+                    self.roofline_time_likely +=
+                        at_most_measured(kernel, kernel.roofline_time_likely);
+                    self.roofline_time_high += at_most_measured(kernel, kernel.roofline_time_high);
                 }
                 _ => {}
             }
@@ -91,33 +92,33 @@ impl Totals {
                 self.graded[confidence as usize] += kernel.measured;
             }
             if kernel.has_savings() {
-                self.recoverable_low += kernel.recoverable_low;
-                self.recoverable += kernel.recoverable;
-                self.recoverable_upper += kernel.recoverable_upper;
+                self.savings_low += kernel.savings_low;
+                self.savings += kernel.savings;
+                self.savings_high += kernel.savings_high;
                 if kernel.has_likely_savings() {
-                    self.recoverable_likely += kernel.recoverable;
+                    self.savings_likely += kernel.savings;
                 }
-            } else if kernel.state.is_modelled() && kernel.state != State::Waived {
-                self.recoverable_unproven += kernel.recoverable_upper;
+            } else if kernel.state.is_modeled() && kernel.state != State::Waived {
+                self.savings_unproven += kernel.savings_high;
             }
         }
         self.cover(kernels);
     }
 
-    /// The share of the recoverable time that each kernel and those above it hold. The same sums in
+    /// The share of the savings that each kernel and those above it hold. The same sums in
     /// the same order make the total, so that the last share is exactly 1.
     fn cover(&mut self, kernels: &mut [Kernel]) {
         /// Pareto's share: where most teams stop.
         const MOST: f64 = 0.8;
         let mut won = Seconds::ZERO;
         for kernel in kernels {
-            if !kernel.has_savings() || kernel.recoverable <= Seconds::ZERO {
+            if !kernel.has_savings() || kernel.savings <= Seconds::ZERO {
                 kernel.coverage = None;
                 continue;
             }
-            self.kernels_for_80_percent += usize::from(won / self.recoverable < MOST);
-            won += kernel.recoverable;
-            kernel.coverage = Some(won / self.recoverable);
+            self.kernels_for_80_percent += usize::from(won / self.savings < MOST);
+            won += kernel.savings;
+            kernel.coverage = Some(won / self.savings);
         }
     }
 }
@@ -146,11 +147,11 @@ impl Analysis {
         for (position, kernel) in self.kernels.iter_mut().enumerate() {
             let is_open = kernel.limiter == Limiter::Latency && kernel.has_savings();
             let accounted = accounted(position);
-            if is_open && kernel.recoverable > accounted {
+            if is_open && kernel.savings > accounted {
                 kernel.is_winnable = accounted > Seconds::ZERO;
-                kernel.recoverable = accounted;
-                kernel.recoverable_low = kernel.recoverable_low.min(accounted);
-                kernel.gain = roofline::gain(self.totals.measured, accounted);
+                kernel.savings = accounted;
+                kernel.savings_low = kernel.savings_low.min(accounted);
+                kernel.run_speedup = roofline::run_speedup(self.totals.measured, accounted);
                 has_changed = true;
             }
         }
@@ -163,6 +164,6 @@ impl Analysis {
 
 /// No kernel needs longer than it took: what nothing bounds is bounded by the measured time.
 fn at_most_measured(kernel: &Kernel, bound: Option<Seconds>) -> Seconds {
-    let bound = bound.unwrap_or(kernel.modelled).min(kernel.modelled);
-    bound.max(kernel.expected.unwrap_or_default())
+    let bound = bound.unwrap_or(kernel.modeled).min(kernel.modeled);
+    bound.max(kernel.roofline_time.unwrap_or_default())
 }

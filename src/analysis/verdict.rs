@@ -43,16 +43,16 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     let is_busy = part.math_by_utilization && part.math.get() > part.memory.get();
     // Whatever the threshold: it labels, and takes no part in what can be won.
     kernel.is_winnable = !is_unbounded(kernel) && !is_idle && !is_busy;
-    if !state.is_modelled() || !kernel.is_winnable {
-        kernel.recoverable_low = Seconds::ZERO;
-        kernel.recoverable = Seconds::ZERO;
-        kernel.gain = 1.0;
+    if !state.is_modeled() || !kernel.is_winnable {
+        kernel.savings_low = Seconds::ZERO;
+        kernel.savings = Seconds::ZERO;
+        kernel.run_speedup = 1.0;
     }
 }
 
 /// Whether neither counts nor what the kernel is say how long it should take at most.
 fn is_unbounded(kernel: &Kernel) -> bool {
-    kernel.expected_likely.is_some_and(|likely| likely.get().is_infinite())
+    kernel.roofline_time_likely.is_some_and(|likely| likely.get().is_infinite())
 }
 
 /// Whether a kernel with little parallelism could have more: one that gives every multiprocessor its warps has
@@ -79,13 +79,14 @@ fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
     let longer = memory.unwrap_or_default().max(math.unwrap_or_default());
     let reached = longer / time;
     // The other side may be bounded below the known one; then it cannot be the limiter.
-    let certain = reached >= roofline::BUSY || part.expected_high.get() <= longer.get() * 1.001;
+    let certain =
+        reached >= roofline::BUSY || part.roofline_time_high.get() <= longer.get() * 1.001;
     let (memory, math) = match (memory, math) {
         (Some(memory), Some(math)) => (memory, math),
         (Some(memory), None) if certain => (memory, Seconds::ZERO),
         (None, Some(math)) if certain => (Seconds::ZERO, math),
         // Too little parallelism is visible without knowing which side is longer.
-        _ if part.expected_high.get() / time.get() < roofline::BUSY
+        _ if part.roofline_time_high.get() / time.get() < roofline::BUSY
             && little_parallelism(kernel, setting) =>
         {
             return Limiter::Latency;
@@ -128,19 +129,19 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::NotRoofline, None, reason.into());
     }
     if !sums.is_judged() {
-        return (State::Unmodelled, None, unmodelled(kernel, sums, setting));
+        return (State::NotEnoughData, None, unmodeled(kernel, sums, setting));
     }
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
     let part = sums.part();
     let launches = part.launches.max(1) as f64;
     let each = |sum: f64| Seconds::new(sum) / launches;
-    let (mean, high) = (each(part.time.get()), each(part.expected_high.get()));
+    let (mean, high) = (each(part.time.get()), each(part.roofline_time_high.get()));
     if sums.is_faster() {
         let (state, reason) = faster(kernel, sums, setting, launches);
         return (state, Some(counted), reason);
     }
-    if roofline::is_launch_floored(mean, each(part.expected.get()), setting.fixed_cost)
+    if roofline::is_launch_floored(mean, each(part.roofline_time.get()), setting.fixed_cost)
         && high < mean
     {
         let reason = format!(
@@ -148,7 +149,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
             mean.get() * 1e6,
             setting.fixed_cost.get() * 1e6
         );
-        return (State::LaunchFloored, Some(counted), reason.into());
+        return (State::LaunchBound, Some(counted), reason.into());
     }
     let Some(headroom) = kernel.headroom else {
         let reason = match (part.has_memory, part.has_math) {
@@ -159,11 +160,11 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
             (true, false) => "no DRAM traffic, and FLOPs were not counted",
             (false, _) => "no work that was counted, and bytes were not",
         };
-        return (State::Unmodelled, None, unsettled(reason, kernel, sums, setting));
+        return (State::NotEnoughData, None, unsettled(reason, kernel, sums, setting));
     };
     let near = NEAR.min(setting.threshold);
     if headroom <= near {
-        return (State::NearRoof, Some(counted), at(kernel, sums, headroom, "").into());
+        return (State::NearRoofline, Some(counted), at(kernel, sums, headroom, "").into());
     }
     // Not by the threshold asked for: it labels, and takes no part in what is judged.
     if let Some(reason) = cache_resident(kernel, sums).filter(|_| headroom > NEAR) {
@@ -171,7 +172,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     }
     let is_far = headroom >= setting.usual_threshold;
     if is_far && is_unbounded(kernel) && part.uncounted == Uncounted::Certain {
-        return (State::Unmodelled, None, bounded(kernel, sums, setting, headroom));
+        return (State::NotEnoughData, None, bounded(kernel, sums, setting, headroom));
     }
     let threshold = setting.threshold;
     let below = format!(", below the threshold of {threshold:.1}");
@@ -188,7 +189,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return far(kernel, sums, setting, Confidence::Likely);
     }
     if let Some(likely) = likely {
-        let state = if likely <= near { State::NearRoof } else { State::Fair };
+        let state = if likely <= near { State::NearRoofline } else { State::Fair };
         let rest = if state == State::Fair { below.as_str() } else { "" };
         let reason = format!(
             "{} if its units did no more than they had to{}",
@@ -209,36 +210,36 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
         1 => "; 1 launch is faster than the roof".to_owned(),
         count => format!("; {count} launches are faster than the roof"),
     };
-    format!("{headroom:.2} × the expected time{rest}{busiest}{faster}")
+    format!("{headroom:.2}× the expected time{rest}{busiest}{faster}")
 }
 
 /// A kernel that is far from its roof: an opportunity if it, with its other grids, is worth it.
 fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
-    let (headroom, expected) =
-        (kernel.headroom.unwrap_or(1.0), kernel.expected.unwrap_or_default());
+    let (headroom, roofline_time) =
+        (kernel.headroom.unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
     let (family, family_most) = setting.family;
-    let others = roofline::recoverable(family_most, kernel.recoverable_upper);
-    let floor = roofline::recoverable(setting.floor, others);
-    let minor = |reason: String| (State::Minor, Some(confidence), reason.into());
-    if !roofline::is_opportunity(kernel.modelled, expected, setting.threshold, floor) {
+    let others = roofline::savings(family_most, kernel.savings_high);
+    let floor = roofline::savings(setting.floor, others);
+    let minor = |reason: String| (State::LowImpact, Some(confidence), reason.into());
+    if !roofline::is_opportunity(kernel.modeled, roofline_time, setting.threshold, floor) {
         let floor = microseconds(setting.floor);
-        return minor(format!("{headroom:.2} × the expected time, but under {floor} to win"));
+        return minor(format!("{headroom:.2}× the expected time, but under {floor} to win"));
     }
     if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
         return minor(format!(
-            "{headroom:.2} × the expected time, but nothing shows that its work can be divided among \
+            "{headroom:.2}× the expected time, but nothing shows that its work can be divided among \
              more threads"
         ));
     }
     if family < setting.floor {
         // Less than the last digit shown is nothing.
-        let left = Some(kernel.recoverable).filter(|time| time.get() >= 0.05e-6);
+        let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
         let left = left.map_or_else(String::new, |time| format!(" but {}", microseconds(time)));
         return minor(format!(
-            "{headroom:.2} × the expected time, of which its grid and the usual losses explain all{left}"
+            "{headroom:.2}× the expected time, of which its grid and the usual losses explain all{left}"
         ));
     }
-    (State::Opportunity, Some(confidence), at(kernel, sums, headroom, "").into())
+    (State::Flagged, Some(confidence), at(kernel, sums, headroom, "").into())
 }
 
 fn microseconds(time: Seconds) -> String {
@@ -247,7 +248,7 @@ fn microseconds(time: Seconds) -> String {
 }
 
 /// Why nothing at all can be said.
-fn unmodelled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
+fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let problem =
         sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
     match problem {
@@ -280,7 +281,7 @@ fn busiest(kernel: &Kernel) -> String {
         .filter_map(|(quantity, unit)| Some((kernel.average(quantity)?, unit)))
         .max_by(|one, two| one.0.total_cmp(&two.0))
         .map_or_else(String::new, |(share, unit)| {
-            format!("; its busiest unit ({unit}) reached {:.0} % of speed-of-light", share * 100.0)
+            format!("; its busiest unit ({unit}) reached {:.0}% of speed-of-light", share * 100.0)
         })
 }
 
@@ -296,7 +297,7 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
         _ => (format!("{} not counted", kernel.uncounted.join(", ")), "what was explains"),
     };
     let share = 100.0 / headroom;
-    let figures = format!(": {known} {share:.0} % of the time{}", busiest(kernel));
+    let figures = format!(": {known} {share:.0}% of the time{}", busiest(kernel));
     Reason::new(unsettled(&missing, kernel, sums, setting).general(), &figures)
 }
 
@@ -327,8 +328,8 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
     } else {
         "wrong device, clock or metric, or counters and time of different runs"
     };
-    let reached = 100.0 * part.expected.get() / part.time.get();
-    (State::FasterThanRoof, format!("{reached:.0} % of its roof: {cause}").into())
+    let reached = 100.0 * part.roofline_time.get() / part.time.get();
+    (State::FasterThanRoofline, format!("{reached:.0}% of its roof: {cause}").into())
 }
 
 fn megabytes(bytes: f64) -> String {
@@ -344,7 +345,7 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
     let l2 = sums.level_time(MemoryLevel::L2).unwrap_or_default();
     if l2.get() > sums.memory.get() && l2.get() / time >= roofline::BUSY {
         return Some(format!(
-            "L2 traffic explains {:.0} % of the time, DRAM {:.0} %",
+            "L2 traffic explains {:.0}% of the time, DRAM {:.0}%",
             100.0 * l2.get() / time,
             100.0 * sums.memory.get() / time
         ));
@@ -355,7 +356,7 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
     let math = kernel.average(Quantity::SmThroughput).unwrap_or(0.0);
     if busy >= roofline::BUSY && dram <= busy / 2.0 && busy > math {
         return Some(format!(
-            "the caches run at {:.0} % of their peak, DRAM at {:.0} %",
+            "the caches run at {:.0}% of their peak, DRAM at {:.0}%",
             busy * 100.0,
             dram * 100.0
         ));
@@ -364,7 +365,7 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
     let l2 = kernel.average(Quantity::L2Throughput)?;
     (hits >= CACHE_HITS && l2 >= roofline::BUSY).then(|| {
         format!(
-            "{:.0} % of its L2 look-ups hit and L2 runs at {:.0} % of its peak",
+            "{:.0}% of its L2 look-ups hit and L2 runs at {:.0}% of its peak",
             hits * 100.0,
             l2 * 100.0
         )

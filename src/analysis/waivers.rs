@@ -49,13 +49,13 @@ impl Analysis {
                 let kernel = &mut self.kernels[at];
                 if matches!(
                     kernel.state,
-                    State::Opportunity | State::Minor | State::Fair | State::Possible
+                    State::Flagged | State::LowImpact | State::Fair | State::Possible
                 ) {
                     kernel.state = State::Waived;
                     kernel.reason = format!("waived{until}{of}: {}", waiver.reason).into();
-                    kernel.recoverable_low = Seconds::ZERO;
-                    kernel.recoverable = Seconds::ZERO;
-                    kernel.gain = 1.0;
+                    kernel.savings_low = Seconds::ZERO;
+                    kernel.savings = Seconds::ZERO;
+                    kernel.run_speedup = 1.0;
                 }
             }
         }

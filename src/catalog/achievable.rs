@@ -68,7 +68,7 @@ fn twin(pipe: Pipe) -> Option<Pipe> {
 }
 
 fn usual<T>(value: T, share: f64) -> Figure<T> {
-    let source = format!("{:.0} % of the peak, the usual share; nothing published", share * 100.0);
+    let source = format!("{:.0}% of the peak, the usual share; nothing published", share * 100.0);
     Figure { value, source, derived: true }
 }
 

@@ -1,4 +1,4 @@
-//! Devices by the attributes an export carries: built from them, or held against the catalogue.
+//! Devices by the attributes an export carries: built from them, or held against the catalog.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ const SHARED_MEMORY: &[&str] = &["5.3", "6.2", "7.2", "8.7", "11.0", "12.1"];
 /// What launches did is known less well than what an export states.
 const SEEN_TOLERANCE: f64 = 0.05;
 
-/// Beyond this, catalogue and export disagree; below it is rounding of published figures.
+/// Beyond this, catalog and export disagree; below it is rounding of published figures.
 const TOLERANCE: f64 = 0.02;
 
 impl Device {
-    /// A device that is not in the catalogue, from an export that gives SM count, clocks, bus width
+    /// A device that is not in the catalog, from an export that gives SM count, clocks, bus width
     /// and compute capability.
     ///
     /// Peaks follow from the rates of the architecture: matrix pipes only where the name tells the
@@ -96,7 +96,7 @@ impl Device {
     }
 
     /// Where an export contradicts this entry, one sentence each: a sign of another device of the
-    /// same name, a MIG slice, or a wrong catalogue entry.
+    /// same name, a MIG slice, or a wrong catalog entry.
     #[must_use]
     pub fn disagreements(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
         let mut found = self.stated_otherwise(hint);
@@ -114,7 +114,7 @@ impl Device {
             if let Some(derived) = derived.filter(off) {
                 found.push(format!(
                     "rates and percentages of the peak give a memory bandwidth of {:.0} GB/s, the \
-                     catalogue says {:.0} GB/s for {}",
+                     catalog says {:.0} GB/s for {}",
                     giga(derived),
                     giga(listed),
                     self.name
@@ -150,7 +150,7 @@ impl Device {
             && exported != listed
         {
             found.push(format!(
-                "the export says compute capability {exported}, the catalogue {listed} for {}",
+                "the export says compute capability {exported}, the catalog {listed} for {}",
                 self.name
             ));
         }
@@ -159,7 +159,7 @@ impl Device {
             && exported != listed
         {
             found.push(format!(
-                "the export says {exported} SMs, the catalogue {listed} for {}",
+                "the export says {exported} SMs, the catalog {listed} for {}",
                 self.name
             ));
         }
@@ -168,7 +168,7 @@ impl Device {
             && !self.allows(exported)
         {
             found.push(format!(
-                "the export says a highest SM clock of {:.0} MHz, the catalogue {:.0} MHz for {}",
+                "the export says a highest SM clock of {:.0} MHz, the catalog {:.0} MHz for {}",
                 exported.get() / 1e6,
                 clock.value.get() / 1e6,
                 self.name
@@ -179,7 +179,7 @@ impl Device {
             && apart(exported / listed.value)
         {
             found.push(format!(
-                "memory clock and bus width of the export give {:.0} GB/s, the catalogue says {:.0} \
+                "memory clock and bus width of the export give {:.0} GB/s, the catalog says {:.0} \
                  GB/s for {}",
                 exported.get() / 1e9,
                 listed.value.get() / 1e9,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_held_against_the_catalogue() {
+    fn an_export_is_held_against_the_catalog() {
         let device = Catalog::builtin().find("A100 SXM4 40GB", &DeviceHint::default()).unwrap();
         let hint = DeviceHint {
             sms: Some(108),
@@ -330,9 +330,9 @@ mod tests {
         assert_eq!(
             device.disagreements(&hint, &Observed::default()),
             [
-                "the export says compute capability 9.0, the catalogue 8.0 for A100 SXM4 40GB",
-                "the export says 14 SMs, the catalogue 108 for A100 SXM4 40GB",
-                "memory clock and bus width of the export give 2039 GB/s, the catalogue says 1555 \
+                "the export says compute capability 9.0, the catalog 8.0 for A100 SXM4 40GB",
+                "the export says 14 SMs, the catalog 108 for A100 SXM4 40GB",
+                "memory clock and bus width of the export give 2039 GB/s, the catalog says 1555 \
                  GB/s for A100 SXM4 40GB",
             ]
         );

@@ -123,7 +123,7 @@ pub struct Achievable {
     pub peaks: BTreeMap<Pipe, Achieved<FlopsPerSecond>>,
 }
 
-/// Where a catalogue entry comes from.
+/// Where a catalog entry comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "path", rename_all = "kebab-case")]
 pub enum Provenance {

@@ -30,7 +30,7 @@ pub enum CatalogError {
         candidates: Vec<String>,
     },
     /// The device is known, a figure that is needed is not.
-    #[error("the catalogue has no figure for {figure} of {device}")]
+    #[error("the catalog has no figure for {figure} of {device}")]
     MissingFigure {
         /// The device's unique name.
         device: String,

@@ -7,7 +7,7 @@ use super::rates;
 use crate::model::{DeviceHint, Pipe};
 use crate::units::{BytesPerSecond, Hertz};
 
-/// Observed clocks are averages over a kernel; the three A100 memory clocks lie 5 % apart or more.
+/// Observed clocks are averages over a kernel; the three A100 memory clocks lie 5% apart or more.
 const MEMORY_CLOCK_TOLERANCE: f64 = 0.03;
 
 /// Rated and reported SM clocks of one device differ by rounding only.
@@ -19,7 +19,7 @@ const ROUNDING: f64 = 0.005;
 /// Whether a device agrees with one attribute of the export; `None` if either does not have it.
 type Criterion = fn(&Device, &Evidence) -> Option<bool>;
 
-/// Peaks that follow from rates and percentages fall short of the catalogue's by refresh, at most this far.
+/// Peaks that follow from rates and percentages fall short of the catalog's by refresh, at most this far.
 const BANDWIDTH_TOLERANCE: f64 = 0.03;
 
 /// Within this a derived peak is that of the device rather than of one nearby.

@@ -1,4 +1,4 @@
-//! A figure is a value with its source; nothing in the catalogue is a bare number.
+//! A figure is a value with its source; nothing in the catalog is a bare number.
 
 use serde::{Deserialize, Serialize};
 

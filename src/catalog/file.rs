@@ -243,7 +243,7 @@ peaks_tflops.fp16_matrix = { value = 65, source = "datasheet" }
         let missing = device.need_peak(Pipe::Fp8MatrixSparse).unwrap_err().to_string();
         assert_eq!(
             missing,
-            "the catalogue has no figure for peaks_sparse_tflops.fp8_matrix of My GPU"
+            "the catalog has no figure for peaks_sparse_tflops.fp8_matrix of My GPU"
         );
     }
 

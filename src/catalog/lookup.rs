@@ -6,7 +6,7 @@ use std::path::Path;
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike};
-use super::names::{nearest, normalised, split_mig};
+use super::names::{nearest, normalized, split_mig};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
@@ -28,7 +28,7 @@ pub struct Catalog {
 /// A device and how it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identified {
-    /// The catalogue entry.
+    /// The catalog entry.
     pub device: Device,
     /// How it was found, to be read after its name and a comma.
     pub how: String,
@@ -60,8 +60,8 @@ impl Catalog {
     /// As [`Catalog::with_file`], without reading.
     pub fn with_text(mut self, path: &str, text: &str) -> Result<Self, CatalogError> {
         for device in file::user(path, text)? {
-            let name = normalised(&device.name);
-            if self.user.iter().any(|known| normalised(&known.name) == name) {
+            let name = normalized(&device.name);
+            if self.user.iter().any(|known| normalized(&known.name) == name) {
                 return Err(CatalogError::Duplicate { path: path.to_owned(), name: device.name });
             }
             self.user.push(device);
@@ -104,7 +104,7 @@ impl Catalog {
 
     fn find_by(&self, name: &str, evidence: &Evidence) -> Result<Device, CatalogError> {
         let (whole, slice) = split_mig(name);
-        let named = self.named(&normalised(whole))?;
+        let named = self.named(&normalized(whole))?;
         if named.is_empty() {
             let nearest = nearest(whole, &self.spellings()?);
             return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
@@ -191,7 +191,7 @@ impl Catalog {
         };
         let capability = hint.compute_capability.as_deref();
         let is_specific = evidence.is_specific(capability.is_some());
-        // Without a capability, one figure would list half of the catalogue.
+        // Without a capability, one figure would list half of the catalog.
         if capability.is_none() && !is_specific {
             let reason = "it does not state a compute capability either".to_owned();
             return unidentified(reason, Vec::new());
@@ -200,7 +200,7 @@ impl Catalog {
         let narrowed = evidence.narrow(self.of_capability(capability)?);
         let Some(likeliest) = narrowed.best.first() else {
             let fallback = from_attributes(hint).map(Ok);
-            let reason = format!("no device of the catalogue has {known}");
+            let reason = format!("no device of the catalog has {known}");
             return fallback.unwrap_or_else(|| unidentified(reason, Vec::new()));
         };
         if !is_specific || !narrowed.best.iter().all(|other| alike(likeliest, other)) {
@@ -215,7 +215,7 @@ impl Catalog {
         let first = same.first().copied().unwrap_or(likeliest);
         let others = same.get(1..).unwrap_or_default();
         let mut how = match (others, less.as_slice()) {
-            ([], []) => format!("the only catalogue device of {known}"),
+            ([], []) => format!("the only catalog device of {known}"),
             ([], _) => format!("the likeliest device of {known}"),
             (others, _) => format!("of {known}; so are {}, with the same figures", names(others)),
         };
@@ -225,7 +225,7 @@ impl Catalog {
         Ok(Identified { device: first.clone(), how })
     }
 
-    /// The user's devices of this normalised name; only where there are none, the built-in ones.
+    /// The user's devices of this normalized name; only where there are none, the built-in ones.
     fn named(&self, name: &str) -> Result<Vec<Device>, CatalogError> {
         let own: Vec<Device> =
             self.user.iter().filter(|device| device.is_called(name)).cloned().collect();
@@ -274,15 +274,15 @@ impl Catalog {
 
 fn from_attributes(hint: &DeviceHint) -> Option<Identified> {
     let device = Device::from_attributes(hint)?;
-    let how = "not in the catalogue; its figures follow from the device attributes of the export";
+    let how = "not in the catalog; its figures follow from the device attributes of the export";
     Some(Identified { device, how: how.to_owned() })
 }
 
 /// Whether a user's device takes the place of a built-in one: same identifier or unique name.
 fn hides(own: &Device, builtin: &BuiltinDevice) -> bool {
-    let name = normalised(&own.name);
-    normalised(builtin.id) == name
-        || builtin.unique_name().is_some_and(|other| normalised(other) == name)
+    let name = normalized(&own.name);
+    normalized(builtin.id) == name
+        || builtin.unique_name().is_some_and(|other| normalized(other) == name)
 }
 
 impl Device {
@@ -292,8 +292,8 @@ impl Device {
         own.chain(self.driver_name.as_deref()).chain(self.aliases.iter().map(String::as_str))
     }
 
-    fn is_called(&self, normalised_name: &str) -> bool {
-        self.names().any(|name| normalised(name) == normalised_name)
+    fn is_called(&self, normalized_name: &str) -> bool {
+        self.names().any(|name| normalized(name) == normalized_name)
     }
 }
 
@@ -309,8 +309,8 @@ impl BuiltinDevice {
     }
 
     /// Whether the name occurs anywhere in the names: cheap, and true for every device that has it.
-    fn may_be_called(&self, normalised_name: &str) -> bool {
-        normalised(self.id) == normalised_name || normalised(self.head()).contains(normalised_name)
+    fn may_be_called(&self, normalized_name: &str) -> bool {
+        normalized(self.id) == normalized_name || normalized(self.head()).contains(normalized_name)
     }
 
     fn unique_name(&self) -> Option<&'static str> {
@@ -346,13 +346,13 @@ mod tests {
     #[test]
     fn the_memory_bandwidth_and_the_clock_of_launches_tell_devices_apart() {
         let catalog = Catalog::builtin();
-        // 757.6 GB/s at 42.32 % of the peak; RTX PRO 6000 have the bandwidth but other clocks.
+        // 757.6 GB/s at 42.32% of the peak; RTX PRO 6000 have the bandwidth but other clocks.
         let observed = seen(757.6 / 0.4232, Some(1930.0));
         let found = catalog.identify(&hint("12.0", None, Some(13.985)), &observed).unwrap();
         assert_eq!(found.device.name, "GeForce RTX 5090");
         assert!(found.how.starts_with("the likeliest device of compute capability 12.0 with"));
         assert!(found.how.contains("less likely: RTX PRO 6000"), "{}", found.how);
-        // 1.95 GHz are out of the NVL's reach, 4.79 TB/s are 2.2 % below a GH200's.
+        // 1.95 GHz are out of the NVL's reach, 4.79 TB/s are 2.2% below a GH200's.
         let of_h200 = hint("9.0", Some(132), Some(3.19));
         let found = catalog.identify(&of_h200, &seen(4792.0, Some(1950.0))).unwrap();
         assert_eq!(found.device.name, "H200 SXM 141GB");
@@ -407,7 +407,7 @@ mod tests {
             catalog.disagreements(&h100, &of_h200, &observed),
             [
                 "rates and percentages of the peak give a memory bandwidth of 4792 GB/s, the \
-                 catalogue says 3352 GB/s for H100 SXM5 80GB",
+                 catalog says 3352 GB/s for H100 SXM5 80GB",
                 "H200 SXM 141GB fits the export: --device \"H200 SXM 141GB\"",
             ]
         );

@@ -5,9 +5,9 @@ const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
 
 /// One spelling for all that differ in case, `(R)`, blanks, `-`, `_`, vendor or product line.
 ///
-/// Two names are the same if their normalised forms are equal. Parts of names never match: `H20` is
+/// Two names are the same if their normalized forms are equal. Parts of names never match: `H20` is
 /// not `H200`, and `A100` is not in `RTX A1000`.
-pub(super) fn normalised(name: &str) -> String {
+pub(super) fn normalized(name: &str) -> String {
     let spelled = without_ordinal(name).to_lowercase().replace("(r)", " ").replace("(tm)", " ");
     let mut words: Vec<&str> = words(&spelled).collect();
     while words.len() > 1 && OPTIONAL_WORDS.contains(&words[0]) {
@@ -50,13 +50,13 @@ pub(super) fn split_mig(name: &str) -> (&str, Option<&str>) {
 pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     const CLOSE: f64 = 0.85;
     const SHOWN: usize = 5;
-    let wanted = normalised(wanted);
+    let wanted = normalized(wanted);
     if wanted.is_empty() {
         return Vec::new();
     }
     let mut ranked: Vec<(f64, &str)> = names
         .iter()
-        .map(|(spelling, proposal)| (resemblance(&wanted, &normalised(spelling)), &**proposal))
+        .map(|(spelling, proposal)| (resemblance(&wanted, &normalized(spelling)), &**proposal))
         .filter(|(score, _)| *score >= CLOSE)
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
@@ -88,14 +88,14 @@ mod tests {
         for same in
             ["NVIDIA A100-SXM4-80GB", "a100 sxm4 80gb", "A100_SXM4-80GB", "nvidia-a100-sxm4-80gb"]
         {
-            assert_eq!(normalised(same), "a100 sxm4 80gb");
+            assert_eq!(normalized(same), "a100 sxm4 80gb");
         }
-        assert_eq!(normalised("Intel(R) Data Center GPU Max 1550"), "data center gpu max 1550");
-        assert_eq!(normalised("RTX 4090"), normalised("NVIDIA GeForce RTX 4090"));
-        assert_ne!(normalised("NVIDIA H200"), normalised("NVIDIA H20"));
-        assert_eq!(normalised("NVIDIA"), "nvidia");
-        assert_eq!(normalised("NVIDIA H200 (0)"), "h200");
-        assert_eq!(normalised("My GPU (2nd)"), "my gpu (2nd)");
+        assert_eq!(normalized("Intel(R) Data Center GPU Max 1550"), "data center gpu max 1550");
+        assert_eq!(normalized("RTX 4090"), normalized("NVIDIA GeForce RTX 4090"));
+        assert_ne!(normalized("NVIDIA H200"), normalized("NVIDIA H20"));
+        assert_eq!(normalized("NVIDIA"), "nvidia");
+        assert_eq!(normalized("NVIDIA H200 (0)"), "h200");
+        assert_eq!(normalized("My GPU (2nd)"), "my gpu (2nd)");
     }
 
     #[test]

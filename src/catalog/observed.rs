@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn small_shares_tell_nothing() {
-        // 757.6 GB/s at 42.32 % are 1,790 GB/s; at 0.04 % the printed digits decide.
+        // 757.6 GB/s at 42.32% are 1,790 GB/s; at 0.04% the printed digits decide.
         let samples = [(0.4232, 757.6e9 / 0.4232), (0.0004, 1e9 / 0.0004), (0.2, 360e9 / 0.2)];
         let telling = telling(&samples);
         assert_eq!(telling.len(), 1);

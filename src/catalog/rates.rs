@@ -62,7 +62,7 @@ pub(super) fn lacks_matrix_units(target: &str, class: &str) -> bool {
     !pipes.any(|pipe| pipe.engine() == Engine::Matrix)
 }
 
-/// The rate class of a device that is not in the catalogue, where its name tells it or where its
+/// The rate class of a device that is not in the catalog, where its name tells it or where its
 /// architecture has one class only.
 pub(super) fn class_of(target: &str, name: &str) -> Option<&'static str> {
     let classes = TABLE.rates.get(target)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::names::normalised;
+use super::names::normalized;
 use super::*;
 use crate::model::{DeviceHint, Engine, Pipe, Precision};
 use crate::roofline;
@@ -62,9 +62,9 @@ fn identifiers_and_unique_names_belong_to_one_device() {
     for device in &devices {
         for other in devices.iter().filter(|other| other.id != device.id) {
             for name in other.names() {
-                let taken = [&device.id, &device.name].map(|own| normalised(own));
+                let taken = [&device.id, &device.name].map(|own| normalized(own));
                 assert!(
-                    !taken.contains(&normalised(name)),
+                    !taken.contains(&normalized(name)),
                     "{} and {}: {name}",
                     device.id,
                     other.id
@@ -81,14 +81,14 @@ fn every_name_leads_to_its_device_by_itself_or_with_the_attributes() {
     let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for device in &devices {
         for name in device.names() {
-            owners.entry(normalised(name)).or_default().insert(&device.id);
+            owners.entry(normalized(name)).or_default().insert(&device.id);
         }
     }
     for device in &devices {
         for name in device.names() {
             let found = catalog.find(name, &attributes(device)).map(|found| found.id);
             assert_eq!(found.unwrap(), device.id, "{name}");
-            if owners[&normalised(name)].len() > 1 {
+            if owners[&normalized(name)].len() > 1 {
                 let nameless = catalog.find(name, &DeviceHint::default());
                 assert!(matches!(nameless, Err(CatalogError::Ambiguous { .. })), "{name}");
             }
@@ -195,7 +195,7 @@ fn matrix_engines_are_no_slower_than_vector_lanes() {
 
 #[test]
 fn nothing_published_is_far_above_the_peak() {
-    // Cards of one name differ in power and clock: 17 % above the rated peak was published (RTX 5090).
+    // Cards of one name differ in power and clock: 17% above the rated peak was published (RTX 5090).
     const ABOVE: f64 = 1.25;
     for device in devices() {
         for (pipe, achieved) in &device.achievable.peaks {
@@ -427,7 +427,7 @@ fn an_export_without_a_name_is_identified_by_what_it_says() {
     assert_eq!(identified.device.id, "nvidia-b200");
     assert_eq!(
         identified.how,
-        "the only catalogue device of compute capability 10.0 with 148 SMs and a memory clock near \
+        "the only catalog device of compute capability 10.0 with 148 SMs and a memory clock near \
          3.996 GHz"
     );
 }
@@ -466,7 +466,7 @@ fn a_name_that_is_not_listed_falls_back_to_the_attributes() {
     };
     let identified = Catalog::builtin().identify(&hint, &Observed::default()).unwrap();
     assert_eq!(identified.device.provenance, Provenance::Attributes);
-    assert!(identified.how.starts_with("not in the catalogue"));
+    assert!(identified.how.starts_with("not in the catalog"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The device file as it is written: TOML shapes and their checks, private to the catalogue.
+//! The device file as it is written: TOML shapes and their checks, private to the catalog.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -41,7 +41,7 @@ pub(super) struct Analyze {
     output: Out,
 }
 
-/// Analyse a sample profile that is carried in the program
+/// Analyze a sample profile that is carried in the program
 #[derive(Debug, Args)]
 pub(super) struct Demo {
     #[command(flatten)]
@@ -76,7 +76,7 @@ struct Out {
     explain: bool,
 
     /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
-    /// neighbour, or with the traffic of a closed form (with --kernel)
+    /// neighbor, or with the traffic of a closed form (with --kernel)
     #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
     what_if: Vec<String>,
 

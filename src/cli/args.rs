@@ -13,7 +13,7 @@ use crate::units::Seconds;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(super) struct Terminal {
-    /// Colours; `auto` follows the terminal, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`
+    /// Colors; `auto` follows the terminal, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`
     #[arg(
         long,
         global = true,
@@ -79,7 +79,7 @@ pub(super) struct Model {
     pub(super) threshold: Option<f64>,
 
     /// Smallest time to win that makes an opportunity, beside the share
-    /// [default: 50us, and at most 5 % of the run]
+    /// [default: 50us, and at most 5% of the run]
     #[arg(long, value_name = "TIME", value_parser = config::time)]
     pub(super) min_win: Option<Seconds>,
 

@@ -25,7 +25,7 @@ Examples:
   rooflint trend                                       where the program became slower
 
 The folder (`baselines`, or --store) holds one JSON document per run. Commit it, or keep it as an
-artefact: see docs/baselines.md.";
+artifact: see docs/baselines.md.";
 
 /// Keep runs that later ones are held against, show them, throw old ones away
 #[derive(Debug, Args)]

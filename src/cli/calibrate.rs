@@ -19,7 +19,7 @@ Examples:
 /// What repeated runs of the same code tell of the noise, as floors for a policy
 ///
 /// Compares every run with every other, one run a side, and proposes the noise floors of [gate.noise]:
-/// what 99 % of the kernels stay below. Says how many of these comparisons, which are false alarms all,
+/// what 99% of the kernels stay below. Says how many of these comparisons, which are false alarms all,
 /// fail under the policy as it is and under the proposed one. Take the runs as the pipeline takes them:
 /// on its machines, at its times.
 #[derive(Debug, Args)]

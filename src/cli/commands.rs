@@ -17,7 +17,7 @@ use super::{
 const EXAMPLES: &str = "\
 Examples:
   rooflint demo                                    a report on a sample profile
-  rooflint run.csv                                 analyse an export; `analyze` may be left out
+  rooflint run.csv                                 analyze an export; `analyze` may be left out
   rooflint run.csv --device 'A100 SXM4 80GB'       where the export does not name the GPU
   rooflint run.csv -o report.html                  one interactive page, for a browser
   rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
@@ -51,7 +51,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    #[command(visible_alias = "analyse")]
+    #[command(alias = "analyse")]
     Analyze(analyze::Analyze),
     Inspect(inspect::Inspect),
     Convert(convert::Convert),

@@ -1,4 +1,4 @@
-//! `devices`: the catalogue, or one device with every figure, its source, and its ridge points.
+//! `devices`: the catalog, or one device with every figure, its source, and its ridge points.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::catalog::Device;
 use crate::model::DeviceHint;
 use crate::report::{DeviceList, DevicePage};
 
-/// The catalogue of devices, or one of them with every figure and its source
+/// The catalog of devices, or one of them with every figure and its source
 #[derive(Debug, Args)]
 pub(super) struct Devices {
     /// One device, by any of its names

@@ -20,7 +20,7 @@ pub(super) fn run(terminal: &Terminal) -> Result<(), Failure> {
     ));
     text.push_str("Compression (gzip, zstd), UTF-8 and UTF-16, CRLF, program output around the table, decimal\n");
     text.push_str(
-        "commas and digit grouping are recognised. `rooflint inspect FILE` says what a file is.\n",
+        "commas and digit grouping are recognized. `rooflint inspect FILE` says what a file is.\n",
     );
     terminal.print(&text)
 }

@@ -161,7 +161,7 @@ fn order(text: &str) -> Result<Order, String> {
 fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
-        _ => Err("a share such as 0.2 for 20 %, more than 0 and at most 10".to_owned()),
+        _ => Err("a share such as 0.2 for 20%, more than 0 and at most 10".to_owned()),
     }
 }
 
@@ -310,10 +310,10 @@ fn rehearse(
         "Self-test    copies of {}, with known changes, under the policy\n\n",
         report::count(runs.len() as u64, "run", "runs")
     );
-    for Rehearsal { change, expected, outcome, reason, holds } in &rehearsals {
+    for Rehearsal { change, must, outcome, reason, holds } in &rehearsals {
         let mark = if *holds { "ok  " } else { "NOT " };
         text.push_str(&format!(
-            "  {mark} {change}\n       must {expected}; {}: {reason}\n",
+            "  {mark} {change}\n       must {must}; {}: {reason}\n",
             outcome.label()
         ));
     }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_alone_is_analysed() {
+    fn a_file_alone_is_analyzed() {
         let with = |arguments: &[&str]| -> Vec<String> {
             let arguments = std::iter::once("rooflint")
                 .chain(arguments.iter().copied())

@@ -28,7 +28,7 @@ pub(super) struct Chosen {
 
 impl Chosen {
     pub(super) fn filter(&self) -> Result<Filter, Failure> {
-        // A device may be called by any name that the catalogue knows, or as its export calls it.
+        // A device may be called by any name that the catalog knows, or as its export calls it.
         let device = match &self.device {
             Some(name) => {
                 let found = catalog::load(&[])?.find(name, &DeviceHint::default());

@@ -1,4 +1,4 @@
-//! Standard output and error: colour, width, broken pipes, files that appear whole or not at all.
+//! Standard output and error: color, width, broken pipes, files that appear whole or not at all.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;

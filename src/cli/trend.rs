@@ -14,7 +14,7 @@ use crate::report::{Style, TrendReport};
 
 const EXAMPLES: &str = "\
 Examples:
-  rooflint trend                                     the whole run, and every kernel with 1 % of the time
+  rooflint trend                                     the whole run, and every kernel with 1% of the time
   rooflint trend -o trend.svg -o trend.csv           as a picture, and as a table for other programs
   rooflint trend --kernel '*layer_norm*' --metric headroom
   rooflint trend ci/baselines --branch main --device 'H100 SXM5 80GB'";
@@ -22,7 +22,7 @@ Examples:
 /// How saved runs moved from commit to commit, and where they became slower or faster
 ///
 /// Steps are found by energy statistics and kept where Student's t-test agrees (E-divisive, as in
-/// Hunter and Apache Otava), on logarithms of the median of each commit: at least 5 %, three commits on
+/// Hunter and Apache Otava), on logarithms of the median of each commit: at least 5%, three commits on
 /// each side, p at most 0.005 after correction for the places looked at. A steady drift is told as one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]

@@ -1,4 +1,4 @@
-//! What `--what-if` names: devices of the catalogue, other ways to write the kernels, closed forms.
+//! What `--what-if` names: devices of the catalog, other ways to write the kernels, closed forms.
 
 use super::exit::Failure;
 use crate::analysis::{Analysis, CeilingSet, Change, Compulsory};

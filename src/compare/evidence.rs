@@ -1,6 +1,6 @@
 //! What two sets of runs tell about one thing: by how much it moved, and how surely.
 //!
-//! Shifts are natural logarithms of ratios: 0 is no change, `ln 1.05` is 5 % more, and a shift from A to
+//! Shifts are natural logarithms of ratios: 0 is no change, `ln 1.05` is 5% more, and a shift from A to
 //! B is the negative of the one from B to A. [`Shift::change`] turns them into what people read.
 
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct Evidence {
     pub low: Option<Shift>,
     /// Upper end.
     pub high: Option<Shift>,
-    /// The confidence which that interval attains, two-sided: as near to 90 % as the counts allow, so that
+    /// The confidence which that interval attains, two-sided: as near to 90% as the counts allow, so that
     /// one end has 95 %.
     pub confidence: Option<Probability>,
     /// What the interval is an interval of.
@@ -110,7 +110,7 @@ pub struct Measured {
     /// Headroom that is certain, given what was not counted.
     pub headroom_low: Option<Factor>,
     /// What a better implementation can win, in seconds.
-    pub recoverable_s: Seconds,
+    pub savings_s: Seconds,
     /// Mean SM clock, in hertz.
     pub clock_hz: Option<Hertz>,
     /// Category that the name tells.
@@ -170,7 +170,7 @@ pub struct Proposal {
 }
 
 impl Evidence {
-    /// The shift as a relative change: 0.05 is 5 % more.
+    /// The shift as a relative change: 0.05 is 5% more.
     #[must_use]
     pub fn change(&self) -> RelativeChange {
         self.shift.change()

@@ -73,14 +73,14 @@ fn is_hash(word: &str) -> bool {
 }
 
 /// The number that Triton's compiler driver gives to each kernel, at the end of its name; and which of
-/// its arguments were specialised, such as `0d1d2de`.
+/// its arguments were specialized, such as `0d1d2de`.
 fn is_ordinal(name: &str, word: &str) -> bool {
     let is_number = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
-    let is_specialisation = word.len() > 2
+    let is_specialization = word.len() > 2
         && word.starts_with(|c: char| c.is_ascii_digit())
         && word.contains('d')
         && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'd' | b'e' | b'c'));
-    name.starts_with("triton_") && is_number || is_specialisation
+    name.starts_with("triton_") && is_number || is_specialization
 }
 
 #[cfg(test)]

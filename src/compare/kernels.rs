@@ -30,8 +30,8 @@ impl Table<'_> {
         let was = Some(before.name()).filter(|was| *was != name);
         Change {
             pair: row.pair.clone(),
-            before: before.measured(&row.centres.before),
-            after: after.measured(&row.centres.after),
+            before: before.measured(&row.centers.before),
+            after: after.measured(&row.centers.after),
             name,
             was,
             own,
@@ -125,8 +125,8 @@ impl Table<'_> {
     ) -> Shifts {
         let runs: Vec<&[f64]> = logs.iter().flatten().map(Vec::as_slice).collect();
         let within = if row.by_samples { shifts::within(&runs) } else { None };
-        let centres = row.centres.iter().flatten().flatten();
-        let timer = shifts::unseen(centres, self.timer.max(self.noise.timer_s));
+        let centers = row.centers.iter().flatten().flatten();
+        let timer = shifts::unseen(centers, self.timer.max(self.noise.timer_s));
         let of = |values: &Both<Vec<f64>>| {
             let values = values.as_ref().map(Vec::as_slice);
             let evidence = shifts::of_runs(values, shared.prior, timer)?;
@@ -143,9 +143,9 @@ impl Table<'_> {
         if self.basis == Basis::Headroom || !row.by_samples {
             return None;
         }
-        let centres = row.groups.as_ref().map(Group::cycle_centres).known()?;
-        if centres.before.len() + centres.after.len() >= RUNS_THAT_SPREAD {
-            return shifts::of_runs(centres.as_ref().map(Vec::as_slice), None, Shift::ZERO);
+        let centers = row.groups.as_ref().map(Group::cycle_centers).known()?;
+        if centers.before.len() + centers.after.len() >= RUNS_THAT_SPREAD {
+            return shifts::of_runs(centers.as_ref().map(Vec::as_slice), None, Shift::ZERO);
         }
         let logs = row.groups.as_ref().map(|group| group.cycle_logs(0));
         let logs = logs.as_ref().map(Vec::as_slice);
@@ -203,7 +203,7 @@ mod tests {
         assert!(change.raw.as_ref().unwrap().shift.abs() < Shift::new(1e-12));
     }
 
-    /// 10 % more time at a clock that is 10 % lower: as many cycles. One side without clocks tells nothing.
+    /// 10% more time at a clock that is 10% lower: as many cycles. One side without clocks tells nothing.
     #[test]
     fn cycles_tell_a_clock_from_the_code() {
         let at = |time: f64, cycles: &[f64]| {

@@ -32,11 +32,11 @@ impl Noise {
     pub const FEW: usize = 4;
 
     /// A kernel with enough launches: three standard deviations of the difference of two runs in each of
-    /// which it has 0.7 % of its own. Of 1,000 gates of such runs 3 raise an alarm
+    /// which it has 0.7% of its own. Of 1,000 gates of such runs 3 raise an alarm
     /// (`docs/gate-error-rates.md`).
     const KERNEL: RelativeChange = RelativeChange::new(0.03);
 
-    /// A kernel with few launches: one that something interrupted is a quarter of all. Slowdowns of 20 %
+    /// A kernel with few launches: one that something interrupted is a quarter of all. Slowdowns of 20%
     /// are still found (`docs/gate-error-rates.md`).
     const FEW_LAUNCHES: RelativeChange = RelativeChange::new(0.10);
 

@@ -167,7 +167,7 @@ fn covered(kernels: &[Identity], positions: &[usize]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Options, analyse};
+    use crate::analysis::{Options, analyze};
     use crate::catalog::Catalog;
     use crate::ingest;
 
@@ -181,7 +181,7 @@ mod tests {
         let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
         let profile = ingest::read_text("made.csv", text.leak(), &options).unwrap();
         let options = Options { device: Some("L4".to_owned()), ..Options::default() };
-        analyse(&profile, &Catalog::builtin(), &options).unwrap()
+        analyze(&profile, &Catalog::builtin(), &options).unwrap()
     }
 
     /// Pairs as names with their grids, and what has no partner.

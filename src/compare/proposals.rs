@@ -16,7 +16,7 @@ const WORTH_SAYING: Probability = Probability::new(0.5);
 const SUREST: Probability = Probability::new(0.95);
 /// Kernels that may become one: longer chains share too few words with what they become.
 const FUSED: usize = 6;
-/// Launches are as many if they differ by less than 7 %: `1 - ln 1.07 / ln 2 = 0.9`.
+/// Launches are as many if they differ by less than 7%: `1 - ln 1.07 / ln 2 = 0.9`.
 const AS_MANY: f64 = 0.9;
 /// Part of a run within which two kernels stand at the same place: a layer of twenty.
 const SAME_PLACE: f64 = 0.05;
@@ -24,10 +24,10 @@ const SAME_PLACE: f64 = 0.05;
 const COVERED: f64 = 0.34;
 /// A kernel that others became takes no more than twice as long as they did, and no less than a fifth.
 const FUSED_TIME: std::ops::RangeInclusive<f64> = 0.2..=2.0;
-/// A fusion saves time; what is within 5 % of it is noise.
+/// A fusion saves time; what is within 5% of it is noise.
 const NO_LONGER: f64 = 1.05;
 
-/// What speaks for one kernel under another name, and how much: judgement, not measurement. Alone, as many
+/// What speaks for one kernel under another name, and how much: judgment, not measurement. Alone, as many
 /// launches are not worth saying; time or name must agree, and nothing less than all of it is near-certain.
 mod renamed {
     pub(super) const AS_MANY_LAUNCHES: f64 = 0.15;
@@ -212,7 +212,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         + renamed::PLACE * counts(place)
         + renamed::OPERATOR * counts(operator);
     let mut why = vec!["as many launches".to_owned()];
-    why.push(format!("{:.0} % as long", after.launch_s / before.launch_s * 100.0));
+    why.push(format!("{:.0}% as long", after.launch_s / before.launch_s * 100.0));
     if shape {
         why.push("the same grid and block".to_owned());
     }
@@ -223,7 +223,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         why.push("the same operator".to_owned());
     }
     if name > 0.0 {
-        why.push(format!("{:.0} % of the words of the names", name * 100.0));
+        why.push(format!("{:.0}% of the words of the names", name * 100.0));
     }
     Some(Proposal {
         kind: ProposalKind::Rename,
@@ -264,7 +264,7 @@ fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Optio
     let faster = if ratio <= NO_LONGER { fused::TIME } else { 0.0 };
     let confidence = Probability::new(fused::PLACE + fused::NAME * covered + faster).min(SUREST);
     let why = format!(
-        "as many launches, at the same place of the run, {:.0} % of the words of the names, {:.0} % of \
+        "as many launches, at the same place of the run, {:.0}% of the words of the names, {:.0}% of \
          the time",
         covered * 100.0,
         ratio * 100.0
@@ -321,7 +321,7 @@ mod tests {
         let found = rename(&looked_at(0, &one), &looked_at(1, &two), 1.0).unwrap();
         assert!(near(found.confidence, 0.15 + 0.25 + 0.25 / 3.0 + 0.1), "{found:?}");
         assert!(
-            found.why.ends_with("place of the run, 33 % of the words of the names"),
+            found.why.ends_with("place of the run, 33% of the words of the names"),
             "{found:?}"
         );
         let shaped = |name: &str| {
@@ -351,7 +351,7 @@ mod tests {
         assert!(is_rename(&changed(|_| {}), 1.0));
         assert!(!is_rename(&changed(|two| two.launch_s = two.launch_s * 2.0), 1.0));
         assert!(!is_rename(&changed(|two| two.category = "copy".to_owned()), 1.0));
-        // 8 % more launches, unless all of the run has them.
+        // 8% more launches, unless all of the run has them.
         let more = changed(|two| two.launches = 10.8);
         assert!(!is_rename(&more, 1.0) && is_rename(&more, 1.08));
     }

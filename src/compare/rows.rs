@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
     /// The typical launch of each run, or its headroom.
     pub(super) values: Both<Vec<Option<f64>>>,
     /// Typical launches of each run, whatever is compared.
-    pub(super) centres: Both<Vec<Option<f64>>>,
+    pub(super) centers: Both<Vec<Option<f64>>>,
     pub(super) by_samples: bool,
     /// Mean share of the time of both sides.
     pub(super) share: f64,
@@ -33,9 +33,9 @@ pub(super) struct Row<'a> {
 impl<'a> Row<'a> {
     pub(super) fn new(pair: Pair, groups: Both<Group<'a>>, basis: Basis) -> Self {
         let by_samples = groups.iter().all(Group::has_samples);
-        let centres = groups.as_ref().map(|group| group.centres(by_samples));
+        let centers = groups.as_ref().map(|group| group.centers(by_samples));
         let values = match basis {
-            Basis::Time => centres.clone(),
+            Basis::Time => centers.clone(),
             Basis::Headroom => groups.as_ref().map(Group::headrooms),
         };
         let share = groups.as_ref().map(|group| {
@@ -43,7 +43,7 @@ impl<'a> Row<'a> {
             group.all().map(|kernel| kernel.share.get()).sum::<f64>() / runs
         });
         let share = f64::midpoint(share.before, share.after);
-        Self { pair, groups, values, centres, by_samples, share }
+        Self { pair, groups, values, centers, by_samples, share }
     }
 
     /// Whether it takes enough of the time to tell what is common to all.

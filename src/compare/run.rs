@@ -12,7 +12,7 @@ use crate::rules::{Finding, Findings, Severity};
 use crate::units::{Bytes, BytesPerSecond, ExactSum, Factor, Flops, Hertz, Seconds, Share};
 
 /// Name and major version of the document.
-pub const SCHEMA: &str = "rooflint/run/1";
+pub const SCHEMA: &str = "rooflint/run/2";
 
 /// Times of launches that are kept of a kernel: more are replaced by so many quantiles.
 ///
@@ -85,9 +85,9 @@ pub struct RunFile {
 /// A device of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDevice {
-    /// Its name in the catalogue, or the one in the export.
+    /// Its name in the catalog, or the one in the export.
     pub name: String,
-    /// Whether the catalogue knows it.
+    /// Whether the catalog knows it.
     pub known: bool,
     /// Datasheet bandwidth of its memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
@@ -137,13 +137,17 @@ pub struct RunKernel {
     /// Of these, operations in double precision.
     pub fp64_flops: Option<Flops>,
     /// Time of the launches that the model judged.
-    pub modelled_s: Seconds,
+    #[serde(alias = "modelled_s")]
+    pub judged_s: Seconds,
     /// Their expected time.
-    pub expected_s: Option<Seconds>,
+    #[serde(alias = "expected_s")]
+    pub roofline_s: Option<Seconds>,
     /// The most their expected time can be; absent where nothing bounds it.
-    pub expected_high_s: Option<Seconds>,
+    #[serde(alias = "expected_high_s")]
+    pub roofline_high_s: Option<Seconds>,
     /// What a better implementation can win.
-    pub recoverable_s: Seconds,
+    #[serde(alias = "recoverable_s")]
+    pub savings_s: Seconds,
     /// What the rules found: rule and severity.
     pub findings: Vec<RunFinding>,
     /// Rows of its first and last launch among the launches of the run.
@@ -163,19 +167,19 @@ impl RunKernel {
     /// Measured over expected time; none where the roofline does not judge it.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
-        self.over(self.expected_s)
+        self.over(self.roofline_s)
     }
 
     /// The headroom that is certain, given what was not counted.
     #[must_use]
     pub fn headroom_low(&self) -> Option<Factor> {
-        self.over(self.expected_high_s)
+        self.over(self.roofline_high_s)
     }
 
     /// Measured time over a time that is expected, where there is any.
-    fn over(&self, expected: Option<Seconds>) -> Option<Factor> {
-        let expected = expected.filter(|time| *time > Seconds::ZERO)?;
-        Some(Factor::new(self.modelled_s / expected))
+    fn over(&self, roofline_time: Option<Seconds>) -> Option<Factor> {
+        let roofline_time = roofline_time.filter(|time| *time > Seconds::ZERO)?;
+        Some(Factor::new(self.judged_s / roofline_time))
     }
 
     /// Time of one launch on average.
@@ -232,7 +236,7 @@ impl Gathered {
 }
 
 impl Run {
-    /// What of an analysed profile is compared.
+    /// What of an analyzed profile is compared.
     ///
     /// The first `warmup` launches of each kernel are left out of its times, as far as it has more.
     #[must_use]
@@ -291,10 +295,10 @@ impl Run {
     /// Measured over expected time of all kernels that the roofline judges; none where it judges none.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
-        let judged = || self.kernels.iter().filter(|kernel| kernel.expected_s.is_some());
-        let expected: Seconds = judged().filter_map(|kernel| kernel.expected_s).sum();
-        let modelled: Seconds = judged().map(|kernel| kernel.modelled_s).sum();
-        (expected > Seconds::ZERO).then(|| Factor::new(modelled / expected))
+        let judged = || self.kernels.iter().filter(|kernel| kernel.roofline_s.is_some());
+        let roofline_time: Seconds = judged().filter_map(|kernel| kernel.roofline_s).sum();
+        let modeled: Seconds = judged().map(|kernel| kernel.judged_s).sum();
+        (roofline_time > Seconds::ZERO).then(|| Factor::new(modeled / roofline_time))
     }
 
     /// The run as a document with one line per key: fit for version control.
@@ -384,10 +388,10 @@ fn run_kernel(
         bytes: kernel.bytes,
         flops: kernel.flops,
         fp64_flops: fp64,
-        modelled_s: kernel.modelled,
-        expected_s: kernel.expected,
-        expected_high_s: kernel.expected_high.filter(|time| time.get().is_finite()),
-        recoverable_s: kernel.recoverable,
+        judged_s: kernel.modeled,
+        roofline_s: kernel.roofline_time,
+        roofline_high_s: kernel.roofline_time_high.filter(|time| time.get().is_finite()),
+        savings_s: kernel.savings,
         findings,
         rows: gathered.rows.unwrap_or_default(),
     }
@@ -481,9 +485,9 @@ pub(crate) mod tests {
             "block": [256, 1, 1], "blocks": 8, "threads_per_block": 256, "device": 0,
             "category": "other", "launches": times.len(), "timed": times.len(),
             "measured_s": measured, "share": 0.5, "samples_s": times, "clock_hz": null,
-            "bytes": null, "flops": times.len(), "fp64_flops": null, "modelled_s": measured,
-            "expected_s": measured / 2.0, "expected_high_s": measured / 1.5,
-            "recoverable_s": 0.0, "findings": [], "rows": [0, 1]
+            "bytes": null, "flops": times.len(), "fp64_flops": null, "judged_s": measured,
+            "roofline_s": measured / 2.0, "roofline_high_s": measured / 1.5,
+            "savings_s": 0.0, "findings": [], "rows": [0, 1]
         });
         serde_json::from_value(value).unwrap()
     }
@@ -535,7 +539,7 @@ pub(crate) mod tests {
         assert_eq!(one.headroom(), Some(Factor::new(2.0)));
         assert_eq!(one.headroom_low(), Some(Factor::new(1.5)));
         assert_eq!(one.mean_s(), Seconds::new(3.0));
-        let unjudged = RunKernel { expected_s: None, ..kernel("b", &[9.0]) };
+        let unjudged = RunKernel { roofline_s: None, ..kernel("b", &[9.0]) };
         assert_eq!(unjudged.headroom(), None);
         // What is not judged is in neither sum.
         assert_eq!(run(vec![one, unjudged]).headroom(), Some(Factor::new(2.0)));

@@ -13,9 +13,11 @@ use super::run::{
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
-/// Name of the report for programs, and the major versions that are read: the second renamed figures that
-/// no run holds.
-const REPORTS: [&str; 2] = ["rooflint/report/1", "rooflint/report/2"];
+/// Versions of saved runs that can be read: the first had other names for four times.
+const RUNS: [&str; 2] = ["rooflint/run/1", SCHEMA];
+
+/// Versions of the report for programs that can be read; names that changed have aliases here.
+const REPORTS: [&str; 3] = ["rooflint/report/1", "rooflint/report/2", "rooflint/report/3"];
 
 /// How the names of our own documents begin.
 const OWN_REPORT: &str = "rooflint/report/";
@@ -84,8 +86,10 @@ struct Kernel {
     group: Option<String>,
     launches: u64,
     measured_s: Option<Seconds>,
-    recoverable_s: Option<Seconds>,
-    expected_s: Option<Seconds>,
+    #[serde(alias = "recoverable_s")]
+    savings_s: Option<Seconds>,
+    #[serde(alias = "expected_s")]
+    roofline_s: Option<Seconds>,
     headroom: Option<Factor>,
     #[serde(default)]
     work: Vec<Work>,
@@ -155,7 +159,7 @@ impl Run {
     /// # Errors
     /// What is wrong with the text, with line and column.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        check_schema(text, &[SCHEMA])?;
+        check_schema(text, &RUNS)?;
         let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         run.checked()
     }
@@ -172,8 +176,8 @@ impl Run {
     }
 
     fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
-        let times = [Some(kernel.measured_s), Some(kernel.modelled_s), Some(kernel.recoverable_s)];
-        let times = times.into_iter().chain([kernel.expected_s, kernel.expected_high_s]).flatten();
+        let times = [Some(kernel.measured_s), Some(kernel.judged_s), Some(kernel.savings_s)];
+        let times = times.into_iter().chain([kernel.roofline_s, kernel.roofline_high_s]).flatten();
         let times = times.chain(kernel.samples_s.iter().copied()).map(Seconds::get);
         let work = [kernel.flops, kernel.fp64_flops].into_iter().flatten().map(Flops::get);
         let others = [kernel.bytes.map(Bytes::get), kernel.clock_hz.map(Hertz::get)];
@@ -259,9 +263,9 @@ impl Kernel {
         }
         let measured = self.measured_s.unwrap_or(Seconds::ZERO);
         // Launches that the roofline does not judge are in the measured time, and not in the headroom.
-        let judged = self.expected_s.zip(self.headroom);
-        let modelled =
-            judged.map_or(Seconds::ZERO, |(expected, headroom)| expected * headroom.get());
+        let judged = self.roofline_s.zip(self.headroom);
+        let modeled = judged
+            .map_or(Seconds::ZERO, |(roofline_time, headroom)| roofline_time * headroom.get());
         // Early reports tell the category only as the group that a kernel is counted in.
         let group = self.group.filter(|_| by_category).map(|group| group.replace(' ', "-"));
         let fp64 = |work: &&Work| {
@@ -281,9 +285,9 @@ impl Kernel {
             "samples_s": [],
             "clock_hz": self.averages.get(&Quantity::SmClock.column()),
             "fp64_flops": fp64.reduce(|one, two| one + two),
-            "modelled_s": modelled,
-            "expected_s": self.expected_s,
-            "recoverable_s": self.recoverable_s.unwrap_or(Seconds::ZERO),
+            "judged_s": modeled,
+            "roofline_s": self.roofline_s,
+            "savings_s": self.savings_s.unwrap_or(Seconds::ZERO),
             "rows": [0, 0],
         });
         let mut kernel = self.alike;
@@ -311,12 +315,12 @@ mod tests {
   "kernels": [
     { "name": "copy", "full_name": "copy(int)", "operator": null, "device": "unknown device",
       "group": "data movement", "grid": null, "block": null, "blocks": 4, "threads_per_block": 64,
-      "launches": 2, "measured_s": null, "flops": null, "bytes": null, "expected_s": null,
-      "expected_high_s": null, "headroom": null, "recoverable_s": null },
+      "launches": 2, "measured_s": null, "flops": null, "bytes": null, "roofline_s": null,
+      "roofline_high_s": null, "headroom": null, "savings_s": null },
     { "name": "gemm", "full_name": "gemm<int>(int)", "operator": "aten::mm", "device": "H200",
       "category": "dot-product", "grid": [2, 2, 1], "block": [64, 1, 1], "blocks": 4,
       "threads_per_block": 64, "launches": 5, "measured_s": 1e-3, "flops": 3e9, "bytes": 1e6,
-      "expected_s": 4e-4, "expected_high_s": 5e-4, "headroom": 2.5, "recoverable_s": 6e-4,
+      "roofline_s": 4e-4, "roofline_high_s": 5e-4, "headroom": 2.5, "savings_s": 6e-4,
       "averages": { "sm_clock_hz": 1.5e9 },
       "work": [{ "pipe": "fp64_vector", "operations": 1e9 }, { "pipe": "fp32_vector", "operations": 2e9 }],
       "findings": [{ "rule": "tail-effect", "severity": "high", "message": "…" }] }
@@ -345,7 +349,7 @@ mod tests {
         );
         assert_eq!((gemm.clock_hz.unwrap().get(), gemm.findings.len()), (1.5e9, 1));
         assert_eq!((copy.category.as_str(), copy.device, copy.timed), ("data-movement", 1, 0));
-        assert_eq!((copy.expected_s, copy.bytes, copy.headroom()), (None, None, None));
+        assert_eq!((copy.roofline_s, copy.bytes, copy.headroom()), (None, None, None));
         assert_eq!(Run::from_document(REPORT).unwrap().unwrap(), run);
         assert_eq!(Run::from_document(&run.json()).unwrap().unwrap(), run);
         let second = REPORT.replace("report/1", "report/2");
@@ -362,9 +366,9 @@ mod tests {
         for (from, to, told) in [
             (
                 "report/1",
-                "report/3",
-                "its schema is \"rooflint/report/3\", and \"rooflint/report/1\" and \
-                 \"rooflint/report/2\" are read",
+                "report/4",
+                "its schema is \"rooflint/report/4\", and \"rooflint/report/1\" and \
+                 \"rooflint/report/2\" and \"rooflint/report/3\" are read",
             ),
             ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
             ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),

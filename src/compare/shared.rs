@@ -24,7 +24,7 @@ const AGREEMENT: Shift = Shift::new(0.05);
 /// Runs of both sides from which a drift can be told from a change: two of each, taken in turns.
 const RUNS_THAT_DRIFT: usize = 4;
 
-/// Ratios of launches that differ by less than 2 % are one ratio: a loop that ran once more or less.
+/// Ratios of launches that differ by less than 2% are one ratio: a loop that ran once more or less.
 const SAME_WORK: Shift = Shift::new(0.02);
 
 /// Part of the kernels, and of the time, that must have the usual ratio of launches before it is taken for
@@ -74,14 +74,14 @@ impl Table<'_> {
             (false, "headroom is compared, and the devices differ".to_owned())
         } else if offsets.kernels < needed {
             let few = format!(
-                "{} kernels have 0.1 % of the time or more, and {needed} are needed to tell what they \
+                "{} kernels have 0.1% of the time or more, and {needed} are needed to tell what they \
                  share from what each has",
                 offsets.kernels
             );
             (false, few)
         } else if offsets.spread > AGREEMENT {
             let spread = offsets.spread.get() * 100.0;
-            (false, format!("the kernels do not agree: their shifts spread by {spread:.1} %"))
+            (false, format!("the kernels do not agree: their shifts spread by {spread:.1}%"))
         } else {
             (true, format!("the median over {} kernels", offsets.kernels))
         };
@@ -93,7 +93,7 @@ impl Table<'_> {
         let mut shifts = Vec::new();
         for row in self.rows.iter().filter(|row| row.is_telling()) {
             let cycles =
-                row.groups.as_ref().map(|group| median(&group.cycle_centres()?)).known()?;
+                row.groups.as_ref().map(|group| median(&group.cycle_centers()?)).known()?;
             shifts.push(cycles.after - cycles.before);
         }
         median(&shifts).map(Shift::new)
@@ -155,16 +155,16 @@ impl Table<'_> {
             .collect();
         let all = |later: bool, runs: usize| {
             let of_run = |run: usize| {
-                let (mut modelled, mut expected) = (Seconds::ZERO, Seconds::ZERO);
+                let (mut modeled, mut roofline_time) = (Seconds::ZERO, Seconds::ZERO);
                 for row in &judged {
                     let group = if later { &row.groups.after } else { &row.groups.before };
                     for kernel in &group.by_run[run] {
-                        modelled += kernel.modelled_s;
-                        expected += kernel.expected_s.unwrap_or_default();
+                        modeled += kernel.judged_s;
+                        roofline_time += kernel.roofline_s.unwrap_or_default();
                     }
                 }
-                let known = modelled > Seconds::ZERO && expected > Seconds::ZERO;
-                known.then(|| (modelled / expected).ln())
+                let known = modeled > Seconds::ZERO && roofline_time > Seconds::ZERO;
+                known.then(|| (modeled / roofline_time).ln())
             };
             (0..runs).filter_map(of_run).collect()
         };
@@ -223,20 +223,20 @@ mod tests {
     #[test]
     fn few_kernels_do_not_tell_what_all_share_unless_there_are_more_runs() {
         let found = compared(&[side(&[1.0; 9])], &[side(&[1.04; 9])]).common;
-        assert!(!found.removed && found.reason.starts_with("9 kernels have 0.1 %"), "{found:?}");
+        assert!(!found.removed && found.reason.starts_with("9 kernels have 0.1%"), "{found:?}");
         assert!(compared(&[side(&[1.0; 10])], &[side(&[1.04; 10])]).common.removed);
         let (one, two) = ([side(&[1.0; 3]), side(&[1.0; 3])], [side(&[1.04; 3])]);
         let found = compared(&one, &two).common;
         assert!(found.removed && found.reason == "the median over 3 kernels", "{found:?}");
     }
 
-    /// Half of ten kernels take 20 % longer: all lie ln 1.2 / 2 from the median, which is a deviation of
+    /// Half of ten kernels take 20% longer: all lie ln 1.2 / 2 from the median, which is a deviation of
     /// 1.4826 × 0.0912 = 13.5 %.
     #[test]
     fn kernels_that_do_not_agree_share_nothing() {
         let after: Vec<f64> = (0..10).map(|at| if at % 2 == 0 { 1.0 } else { 1.2 }).collect();
         let found = compared(&[side(&[1.0; 10])], &[side(&after)]).common;
-        assert!(!found.removed && found.reason.ends_with("spread by 13.5 %"), "{found:?}");
+        assert!(!found.removed && found.reason.ends_with("spread by 13.5%"), "{found:?}");
     }
 
     /// One of five launches takes 6 ms instead of 1 ms: the total doubles, and typical launches stay.
@@ -257,10 +257,10 @@ mod tests {
         after.devices[0].name = "H100".to_owned();
         let judged = Seconds::new(2e-3);
         for one in &mut after.kernels {
-            (one.expected_s, one.expected_high_s) = (Some(judged), Some(judged));
+            (one.roofline_s, one.roofline_high_s) = (Some(judged), Some(judged));
         }
         let mut before = run(vec![kernel("a", &[1e-3, 2e-3])]);
-        before.kernels[0].expected_high_s = before.kernels[0].expected_s;
+        before.kernels[0].roofline_high_s = before.kernels[0].roofline_s;
         let found = compared(&[before], &[after]);
         assert_eq!(found.basis, Basis::Headroom);
         assert!((found.total.shift.get() - (1.5_f64 / 2.0).ln()).abs() < 1e-12, "{found:?}");

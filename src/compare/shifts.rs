@@ -9,7 +9,7 @@ use super::noise::Noise;
 use super::statistics::{Prior, hodges_lehmann, mean, robust_deviation, squares};
 use crate::units::{Probability, Seconds, Shift};
 
-/// Standard errors, or ranges of few values, that noise alone does not exceed: of normal errors 0.3 % lie
+/// Standard errors, or ranges of few values, that noise alone does not exceed: of normal errors 0.3% lie
 /// further out.
 const NOISE_ERRORS: f64 = 3.0;
 
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::units::RelativeChange;
 
-    /// 10 % for four launches a side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
+    /// 10% for four launches a side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
     /// and twice the floor on the logarithmic scale: 1.1² - 1 = 21 %.
     #[test]
     fn the_floor_of_few_launches_grows_to_twice_as_much() {

@@ -9,7 +9,7 @@ use super::statistics::{median, pseudomedian};
 use crate::rules::Severity;
 use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share};
 
-/// A headroom is certain if what was not counted leaves the expected time open by no more than 5 %: the
+/// A headroom is certain if what was not counted leaves the expected time open by no more than 5%: the
 /// smallest change that a default policy fails.
 const CERTAIN_HEADROOM: f64 = 1.05;
 
@@ -58,7 +58,7 @@ impl<'a> Joined<'a> {
     pub(super) fn lone(&self, positions: impl IntoIterator<Item = usize>) -> Vec<Lone> {
         let of = |kernel: usize| {
             let group = self.of(&[kernel]);
-            let measured = group.measured(&group.centres(group.has_samples()));
+            let measured = group.measured(&group.centers(group.has_samples()));
             Lone { kernel, name: group.name(), measured }
         };
         let mut lone: Vec<Lone> = positions.into_iter().map(of).collect();
@@ -144,7 +144,7 @@ impl<'a> Group<'a> {
     }
 
     /// The typical launch of each run, as the logarithm of seconds: of the samples, or of the mean.
-    pub(super) fn centres(&self, by_samples: bool) -> Vec<Option<f64>> {
+    pub(super) fn centers(&self, by_samples: bool) -> Vec<Option<f64>> {
         let of = |run: usize| {
             if by_samples {
                 return pseudomedian(&self.logs(run));
@@ -156,16 +156,16 @@ impl<'a> Group<'a> {
     }
 
     /// The typical cycles of each run, as logarithms; none where a run that has the kernel has no clock.
-    pub(super) fn cycle_centres(&self) -> Option<Vec<f64>> {
-        let mut centres = Vec::new();
+    pub(super) fn cycle_centers(&self) -> Option<Vec<f64>> {
+        let mut centers = Vec::new();
         for (run, kernels) in self.by_run.iter().enumerate() {
             if kernels.is_empty() {
                 continue;
             }
             let once = kernels.len() == 1;
-            centres.push(pseudomedian(&self.cycle_logs(run)).filter(|_| once)?);
+            centers.push(pseudomedian(&self.cycle_logs(run)).filter(|_| once)?);
         }
-        (!centres.is_empty()).then_some(centres)
+        (!centers.is_empty()).then_some(centers)
     }
 
     /// The distance from the roof in each run, as the logarithm of headroom. None for a run in which
@@ -173,14 +173,15 @@ impl<'a> Group<'a> {
     pub(super) fn headrooms(&self) -> Vec<Option<f64>> {
         let of = |kernels: &Vec<&RunKernel>| {
             let zero = Seconds::ZERO;
-            let (mut measured, mut expected, mut high) = (zero, zero, zero);
+            let (mut measured, mut roofline_time, mut high) = (zero, zero, zero);
             for kernel in kernels {
-                measured += kernel.modelled_s;
-                expected += kernel.expected_s.filter(|time| *time > zero)?;
-                high += kernel.expected_high_s?;
+                measured += kernel.judged_s;
+                roofline_time += kernel.roofline_s.filter(|time| *time > zero)?;
+                high += kernel.roofline_high_s?;
             }
-            let certain = high <= expected * CERTAIN_HEADROOM;
-            (measured > zero && expected > zero && certain).then(|| (measured / expected).ln())
+            let certain = high <= roofline_time * CERTAIN_HEADROOM;
+            (measured > zero && roofline_time > zero && certain)
+                .then(|| (measured / roofline_time).ln())
         };
         self.by_run
             .iter()
@@ -200,7 +201,7 @@ impl<'a> Group<'a> {
     }
 
     /// Averages over the runs in which it occurs.
-    pub(super) fn measured(&self, centres: &[Option<f64>]) -> Measured {
+    pub(super) fn measured(&self, centers: &[Option<f64>]) -> Measured {
         let runs = self.by_run.iter().filter(|kernels| !kernels.is_empty()).count();
         let per_run = runs.max(1) as f64;
         let time =
@@ -209,14 +210,14 @@ impl<'a> Group<'a> {
         let whole = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
             self.all().map(of).sum::<Option<f64>>().map(|sum| sum / per_run)
         };
-        let expected = time(&|kernel| kernel.expected_s.unwrap_or_default());
-        let modelled = time(&|kernel| match kernel.expected_s {
-            Some(_) => kernel.modelled_s,
+        let roofline_time = time(&|kernel| kernel.roofline_s.unwrap_or_default());
+        let modeled = time(&|kernel| match kernel.roofline_s {
+            Some(_) => kernel.judged_s,
             None => Seconds::ZERO,
         });
-        let high = whole(&|kernel| kernel.expected_high_s.map(Seconds::get)).map(Seconds::new);
-        let over = |expected: Seconds| Factor::new(modelled / expected);
-        let known: Vec<f64> = centres.iter().flatten().copied().collect();
+        let high = whole(&|kernel| kernel.roofline_high_s.map(Seconds::get)).map(Seconds::new);
+        let over = |roofline_time: Seconds| Factor::new(modeled / roofline_time);
+        let known: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
         Measured {
             runs,
@@ -227,9 +228,9 @@ impl<'a> Group<'a> {
             bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),
             flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
             fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
-            headroom: (expected > Seconds::ZERO).then(|| over(expected)),
+            headroom: (roofline_time > Seconds::ZERO).then(|| over(roofline_time)),
             headroom_low: high.filter(|high| *high > Seconds::ZERO).map(over),
-            recoverable_s: time(&|kernel| kernel.recoverable_s),
+            savings_s: time(&|kernel| kernel.savings_s),
             clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
             operator: first.and_then(|kernel| kernel.operator.clone()),
@@ -330,7 +331,7 @@ mod tests {
     #[test]
     fn what_one_member_lacks_the_sum_lacks() {
         let mut without = run(vec![kernel("a", &[1e-3; 2])]);
-        (without.kernels[0].flops, without.kernels[0].expected_high_s) = (None, None);
+        (without.kernels[0].flops, without.kernels[0].roofline_high_s) = (None, None);
         let found = kernels(&[run(vec![kernel("a", &[1e-3; 2])]), without]);
         assert_eq!((found[0].measured.flops, found[0].measured.headroom_low), (None, None));
         assert_eq!(found[0].measured.headroom, Some(Factor::new(2.0)));
@@ -341,7 +342,7 @@ mod tests {
     fn a_headroom_that_is_open_is_not_compared() {
         let of = |open: f64| {
             let mut one = run(vec![kernel("a", &[2e-3])]);
-            one.kernels[0].expected_high_s = Some(Seconds::new(1e-3 * open));
+            one.kernels[0].roofline_high_s = Some(Seconds::new(1e-3 * open));
             let runs = [one];
             Joined::new(&runs).of(&[0]).headrooms()[0]
         };

@@ -89,8 +89,8 @@ pub(crate) fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
 
 /// Standard deviation of a normal distribution with the same median absolute deviation.
 pub(crate) fn robust_deviation(values: &[f64]) -> Option<f64> {
-    let centre = median(values)?;
-    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    let center = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();
     median(&distances).map(|distance| NORMAL_DEVIATIONS * distance)
 }
 
@@ -249,9 +249,9 @@ impl Prior {
             return Some(Self { variance: pooled, degrees: 0.0, most });
         }
         let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let expected =
+        let roofline_time =
             usable.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
-        let excess = spread - expected;
+        let excess = spread - roofline_time;
         if excess <= 0.0 {
             return Some(Self { variance: mean.exp(), degrees: f64::INFINITY, most });
         }
@@ -274,7 +274,7 @@ impl Prior {
     }
 }
 
-/// Logarithms closer than the root of this, 0.01 %, are the same measurement.
+/// Logarithms closer than the root of this, 0.01%, are the same measurement.
 const SMALLEST_VARIANCE: f64 = 1e-8;
 
 /// Second derivative of the logarithm of the gamma function, for positive arguments: recurrence up to 10,
@@ -378,7 +378,7 @@ mod tests {
         near(robust_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]).unwrap(), 1.4826, 1e-12);
     }
 
-    /// Tables of the Mann–Whitney test: `P(U <= u)` for 5 and 5 is 1/252 at 0, and 5 % is passed between
+    /// Tables of the Mann–Whitney test: `P(U <= u)` for 5 and 5 is 1/252 at 0, and 5% is passed between
     /// 4 (12/252) and 5 (19/252).
     #[test]
     fn the_interval_leaves_out_as_many_differences_as_the_tables_say() {
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(Prior::fit(&[(1e-4, 4.0)]).unwrap().moderate(1e-4, 4.0), (1e-4, 4.0));
     }
 
-    /// Student's t: 2.306 is exceeded with 2.5 % at 8 degrees of freedom; 1.96 by the normal.
+    /// Student's t: 2.306 is exceeded with 2.5% at 8 degrees of freedom; 1.96 by the normal.
     #[test]
     fn tails_are_those_of_the_tables() {
         near(student_tail(2.306, 8.0), 0.025, 1e-3);

@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((places(&[]), super::order(&[])), (None, None));
     }
 
-    /// Ten kernels agree that everything takes 4 % longer, and one takes 1.04 × 1.25 = 30 % longer.
+    /// Ten kernels agree that everything takes 4% longer, and one takes 1.04 × 1.25 = 30% longer.
     #[test]
     fn what_all_share_is_taken_out_of_each() {
         let side = |all: f64, last: f64| {

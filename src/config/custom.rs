@@ -151,7 +151,7 @@ mod tests {
             severity = "medium"
             next = "ask the kernels team"
             over = "kernels"
-            at-stake = 'recoverable_upper_s / 2'
+            at-stake = 'savings_high_s / 2'
         "#;
         let config = Config::parse("rooflint.toml", text).unwrap();
         let rule = &config.rules.custom[0];
@@ -232,7 +232,7 @@ mod tests {
             (with("over = \"launch\""), "5:8: over cannot be \"launch\"; did you mean \"launches\"?"),
             (with("next = \"try {headrom}\""), "5:14: no column of a kernel is called \"headrom\""),
             (with("at-stake = 'name'"), "5:13: the outcome is text, not a number"),
-            (with("at-stake = 'recoverable_ss'"), "5:13: no column"),
+            (with("at-stake = 'savings_ss'"), "5:13: no column"),
             (with("sevrity = \"high\""), "unknown field `sevrity`"),
             (rule("when = 'duration_s > 1'"), "4:9: no column of a kernel is called \"duration_s\""),
             (

@@ -79,7 +79,7 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
         Metric::Bytes => Some(Known::exactly(measured.bytes? / launches)),
         Metric::Flops => Some(Known::exactly(measured.flops? / launches)),
         Metric::Fp64 => Some(Known::exactly(measured.fp64_flops? / launches)),
-        Metric::Recoverable => Some(Known::exactly(measured.recoverable_s)),
+        Metric::Savings => Some(Known::exactly(measured.savings_s)),
         Metric::Launches => Some(Known::exactly(Value::count(measured.launches))),
         Metric::Findings => {
             let least = bound.severity.unwrap_or(Severity::Info);
@@ -246,7 +246,7 @@ mod tests {
         let [check] = &judged(roof(0.6), &[run(vec![kernel("a", &[1e-3; 5])])])[..] else {
             panic!("one check")
         };
-        assert!(check.message.starts_with("roof is between 50.0 % and 66.7 %, and"), "{check:?}");
+        assert!(check.message.starts_with("roof is between 50.0% and 66.7%, and"), "{check:?}");
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
 pub(super) const MOST_RUNS: u32 = 50;
 
 /// Standard errors that make a difference certain among many kernels: of normal errors 1 in 4,000 lies
-/// further out on one side, which is 5 % shared among two hundred kernels.
+/// further out on one side, which is 5% shared among two hundred kernels.
 const CERTAIN: f64 = 3.5;
 
 /// Runs a side from which their spread says anything.
@@ -151,12 +151,12 @@ mod tests {
 
     #[test]
     fn the_runs_that_would_settle_it_follow_from_the_noise() {
-        // A spread of 1.58 % a run, 2 % beyond the limit: 2 (3.5 × 1.58 / 2)² = 15.3 runs, 5 are there.
+        // A spread of 1.58% a run, 2% beyond the limit: 2 (3.5 × 1.58 / 2)² = 15.3 runs, 5 are there.
         let close = evidence(0.07, Unit::Runs, Some(0.01));
         assert_eq!(more_runs(&close, LIMIT), Some(11));
         assert_eq!(more_runs(&evidence(0.0501, Unit::Runs, Some(0.01)), LIMIT), Some(MOST_RUNS));
         assert_eq!(more_runs(&close, Shift::new(0.08)), None);
-        // A floor of 10 %, 2 % beyond the limit: 25 runs a side.
+        // A floor of 10%, 2% beyond the limit: 25 runs a side.
         let one = Evidence { floor: Shift::new(0.1), ..evidence(0.07, Unit::Launches, None) };
         assert_eq!(more_runs(&one, LIMIT), Some(24));
     }

@@ -20,7 +20,7 @@ pub enum Verdict {
     Violation,
     /// Worse than the limit allows, but not for certain.
     Ambiguous,
-    /// What is needed for a judgement is missing or does not fit.
+    /// What is needed for a judgment is missing or does not fit.
     Incomparable,
     /// Nothing was measured.
     NoData,
@@ -147,7 +147,7 @@ pub struct Check {
     pub before: Option<Value>,
     /// The current side.
     pub after: Option<Value>,
-    /// The change as a relative one: 0.1 is 10 % more.
+    /// The change as a relative one: 0.1 is 10% more.
     pub change: Option<RelativeChange>,
     /// Lower and upper end of its interval.
     pub interval: Option<[RelativeChange; 2]>,
@@ -210,7 +210,7 @@ pub struct Decision {
     pub comparison: Option<Comparison>,
     /// What may have become of new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// The slowdown that would have been seen in kernels with half of the time of all kernels with 5 % or
+    /// The slowdown that would have been seen in kernels with half of the time of all kernels with 5% or
     /// more; a relative change.
     pub detectable: Option<RelativeChange>,
     /// How it was judged, in sentences: method, limits, floors.

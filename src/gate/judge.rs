@@ -106,7 +106,7 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
         told.push(format!(
             "{one} and {two} runs: the run is the unit; median of all ratios (Hodges–Lehmann), whose \
              distribution-free interval must lie beyond the limit, and a t test against the limit with \
-             the variance pooled across kernels, at a false-discovery rate of {} %",
+             the variance pooled across kernels, at a false-discovery rate of {}%",
             policy.false_discovery.get() * 100.0
         ));
     } else {
@@ -340,7 +340,7 @@ mod tests {
         assert_ne!(of(true), Outcome::DifferentDevices);
     }
 
-    /// 20 % more on one of eleven kernels: 1.8 % of the run, and beyond the 5 % that a kernel may.
+    /// 20% more on one of eleven kernels: 1.8% of the run, and beyond the 5% that a kernel may.
     #[test]
     fn a_waiver_accepts_what_it_names_until_it_expires() {
         let failed = decided(&Policy::default(), None);
@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// All eleven kernels take 20 % longer.
+    /// All eleven kernels take 20% longer.
     #[test]
     fn what_is_of_the_run_is_waived_by_its_metric_alone() {
         let slow =

@@ -16,7 +16,7 @@ use crate::units::{Probability, RelativeChange, Seconds, Share, Shift};
 /// slowdowns of.
 const WEIGHTY: Share = Share::new(0.05);
 
-/// A floor in seconds is no more than 1 % of the run: it must not swallow a short one (`docs/gate.md`,
+/// A floor in seconds is no more than 1% of the run: it must not swallow a short one (`docs/gate.md`,
 /// "What counts").
 const LARGEST_FLOOR: f64 = 0.01;
 
@@ -343,7 +343,7 @@ mod tests {
         judge(comparison, policy).checks.into_iter().find(is_it).unwrap()
     }
 
-    /// With one run a side and no spread, the floor is 3 %, the limit 5 %: 6 % fail, 4 % do not.
+    /// With one run a side and no spread, the floor is 3%, the limit 5%: 6% fail, 4% do not.
     #[test]
     fn a_kernel_beyond_its_limit_and_the_noise_is_a_regression() {
         let policy = Policy::default();
@@ -370,8 +370,8 @@ mod tests {
         assert!((delta(1e-3, 1.1e-3) + delta(1.1e-3, 1e-3)).abs() < 1e-15);
     }
 
-    /// 20 % of 5 launches of 1.5 µs are 1.5 µs: less than the 5 µs that count in a run of 1 ms, and more than
-    /// 1 % of a run of 83 µs.
+    /// 20% of 5 launches of 1.5 µs are 1.5 µs: less than the 5 µs that count in a run of 1 ms, and more than
+    /// 1% of a run of 83 µs.
     #[test]
     fn what_is_too_small_is_shown_and_decides_nothing() {
         let small = |others: f64| {
@@ -395,7 +395,7 @@ mod tests {
         assert!(minor.action <= Action::Notice, "{minor:?}");
     }
 
-    /// The clock fell by 10 % and cycles stayed: of a limit of 5 %, each is on its side of the half.
+    /// The clock fell by 10% and cycles stayed: of a limit of 5%, each is on its side of the half.
     #[test]
     fn a_clock_explains_time_that_cycles_do_not_show() {
         let limit = RelativeChange::new(0.05).shift();
@@ -407,14 +407,14 @@ mod tests {
         change.after.clock_hz = Some(Hertz::new(1.62e9));
         let own = change.own.clone().unwrap();
         change.cycles = Some(Evidence { shift: Shift::ZERO, ..own.clone() });
-        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0 %"));
+        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0%"));
         change.cycles = Some(Evidence { shift: limit, ..own });
         assert_eq!(clock_explains(change, limit), None);
         change.cycles = None;
         assert_eq!(clock_explains(change, limit), None);
     }
 
-    /// Half of its roof before, 4 % beyond it now: it is not believed, though it is no three times as fast.
+    /// Half of its roof before, 4% beyond it now: it is not believed, though it is no three times as fast.
     #[test]
     fn what_is_faster_than_its_roof_is_hard_to_believe() {
         let mut comparison = compared(1e-3, 0.8e-3);

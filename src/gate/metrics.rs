@@ -26,7 +26,7 @@ const METRICS: [Metric; 8] = [
     Metric::Bytes,
     Metric::Flops,
     Metric::Fp64,
-    Metric::Recoverable,
+    Metric::Savings,
     Metric::Launches,
 ];
 
@@ -67,12 +67,12 @@ impl Values {
                 Metric::Bytes => per_launch(measured.bytes.map(crate::units::Bytes::get)),
                 Metric::Flops => per_launch(measured.flops.map(crate::units::Flops::get)),
                 Metric::Fp64 => per_launch(measured.fp64_flops.map(crate::units::Flops::get)),
-                Metric::Recoverable => Some(measured.recoverable_s.get()),
+                Metric::Savings => Some(measured.savings_s.get()),
                 Metric::Launches => Some(measured.launches),
                 _ => return None,
             })
         };
-        let grows = matches!(metric, Metric::Recoverable | Metric::Launches);
+        let grows = matches!(metric, Metric::Savings | Metric::Launches);
         let work = if grows { comparison.work.get() } else { 1.0 };
         Some(Self {
             before: of(&change.before)?.map(|before| before * work),
@@ -204,7 +204,7 @@ mod tests {
         judge(&comparison, &comparison.changes[0], &policy)
     }
 
-    /// 5 launches of 1,000 bytes: 6 % more are beyond the limit, 4 % are not, and none is no number.
+    /// 5 launches of 1,000 bytes: 6% more are beyond the limit, 4% are not, and none is no number.
     #[test]
     fn work_is_compared_by_the_launch() {
         let bytes = |after: Option<f64>| {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
     }
 
-    /// From headroom 1.25 to 1.6: from 80 % of the roof to 62.5 %, a fall by 22 %.
+    /// From headroom 1.25 to 1.6: from 80% of the roof to 62.5%, a fall by 22 %.
     #[test]
     fn a_roof_falls_as_headroom_grows() {
         let checks = judged(Metric::Roof, |measured, is_after| {

@@ -32,7 +32,7 @@ pub enum Metric {
     /// Findings of the rules.
     Findings,
     /// Time that a better implementation can win.
-    Recoverable,
+    Savings,
     /// Launches of a kernel.
     Launches,
     /// Time of the whole run, for the same amount of work.
@@ -54,7 +54,7 @@ impl Metric {
         Self::Flops,
         Self::Fp64,
         Self::Findings,
-        Self::Recoverable,
+        Self::Savings,
         Self::Launches,
         Self::Total,
         Self::CommonShift,
@@ -73,7 +73,7 @@ impl Metric {
             Self::Flops => "flops",
             Self::Fp64 => "fp64",
             Self::Findings => "findings",
-            Self::Recoverable => "recoverable",
+            Self::Savings => "savings",
             Self::Launches => "launches",
             Self::Total => "total",
             Self::CommonShift => "common-shift",
@@ -85,7 +85,7 @@ impl Metric {
     #[must_use]
     pub const fn dimension(self) -> Option<Dimension> {
         match self {
-            Self::Time | Self::Recoverable | Self::Total => Some(Dimension::Time),
+            Self::Time | Self::Savings | Self::Total => Some(Dimension::Time),
             Self::Share | Self::Roof => Some(Dimension::Share),
             Self::Headroom => Some(Dimension::Factor),
             Self::Bytes => Some(Dimension::Bytes),
@@ -160,7 +160,7 @@ pub struct Limit {
     pub metric: Metric,
     /// Which kernels; the last limit that fits a kernel and a metric holds.
     pub selector: Selector,
-    /// Greatest relative worsening: 0.05 lets times grow by 5 %, and roofs fall by 5 %.
+    /// Greatest relative worsening: 0.05 lets times grow by 5%, and roofs fall by 5 %.
     pub worse: RelativeChange,
     /// Smallest worsening that counts, in the unit of the metric (for time: seconds of the whole kernel).
     pub at_least: Option<Value>,
@@ -268,7 +268,7 @@ const WHOLE_ROOF: f64 = 0.999;
 
 impl Limit {
     /// The worsening that is allowed, on the logarithmic scale on which shifts are judged: `ln 1.05` for
-    /// 5 %, and `-ln 0.95` for a share of the roof that may fall by 5 %.
+    /// 5%, and `-ln 0.95` for a share of the roof that may fall by 5 %.
     #[must_use]
     pub fn shift(&self) -> Shift {
         if self.metric == Metric::Roof {
@@ -363,8 +363,8 @@ mod default {
 }
 
 impl Default for Policy {
-    /// Kernels may take 5 % longer, the whole and what is common to all 3 %, where that matters at
-    /// all: kernels with 0.5 % of the run, and 5 µs. What is not certain warns.
+    /// Kernels may take 5% longer, the whole and what is common to all 3%, where that matters at
+    /// all: kernels with 0.5% of the run, and 5 µs. What is not certain warns.
     fn default() -> Self {
         let time = Limit {
             at_least: Some(default::AT_LEAST.into()),
@@ -426,7 +426,7 @@ mod tests {
         let measured = Measured {
             full_name: "void softmax<4>(float*)".to_owned(),
             operator: Some("softmax dim=1".to_owned()),
-            category: "normalisation".to_owned(),
+            category: "normalization".to_owned(),
             ..Measured::default()
         };
         let fits = |selector: &Selector| selector.fits("softmax", &measured);
@@ -434,7 +434,7 @@ mod tests {
             fits(&Selector::default()) && fits(&named("soft*")) && fits(&named("void softmax*"))
         );
         let category = |key: &str| Selector { category: Some(key.to_owned()), ..named("softmax") };
-        assert!(fits(&category("normalisation")) && !fits(&category("normal")));
+        assert!(fits(&category("normalization")) && !fits(&category("normal")));
         let operator =
             |text: &str| Selector { operator: Some(text.to_owned()), ..named("softmax") };
         assert!(fits(&operator("softmax *")) && !fits(&operator("softmax")));
@@ -442,7 +442,7 @@ mod tests {
         assert!(!operator("softmax *").fits("softmax", &nothing));
     }
 
-    /// Times may grow by 5 %, which is ln 1.05; a roof may fall by 5 %, which is -ln 0.95.
+    /// Times may grow by 5%, which is ln 1.05; a roof may fall by 5%, which is -ln 0.95.
     #[test]
     fn a_roof_falls_where_times_grow() {
         let shift = |metric, worse| Limit::new(metric, RelativeChange::new(worse)).shift().get();

@@ -31,7 +31,7 @@ impl Run {
         let scaled = |time: Seconds| time * factor;
         for (_, kernel) in run.kernels.iter_mut().enumerate().filter(|(at, _)| slowed(*at)) {
             kernel.measured_s = scaled(kernel.measured_s);
-            kernel.modelled_s = scaled(kernel.modelled_s);
+            kernel.judged_s = scaled(kernel.judged_s);
             kernel.samples_s.iter_mut().for_each(|time| *time = scaled(*time));
             kernel.samples_cycles.iter_mut().for_each(|cycles| *cycles *= factor);
         }
@@ -82,7 +82,7 @@ pub struct Rehearsal {
     /// What was changed, in words.
     pub change: String,
     /// What the gate must do: the word of an outcome, or what must not be.
-    pub expected: &'static str,
+    pub must: &'static str,
     /// What it did.
     pub outcome: Outcome,
     /// Why.
@@ -94,7 +94,7 @@ pub struct Rehearsal {
 /// Rehearses changes on copies of runs under a policy: a slowdown of one kernel and of all must fail, the
 /// same measurement in another order and a faster one must pass, an empty one must never pass.
 ///
-/// `slowdown` is relative: 0.2 takes 20 % longer. `runs` are the runs of the baseline; as many are
+/// `slowdown` is relative: 0.2 takes 20% longer. `runs` are the runs of the baseline; as many are
 /// rehearsed as the current side.
 #[must_use]
 pub fn self_test(
@@ -130,7 +130,7 @@ pub fn self_test(
             Must::Fail => outcome == Outcome::Failed,
             Must::NotPass => outcome != Outcome::Passed,
         };
-        rehearsals.push(Rehearsal { change, expected: must.label(), outcome, reason, holds });
+        rehearsals.push(Rehearsal { change, must: must.label(), outcome, reason, holds });
     };
     rehearse(
         "none: the same measurement, kernels in another order".to_owned(),
@@ -140,17 +140,17 @@ pub fn self_test(
     if let Some(name) = &longest {
         let is_it = |run: &Run, at: usize| called(&run.kernels[at]) == name;
         rehearse(
-            format!("{percent:.0} % in the kernel with most time"),
+            format!("{percent:.0}% in the kernel with most time"),
             Must::Fail,
             every(&|run| run.slowed(longer, |at| is_it(run, at))),
         );
         rehearse(
-            format!("{percent:.0} % in every kernel"),
+            format!("{percent:.0}% in every kernel"),
             Must::Fail,
             every(&|run| run.slowed(longer, |_| true)),
         );
         rehearse(
-            format!("every kernel faster by {percent:.0} %"),
+            format!("every kernel faster by {percent:.0}%"),
             Must::Pass,
             every(&|run| run.slowed(shorter, |_| true)),
         );
@@ -220,7 +220,7 @@ pub struct Calibration {
     pub common_largest: RelativeChange,
     /// Its typical size.
     pub common_typical: RelativeChange,
-    /// Shifts of kernels with 0.5 % of the time, with enough launches.
+    /// Shifts of kernels with 0.5% of the time, with enough launches.
     pub kernel: Seen,
     /// The same for kernels with few launches.
     pub few_launches: Seen,
@@ -324,7 +324,7 @@ fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> Alarms {
 mod tests {
     use super::*;
 
-    /// Of 0 to 100 thousandths the one at 99 % is 0.099. Half as much again as 0.0985 is 0.14775, and 0.148 in
+    /// Of 0 to 100 thousandths the one at 99% is 0.099. Half as much again as 0.0985 is 0.14775, and 0.148 in
     /// whole thousandths.
     #[test]
     fn a_floor_holds_all_but_one_in_a_hundred() {

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Dimension, Factor, Flops, RelativeChange, Seconds, Sha
 pub struct Value {
     /// The number, in SI units; a share is between 0 and 1.
     pub value: f64,
-    /// `s`, `B`, `FLOP`, `ratio` (1.25 is 25 % more), `share` (0.25 is 25 %) or `count`.
+    /// `s`, `B`, `FLOP`, `ratio` (1.25 is 25% more), `share` (0.25 is 25%) or `count`.
     #[schemars(with = "String")]
     pub unit: Dimension,
 }

@@ -12,7 +12,7 @@ use crate::units::{Probability, Seconds, Shift, digits, si};
 /// Probability below which a shift of the whole is certain: there are only two such shifts.
 const CERTAIN: Probability = Probability::new(0.01);
 
-/// A common shift of less than 1 % needs no clock to explain it.
+/// A common shift of less than 1% needs no clock to explain it.
 const WORTH_A_CLOCK: Shift = Shift::new(0.01);
 
 /// The clock explains a common shift if cycles moved by less than half as much.
@@ -331,7 +331,7 @@ mod tests {
         assert!(only.contains("\"copy\""), "{only}");
     }
 
-    /// One of twenty launches of the whole run takes 6 ms more: 30 % of 20 ms. Its typical launch is as ever.
+    /// One of twenty launches of the whole run takes 6 ms more: 30% of 20 ms. Its typical launch is as ever.
     #[test]
     fn one_slow_launch_does_not_fail_the_total() {
         let before = side(&[("softmax", 20)]);
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(of_rule(&judge(&compared(&one, &one), &Policy::default()), "work"), None);
     }
 
-    /// A common shift of 6 %: the clock explains it if cycles moved by less than half as much.
+    /// A common shift of 6%: the clock explains it if cycles moved by less than half as much.
     #[test]
     fn cycles_that_stay_put_the_blame_on_the_clock() {
         let one = side(&[("softmax", 5)]);

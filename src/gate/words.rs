@@ -10,32 +10,32 @@ use crate::units::{
     Bytes, Dimension, Factor, Flops, RelativeChange, Seconds, Share, Shift, digits, si,
 };
 
-/// A shift of time by less than 2 % needs no cycles to explain it.
+/// A shift of time by less than 2% needs no cycles to explain it.
 const WORTH_CYCLES: Shift = Shift::new(0.02);
 
-/// Bytes and operations of a launch that differ by more than 1 % are other work, not other counting.
+/// Bytes and operations of a launch that differ by more than 1% are other work, not other counting.
 const OTHER_WORK: Shift = Shift::new(0.01);
 
-/// A shift on the logarithmic scale as people read it: `+12.3 %`.
+/// A shift on the logarithmic scale as people read it: `+12.3%`.
 pub(super) fn change(shift: Shift) -> String {
     relative(shift.change())
 }
 
-/// A relative change as people read it: `+12.3 %`, `+140 %`.
+/// A relative change as people read it: `+12.3%`, `+140%`.
 pub(super) fn relative(change: RelativeChange) -> String {
     let percents = change.get() * 100.0;
     let sign = if percents < 0.0 { "−" } else { "+" };
     match percents.abs() {
-        most if most < 0.05 => "±0.0 %".to_owned(),
-        most if most >= 100.0 => format!("{sign}{most:.0} %"),
-        most => format!("{sign}{most:.1} %"),
+        most if most < 0.05 => "±0.0%".to_owned(),
+        most if most >= 100.0 => format!("{sign}{most:.0}%"),
+        most => format!("{sign}{most:.1}%"),
     }
 }
 
 /// A value with its unit.
 pub(super) fn value(value: Value) -> String {
     match value.unit {
-        Dimension::Share => format!("{} %", digits(value.value * 100.0)),
+        Dimension::Share => format!("{}%", digits(value.value * 100.0)),
         Dimension::Factor => format!("{}×", digits(value.value)),
         Dimension::Count => digits(value.value),
         unit @ (Dimension::Time | Dimension::Bytes | Dimension::Operations) => {
@@ -49,7 +49,7 @@ fn interval(evidence: &Evidence) -> String {
     match (evidence.low, evidence.high, evidence.confidence) {
         (Some(low), Some(high), Some(confidence)) if confidence.get() > 0.0 => {
             let confidence = confidence.get() * 100.0;
-            format!(" [{}, {}] at {confidence:.0} %", change(low), change(high))
+            format!(" [{}, {}] at {confidence:.0}%", change(low), change(high))
         }
         _ => String::new(),
     }
@@ -140,7 +140,7 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
         Metric::Bytes => "bytes of a launch",
         Metric::Flops => "FLOPs of a launch",
         Metric::Fp64 => "double-precision FLOPs of a launch",
-        Metric::Recoverable => "recoverable time",
+        Metric::Savings => "savings",
         Metric::Launches => "launches",
         other => other.key(),
     };
@@ -185,7 +185,7 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
     }
     if let (Some(one), Some(two)) = (own.within, own.between) {
         told.push(format!(
-            "launches of a run spread by {} %, runs by {} %",
+            "launches of a run spread by {}%, runs by {}%",
             digits(one.get() * 100.0),
             digits(two.get() * 100.0)
         ));
@@ -280,16 +280,16 @@ mod tests {
     #[test]
     fn changes_have_a_sign_and_what_rounds_to_nothing_has_both() {
         let relative = |change: f64| relative(RelativeChange::new(change));
-        assert_eq!((relative(0.123), relative(-0.05)), ("+12.3 %".to_owned(), "−5.0 %".to_owned()));
-        assert_eq!((relative(-0.000_4), relative(1.4)), ("±0.0 %".to_owned(), "+140 %".to_owned()));
+        assert_eq!((relative(0.123), relative(-0.05)), ("+12.3%".to_owned(), "−5.0%".to_owned()));
+        assert_eq!((relative(-0.000_4), relative(1.4)), ("±0.0%".to_owned(), "+140%".to_owned()));
         // ln 2 is twice as much.
-        assert_eq!(change(Shift::new(2_f64.ln())), "+100 %");
+        assert_eq!(change(Shift::new(2_f64.ln())), "+100%");
     }
 
     #[test]
     fn values_have_the_unit_of_their_dimension() {
         for (shown, expected) in [
-            (value(Share::new(0.25).into()), "25.0 %"),
+            (value(Share::new(0.25).into()), "25.0%"),
             (value(Factor::new(1.5).into()), "1.50×"),
             (value(Value::count(12.0)), "12.0"),
             (value(Seconds::new(2e-3).into()), "2.00 ms"),
@@ -323,7 +323,7 @@ mod tests {
         let told = |floor: f64| doubt(&evidence(Unit::Launches, 0.06, floor), Shift::new(0.05));
         let noisy = doubt(&evidence(Unit::Single, 0.06, 0.019), Shift::new(0.05));
         assert!(
-            noisy.ends_with("noise alone may do +1.9 %; 3 runs more a side would settle it"),
+            noisy.ends_with("noise alone may do +1.9%; 3 runs more a side would settle it"),
             "{noisy}"
         );
         assert!(
@@ -341,8 +341,8 @@ mod tests {
             let limit = Limit::new(metric, RelativeChange::new(0.05));
             super::metric(&limit, Value::count(2.0), Value::count(3.0))
         };
-        assert_eq!(told(Metric::Launches), "launches went from 2.00 to 3.00; +5.0 % is allowed");
-        assert!(told(Metric::Roof).ends_with("; −5.0 % is allowed"));
+        assert_eq!(told(Metric::Launches), "launches went from 2.00 to 3.00; +5.0% is allowed");
+        assert!(told(Metric::Roof).ends_with("; −5.0% is allowed"));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! one. The permutation test is replaced by Student's t-test, windows keep long series quick, and weak
 //! points are dropped from the bottom up, as in Hunter and Apache Otava (M. Fleming et al., *Hunter: using
 //! change point detection to hunt for performance regressions*, ICPE 2023). What is ours: logarithms, so
-//! that 10 % is 10 % anywhere; a place is chosen again among its neighbours, and the p-value is multiplied
+//! that 10% is 10% anywhere; a place is chosen again among its neighbors, and the p-value is multiplied
 //! by the number of places it was chosen from; a line is set against the steps (by the Bayesian
 //! information criterion, G. Schwarz 1978), as a drift would otherwise be told as a staircase.
 //!
@@ -25,7 +25,7 @@ pub const MIN_SIDE: usize = 3;
 pub const ENOUGH: usize = 2 * MIN_SIDE;
 
 /// Largest p-value of a step, corrected for the places it was chosen from, and of a drift: together they
-/// are told by chance in about 1 % of series that do not change.
+/// are told by chance in about 1% of series that do not change.
 pub const MAX_P: Probability = Probability::new(0.005);
 
 /// Smallest change that is told; the same up and down on a logarithmic scale. Machines of one kind differ by
@@ -36,7 +36,7 @@ pub const MIN_CHANGE: RelativeChange = RelativeChange::new(0.05);
 /// of it: long series stay quick, as in Hunter (see above).
 pub const WINDOW: usize = 50;
 
-/// Largest p-value of a candidate, before its neighbours are known: loose, as weak points are dropped later.
+/// Largest p-value of a candidate, before its neighbors are known: loose, as weak points are dropped later.
 const WEAK_P: f64 = 0.05;
 
 /// A step between two stretches of a series.
@@ -49,7 +49,7 @@ pub struct ChangePoint {
     pub before: f64,
     /// Median after, up to the next step.
     pub after: f64,
-    /// The change as a relative one: 0.12 is 12 % more.
+    /// The change as a relative one: 0.12 is 12% more.
     pub change: RelativeChange,
     /// Probability of such a step by chance: Student's t, two-sided, times the places to choose from.
     pub p: Probability,
@@ -99,7 +99,7 @@ pub fn turns(values: &[f64]) -> Turns {
     }
 }
 
-/// A step between its neighbours: levels are logarithms.
+/// A step between its neighbors: levels are logarithms.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -192,7 +192,7 @@ fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usiz
     best.map(|(_, places)| places)
 }
 
-/// The steps that stand beside their neighbours; the weakest are dropped first.
+/// The steps that stand beside their neighbors; the weakest are dropped first.
 fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
     loop {
         let steps = stood(logs, &mut places);
@@ -212,7 +212,7 @@ fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
     }
 }
 
-/// The steps at these places, each moved to where it parts the stretch between its neighbours best.
+/// The steps at these places, each moved to where it parts the stretch between its neighbors best.
 fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
     let mut steps = Vec::new();
     for position in 0..places.len() {
@@ -221,7 +221,7 @@ fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
         let choice = start + MIN_SIDE..(end + 1).saturating_sub(MIN_SIDE);
         let misfit = |place: &usize| squares(&logs[start..*place]) + squares(&logs[*place..end]);
         let best = choice.clone().min_by(|one, two| misfit(one).total_cmp(&misfit(two)));
-        // Neighbours that moved may leave too little room: such a step is dropped.
+        // Neighbors that moved may leave too little room: such a step is dropped.
         let Some(place) = best else {
             let p = 1.0;
             steps.push(Step { at: places[position], before: 0.0, after: 0.0, p, sides: (0, 0) });
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn noise_alone_is_rarely_a_change() {
-        // 5 % is more noise than runs have: with less, the least change that is told keeps all away.
+        // 5% is more noise than runs have: with less, the least change that is told keeps all away.
         for (width, count, most) in
             [(0.01, 20, 0), (0.02, 40, 5), (0.05, 12, 20), (0.05, 30, 20), (0.10, 120, 20)]
         {

@@ -22,8 +22,8 @@ pub(super) struct Held {
     typical_s: Option<Seconds>,
     /// Share of the time of the run.
     pub(super) share: Share,
-    modelled_s: Seconds,
-    expected_s: Option<Seconds>,
+    judged_s: Seconds,
+    roofline_s: Option<Seconds>,
 }
 
 impl Held {
@@ -35,9 +35,9 @@ impl Held {
         let before = if is_first { Some(Seconds::ZERO) } else { self.typical_s };
         self.typical_s = before.zip(typical).map(|(before, typical)| before + typical);
         self.share += kernel.share;
-        if let Some(expected) = kernel.expected_s {
-            self.modelled_s += kernel.modelled_s;
-            self.expected_s = Some(self.expected_s.unwrap_or_default() + expected);
+        if let Some(roofline_time) = kernel.roofline_s {
+            self.judged_s += kernel.judged_s;
+            self.roofline_s = Some(self.roofline_s.unwrap_or_default() + roofline_time);
         }
     }
 
@@ -48,8 +48,8 @@ impl Held {
 
     /// Measured over expected time.
     pub(super) fn headroom(&self) -> Option<Factor> {
-        let expected = self.expected_s.filter(|time| *time > Seconds::ZERO)?;
-        Some(Factor::new(self.modelled_s / expected))
+        let roofline_time = self.roofline_s.filter(|time| *time > Seconds::ZERO)?;
+        Some(Factor::new(self.judged_s / roofline_time))
     }
 }
 

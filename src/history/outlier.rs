@@ -16,7 +16,7 @@ pub const BEFORE: usize = 5;
 /// Above this modified z-score a value is an outlier (Iglewicz and Hoaglin 1993).
 const FAR: f64 = 3.5;
 
-/// Kernels with less than 1 % of the time are left alone: many of them, and one is always far.
+/// Kernels with less than 1% of the time are left alone: many of them, and one is always far.
 const SHARE: Share = Share::new(0.01);
 
 /// The median absolute deviation, and the mean one, of a normal distribution, in standard deviations: the
@@ -163,7 +163,7 @@ mod tests {
         assert!((told[0].change.get() - 0.2).abs() < 0.01 && told[0].score > 10.0, "{told:?}");
         assert_eq!(told[0].commits, 6);
         let sentence = told[0].sentence();
-        assert!(sentence.starts_with("the newest runs take 1.20 s, 19.9 % more"), "{sentence}");
+        assert!(sentence.starts_with("the newest runs take 1.20 s, 19.9% more"), "{sentence}");
         // Faster is as far.
         assert_eq!(found(&with(0.8)).len(), 2);
         // A level that lasts is the usual one.

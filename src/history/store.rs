@@ -1,4 +1,4 @@
-//! A folder of saved runs, fit for version control or an artefact store: one JSON document per run, in
+//! A folder of saved runs, fit for version control or an artifact store: one JSON document per run, in
 //! one folder per baseline, named so that they sort by time.
 
 use std::fs;
@@ -304,8 +304,8 @@ pub(super) mod tests {
             "block": [256, 1, 1], "blocks": 8, "threads_per_block": 256, "device": 0,
             "category": "other", "launches": 2, "timed": 2, "measured_s": seconds, "share": 0.5,
             "samples_s": [seconds / 2.0, seconds / 2.0], "clock_hz": null, "bytes": null,
-            "flops": null, "fp64_flops": null, "modelled_s": seconds,
-            "expected_s": 0.25, "expected_high_s": null, "recoverable_s": 0.0, "findings": [],
+            "flops": null, "fp64_flops": null, "judged_s": seconds,
+            "roofline_s": 0.25, "roofline_high_s": null, "savings_s": 0.0, "findings": [],
             "rows": [1, 2]
         });
         serde_json::from_value(value).unwrap()
@@ -383,11 +383,11 @@ pub(super) mod tests {
         assert!(Store::is_store(folder.path()));
         let store = Store::open(folder.path()).unwrap();
         let [entry] = store.entries() else { panic!("{store:?}") };
-        let mut expected = run("L4", vec![kernel("gemm", 1.0)]);
+        let mut roofline_time = run("L4", vec![kernel("gemm", 1.0)]);
         assert!(entry.id.starts_with("2026-11-22T053000Z-01234567-"), "{}", entry.id);
-        assert!(entry.id.ends_with(&expected.fingerprint[..8]));
-        expected.origin = entry.run.origin.clone();
-        assert_eq!(entry.run, expected);
+        assert!(entry.id.ends_with(&roofline_time.fingerprint[..8]));
+        roofline_time.origin = entry.run.origin.clone();
+        assert_eq!(entry.run, roofline_time);
         assert_eq!(entry.run.origin.saved.as_deref(), Some("2026-11-22T05:30:00Z"));
         assert_eq!(entry.age_days("2026-12-01".parse().unwrap()), Some(8));
     }
@@ -431,14 +431,14 @@ pub(super) mod tests {
         assert!(matches!(Store::open(path), Err(HistoryError::NoStore { .. })));
         assert!(matches!(Store::open(&path.join("no")), Err(HistoryError::Read { .. })));
         save(path, "default", "L4", None, "2026-11-01", &[1.0]);
-        fs::write(path.join("default/cut-off.json"), "{\"schema\": \"rooflint/run/1\",").unwrap();
-        fs::write(path.join("default/newer.json"), "{\"schema\": \"rooflint/run/2\"}").unwrap();
+        fs::write(path.join("default/cut-off.json"), "{\"schema\": \"rooflint/run/2\",").unwrap();
+        fs::write(path.join("default/newer.json"), "{\"schema\": \"rooflint/run/3\"}").unwrap();
         fs::write(path.join("default/notes.txt"), "not ours").unwrap();
         fs::create_dir_all(path.join(".git/x.json")).unwrap();
         let store = Store::open(path).unwrap();
         assert_eq!(store.entries().len(), 1);
         let reasons: Vec<&str> = store.unreadable().iter().map(|one| &*one.reason).collect();
-        assert!(reasons[0].contains("line 1") && reasons[1].contains("run/2"), "{reasons:?}");
+        assert!(reasons[0].contains("line 1") && reasons[1].contains("run/3"), "{reasons:?}");
         for marker in ["schema = \"rooflint/baselines/2\"", "schema =", "", "x = 1"] {
             fs::write(path.join(MARKER), marker).unwrap();
             let error = Store::open(path).unwrap_err();

@@ -166,11 +166,11 @@ pub struct Trend {
     pub notes: Vec<String>,
 }
 
-/// Kernels with less than 1 % of the time are only followed if they are named: what they cost is not worth a
+/// Kernels with less than 1% of the time are only followed if they are named: what they cost is not worth a
 /// look, and among hundreds some change by chance.
 const SHARE: Share = Share::new(0.01);
 
-/// Follows a baseline: the whole run and every kernel with 1 % of the time, or the kernels that a
+/// Follows a baseline: the whole run and every kernel with 1% of the time, or the kernels that a
 /// pattern names.
 ///
 /// # Errors

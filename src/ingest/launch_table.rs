@@ -116,7 +116,7 @@ struct Launches {
     parts: Vec<[Option<String>; 2]>,
     /// For each of them, how many launches have a value in a column.
     filled: Vec<Vec<u64>>,
-    /// The device of the last row: neighbours often share it.
+    /// The device of the last row: neighbors often share it.
     device: Option<(DeviceHint, HintId)>,
     row: Row,
     values: Values,

@@ -1,4 +1,4 @@
-//! Profiler exports → [`Profile`]: the formats, how one is recognised, and how a file is opened.
+//! Profiler exports → [`Profile`]: the formats, how one is recognized, and how a file is opened.
 //!
 //! To add a format: one file with a `FORMAT` constant in the room of its profiler, one line in the
 //! room's `mod.rs`.
@@ -35,7 +35,7 @@ pub use reading::{Reading, Sample};
 
 use crate::model::{Profile, Profiler};
 
-/// One profiler dialect: how to recognise it, how to read it, and how a user produces it.
+/// One profiler dialect: how to recognize it, how to read it, and how a user produces it.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
     /// Stable name, used by `--from` and in reports.

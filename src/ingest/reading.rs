@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::units::Hertz;
 
-/// How much of the beginning is looked at to recognise format and locale.
+/// How much of the beginning is looked at to recognize format and locale.
 const SAMPLE: u64 = 512 * 1024;
 
 /// Larger buffers leave the L2 cache, smaller ones cost calls.
@@ -133,7 +133,7 @@ impl<'a> Reading<'a> {
         }
         let position = u16::try_from(profile.sources.len()).map_err(|_| {
             IngestError::new(&path, "more than 65,535 files in one report")
-                .help("analyse them in parts")
+                .help("analyze them in parts")
         })?;
         let sample = Sample::new(&head);
         let whole: Box<dyn Read> = Box::new(io::Cursor::new(head).chain(opened.bytes));
@@ -232,7 +232,7 @@ impl<'a> Reading<'a> {
         if usize::from(self.position) + self.parts.len() + 1 > usize::from(u16::MAX) {
             return Err(self
                 .error("more than 65,535 files in one report")
-                .help("analyse them in parts"));
+                .help("analyze them in parts"));
         }
         self.parts.push(part);
         Ok(self.parts.len())

@@ -1,7 +1,7 @@
 //! Joins launches whose time, bytes and operations were measured in separate runs.
 //!
 //! SASS counters slow the kernel down, so careful users collect them apart: the time and bytes of a
-//! launch come from one process or file, its operations from another. Such groups are recognised by
+//! launch come from one process or file, its operations from another. Such groups are recognized by
 //! what each lacks, and joined launch by launch on number, kernel and grid.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

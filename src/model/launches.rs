@@ -329,7 +329,7 @@ impl Launches {
     }
 
     fn shape_id(&mut self, shape: Shape) -> u32 {
-        // Neighbouring launches often share a shape.
+        // Neighboring launches often share a shape.
         if let Some(last) = self.heads.shape.last()
             && self.shapes[*last as usize] == shape
         {

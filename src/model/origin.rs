@@ -10,8 +10,8 @@ pub enum OriginKind {
     Measured,
     /// Computed from measured columns of the same launch.
     Derived,
-    /// Computed from measured columns together with a catalogue figure or an assumption.
-    Modelled,
+    /// Computed from measured columns together with a catalog figure or an assumption.
+    Modeled,
     /// Counted from the operator's shapes, not measured (`PyProf`, closed forms).
     Algorithmic,
     /// Taken while the kernel ran instrumented: not the time of the real run.
@@ -21,7 +21,7 @@ pub enum OriginKind {
 impl OriginKind {
     /// Every one, the most direct first.
     pub const ALL: [Self; 5] =
-        [Self::Measured, Self::Derived, Self::Modelled, Self::Algorithmic, Self::Instrumented];
+        [Self::Measured, Self::Derived, Self::Modeled, Self::Algorithmic, Self::Instrumented];
 
     /// The word used in reports.
     #[must_use]
@@ -29,7 +29,7 @@ impl OriginKind {
         match self {
             Self::Measured => "measured",
             Self::Derived => "derived",
-            Self::Modelled => "modelled",
+            Self::Modeled => "modeled",
             Self::Algorithmic => "algorithmic",
             Self::Instrumented => "instrumented",
         }

@@ -205,17 +205,17 @@ quantities! {
     BlocksByWarps, "blocks_by_warps", "1", false;
     /// Share of elapsed time that the busiest SM worked longer than the average one.
     SmImbalance, "sm_imbalance", "1", false;
-    /// Utilisation of the FMA pipe (FP32, part of the integers).
+    /// Utilization of the FMA pipe (FP32, part of the integers).
     PipeFma, "pipe_fma", "1", false;
-    /// Utilisation of the ALU pipe (integers, logic, comparisons).
+    /// Utilization of the ALU pipe (integers, logic, comparisons).
     PipeAlu, "pipe_alu", "1", false;
-    /// Utilisation of the FP64 pipe.
+    /// Utilization of the FP64 pipe.
     PipeFp64, "pipe_fp64", "1", false;
-    /// Utilisation of the FP16 pipe.
+    /// Utilization of the FP16 pipe.
     PipeFp16, "pipe_fp16", "1", false;
-    /// Utilisation of the XU pipe (special functions, conversions).
+    /// Utilization of the XU pipe (special functions, conversions).
     PipeXu, "pipe_xu", "1", false;
-    /// Utilisation of the load/store pipe.
+    /// Utilization of the load/store pipe.
     PipeLsu, "pipe_lsu", "1", false;
     /// Share of a warp's time between instructions in which it waits for global, local or texture data.
     StallLongScoreboard, "stall_long_scoreboard", "1", false;

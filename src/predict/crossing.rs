@@ -68,8 +68,8 @@ pub struct Turn {
     #[serde(rename = "ridge_point_flop_per_byte")]
     pub ridge_point: Option<FlopsPerByte>,
     /// Expected time at `after`.
-    #[serde(rename = "expected_s")]
-    pub expected: Seconds,
+    #[serde(rename = "roofline_s")]
+    pub roofline_time: Seconds,
 }
 
 /// The side of one value.
@@ -79,7 +79,7 @@ struct Probe {
     limiter: Limiter,
     intensity: Option<FlopsPerByte>,
     ridge_point: Option<FlopsPerByte>,
-    expected: Seconds,
+    roofline_time: Seconds,
 }
 
 impl Sweep {
@@ -127,8 +127,8 @@ impl Sweep {
         let probe = |value: u64| {
             let prediction = predicted(value).ok()?;
             let limiter = side(&prediction);
-            let Prediction { intensity, ridge_point, expected, .. } = prediction;
-            Some(Probe { value, limiter, intensity, ridge_point, expected })
+            let Prediction { intensity, ridge_point, roofline_time, .. } = prediction;
+            Some(Probe { value, limiter, intensity, ridge_point, roofline_time })
         };
         let key = self.axes()[axis].key;
         let mut values = Vec::new();
@@ -192,7 +192,7 @@ fn bisect(before: Probe, after: Probe, probe: &impl Fn(u64) -> Option<Probe>) ->
         becomes: after.limiter,
         intensity: after.intensity,
         ridge_point: after.ridge_point,
-        expected: after.expected,
+        roofline_time: after.roofline_time,
     }
 }
 

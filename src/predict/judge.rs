@@ -15,7 +15,7 @@ use crate::units::{Bytes, Flops, Seconds};
 ///
 /// # Errors
 /// As [`Arguments::count`]; [`PredictError::Catalog`] that names a peak, bandwidth or link the
-/// catalogue does not have; [`PredictError::NoPipe`] where the device has no units for the format.
+/// catalog does not have; [`PredictError::NoPipe`] where the device has no units for the format.
 pub fn predict(
     arguments: &Arguments,
     device: &Device,
@@ -29,7 +29,7 @@ pub fn predict(
     let t_mem = roofline::memory_time(bytes, bandwidth);
     let t_math = roofline::grouped_math_time(pipes.iter().map(|pipe| pipe.time));
     let t_link = link.as_ref().map_or(Seconds::ZERO, |link| link.time);
-    let expected = roofline::expected_time(t_mem, t_math).max(t_link);
+    let roofline_time = roofline::roofline_time(t_mem, t_math).max(t_link);
     let operations = count.operations();
     let computes = operations > Flops::ZERO;
     let peak = match pipes.as_slice() {
@@ -56,10 +56,10 @@ pub fn predict(
         }),
         t_mem,
         t_math,
-        expected,
+        roofline_time,
         achievable: achievable(bytes, &pipes, t_link, device),
         limiter: limiter(t_mem, t_math, t_link, device, options),
-        attainable: computes.then(|| operations / expected),
+        attainable: computes.then(|| operations / roofline_time),
         pipes,
         link,
         tiling,
@@ -112,6 +112,6 @@ fn achievable(
         peak_source: main.map(|rate| rate.source),
         t_mem,
         t_math,
-        expected: roofline::expected_time(t_mem, t_math).max(t_link),
+        roofline_time: roofline::roofline_time(t_mem, t_math).max(t_link),
     })
 }

@@ -1,5 +1,5 @@
 //! What a kernel should take on a device before there is a profile: closed forms for operations and
-//! compulsory bytes, held against the roofs of the catalogue.
+//! compulsory bytes, held against the roofs of the catalog.
 //!
 //! ```
 //! use rooflint::catalog::Catalog;

@@ -9,7 +9,7 @@ use super::pipes::PipeTime;
 use super::tiling::Tiling;
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
-/// What a kernel should take on a device. Every figure is modelled.
+/// What a kernel should take on a device. Every figure is modeled.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Prediction {
     /// The closed form.
@@ -54,8 +54,8 @@ pub struct Prediction {
     /// The transfer over a link, if there is one.
     pub link: Option<LinkTime>,
     /// The longest of all: what the roofs allow.
-    #[serde(rename = "expected_s")]
-    pub expected: Seconds,
+    #[serde(rename = "roofline_s")]
+    pub roofline_time: Seconds,
     /// The same with the rates that well-written kernels reach.
     pub achievable: Option<Achievable>,
     /// What the kernel meets first.
@@ -91,8 +91,8 @@ pub struct Achievable {
     #[serde(rename = "t_math_s")]
     pub t_math: Seconds,
     /// The longer of the two, or the transfer over a link.
-    #[serde(rename = "expected_s")]
-    pub expected: Seconds,
+    #[serde(rename = "roofline_s")]
+    pub roofline_time: Seconds,
 }
 
 /// What a predicted kernel meets first.

@@ -20,11 +20,11 @@ pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
 
 fn launch_cost(prediction: &Prediction) -> Option<String> {
     let floor = LAUNCH_COST_TIMELINE;
-    (prediction.expected < floor).then(|| {
+    (prediction.roofline_time < floor).then(|| {
         format!(
             "the launch costs more than the work: about {} at least, {} expected",
             time(floor),
-            time(prediction.expected)
+            time(prediction.roofline_time)
         )
     })
 }
@@ -37,7 +37,7 @@ fn parallelism(prediction: &Prediction, device: &Device) -> Option<String> {
         let busy = tiling.sm_efficiency.filter(|share| *share < BUSY)?;
         let (blocks, m, n) = (tiling.blocks, tiling.tile_m, tiling.tile_n);
         return Some(format!(
-            "latency before any roof: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0} % of {sms} \
+            "latency before any roof: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0}% of {sms} \
              SMs busy; smaller tiles or split_k use more",
             busy * 100.0
         ));
@@ -64,14 +64,14 @@ fn second_pipe(prediction: &Prediction) -> Option<String> {
 
 fn balanced(prediction: &Prediction) -> Option<String> {
     roofline::is_balanced(prediction.t_mem, prediction.t_math)
-        .then(|| "balanced: memory and math take equally long within 10 %".to_owned())
+        .then(|| "balanced: memory and math take equally long within 10%".to_owned())
 }
 
 fn link(prediction: &Prediction) -> Option<String> {
     let link = prediction.link.as_ref()?;
     let bandwidth = size(Bytes::new(link.bandwidth.get()));
     Some(format!(
-        "the link is the ceiling: {bandwidth}/s in one direction, of which 80 to 90 % are reached"
+        "the link is the ceiling: {bandwidth}/s in one direction, of which 80 to 90% are reached"
     ))
 }
 
@@ -159,7 +159,7 @@ mod tests {
         has(
             "gemm m=512 n=512 k=8192",
             "H100 SXM5 80GB",
-            "a grid of 16 (tiles of 128×128) keeps 12 %",
+            "a grid of 16 (tiles of 128×128) keeps 12%",
         );
         has(
             "attention h=32 nq=2k d=64 softmax=yes dtype=fp8",

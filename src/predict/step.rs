@@ -56,13 +56,13 @@ pub struct Totals {
     #[serde(rename = "intensity_flop_per_byte")]
     pub intensity: Option<FlopsPerByte>,
     /// The sum of expected times.
-    #[serde(rename = "expected_s")]
-    pub expected: Seconds,
+    #[serde(rename = "roofline_s")]
+    pub roofline_time: Seconds,
     /// The same with the rates that well-written kernels reach.
     #[serde(rename = "achievable_expected_s")]
     pub achievable: Option<Seconds>,
     /// The sum of expected times where none is below what a launch costs.
-    #[serde(rename = "expected_with_launch_cost_s")]
+    #[serde(rename = "roofline_with_launch_cost_s")]
     pub with_launch_cost: Seconds,
     /// The part of the expected time that the memory roof limits.
     #[serde(rename = "memory_limited_s")]
@@ -98,8 +98,8 @@ impl ModelFile {
                 prediction,
             });
         }
-        for row in rows.iter_mut().filter(|_| totals.expected > Seconds::ZERO) {
-            row.share = row.total / totals.expected;
+        for row in rows.iter_mut().filter(|_| totals.roofline_time > Seconds::ZERO) {
+            row.share = row.total / totals.roofline_time;
         }
         totals.intensity = (totals.bytes > Bytes::ZERO).then(|| totals.operations / totals.bytes);
         let name = self.name().map(str::to_owned);
@@ -111,13 +111,13 @@ impl Totals {
     /// Adds the launches of one kernel; returns their expected time.
     fn add(&mut self, prediction: &Prediction, launches: u64) -> Seconds {
         let times = launches as f64;
-        let total = prediction.expected * times;
+        let total = prediction.roofline_time * times;
         self.launches += launches;
         self.operations += prediction.operations * times;
         self.bytes += prediction.bytes * times;
-        self.expected += total;
-        self.with_launch_cost += prediction.expected.max(LAUNCH_COST_TIMELINE) * times;
-        let real = prediction.achievable.as_ref().map(|real| real.expected * times);
+        self.roofline_time += total;
+        self.with_launch_cost += prediction.roofline_time.max(LAUNCH_COST_TIMELINE) * times;
+        let real = prediction.achievable.as_ref().map(|real| real.roofline_time * times);
         self.achievable = self.achievable.zip(real).map(|(sum, real)| sum + real);
         match prediction.limiter {
             PredictedLimiter::Memory => self.memory_limited += total,
@@ -169,7 +169,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         let [up, relu] = &*step.rows else { panic!("two rows") };
         assert_eq!((up.launches, relu.launches, step.totals.launches), (2, 1, 3));
         assert_eq!(up.prediction.operations, Flops::new(2.0 * 2048.0 * 4096.0 * 16_384.0));
-        assert_eq!(step.totals.expected, up.total + relu.total);
+        assert_eq!(step.totals.roofline_time, up.total + relu.total);
         assert!((up.share + relu.share - 1.0).abs() < 1e-12);
         let bytes = up.prediction.bytes * 2.0 + relu.prediction.bytes;
         let work = up.prediction.operations * 2.0 + relu.prediction.operations;

@@ -66,9 +66,9 @@ columns! {
     "t_math_s", "t_math", Seconds::UNIT, |one| Cell::Number(one.t_math.get());
     "t_link_s", "t_link", Seconds::UNIT,
         |one| Cell::of(one.link.as_ref().map(|link| link.time.get()));
-    "expected_s", "expected", Seconds::UNIT, |one| Cell::Number(one.expected.get());
+    "roofline_s", "expected", Seconds::UNIT, |one| Cell::Number(one.roofline_time.get());
     "achievable_expected_s", "achievable", Seconds::UNIT,
-        |one| Cell::of(one.achievable.as_ref().map(|real| real.expected.get()));
+        |one| Cell::of(one.achievable.as_ref().map(|real| real.roofline_time.get()));
     "limiter", "limiter", "", |one| Cell::Text(one.limiter.label().to_owned());
     "attainable_flop_per_s", "attainable", FlopsPerSecond::UNIT,
         |one| Cell::of(one.attainable.map(FlopsPerSecond::get));
@@ -116,7 +116,7 @@ mod tests {
             }
             let json = serde_json::to_value(&prediction).unwrap();
             assert_eq!(json["flop"], prediction.operations.get(), "{}", form.name);
-            assert!(json["expected_s"].as_f64().unwrap() > 0.0, "{}", form.name);
+            assert!(json["roofline_s"].as_f64().unwrap() > 0.0, "{}", form.name);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, Seconds};
 /// A matrix product cut into tiles, one block for each tile of the result.
 ///
 /// The model of NVIDIA's *Matrix Multiplication Background User's Guide*: tile and wave
-/// quantisation. Registers and shared memory of a block are estimates: the accumulators and 64
+/// quantization. Registers and shared memory of a block are estimates: the accumulators and 64
 /// registers more per thread, and three stages of A and B tiles (two before compute capability 8).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tiling {
@@ -121,7 +121,7 @@ impl Tiling {
         let workspace_bytes = Bytes::new(2.0 * partial);
         let memory = roofline::memory_time(count.bytes() + workspace_bytes, bandwidth);
         let least = sm_efficiency.unwrap_or(1.0);
-        let time = |efficiency: f64| roofline::expected_time(memory, math / efficiency);
+        let time = |efficiency: f64| roofline::roofline_time(memory, math / efficiency);
         Some(Self {
             tile_m,
             tile_n,

@@ -32,17 +32,17 @@ pub(super) fn run(kernels: &[(&str, State, f64)]) -> Bench {
             operator: None,
             state: *state,
             measured,
-            modelled: measured,
+            modeled: measured,
             share: measured.get() / total,
-            recoverable: Seconds::ZERO,
+            savings: Seconds::ZERO,
             ..one.clone()
         }
     };
     analysis.kernels = kernels.iter().enumerate().map(kernel).collect();
     analysis.totals.measured = Seconds::new(total);
-    (analysis.totals.modelled, analysis.totals.unmodelled) = (Seconds::new(total), Seconds::ZERO);
+    (analysis.totals.modeled, analysis.totals.unmodeled) = (Seconds::new(total), Seconds::ZERO);
     analysis.totals.graded = [Seconds::new(total), Seconds::ZERO, Seconds::ZERO];
-    analysis.totals.recoverable_unproven = Seconds::ZERO;
+    analysis.totals.savings_unproven = Seconds::ZERO;
     analysis.groups.clear();
     let by_kernel = vec![Vec::new(); kernels.len()];
     let findings = Findings { by_kernel, run: Vec::new(), tally: Vec::new() };

@@ -36,7 +36,7 @@ impl Reported for Calibrated<'_> {
 impl Calibrated<'_> {
     fn lines(self) -> Vec<String> {
         let found = self.0;
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
         let alarms = |alarms: &Alarms| {
             let (all, rate) = (2 * found.pairs, alarms.rate.get());
             format!("{} of {all} ({})", (rate * all as f64).round(), percent(rate))
@@ -56,7 +56,7 @@ impl Calibrated<'_> {
         let kernels = |Seen { held, compared }: Seen, what: &str| {
             held.map(|shift| {
                 let shift = percent(shift.get());
-                format!("kernels with {what}: 99 % of {compared} comparisons within {shift}")
+                format!("kernels with {what}: 99% of {compared} comparisons within {shift}")
             })
         };
         lines.extend(kernels(found.kernel, "5 launches or more"));

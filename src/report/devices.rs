@@ -1,4 +1,4 @@
-//! The catalogue: all devices beside each other, or one with every figure, its source, and its
+//! The catalog: all devices beside each other, or one with every figure, its source, and its
 //! ridge points.
 
 use std::collections::BTreeMap;

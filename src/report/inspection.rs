@@ -265,8 +265,7 @@ fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
             },
             Err(_) if Device::from_attributes(hint).is_some() => Named {
                 name: hint.name.clone(),
-                how: "not in the catalogue; the export's device attributes give its roofs"
-                    .to_owned(),
+                how: "not in the catalog; the export's device attributes give its roofs".to_owned(),
                 notes: Vec::new(),
             },
             Err(error) => {

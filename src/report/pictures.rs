@@ -74,18 +74,18 @@ pub fn picture(
     }
 }
 
-/// Roofs are drawn in a colour that no mark has.
+/// Roofs are drawn in a color that no mark has.
 const ROOF: usize = 6;
 
-/// Colour and shape tell what limits a kernel, an area that it is an opportunity.
+/// Color and shape tell what limits a kernel, an area that it is an opportunity.
 fn look(limiter: Limiter, state: State) -> Look {
-    let (mark, colour) = match limiter {
+    let (mark, color) = match limiter {
         Limiter::Memory => (Mark::Circle, 0),
         Limiter::Math => (Mark::Square, 1),
         Limiter::Latency => (Mark::Triangle, 2),
         Limiter::Unknown => (Mark::Diamond, 3),
     };
-    Look { mark, colour, is_hollow: state != State::Opportunity }
+    Look { mark, color, is_hollow: state != State::Flagged }
 }
 
 /// Levels of more kernels than these would be a tangle.
@@ -164,7 +164,7 @@ impl<'a> Before<'a> {
             _ => format!(", {} of several on a side", count(joined as u64, "family", "families")),
         };
         Some(format!(
-            "grey marks: before, for {}; not shown: {new} new, {vanished} vanished{joined}",
+            "gray marks: before, for {}; not shown: {new} new, {vanished} vanished{joined}",
             count(self.same.len() as u64, "kernel", "kernels")
         ))
     }
@@ -197,7 +197,7 @@ fn legend(report: &Report<'_>, scene: &Scene) -> Vec<(Look, String)> {
     ];
     let kernels = || scene.points.iter().map(|point| &report.analysis.kernels[point.kernel]);
     let met = all.into_iter().filter(|(limiter, _)| kernels().any(|one| one.limiter == *limiter));
-    met.map(|(limiter, text)| (look(limiter, State::Opportunity), text.to_owned())).collect()
+    met.map(|(limiter, text)| (look(limiter, State::Flagged), text.to_owned())).collect()
 }
 
 fn remarks(report: &Report<'_>, scene: &Scene, others: &[Scene]) -> Vec<String> {
@@ -257,7 +257,7 @@ fn roofs(report: &Report<'_>, scene: &Scene) -> Vec<Roof> {
     let mut roofs = Vec::new();
     let mut add = |label: &str, operation: &'static str, kind: RoofKind, is_achievable: bool| {
         let label = label.to_owned();
-        roofs.push(Roof { owner: 0, colour: ROOF, operation, label, kind, is_achievable });
+        roofs.push(Roof { owner: 0, color: ROOF, operation, label, kind, is_achievable });
     };
     for roof in scene.memory.iter().filter(|roof| is_shown(roof.kind)) {
         let label = roof.kind.label();
@@ -277,20 +277,20 @@ fn roofs(report: &Report<'_>, scene: &Scene) -> Vec<Roof> {
     roofs
 }
 
-const EXPECTED: Look = Look { mark: Mark::Square, colour: 0, is_hollow: false };
-const STRUCTURAL: Look = Look { mark: Mark::Square, colour: 5, is_hollow: false };
-const RECOVERABLE: Look = Look { mark: Mark::Square, colour: 1, is_hollow: true };
-const OUTSIDE: Look = Look { mark: Mark::Square, colour: 6, is_hollow: true };
+const EXPECTED: Look = Look { mark: Mark::Square, color: 0, is_hollow: false };
+const STRUCTURAL: Look = Look { mark: Mark::Square, color: 5, is_hollow: false };
+const SAVINGS: Look = Look { mark: Mark::Square, color: 1, is_hollow: true };
+const OUTSIDE: Look = Look { mark: Mark::Square, color: 6, is_hollow: true };
 
 /// A bar in parts: expected, structural, what is above both, and what the model does not judge.
 fn parts(times: Option<Times>, measured: f64) -> Vec<Segment> {
     let judged = times.map_or(0.0, |times| times.judged);
-    let expected = times.map_or(0.0, |times| times.expected);
+    let roofline_time = times.map_or(0.0, |times| times.roofline_time);
     let structural = times.map_or(0.0, |times| times.structural);
     let ends = [
-        (expected, EXPECTED),
+        (roofline_time, EXPECTED),
         (structural, STRUCTURAL),
-        (judged, RECOVERABLE),
+        (judged, SAVINGS),
         (measured.max(judged), OUTSIDE),
     ];
     let mut from = 0.0;
@@ -306,7 +306,7 @@ fn parts_legend(rows: &[Row]) -> Vec<(Look, String)> {
     let all = [
         (EXPECTED, "expected at the roofs"),
         (STRUCTURAL, "launch cost, tail, achievable share"),
-        (RECOVERABLE, "above both"),
+        (SAVINGS, "above both"),
         (OUTSIDE, "outside the model"),
     ];
     let occurs = |look: &Look| {
@@ -319,7 +319,7 @@ fn parts_legend(rows: &[Row]) -> Vec<(Look, String)> {
 /// Times of a kernel that the roofline judges, in seconds, none longer than the next.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
-    expected: f64,
+    roofline_time: f64,
     structural: f64,
     /// Measured time of the launches that were judged.
     judged: f64,
@@ -327,10 +327,11 @@ struct Times {
 
 impl Times {
     fn of(kernel: &Kernel) -> Option<Self> {
-        let judged = kernel.modelled.get();
-        let expected = kernel.expected.filter(|_| kernel.state.is_modelled())?.get().min(judged);
-        let structural = kernel.structural.map_or(expected, Seconds::get);
-        Some(Self { expected, structural: structural.clamp(expected, judged), judged })
+        let judged = kernel.modeled.get();
+        let roofline_time =
+            kernel.roofline_time.filter(|_| kernel.state.is_modeled())?.get().min(judged);
+        let structural = kernel.structural.map_or(roofline_time, Seconds::get);
+        Some(Self { roofline_time, structural: structural.clamp(roofline_time, judged), judged })
     }
 }
 
@@ -379,7 +380,7 @@ fn categories(report: &Report<'_>) -> Bars {
         sum.kernels += 1;
         sum.measured += kernel.measured.get();
         let times = Times::of(kernel).unwrap_or_default();
-        sum.times.expected += times.expected;
+        sum.times.roofline_time += times.roofline_time;
         sum.times.structural += times.structural;
         sum.times.judged += times.judged;
     }
@@ -406,12 +407,12 @@ fn categories(report: &Report<'_>) -> Bars {
 fn opportunities(report: &Report<'_>) -> Bars {
     let analysis = report.analysis;
     let all = || analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some());
-    let total: f64 = all().map(|kernel| kernel.recoverable.get()).sum();
+    let total: f64 = all().map(|kernel| kernel.savings.get()).sum();
     let mut won = 0.0;
     let rows = all().take(report.top).map(|kernel| {
         let from = won;
-        won += kernel.recoverable.get();
-        let segments = vec![Segment { from, to: won, look: RECOVERABLE }];
+        won += kernel.savings.get();
+        let segments = vec![Segment { from, to: won, look: SAVINGS }];
         let note = format!("{}, {} with those above", si(won - from, "s"), percent(won / total));
         Row { label: label(kernel), segments, note }
     });

@@ -104,8 +104,8 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if kernel.state == State::NotRoofline {
         return Err("copies and communication");
     }
-    if kernel.modelled <= Seconds::ZERO {
-        return Err("not measured, or not modelled");
+    if kernel.modeled <= Seconds::ZERO {
+        return Err("not measured, or not modeled");
     }
     let busiest = kernel
         .work
@@ -127,7 +127,7 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
         kernel: position,
         pipe: work.pipe,
         intensity: per(bytes),
-        rate: (work.operations / kernel.modelled).get(),
+        rate: (work.operations / kernel.modeled).get(),
         levels: levels.map(|traffic| (traffic.level, per(traffic.bytes))).collect(),
     })
 }

@@ -10,7 +10,7 @@ use crate::units::Seconds;
 pub struct Style {
     /// Columns of the terminal; `None` keeps every name whole.
     pub width: Option<usize>,
-    /// Whether escape sequences for colour may be used.
+    /// Whether escape sequences for color may be used.
     pub color: bool,
     /// Whether only ASCII may be used.
     pub ascii: bool,
@@ -21,7 +21,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Wraps text in a colour, if colours are on. Colour never says what the words do not.
+    /// Wraps text in a color, if colors are on. Color never says what the words do not.
     pub(super) fn paint(&self, code: &str, text: &str) -> String {
         if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
@@ -138,6 +138,6 @@ mod tests {
     #[test]
     fn ascii_style_leaves_only_ascii() {
         let style = Style { ascii: true, ..Style::default() };
-        assert!(style.adapted("2.0 × µs ≥ … — é".to_owned()).is_ascii());
+        assert!(style.adapted("2.0× µs ≥ … — é".to_owned()).is_ascii());
     }
 }

@@ -207,8 +207,8 @@ mod tests {
     #[test]
     fn a_value_in_a_sentence_has_its_unit() {
         for (form, number, expected) in [
-            (Form::Share, 0.25, "25.0 %"),
-            (Form::Factor, 1.5, "1.50 ×"),
+            (Form::Share, 0.25, "25.0%"),
+            (Form::Factor, 1.5, "1.50×"),
             (Form::Number("B/s"), 2e9, "2.00 GB/s"),
             (Form::Number("FLOP/B"), 1234.0, "1234 FLOP/B"),
             (Form::Number("1"), 0.5, "0.50"),

@@ -92,7 +92,7 @@ impl Value {
     pub(super) fn came_about(&mut self, word: Cell<'_>) -> Result<(), Fault> {
         let label = word.text().unwrap_or_default();
         let known = OriginKind::ALL.into_iter().find(|kind| kind.label() == label.trim());
-        self.kind = known.unwrap_or(OriginKind::Modelled);
+        self.kind = known.unwrap_or(OriginKind::Modeled);
         known.map(|_| ()).ok_or(Fault::Cell("not a way in which a value comes about"))
     }
 }
@@ -149,7 +149,7 @@ mod tests {
         }
         value.kind = OriginKind::Measured;
         assert!(matches!(value.came_about(Cell::word("guessed")), Err(Fault::Cell(_))));
-        assert_eq!(value.kind, OriginKind::Modelled);
+        assert_eq!(value.kind, OriginKind::Modeled);
     }
 
     #[test]

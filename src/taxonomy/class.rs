@@ -36,7 +36,7 @@ pub struct Formats {
 /// What the name of a kernel tells, or that of its operator. A hint: it never overrides a counter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Class {
-    /// The rule that recognised the name; `None` if none did.
+    /// The rule that recognized the name; `None` if none did.
     pub rule: Option<String>,
     /// Told by the operator that launched it, as its own name tells nothing.
     pub by_operator: bool,

@@ -26,7 +26,7 @@ pub(super) struct Table {
     pub(super) operators: Vec<String>,
 }
 
-/// Recognises what a kernel does.
+/// Recognizes what a kernel does.
 #[derive(Debug, Clone)]
 pub(super) struct ClassRule {
     pub(super) id: String,

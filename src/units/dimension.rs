@@ -14,7 +14,7 @@ pub enum Dimension {
     /// Operations.
     #[serde(rename = "FLOP")]
     Operations,
-    /// How many times as much: 1.25 is 25 % more.
+    /// How many times as much: 1.25 is 25% more.
     #[serde(rename = "ratio")]
     Factor,
     /// A part of the whole: 0.25 is 25 %.

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use rooflint::units::{RelativeChange, Factor};
-//! // 25 % more is a factor of 1.25, and on the logarithmic scale as far from 1 as 20 % less.
+//! // 25% more is a factor of 1.25, and on the logarithmic scale as far from 1 as 20% less.
 //! assert_eq!(Factor::new(1.25).change(), RelativeChange::new(0.25));
 //! assert!((RelativeChange::new(0.25).shift() + RelativeChange::new(-0.2).shift()).abs().get() < 1e-15);
 //! ```
@@ -27,9 +27,9 @@ macro_rules! relative {
 
 relative! {
     /// How far two values of one quantity lie apart: the natural logarithm of their ratio. 0 is no change,
-    /// `ln 1.05` is 5 % more, and the shift back is the negative of the shift there.
+    /// `ln 1.05` is 5% more, and the shift back is the negative of the shift there.
     Shift;
-    /// A relative change: 0.05 is 5 % more, -0.05 is 5 % less.
+    /// A relative change: 0.05 is 5% more, -0.05 is 5% less.
     RelativeChange;
     /// A part of a whole, from 0 to 1; a little more where the whole is a roof that was exceeded.
     Share;

@@ -50,26 +50,27 @@ pub fn digits(value: f64) -> String {
 #[must_use]
 pub fn percent(share: impl Into<f64>) -> String {
     let percent = share.into() * 100.0;
-    if percent != 0.0 && percent < 0.05 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
+    if percent != 0.0 && percent < 0.05 { "<0.1%".to_owned() } else { format!("{percent:.1}%") }
 }
 
 /// A factor such as headroom; beyond four digits it only says that something is off.
 #[must_use]
 pub fn factor(value: impl Into<f64>) -> String {
     let value = value.into();
-    if value >= 9999.5 { ">9999 ×".to_owned() } else { format!("{} ×", digits(value)) }
+    if value >= 9999.5 { ">9999×".to_owned() } else { format!("{}×", digits(value)) }
 }
 
-/// A relative change with its sign: `+12.3 %`.
+/// A relative change with its sign: `+12.3%`.
 #[must_use]
 pub fn change(relative: impl Into<f64>) -> String {
-    format!("{} %", signed(relative.into() * 100.0))
+    let relative = relative.into();
+    if relative.is_finite() { format!("{}%", signed(relative * 100.0)) } else { signed(relative) }
 }
 
-/// The ends of an interval of relative changes: `[+10.1, +14.0] %`.
+/// The ends of an interval of relative changes: `[+10.1, +14.0]%`.
 #[must_use]
 pub fn change_interval(low: impl Into<f64>, high: impl Into<f64>) -> String {
-    format!("[{}, {}] %", signed(low.into() * 100.0), signed(high.into() * 100.0))
+    format!("[{}, {}]%", signed(low.into() * 100.0), signed(high.into() * 100.0))
 }
 
 /// Three digits and a sign, which nothing that is shown as zero has.
@@ -93,16 +94,16 @@ mod tests {
     #[test]
     fn changes_have_three_digits_and_a_sign() {
         for (relative, shown) in [
-            (0.123_4, "+12.3 %"),
-            (-0.031, "-3.10 %"),
-            (0.0, "0.00 %"),
-            (-0.000_001, "0.00 %"),
-            (1.5, "+150 %"),
-            (f64::INFINITY, "unbounded %"),
+            (0.123_4, "+12.3%"),
+            (-0.031, "-3.10%"),
+            (0.0, "0.00%"),
+            (-0.000_001, "0.00%"),
+            (1.5, "+150%"),
+            (f64::INFINITY, "unbounded"),
         ] {
             assert_eq!(change(relative), shown);
         }
-        assert_eq!(change_interval(0.101, 0.14), "[+10.1, +14.0] %");
+        assert_eq!(change_interval(0.101, 0.14), "[+10.1, +14.0]%");
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn sizes_in_names_reach_the_four_rules() {
     near(&needed["traffic_factor"], 1_610_809_344.0 / 536_936_448.0, "traffic factor");
     near(&needed["work_factor"], 128.0, "work factor");
     let found = rules(thin);
-    for rule in ["redundant-dram-traffic", "tile-quantisation"] {
+    for rule in ["redundant-dram-traffic", "tile-quantization"] {
         assert!(found.iter().any(|one| one == rule), "{rule}: {found:?}");
     }
     assert!(!found.iter().any(|one| one.starts_with("un")), "{found:?}");
@@ -212,7 +212,7 @@ fn sizes_in_names_reach_the_four_rules() {
     for rule in ["unaligned-gemm-dimensions", "uncounted-work"] {
         assert!(found.iter().any(|one| one == rule), "{rule}: {found:?}");
     }
-    assert!(!found.iter().any(|one| one == "tile-quantisation"), "{found:?}");
+    assert!(!found.iter().any(|one| one == "tile-quantization"), "{found:?}");
     // What the form needs bounds the headroom that is certain: the whole math on the FP16 roof.
     let math = 2.0 * 33_587_986_432.0 / 989.5e12;
     near(&needed["t_math_s"], math, "t_math");

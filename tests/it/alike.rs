@@ -38,12 +38,12 @@ target = 0.5
 const POLICIES: [(&str, i32, &[&str]); 8] = [
     // The waived kernel has nothing to win.
     (
-        "[[gate.bound]]\nname = \"w\"\nmetric = \"recoverable\"\nkernel = \"transpose_naive*\"\nmax = \"1us\"\n",
+        "[[gate.bound]]\nname = \"w\"\nmetric = \"savings\"\nkernel = \"transpose_naive*\"\nmax = \"1us\"\n",
         0,
         &[],
     ),
     (
-        "[[gate.bound]]\nname = \"r\"\nmetric = \"recoverable\"\nmax = \"1ms\"\n",
+        "[[gate.bound]]\nname = \"r\"\nmetric = \"savings\"\nmax = \"1ms\"\n",
         1,
         &["bound:r flash_fwd_kernel<bf16>"],
     ),

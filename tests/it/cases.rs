@@ -92,7 +92,7 @@ fn answer(case: &Case) -> Option<Answer> {
     let bw = || BytesPerSecond::new(input("bw"));
     let clock = || Hertz::new(input("clock"));
     let expected = || {
-        law::expected_time(law::memory_time(bytes(), bw()), law::math_time(flops("flops"), peak()))
+        law::roofline_time(law::memory_time(bytes(), bw()), law::math_time(flops("flops"), peak()))
     };
     let yes = |condition: bool| Word(if condition { "yes" } else { "no" });
     let limiter = |blocks, threads, sms| {
@@ -125,7 +125,7 @@ fn answer(case: &Case) -> Option<Answer> {
         "t_math" => Number(law::math_time(flops("flops"), peak()).get()),
         "expected_time" => Number(expected().get()),
         "headroom" => Number(law::headroom(seconds("t"), expected())),
-        "recoverable" => Number(law::recoverable(seconds("t"), expected()).get()),
+        "recoverable" => Number(law::savings(seconds("t"), expected()).get()),
         "achieved_bandwidth" => Number((bytes() / seconds("t")).get()),
         "limiter_roofline" => Word(limiter(None, None, None)),
         "limiter" => Word(limiter(
@@ -154,7 +154,7 @@ fn answer(case: &Case) -> Option<Answer> {
             law::mma_operations(input("m") as u32, input("n") as u32, input("k") as u32).get(),
         ),
         "sector_bytes" => Number(law::sector_bytes(input("sectors")).get()),
-        "program_gain" => Number(law::gain(seconds("total"), seconds("recoverable"))),
+        "program_gain" => Number(law::run_speedup(seconds("total"), seconds("recoverable"))),
         "kernel_headroom" => {
             Number(law::headroom(seconds("t1") + seconds("t2"), seconds("e1") + seconds("e2")))
         }
@@ -296,7 +296,7 @@ fn modeled(activities: &str, expected: &BTreeMap<&str, &str>) -> Vec<Modeled> {
         let times: BTreeMap<&str, &str> =
             model.split('/').map(|part| part.split_once(':').unwrap()).collect();
         let time = |roof| Seconds::new(times.get(roof).map_or(0.0, |time| time.parse().unwrap()));
-        Some(Modeled { start, end, floor: law::expected_time(time("mem"), time("flop")) })
+        Some(Modeled { start, end, floor: law::roofline_time(time("mem"), time("flop")) })
     });
     kernels.collect()
 }
@@ -325,7 +325,7 @@ fn kernels_of_timelines_that_run_alone_meet_their_roofs() {
         let (mut roofs, mut savings) = (Seconds::ZERO, Seconds::ZERO);
         for kernel in &kernels {
             let measured = Seconds::new(kernel.end - kernel.start);
-            let saved = law::recoverable(measured, kernel.floor);
+            let saved = law::savings(measured, kernel.floor);
             savings += saved;
             roofs += measured - saved;
         }

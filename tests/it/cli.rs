@@ -172,7 +172,7 @@ fn help_shows_examples_and_the_short_one_fits_a_screen() {
 }
 
 #[test]
-fn colour_follows_the_flag_and_the_environment() {
+fn color_follows_the_flag_and_the_environment() {
     let escapes = |set: &[(&str, &str)], arguments: &[&str]| {
         let mut command = command(arguments);
         for (name, value) in set {
@@ -212,7 +212,7 @@ fn several_outputs_are_written_at_once() {
     assert!(run.stdout.starts_with("GPU time"));
     let read = |path: &str| std::fs::read_to_string(path).unwrap();
     let document: serde_json::Value = serde_json::from_str(&read(&json)).unwrap();
-    assert_eq!(document["schema"], "rooflint/report/2");
+    assert_eq!(document["schema"], "rooflint/report/3");
     assert!(read(&markdown).starts_with("## Roofline report"));
     assert_eq!(read(&table).lines().count(), 1 + document["kernels"].as_array().unwrap().len());
     // Nothing but the outputs is left in the folder.
@@ -447,7 +447,7 @@ fn a_launch_table_is_read_in_all_its_forms() {
         for (one, two) in
             table["kernels"].as_array().unwrap().iter().zip(export["kernels"].as_array().unwrap())
         {
-            for key in ["full_name", "measured_s", "bytes", "flops", "expected_s", "averages"] {
+            for key in ["full_name", "measured_s", "bytes", "flops", "roofline_s", "averages"] {
                 assert_eq!(one[key], two[key], "{ending}");
             }
         }

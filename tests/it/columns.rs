@@ -183,7 +183,7 @@ fn full() -> Profile {
         .launches
         .push(Head { source: 1, name, count: 1, ..Head::default() }, &Values::default());
     let mut values = Values::default();
-    let origin = Origin::new(OriginKind::Modelled, "t").within(0.25, f64::INFINITY);
+    let origin = Origin::new(OriginKind::Modeled, "t").within(0.25, f64::INFINITY);
     values.set(Quantity::Duration, 1e-6, profile.origins.id(&origin));
     let head = Head { source: 1, process: 1, id: 1, name, count: 1, ..Head::default() };
     profile.launches.push(head, &values);

@@ -30,7 +30,7 @@ when = 'category == "dot-product" && headroom > 1.2 && share > 0.1'
 message = "{name} is {headroom} above its roof"
 severity = "high"
 next = "ask the kernels team"
-at-stake = 'recoverable_upper_s'
+at-stake = 'savings_high_s'
 
 [[custom-rule]]
 id = "long-launch"
@@ -82,7 +82,7 @@ fn what_custom_rules_find_is_in_every_output() {
         .collect();
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|finding| finding["severity"] == "high"));
-    assert!(found[0]["message"].as_str().unwrap().contains("is 1.25 × above its roof"));
+    assert!(found[0]["message"].as_str().unwrap().contains("is 1.25× above its roof"));
     let tally = |rule: &str| {
         let tallies = report["rules"].as_array().unwrap();
         tallies.iter().find(|tally| tally["rule"] == rule).unwrap().clone()
@@ -221,13 +221,13 @@ fn the_page_of_columns_is_fresh() {
 }
 
 /// The analysis of every fixture that has one.
-fn analysed(mut look: impl FnMut(&rooflint::model::Profile, &analysis::Analysis)) {
+fn analyzed(mut look: impl FnMut(&rooflint::model::Profile, &analysis::Analysis)) {
     let mut seen = 0;
     for (path, device) in fixtures() {
         let inputs = [Input::Named(path.clone())];
         let profile = ingest::read(&inputs, &reading(&path)).unwrap();
         let options = Options { device, ..Options::default() };
-        let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
+        let Ok(analysis) = analysis::analyze(&profile, &Catalog::builtin(), &options) else {
             continue;
         };
         look(&profile, &analysis);
@@ -259,7 +259,7 @@ fn every_column_can_be_asked_on_every_fixture() {
             ));
         }
         let settings = rules_of(&config);
-        analysed(|profile, analysis| {
+        analyzed(|profile, analysis| {
             let findings = rules::check(profile, analysis, &settings);
             let own = |id: &str| id.starts_with("rule-");
             for tally in findings.tally.iter().filter(|tally| own(&tally.rule)) {

@@ -39,7 +39,7 @@ fn read(text: &str) -> rooflint::model::Profile {
 
 #[test]
 fn rates_percentages_and_what_l2_sets_aside_lead_to_the_device() {
-    // 18.87 MB are three sixteenths of 96 MiB; 757.6 GB/s ÷ 42.32 % are 1,790 GB/s.
+    // 18.87 MB are three sixteenths of 96 MiB; 757.6 GB/s ÷ 42.32% are 1,790 GB/s.
     let l2 = ("Memory Workload Analysis", "L2 Persisting Size", "Mbyte", "18.87");
     let profile = read(&details("12.0", &[l2]));
     assert_eq!(profile.devices[0].l2_bytes, Some(96 << 20));
@@ -111,7 +111,7 @@ fn a_wrong_device_is_told_with_the_one_that_fits() {
     assert_eq!(
         notes.as_slice(),
         [
-            "rates and percentages of the peak give a memory bandwidth of 1790 GB/s, the catalogue says \
+            "rates and percentages of the peak give a memory bandwidth of 1790 GB/s, the catalog says \
              672 GB/s for GeForce RTX 5070",
             "GeForce RTX 5090 fits the export: --device \"GeForce RTX 5090\"",
         ]

@@ -74,7 +74,7 @@ fn export(path: &Path, seed: u64, slow: &str, factor: f64) {
     writer.flush().unwrap();
 }
 
-/// A store with two runs for each of twelve commits; from the eighth on, a kernel is 31 % slower.
+/// A store with two runs for each of twelve commits; from the eighth on, a kernel is 31% slower.
 fn history(folder: &Path) {
     for commit in 0..12_u64 {
         let factor = if commit < 7 { 1.0 } else { 1.31 };
@@ -111,7 +111,7 @@ fn a_history_is_kept_listed_followed_and_pruned() {
     assert_eq!(show.matches("Kernels by time, the first 3 of 13").count(), 2, "{show}");
     let entry = entries[23]["entry"].as_str().unwrap();
     let document = json(here, &["baseline", "show", entry]);
-    assert_eq!(document["schema"], "rooflint/run/1");
+    assert_eq!(document["schema"], "rooflint/run/2");
     assert_eq!(document["origin"]["saved"], "2026-10-12T00:00:00Z");
 
     trends(here);

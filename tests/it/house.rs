@@ -101,7 +101,7 @@ fn what_is_only_for_tests_is_told_from_the_program() {
     assert!(code(&pipes).lines().count() > 200, "{}", code(&pipes));
 }
 
-/// Each stage and what it may name. Data flows down; neighbours at one step do not know each other.
+/// Each stage and what it may name. Data flows down; neighbors at one step do not know each other.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("roofline", &["units"]),

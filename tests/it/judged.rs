@@ -20,15 +20,15 @@ pub(crate) fn by_name(file: &str) -> Option<&'static str> {
 /// Judged with the device that the export tells, else with the one its file is named for; and how that
 /// is known.
 fn judged(file: &str, profile: &Profile) -> (Analysis, &'static str) {
-    let analyse = |device| {
+    let analyze = |device| {
         let options = Options { device, ..Options::default() };
-        analysis::analyse(profile, &Catalog::builtin(), &options)
+        analysis::analyze(profile, &Catalog::builtin(), &options)
             .unwrap_or_else(|error| panic!("{file}: {error}"))
     };
-    let own = analyse(None);
+    let own = analyze(None);
     match by_name(file) {
         Some(name) if own.devices.iter().any(|device| device.unknown.is_some()) => {
-            (analyse(Some(name.to_owned())), "given")
+            (analyze(Some(name.to_owned())), "given")
         }
         _ => (own, "export"),
     }
@@ -39,8 +39,8 @@ fn shares(analysis: &Analysis) -> [f64; 5] {
     let mut sums = [0.0; 5];
     for kernel in &analysis.kernels {
         let column = match kernel.state {
-            State::Unmodelled => 4,
-            state if !state.is_modelled() => 3,
+            State::NotEnoughData => 4,
+            state if !state.is_modeled() => 3,
             _ => kernel.confidence.map_or(4, |confidence: Confidence| confidence as usize),
         };
         sums[column] += 100.0 * kernel.share;
@@ -84,9 +84,9 @@ fn at_most_a_tenth_of_the_time_of_real_exports_is_not_judged() {
         assert!((sum - 100.0).abs() < 1e-6, "{file}: {sum}");
     }
     let mean = rows.iter().map(|row| row.3[4]).sum::<f64>() / rows.len() as f64;
-    text.push_str(&format!("\nnot judged, mean of {} exports: {mean:.1} %\n", rows.len()));
+    text.push_str(&format!("\nnot judged, mean of {} exports: {mean:.1}%\n", rows.len()));
     print!("{text}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     check(&root.join("tests/golden/judged-on-profiles.txt"), &text);
-    assert!(mean <= 10.0, "{mean} % of the time is not judged");
+    assert!(mean <= 10.0, "{mean}% of the time is not judged");
 }

@@ -19,7 +19,7 @@ proptest! {
         let (peak, bw) = (FlopsPerSecond::new(peak), BytesPerSecond::new(bw));
         let time = |scale: f64| {
             let (memory, math) = (law::memory_time(Bytes::new(bytes * scale), bw), law::math_time(Flops::new(flops * scale), peak));
-            (law::expected_time(memory, math), memory, math)
+            (law::roofline_time(memory, math), memory, math)
         };
         let (expected, memory, math) = time(1.0);
         prop_assert!(expected >= memory && expected >= math);
@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn a_launch_on_its_roof_has_nothing_to_recover(time in 1e-9..1e3_f64) {
         let time = Seconds::new(time);
-        prop_assert_eq!(law::recoverable(time, time), Seconds::ZERO);
+        prop_assert_eq!(law::savings(time, time), Seconds::ZERO);
         prop_assert!(!law::is_faster_than_roof(time, time));
         prop_assert_eq!(law::headroom(time, time), 1.0);
     }
@@ -75,7 +75,7 @@ proptest! {
 
 const SAMPLE: &str = include_str!("../../fixtures/demo/h100-training-step.csv");
 
-fn analysed(profile: &Profile) -> Analysis {
+fn analyzed(profile: &Profile) -> Analysis {
     Session::default().analyze(profile).unwrap()
 }
 
@@ -90,10 +90,10 @@ fn sample(order: impl Fn(&mut Vec<&'static str>)) -> Profile {
 
 #[test]
 fn the_order_of_launches_does_not_matter() {
-    let straight = analysed(&sample(|_| {}));
-    let reversed = analysed(&sample(|lines| lines.reverse()));
+    let straight = analyzed(&sample(|_| {}));
+    let reversed = analyzed(&sample(|lines| lines.reverse()));
     assert_eq!(straight.totals.measured, reversed.totals.measured);
-    assert_eq!(straight.totals.recoverable, reversed.totals.recoverable);
+    assert_eq!(straight.totals.savings, reversed.totals.savings);
     let names = |analysis: &Analysis| {
         analysis.kernels.iter().map(|kernel| kernel.name.clone()).collect::<Vec<_>>()
     };
@@ -102,7 +102,7 @@ fn the_order_of_launches_does_not_matter() {
 
 #[test]
 fn shares_of_all_kernels_add_up_to_the_whole() {
-    let analysis = analysed(&sample(|_| {}));
+    let analysis = analyzed(&sample(|_| {}));
     let share: f64 = analysis.kernels.iter().map(|kernel| kernel.share).sum();
     assert!((share - 1.0).abs() < 1e-9, "{share}");
     let launches: u64 = analysis.kernels.iter().map(|kernel| kernel.launches).sum();
@@ -125,7 +125,7 @@ fn repeated(times: usize) -> Profile {
 
 #[test]
 fn a_longer_run_of_the_same_launches_is_judged_the_same() {
-    let (once, thrice) = (analysed(&repeated(1)), analysed(&repeated(3)));
+    let (once, thrice) = (analyzed(&repeated(1)), analyzed(&repeated(3)));
     assert_eq!(thrice.totals.launches, 3 * once.totals.launches);
     for kernel in &once.kernels {
         let other = thrice
@@ -139,7 +139,7 @@ fn a_longer_run_of_the_same_launches_is_judged_the_same() {
         );
         assert_eq!(other.limiter, kernel.limiter, "{}", kernel.name);
         // Only what a kernel can win grows with the run.
-        if kernel.state != State::Minor {
+        if kernel.state != State::LowImpact {
             assert_eq!(other.state, kernel.state, "{}", kernel.name);
         }
     }
@@ -159,27 +159,27 @@ fn two_files_add_up_to_what_each_says() {
     let both = ingest::read(&inputs, &ingest::Options::default()).unwrap();
     assert_eq!(both.sources.len(), 2);
     assert!(both.notes.iter().any(|note| note.contains("given twice")), "{:?}", both.notes);
-    let (both, one) = (analysed(&both), analysed(&sample(|_| {})));
+    let (both, one) = (analyzed(&both), analyzed(&sample(|_| {})));
     let twice = one.totals.measured.get() * 2.0;
     assert!((both.totals.measured.get() / twice - 1.0).abs() < 1e-12);
     assert_eq!(both.kernels.len(), one.kernels.len());
 }
 
 #[test]
-fn the_whole_headroom_is_modelled_time_over_expected_time() {
-    let analysis = analysed(&sample(|_| {}));
-    let modelled: Vec<_> =
-        analysis.kernels.iter().filter(|kernel| kernel.state.is_modelled()).collect();
-    let measured: f64 = modelled.iter().map(|kernel| kernel.modelled.get()).sum();
+fn the_whole_headroom_is_modeled_time_over_expected_time() {
+    let analysis = analyzed(&sample(|_| {}));
+    let modeled: Vec<_> =
+        analysis.kernels.iter().filter(|kernel| kernel.state.is_modeled()).collect();
+    let measured: f64 = modeled.iter().map(|kernel| kernel.modeled.get()).sum();
     let expected: f64 =
-        modelled.iter().filter_map(|kernel| kernel.expected).map(Seconds::get).sum();
+        modeled.iter().filter_map(|kernel| kernel.roofline_time).map(Seconds::get).sum();
     let headroom = analysis.totals.headroom().unwrap();
     assert!((headroom / (measured / expected) - 1.0).abs() < 1e-12, "{headroom}");
 }
 
 #[test]
 fn a_launch_without_a_time_changes_nothing_but_the_count() {
-    let plain = analysed(&sample(|_| {}));
+    let plain = analyzed(&sample(|_| {}));
     let lines: Vec<&str> = SAMPLE.lines().collect();
     let column = ingest_column(lines[0], "gpu__time_duration.sum");
     let cells: Vec<String> = split(lines[2])
@@ -193,12 +193,12 @@ fn a_launch_without_a_time_changes_nothing_but_the_count() {
         .collect();
     let text = format!("{}\n{}\n", SAMPLE.trim_end(), cells.join(","));
     let text: &'static str = Box::leak(text.into_boxed_str());
-    let more = analysed(&ingest::read_text("more", text, &ingest::Options::default()).unwrap());
+    let more = analyzed(&ingest::read_text("more", text, &ingest::Options::default()).unwrap());
     assert_eq!(more.totals.launches, plain.totals.launches + 1);
     assert_eq!(more.totals.timed_launches, plain.totals.timed_launches);
     assert_eq!(more.totals.measured, plain.totals.measured);
-    assert_eq!(more.totals.expected, plain.totals.expected);
-    assert_eq!(more.totals.recoverable, plain.totals.recoverable);
+    assert_eq!(more.totals.roofline_time, plain.totals.roofline_time);
+    assert_eq!(more.totals.savings, plain.totals.savings);
     let states = |analysis: &Analysis| {
         analysis
             .kernels

@@ -8,11 +8,11 @@ use rooflint::units::Seconds;
 
 use super::golden::{fixtures, reading};
 
-fn analysed(text: &str, device: &str) -> Analysis {
+fn analyzed(text: &str, device: &str) -> Analysis {
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
     let profile = ingest::read_text("text", text, &ingest::Options::default()).unwrap();
     let options = Options { device: Some(device.to_owned()), ..Options::default() };
-    analysis::analyse(&profile, &Catalog::builtin(), &options).unwrap()
+    analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap()
 }
 
 fn near(found: Option<Seconds>, expected: f64, label: &str) {
@@ -26,7 +26,7 @@ fn near(found: Option<Seconds>, expected: f64, label: &str) {
 /// >>> clock = 1309394950.84
 /// >>> (2_073_600_000 + 2_115_072_000) / (80 * 128 * clock)          # L1: 128 B a clock and SM
 /// 0.000312396194698618
-/// >>> (1_244_160_000 + 1_269_043_200) / (3133e9 * clock / 1.53e9)   # L2, catalogue, at the clock
+/// >>> (1_244_160_000 + 1_269_043_200) / (3133e9 * clock / 1.53e9)   # L2, catalog, at the clock
 /// 0.0009373202033033237
 /// >>> (690_960_320 + 704_779_526) / 900e9                           # DRAM
 /// 0.001550822051111111
@@ -34,7 +34,7 @@ fn near(found: Option<Seconds>, expected: f64, label: &str) {
 #[test]
 fn levels_take_what_their_bytes_and_bandwidths_say() {
     let text = include_str!("../../fixtures/ncu_long/v100-nersc-cycles-over-rate.csv");
-    let analysis = analysed(text, "V100-SXM2-16GB");
+    let analysis = analyzed(text, "V100-SXM2-16GB");
     let kernel = &analysis.kernels[0];
     near(kernel.level_time(MemoryLevel::L1), 0.000_312_396_194_698_618, "L1");
     near(kernel.level_time(MemoryLevel::L2), 0.000_937_320_203_303_323_7, "L2");
@@ -79,16 +79,16 @@ fn linked(system: &str, peer: &str) -> String {
 /// ```
 #[test]
 fn links_take_both_directions_and_bind_where_they_are_longest() {
-    let analysis = analysed(&linked("1,000,000", "2,000,000"), "V100-SXM2-16GB");
+    let analysis = analyzed(&linked("1,000,000", "2,000,000"), "V100-SXM2-16GB");
     let kernel = &analysis.kernels[0];
     near(kernel.level_time(MemoryLevel::System), 0.001_015_625, "system");
     near(kernel.level_time(MemoryLevel::Peer), 64e6 / 300e9, "peer");
     near(kernel.level_time(MemoryLevel::Shared), 8.169_934_640_522_876e-6, "shared");
-    near(kernel.expected, 32e6 / 900e9, "expected");
+    near(kernel.roofline_time, 32e6 / 900e9, "expected");
     near(kernel.hierarchical, 0.001_015_625, "hierarchical");
     assert_eq!(kernel.binding(), Some(Binding::Memory(MemoryLevel::System)));
     // Nothing through a link takes no time, and is not the same as not counted.
-    let analysis = analysed(&linked("0", "0"), "V100-SXM2-16GB");
+    let analysis = analyzed(&linked("0", "0"), "V100-SXM2-16GB");
     let kernel = &analysis.kernels[0];
     assert_eq!(kernel.level_time(MemoryLevel::System), Some(Seconds::ZERO));
     assert_eq!(kernel.binding(), Some(Binding::Memory(MemoryLevel::Dram)));
@@ -97,7 +97,7 @@ fn links_take_both_directions_and_bind_where_they_are_longest() {
 /// The hierarchical time is the expected one or longer, as long as every level's, and the binding one is
 /// the longest of all.
 fn lawful(kernel: &Kernel, label: &str) {
-    let (Some(expected), Some(hierarchical)) = (kernel.expected, kernel.hierarchical) else {
+    let (Some(expected), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical) else {
         // Without another level there is nothing beside the headline.
         assert!(kernel.hierarchical.is_none(), "{label}: hierarchical without expected");
         return;
@@ -107,7 +107,7 @@ fn lawful(kernel: &Kernel, label: &str) {
     for traffic in &kernel.levels {
         let Some(time) = traffic.time else { continue };
         // Launches that were not judged count in the level and not in the sums.
-        if kernel.modelled == kernel.measured {
+        if kernel.modeled == kernel.measured {
             assert!(time.get() <= least + slack, "{label}: {traffic:?} above {hierarchical:?}");
         }
     }
@@ -130,7 +130,7 @@ fn on_every_fixture_more_levels_never_shorten_the_expectation() {
         let profile = ingest::read(&inputs, &reading(&path)).unwrap();
         for ceilings in [None, Some(CeilingSet::Spec), Some(CeilingSet::Achievable)] {
             let options = Options { device: device.clone(), ceilings, ..Options::default() };
-            let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
+            let Ok(analysis) = analysis::analyze(&profile, &Catalog::builtin(), &options) else {
                 continue;
             };
             for kernel in &analysis.kernels {

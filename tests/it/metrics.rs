@@ -128,7 +128,7 @@ fn tensor_kernel(active: &'static str) -> Kernel {
     ]);
     let options =
         analysis::Options { device: Some("H100 SXM5 80GB".to_owned()), ..Default::default() };
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &options).unwrap();
+    let analysis = analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap();
     analysis.kernels[0].clone()
 }
 

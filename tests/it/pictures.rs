@@ -23,7 +23,7 @@ fn drawn(analysis: &Analysis, subject: Subject, top: usize) -> String {
 }
 
 /// A table of kernels whose intensities and rates spread over decades.
-fn analysed(kernels: usize, name: &str) -> Analysis {
+fn analyzed(kernels: usize, name: &str) -> Analysis {
     let mut text = String::from("Kernel,Time (us),FP32,DRAM,Grid\n");
     for kernel in 0..kernels {
         let spread = (kernel * 7919 % 1000) as f64 / 1000.0;
@@ -39,7 +39,7 @@ fn analysed(kernels: usize, name: &str) -> Analysis {
     let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
     let profile = ingest::read_text("made.csv", text.leak(), &options).unwrap();
     let options = Options { device: Some("H100 SXM5 80GB".to_owned()), ..Options::default() };
-    analysis::analyse(&profile, &Catalog::builtin(), &options).unwrap()
+    analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap()
 }
 
 /// Corner and text of every label of a picture, with its size.
@@ -69,7 +69,7 @@ fn every_fixture_can_be_drawn_or_says_why_not() {
         let inputs = [ingest::Input::Named(path.clone())];
         let profile = ingest::read(&inputs, &reading(&path)).unwrap();
         let options = Options { device, ..Options::default() };
-        let Ok(analysis) = analysis::analyse(&profile, &Catalog::builtin(), &options) else {
+        let Ok(analysis) = analysis::analyze(&profile, &Catalog::builtin(), &options) else {
             continue;
         };
         for subject in Subject::ALL {
@@ -81,7 +81,7 @@ fn every_fixture_can_be_drawn_or_says_why_not() {
 
 #[test]
 fn roofs_ridge_points_and_kernels_stand_at_their_figures() {
-    let picture = drawn(&analysed(1, "only"), Subject::Roofline, 10);
+    let picture = drawn(&analyzed(1, "only"), Subject::Roofline, 10);
     // H100: 3.35 TB/s and 66.9 TFLOP/s meet at 66.9 / 3.35 = 20.0 FLOP/B.
     for label in ["DRAM 3.35 TB/s", "fp32 66.9 TFLOP/s", "ridge point 20.0", "1 only0"] {
         assert!(labels(&picture).contains(&label), "{label}: {:?}", labels(&picture));
@@ -91,7 +91,7 @@ fn roofs_ridge_points_and_kernels_stand_at_their_figures() {
 #[test]
 fn many_kernels_stay_few_labels_and_a_moderate_file() {
     for (kernels, most) in [(10, 60_000), (300, 200_000), (20_000, 6_000_000)] {
-        let analysis = analysed(kernels, "k");
+        let analysis = analyzed(kernels, "k");
         for subject in Subject::ALL {
             let picture = drawn(&analysis, subject, 10);
             assert!(picture.len() < most, "{} with {kernels}: {}", subject.name(), picture.len());
@@ -106,7 +106,7 @@ fn names_of_kernels_are_harmless_in_a_picture() {
     let long = "x".repeat(2_000);
     for name in ["<img src=x onerror=alert(1)>", "</svg><script>alert(1)</script>", &long] {
         for subject in Subject::ALL {
-            let picture = drawn(&analysed(3, name), subject, 10);
+            let picture = drawn(&analyzed(3, name), subject, 10);
             assert!(
                 !picture.contains("<img") && !picture.contains("<script"),
                 "{}",
@@ -126,11 +126,11 @@ fn nothing_to_draw_is_said() {
     let options = ingest::Options { map: Some(map), ..ingest::Options::default() };
     let profile = ingest::read_text("made.csv", text, &options).unwrap();
     let options = Options { device: Some("H100 SXM5 80GB".to_owned()), ..Options::default() };
-    let analysis = analysis::analyse(&profile, &Catalog::builtin(), &options).unwrap();
+    let analysis = analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap();
     for (subject, said) in [
         (Subject::Roofline, "nothing to draw: no operations, or no bytes"),
         (Subject::Opportunities, "nothing to draw: no kernel is an opportunity"),
-        (Subject::Kernels, "5.00 µs, unmodelled"),
+        (Subject::Kernels, "5.00 µs, not enough data"),
     ] {
         let picture = drawn(&analysis, subject, 10);
         assert!(picture.contains(said), "{picture}");
@@ -175,7 +175,7 @@ fn before_and_after_stand_in_one_picture() {
     };
     assert!(draw("kernels").contains("was 1.62 ms"));
     let picture = draw("roofline");
-    assert!(picture.contains("grey marks: before, for 13 kernels; not shown: 0 new, 0 vanished"));
+    assert!(picture.contains("gray marks: before, for 13 kernels; not shown: 0 new, 0 vanished"));
     let unused = program(&[paths[0], "--baseline", paths[1]]);
     assert_eq!(unused.code, 2);
     assert!(unused.stderr.contains("--baseline is for pictures"), "{}", unused.stderr);

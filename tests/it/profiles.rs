@@ -160,24 +160,24 @@ fn states(file: &str, profile: &Profile) -> String {
         .find(|(start, _)| whose.starts_with(start))
         .map(|(_, name)| (*name).to_owned());
     let options = Options { device, ..Options::default() };
-    let analysis = analysis::analyse(profile, &Catalog::builtin(), &options)
+    let analysis = analysis::analyze(profile, &Catalog::builtin(), &options)
         .unwrap_or_else(|error| panic!("{file}: {error}"));
     let totals = &analysis.totals;
     let shares: f64 = analysis.kernels.iter().map(|kernel| kernel.share).sum();
     assert!(totals.measured.get() == 0.0 || (shares - 1.0).abs() < 1e-9, "{file}: {shares}");
-    assert!(totals.recoverable.get() <= totals.recoverable_upper.get() * 1.000_001, "{file}");
-    assert!(totals.recoverable_upper.get() <= totals.measured.get(), "{file}");
+    assert!(totals.savings.get() <= totals.savings_high.get() * 1.000_001, "{file}");
+    assert!(totals.savings_high.get() <= totals.measured.get(), "{file}");
     for kernel in &analysis.kernels {
         let name = &kernel.name;
-        if kernel.state == State::FasterThanRoof {
-            assert_eq!(kernel.recoverable.get(), 0.0, "{file}: {name}");
+        if kernel.state == State::FasterThanRoofline {
+            assert_eq!(kernel.savings.get(), 0.0, "{file}: {name}");
         }
-        if kernel.state == State::Opportunity {
+        if kernel.state == State::Flagged {
             // Far from the roof for certain, or by all that is likely.
             let low = kernel.headroom_low.unwrap().max(kernel.headroom_likely().unwrap());
             assert!(low >= analysis.threshold, "{file}: {name}");
         }
-        if let (Some(expected), Some(high)) = (kernel.expected, kernel.expected_high) {
+        if let (Some(expected), Some(high)) = (kernel.roofline_time, kernel.roofline_time_high) {
             assert!(expected.get() <= high.get() * 1.000_001, "{file}: {name}");
         }
         assert!(!kernel.reason.as_str().is_empty(), "{file}: {name}: no reason");

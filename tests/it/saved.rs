@@ -21,7 +21,7 @@ fn table(text: String) -> Profile {
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 
-fn analysed(profile: &Profile, device: Option<&String>) -> Result<Analysis, String> {
+fn analyzed(profile: &Profile, device: Option<&String>) -> Result<Analysis, String> {
     Session::default().on(device.cloned()).analyze(profile).map_err(|error| error.to_string())
 }
 
@@ -30,9 +30,9 @@ fn kept(kernel: &Kernel) -> impl PartialEq + std::fmt::Debug {
     (
         (kernel.full_name.to_string(), kernel.operator.as_deref().map(str::to_owned)),
         (kernel.shape, kernel.launches, kernel.device, kernel.state),
-        [kernel.measured, kernel.modelled, kernel.recoverable, kernel.recoverable_upper],
+        [kernel.measured, kernel.modeled, kernel.savings, kernel.savings_high],
         (kernel.bytes, kernel.flops, kernel.integer_operations, kernel.provenance),
-        [kernel.expected, kernel.expected_high, kernel.hierarchical, kernel.structural],
+        [kernel.roofline_time, kernel.roofline_time_high, kernel.hierarchical, kernel.structural],
         (kernel.headroom, kernel.headroom_low, kernel.limiter),
         kernel.averages.clone(),
     )
@@ -40,12 +40,12 @@ fn kept(kernel: &Kernel) -> impl PartialEq + std::fmt::Debug {
 
 /// Compares the analysis of an export with those of its launch table as CSV and JSON.
 fn goes_round(shown: &str, profile: &Profile, device: Option<&String>) {
-    let before = analysed(profile, device);
+    let before = analyzed(profile, device);
     let written = Table::of(profile);
     for (form, text) in [("CSV", written.csv()), ("JSON", written.json())] {
         let again = table(text);
         assert_eq!(again.launches.len(), profile.launches.len(), "{shown} as {form}");
-        match (&before, analysed(&again, device)) {
+        match (&before, analyzed(&again, device)) {
             (Ok(before), Ok(after)) => {
                 let names = |analysis: &Analysis| -> Vec<String> {
                     analysis.devices.iter().map(|one| one.name().to_owned()).collect()
@@ -225,7 +225,7 @@ fn a_report_is_the_run_it_was_made_from_without_its_samples() {
                     let names = (one.full_name.clone(), one.operator.clone(), one.category.clone());
                     let times = (
                         near(one.measured_s.get()),
-                        one.expected_s.map(|time| near(time.get())),
+                        one.roofline_s.map(|time| near(time.get())),
                         one.headroom().map(|headroom| near(headroom.get())),
                     );
                     let work =

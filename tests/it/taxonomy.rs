@@ -123,13 +123,13 @@ fn few_names_of_real_exports_tell_nothing() {
     let all: f64 = times.values().sum();
     for (category, time) in &times {
         let share = 100.0 * time / all;
-        println!("{:14} {:4} names {share:5.1} % of time", category.label(), of(*category));
+        println!("{:14} {:4} names {share:5.1}% of time", category.label(), of(*category));
     }
     for (name, _) in names.iter().filter(|(_, category)| **category == Category::Unknown) {
         println!("unknown: {name}");
     }
     let mean = unknown_shares.iter().sum::<f64>() / unknown_shares.len() as f64;
-    println!("mean over {} exports: {:.1} % of time unknown", unknown_shares.len(), 100.0 * mean);
+    println!("mean over {} exports: {:.1}% of time unknown", unknown_shares.len(), 100.0 * mean);
     // Read one by one: what stays unknown is code of applications (a plasma code, track
     // reconstruction, a climate model, bandwidth tests), whose names tell nothing by right.
     assert!(of(Category::Unknown) * 100 <= names.len() * 13);

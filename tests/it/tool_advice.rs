@@ -22,7 +22,7 @@ const DEVICE: &str = "H100 SXM5 80GB";
 fn advice(profile: &Profile) -> Vec<Vec<KernelAdvice>> {
     let options =
         analysis::Options { device: Some(DEVICE.to_owned()), ..analysis::Options::default() };
-    let analysis = analysis::analyse(profile, &Catalog::builtin(), &options).unwrap();
+    let analysis = analysis::analyze(profile, &Catalog::builtin(), &options).unwrap();
     analysis.kernels.into_iter().map(|kernel| kernel.tool_advice).collect()
 }
 
@@ -175,12 +175,12 @@ fn explanations_show_what_the_profiler_says_beside_ours() {
     for (rule, expected) in [
         (
             "CPIStall",
-            "CPIStall optimization, est. speedup 28.5 % to 31.5 % stalled waiting for a scoreboard \
+            "CPIStall optimization, est. speedup 28.5% to 31.5% stalled waiting for a scoreboard \
              dependency on a L1TEX (local, global, surface, texture) operation",
         ),
         (
             "TheoreticalOccupancy",
-            "TheoreticalOccupancy optimization, est. local speedup 75.0 % limited by registers",
+            "TheoreticalOccupancy optimization, est. local speedup 75.0% limited by registers",
         ),
         ("PCSamplingData", "PCSamplingData warning no samples"),
         ("LocalMemoryUsage", "LocalMemoryUsage optimization local memory; register spilling"),

@@ -88,8 +88,8 @@ fn said(kernel: &Value) -> String {
         format!("{} ms measured, launches: {}", ms("measured_s"), kernel["launches"]),
         format!(
             "expected {} ms, at most {} ms; headroom {}, at least {}",
-            ms("expected_s"),
-            ms("expected_high_s"),
+            ms("roofline_s"),
+            ms("roofline_high_s"),
             headroom("headroom"),
             headroom("headroom_low")
         ),
@@ -101,9 +101,8 @@ fn said(kernel: &Value) -> String {
             word("reason")
         ),
     ];
-    if !kernel["recoverable_s"].is_null() {
-        let [low, mid, high] =
-            ["recoverable_low_s", "recoverable_s", "recoverable_upper_s"].map(ms);
+    if !kernel["savings_s"].is_null() {
+        let [low, mid, high] = ["savings_low_s", "savings_s", "savings_high_s"].map(ms);
         lines.push(format!("savings {mid} ms ({low} to {high})"));
     }
     for finding in kernel["findings"].as_array().unwrap().iter().take(2) {
@@ -119,7 +118,7 @@ fn said(kernel: &Value) -> String {
 fn predicted(kernel: &Value) -> String {
     let field = |name: &str| kernel[name].as_f64().unwrap();
     let share = |name: &str| 100.0 * field(name) / field("measured_s");
-    let [low, mid, high] = ["recoverable_low_s", "recoverable_s", "recoverable_upper_s"].map(share);
+    let [low, mid, high] = ["savings_low_s", "savings_s", "savings_high_s"].map(share);
     format!("{mid:.1}% ({low:.1}–{high:.1}%)")
 }
 

@@ -12,8 +12,8 @@ use rooflint::session::{Judged, Session};
 
 use super::golden::{check, fixtures, reading, without_assets};
 
-fn analysed(profile: &Profile, options: &Options) -> Option<Analysis> {
-    analysis::analyse(profile, &Catalog::builtin(), options).ok()
+fn analyzed(profile: &Profile, options: &Options) -> Option<Analysis> {
+    analysis::analyze(profile, &Catalog::builtin(), options).ok()
 }
 
 fn sample() -> Profile {
@@ -37,7 +37,7 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
         for set in [CeilingSet::Spec, CeilingSet::Achievable] {
             let options =
                 Options { device: named.clone(), ceilings: Some(set), ..Options::default() };
-            let Some(analysis) = analysed(&profile, &options) else { continue };
+            let Some(analysis) = analyzed(&profile, &options) else { continue };
             let [only] = analysis.devices.as_slice() else { continue };
             let Some(own) = only.device.clone() else { continue };
             // Achievable roofs follow the clock of each launch; only without one are they the same.
@@ -54,9 +54,12 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
                 projected += 1;
                 let close = |one: f64, two: f64| (one / two - 1.0).abs() < 1e-9;
                 let label = format!("{}: {}", path.display(), kernel.name);
-                assert!(close(one.measured.get(), kernel.modelled.get()), "{label}");
-                assert!(close(one.expected.get(), kernel.expected.unwrap().get()), "{label}");
-                assert!(close(one.ideal.get(), one.expected.get()), "{label}: {one:?}");
+                assert!(close(one.measured.get(), kernel.modeled.get()), "{label}");
+                assert!(
+                    close(one.roofline_time.get(), kernel.roofline_time.unwrap().get()),
+                    "{label}"
+                );
+                assert!(close(one.ideal.get(), one.roofline_time.get()), "{label}: {one:?}");
                 assert!(
                     close(one.projected.get(), one.measured.get().max(one.ideal.get()))
                         || kernel.headrooms.unwrap().0 < 1.0,
@@ -76,7 +79,7 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
 fn roofs_twice_as_high_halve_the_ideal_time_and_what_is_beyond_the_launch_cost() {
     let profile = sample();
     let options = Options { ceilings: Some(CeilingSet::Spec), ..Options::default() };
-    let analysis = analysed(&profile, &options).unwrap();
+    let analysis = analyzed(&profile, &options).unwrap();
     let mut twice = device("H100 SXM5 80GB");
     "twice".clone_into(&mut twice.name);
     if let Some(bandwidth) = twice.memory.bandwidth.as_mut() {
@@ -90,7 +93,7 @@ fn roofs_twice_as_high_halve_the_ideal_time_and_what_is_beyond_the_launch_cost()
     for (kernel, outcome) in analysis.kernels.iter().zip(&answer.kernels) {
         let Outcome::Projected(one) = outcome else { continue };
         seen += 1;
-        assert!((one.ideal / one.expected - 0.5).abs() < 1e-12);
+        assert!((one.ideal / one.roofline_time - 0.5).abs() < 1e-12);
         let cost = analysis.fixed_cost * kernel.launches as f64;
         let by_hand = cost + (one.measured - cost) * 0.5;
         assert!((one.projected / by_hand - 1.0).abs() < 1e-9, "{}: {one:?}", kernel.name);
@@ -102,7 +105,7 @@ fn roofs_twice_as_high_halve_the_ideal_time_and_what_is_beyond_the_launch_cost()
 #[test]
 fn figures_of_the_sample_on_an_h200_are_those_of_a_separate_calculation() {
     let profile = sample();
-    let analysis = analysed(&profile, &Options::default()).unwrap();
+    let analysis = analyzed(&profile, &Options::default()).unwrap();
     let answer = on(&profile, &analysis, device("H200 SXM 141GB"));
     let find = |name: &str| {
         let at = analysis.kernels.iter().position(|kernel| kernel.name.contains(name)).unwrap();
@@ -116,7 +119,7 @@ fn figures_of_the_sample_on_an_h200_are_those_of_a_separate_calculation() {
     let ideal = kernel.bytes.unwrap().get() / 4.8e12;
     assert!((one.ideal.get() / ideal - 1.0).abs() < 1e-9, "{one:?}");
     let cost = 2e-6 * kernel.launches as f64;
-    let here = kernel.expected.unwrap().get();
+    let here = kernel.roofline_time.unwrap().get();
     let projected = cost + (kernel.measured.get() - cost) * ideal / here;
     assert!((one.projected.get() / projected - 1.0).abs() < 1e-6, "{one:?} {projected}");
     // Math-limited: FLOPs over 989.4 TFLOP/s, quoted at 1830 MHz, at the 1590 MHz at which it ran.
@@ -132,13 +135,13 @@ fn figures_of_the_sample_on_an_h200_are_those_of_a_separate_calculation() {
 #[test]
 fn what_cannot_be_projected_says_why_and_is_counted() {
     let profile = sample();
-    let analysis = analysed(&profile, &Options::default()).unwrap();
+    let analysis = analyzed(&profile, &Options::default()).unwrap();
     let answer = on(&profile, &analysis, device("V100 SXM2 32GB"));
     let mut reasons = BTreeSet::new();
     for (kernel, outcome) in analysis.kernels.iter().zip(&answer.kernels) {
         match outcome {
             Outcome::Projected(one) => {
-                assert!(kernel.state.is_modelled());
+                assert!(kernel.state.is_modeled());
                 assert!(one.projected.get() >= one.ideal.get());
             }
             Outcome::Kept(reason) => {
@@ -223,7 +226,7 @@ fn run_of(rows: &[&str], mapping: &str, device: &str) -> (Profile, Analysis) {
     let text = Box::leak(rows.join("\n").into_boxed_str());
     let profile = ingest::read_text("step", text, &options).unwrap();
     let device = Some(device.to_owned());
-    let analysis = analysed(&profile, &Options { device, ..Options::default() }).unwrap();
+    let analysis = analyzed(&profile, &Options { device, ..Options::default() }).unwrap();
     (profile, analysis)
 }
 
@@ -269,7 +272,7 @@ fn kernels_written_otherwise_are_as_a_calculator_says() {
 }
 
 #[test]
-fn neighbours_are_fused_at_most_once_and_save_what_passes_between_them() {
+fn neighbors_are_fused_at_most_once_and_save_what_passes_between_them() {
     let ask = |(profile, analysis): (Profile, Analysis)| {
         let answer = analysis::what_if(&profile, &analysis, &[Change::Fused]).unwrap().remove(0);
         (analysis, answer)
@@ -352,7 +355,7 @@ fn tensor_work_known_from_activity_follows_the_format_of_its_name() {
     let answer = on(&profile, &analysis, device("A100 SXM4 80GB"));
     assert_eq!(kept(of(&analysis, &answer, "e4m3")), "A100 SXM4 80GB has no fp8 tensor units");
     let Outcome::Projected(one) = of(&analysis, &answer, "fp16") else { panic!("{answer:?}") };
-    let ratio = one.ideal.get() / one.expected.get();
+    let ratio = one.ideal.get() / one.roofline_time.get();
     assert!((ratio / (989.4 / 312.0) - 1.0).abs() < 0.01, "{ratio}");
 }
 
@@ -372,7 +375,7 @@ fn a_closed_form_leaves_its_compulsory_bytes_and_says_how_the_counts_compare() {
     let answers = analysis::what_if(&profile, &analysis, &changes).unwrap();
     let expected = 3e9 / BANDWIDTH;
     assert_times(of(&analysis, &answers[0], "add"), 2e-3, expected, expected / 2.0);
-    assert!(answers[0].notes[0].contains("2.00 × the compulsory bytes, 1.00 × the operations"));
+    assert!(answers[0].notes[0].contains("2.00× the compulsory bytes, 1.00× the operations"));
     assert!(kept(of(&analysis, &answers[1], "add")).contains("0.50 times the compulsory bytes"));
     assert!(kept(of(&analysis, &answers[0], "relu")).contains("not said to describe it"));
 }
@@ -447,7 +450,7 @@ fn counts_are_compared_launch_by_launch() {
         kernels: vec![analysis.kernels[0].longest],
     });
     let answer = analysis::what_if(&profile, &analysis, &[change]).unwrap().remove(0);
-    assert!(answer.notes[0].contains("2.00 × the compulsory bytes"), "{:?}", answer.notes);
+    assert!(answer.notes[0].contains("2.00× the compulsory bytes"), "{:?}", answer.notes);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn reported<'r>(kernel: &'r Value, symbol: &str) -> Option<&'r Value> {
         "T" => Some(&kernel["measured_s"]),
         "B" => Some(&kernel["bytes"]),
         "F" => Some(&kernel["flops"]),
-        "E" => Some(&kernel["expected_s"]),
+        "E" => Some(&kernel["roofline_s"]),
         "E_hier" => Some(&kernel["hierarchical_s"]),
         "h" => Some(&kernel["headroom"]),
         "t_mem" => Some(&kernel["t_mem_s"]),
@@ -136,7 +136,7 @@ fn reported<'r>(kernel: &'r Value, symbol: &str) -> Option<&'r Value> {
         "t_sh" => level("shared", "t_s"),
         "B_L2" => level("l2", "bytes"),
         "structural" => Some(&kernel["structural_s"]),
-        "to_win" => Some(&kernel["recoverable_s"]),
+        "to_win" => Some(&kernel["savings_s"]),
         "at_stake" => stake("at_stake_s"),
         "low" | "lost" => stake("at_stake_low_s"),
         _ => None,
@@ -188,11 +188,11 @@ fn the_sample_of_uncoalesced_accesses_is_diagnosed_as_known() {
         findings.iter().map(|one| one["rule"].as_str().unwrap().to_owned()).collect()
     };
     let (scattered, straight) = (kernel("addConstDouble3"), kernel("addConstDouble"));
-    assert_eq!(scattered["state"], "opportunity");
+    assert_eq!(scattered["state"], "flagged");
     assert_eq!(rules(&scattered), ["uncoalesced-access"]);
     let finding = &scattered["findings"][0];
     assert_eq!(finding["estimator"], "next-bottleneck");
-    assert!(finding["message"].as_str().unwrap().starts_with("67 % of the sectors"), "{finding}");
+    assert!(finding["message"].as_str().unwrap().starts_with("67% of the sectors"), "{finding}");
     let evidence = |name: &str| {
         let facts = finding["evidence"].as_array().unwrap();
         let fact = facts.iter().find(|fact| fact["name"] == name);
@@ -209,7 +209,7 @@ fn the_sample_of_uncoalesced_accesses_is_diagnosed_as_known() {
     assert!((headroom(&straight) / 1.361_049_147_52 - 1.0).abs() < 1e-6);
     assert_eq!(straight["state"], "fair");
     assert_eq!(rules(&straight), [""; 0]);
-    // Not small and hidden either: a tail of 26 waves, full occupancy, and 29.2 % of the waiting for
+    // Not small and hidden either: a tail of 26 waves, full occupancy, and 29.2% of the waiting for
     // the load/store queue are below every threshold; the L1 rule leaves the word to the cause.
     let tally = report["rules"].as_array().unwrap();
     let of = |rule: &str| tally.iter().find(|one| one["rule"] == rule).unwrap_or(&Value::Null);
@@ -217,7 +217,7 @@ fn the_sample_of_uncoalesced_accesses_is_diagnosed_as_known() {
         "tail-effect",
         "occupancy-limited",
         "low-achieved-occupancy",
-        "low-issue-utilisation",
+        "low-issue-utilization",
         "warp-divergence",
         "predication-waste",
         "register-spills",

@@ -29,7 +29,7 @@ pub(super) fn columns() -> Vec<Column> {
     all.extend(measured());
     all.extend(needed());
     all.extend(intensity());
-    all.extend(expected());
+    all.extend(roofline_time());
     all.extend(concluded());
     all.extend(named::columns());
     all.extend(quantities());
@@ -79,7 +79,7 @@ fn measured() -> Vec<Column> {
             "judged_s",
             Number("s"),
             "measured time of the launches that were judged; expected time is that of these",
-            |_, kernel| seconds(is_timed(kernel).then_some(kernel.modelled)),
+            |_, kernel| seconds(is_timed(kernel).then_some(kernel.modeled)),
         ),
         column("share", Share, "measured time over that of the run", |_, kernel| {
             is_timed(kernel).then_some(Cell::Number(kernel.share))
@@ -159,7 +159,7 @@ fn intensity() -> Vec<Column> {
     ]
 }
 
-fn expected() -> Vec<Column> {
+fn roofline_time() -> Vec<Column> {
     use Form::{Factor, Number, Text, Truth};
     vec![
         column("t_mem_s", Number("s"), "time its bytes need at least", |_, kernel| {
@@ -192,8 +192,8 @@ fn expected() -> Vec<Column> {
             "time its traffic to and from other devices needs at least",
             |_, kernel| seconds(kernel.level_time(MemoryLevel::Peer)),
         ),
-        column("expected_s", Number("s"), "the longer of memory and math time", |_, kernel| {
-            seconds(kernel.expected)
+        column("roofline_s", Number("s"), "the longer of memory and math time", |_, kernel| {
+            seconds(kernel.roofline_time)
         }),
         column(
             "hierarchical_s",
@@ -209,21 +209,21 @@ fn expected() -> Vec<Column> {
             .chain(MemoryLevel::ALL.map(Binding::Memory))
             .map(Binding::key)),
         asked(
-            "expected_likely_s",
+            "roofline_likely_s",
             Number("s"),
             "the most the expected time is likely to be, by what the kernel is; missing if unbounded",
-            |_, kernel| seconds(kernel.expected_likely),
+            |_, kernel| seconds(kernel.roofline_time_likely),
         ),
         column(
-            "expected_high_s",
+            "roofline_high_s",
             Number("s"),
             "the most the expected time can be, given what was not counted; missing if unbounded",
-            |_, kernel| seconds(kernel.expected_high),
+            |_, kernel| seconds(kernel.roofline_time_high),
         ),
         column(
-            "expected_is_lower_bound",
+            "roofline_is_lower_bound",
             Truth,
-            "whether `expected_s` leaves out work that nobody counted",
+            "whether `roofline_s` leaves out work that nobody counted",
             |_, kernel| Some(Cell::Truth(kernel.is_lower_bound())),
         )
         .always(),
@@ -266,27 +266,27 @@ fn concluded() -> Vec<Column> {
         })
         .always(),
         column(
-            "recoverable_low_s",
+            "savings_low_s",
             Number("s"),
             "the pessimistic end: what a rewrite wins that only just comes near its roofs, needs \
              all that was not counted, and moves as much through every level of memory as now",
-            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_low)),
+            |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_low)),
         ),
         column(
-            "recoverable_s",
+            "savings_s",
             Number("s"),
             "time that a better implementation can win",
-            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable)),
+            |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings)),
         ),
         column(
-            "recoverable_upper_s",
+            "savings_high_s",
             Number("s"),
             "the optimistic end: measured minus expected time; minus the least known where only \
              utilization is",
-            |_, kernel| seconds(kernel.state.is_modelled().then_some(kernel.recoverable_upper)),
+            |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_high)),
         ),
-        column("gain", Factor, "speed-up of the run if `recoverable_s` is won", |_, kernel| {
-            kernel.state.is_modelled().then_some(Cell::Number(kernel.gain))
+        column("run_speedup", Factor, "speed-up of the run if `savings_s` is won", |_, kernel| {
+            kernel.state.is_modeled().then_some(Cell::Number(kernel.run_speedup))
         }),
         column(
             "coverage",

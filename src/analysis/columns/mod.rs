@@ -204,8 +204,8 @@ mod tests {
     fn values_are_shown_with_unit_and_rounding() {
         let columns = Columns::of_kernels();
         for (name, cell, shown) in [
-            ("headroom", Some(Cell::Number(5.876)), "5.88 ×"),
-            ("share", Some(Cell::Number(0.0385)), "3.9 %"),
+            ("headroom", Some(Cell::Number(5.876)), "5.88×"),
+            ("share", Some(Cell::Number(0.0385)), "3.9%"),
             ("measured_s", Some(Cell::Number(1.884e-3)), "1.88 ms"),
             ("bytes", Some(Cell::Number(1.0663e9)), "1.07 GB"),
             ("blocks", Some(Cell::Count(65_536)), "65536"),

@@ -53,7 +53,7 @@ impl Law for Rated {
             as_it_ran: false,
         };
         let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
-            return Err(format!("the catalogue has no memory bandwidth of {}", ran.name()));
+            return Err(format!("the catalog has no memory bandwidth of {}", ran.name()));
         };
         there.sides(bandwidth, scene)
     }
@@ -110,11 +110,9 @@ impl There<'_> {
         let roof = if pipe == Pipe::Unstated { Pipe::Fp32Vector } else { pipe };
         match self.device.and_then(|device| device.has_units(pipe)) {
             Some(false) => format!("{} has no {} units", self.name, roof.label()),
-            _ => format!(
-                "the catalogue has no figure for the {} roof of {}",
-                roof.label(),
-                self.name
-            ),
+            _ => {
+                format!("the catalog has no figure for the {} roof of {}", roof.label(), self.name)
+            }
         }
     }
 

@@ -1,17 +1,17 @@
-//! Neighbours in one kernel: what the first writes and the second reads need not reach memory.
+//! Neighbors in one kernel: what the first writes and the second reads need not reach memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::sums::{Sums, Times};
-use super::{Neighbour, Outcome, Projection, Sides, grouped, refusal};
+use super::{Neighbor, Outcome, Projection, Sides, grouped, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, Seconds};
 
-/// A kernel has a neighbour if this share of its launches is followed by the same one,
+/// A kernel has a neighbor if this share of its launches is followed by the same one,
 const FAITHFUL: f64 = 0.9;
 
 /// and that was seen so often.
@@ -24,7 +24,7 @@ struct Member {
     head: Head,
     time: Seconds,
     cost: Seconds,
-    expected: Seconds,
+    roofline_time: Seconds,
     memory: Seconds,
     /// Whether its time follows a roof, so that fewer bytes shorten it.
     scales: bool,
@@ -60,7 +60,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
         let cost = instruments.get(launch.head.source).fixed_cost;
         let kernel = &kernels[position];
         let next = member(position, launch, judged, cost, group).map(|next| Member {
-            scales: kernel.state.is_modelled() && kernel.limiter != Limiter::Latency,
+            scales: kernel.state.is_modeled() && kernel.limiter != Limiter::Latency,
             ..next
         });
         if let (Some(first), Some(second)) = (&last, &next)
@@ -87,7 +87,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     for ((first, second), projection) in candidates {
         if taken[first] || taken[second] {
             if !taken[first] {
-                let reason = "its neighbour saves more fused with another";
+                let reason = "its neighbor saves more fused with another";
                 outcomes[first] = Outcome::Kept(reason.to_owned());
             }
             continue;
@@ -95,7 +95,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
         (taken[first], taken[second]) = (true, true);
         let into = &kernels[first];
         outcomes[second] =
-            Outcome::Merged(Neighbour { rank: into.rank, name: Arc::clone(&into.name) });
+            Outcome::Merged(Neighbor { rank: into.rank, name: Arc::clone(&into.name) });
         outcomes[first] = Outcome::Projected(projection);
     }
     outcomes
@@ -112,7 +112,7 @@ fn alone(kernel: &Kernel) -> &'static str {
 /// Whether a kernel's time is known well enough to speak of a fused one. Launch cost is what fusion
 /// saves, and fusing gives a small grid more work.
 const fn can_join(kernel: &Kernel) -> bool {
-    kernel.state.is_modelled() || matches!(kernel.state, State::LaunchFloored)
+    kernel.state.is_modeled() || matches!(kernel.state, State::LaunchBound)
 }
 
 /// Whether a launch directly follows another: same file, process, device and stream, single launches.
@@ -133,8 +133,8 @@ fn member(
     group: impl Fn(Pipe) -> usize,
 ) -> Option<Member> {
     let (time, _) = launch.duration()?;
-    let expected = judged.expected()?;
-    if judged.problem.is_some() || roofline::is_faster_than_roof(time, expected.low) {
+    let roofline_time = judged.roofline_time()?;
+    if judged.problem.is_some() || roofline::is_faster_than_roof(time, roofline_time.low) {
         return None;
     }
     let side = |quantity| launch.value(quantity).map(Bytes::new);
@@ -148,7 +148,7 @@ fn member(
         head: launch.head,
         time,
         cost: cost.min(time),
-        expected: expected.value,
+        roofline_time: roofline_time.value,
         memory: judged.memory.map_or(Seconds::ZERO, |memory| memory.value),
         scales: true,
         bytes: judged.bytes?,
@@ -173,14 +173,14 @@ impl Pair {
         let memory = memory.max(Seconds::ZERO);
         let math = grouped(first.work.iter().chain(&second.work).copied());
         let sides = Sides { memory, math };
-        let expected = first.expected + second.expected;
+        let roofline_time = first.roofline_time + second.roofline_time;
         let cost = first.cost.max(second.cost);
-        let ratio = if expected > Seconds::ZERO { sides.ideal() / expected } else { 1.0 };
+        let ratio = if roofline_time > Seconds::ZERO { sides.ideal() / roofline_time } else { 1.0 };
         let beyond =
             |one: &Member| (one.time - one.cost) * if one.scales { ratio.min(1.0) } else { 1.0 };
         let projected = cost + beyond(first) + beyond(second);
         let measured = first.time + second.time;
-        self.times.add(&Times { measured, expected, projected, sides }, 1.0);
+        self.times.add(&Times { measured, roofline_time, projected, sides }, 1.0);
     }
 
     /// The pair as one kernel; none where the two do not belong together or nothing is saved.
@@ -203,7 +203,7 @@ impl Pair {
             return Err("reads and writes of memory are not counted apart");
         }
         let is_lower_bound = first.is_lower_bound() || second.is_lower_bound();
-        let with = Neighbour { rank: second.rank, name: Arc::clone(&second.name) };
+        let with = Neighbor { rank: second.rank, name: Arc::clone(&second.name) };
         let projection = self.times.projection(is_lower_bound, Some(with));
         Ok((projection.projected < projection.measured).then_some(projection))
     }

@@ -58,14 +58,14 @@ pub enum Outcome {
     /// Its time can be projected.
     Projected(Projection),
     /// It is part of the projection of this kernel, with which it is fused.
-    Merged(Neighbour),
+    Merged(Neighbor),
     /// It cannot be projected, for this reason; in sums its time stays as measured.
     Kept(String),
 }
 
 /// A kernel that another one is fused with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct Neighbor {
     /// Its place in the ranking of the whole profile, from 1.
     pub rank: usize,
     /// Its short name.
@@ -89,7 +89,7 @@ pub struct Projection {
     /// Measured time of the launches that were judged.
     pub measured: Seconds,
     /// Their expected time as they ran.
-    pub expected: Seconds,
+    pub roofline_time: Seconds,
     /// The expected time of the same counts after the change.
     pub ideal: Seconds,
     /// The time after the change if each kernel keeps its measured distance from the roof.
@@ -99,7 +99,7 @@ pub struct Projection {
     /// Whether some work was not counted, so that `ideal` and `projected` are only lower bounds.
     pub is_lower_bound: bool,
     /// The kernel it is fused with, whose times are in these sums.
-    pub with: Option<Neighbour>,
+    pub with: Option<Neighbor>,
 }
 
 impl Projection {
@@ -149,7 +149,7 @@ struct Sides {
 
 impl Sides {
     fn ideal(self) -> Seconds {
-        roofline::expected_time(self.memory, self.math)
+        roofline::roofline_time(self.memory, self.math)
     }
 }
 
@@ -234,12 +234,12 @@ fn sums(
         laws.iter().map(|_| kernels.iter().map(|_| Sum::default()).collect()).collect();
     let instruments = Instruments::of(profile);
     analysis.each_launch(profile, |position, launch, judged| {
-        let (Some((time, _)), None, Some(expected)) =
-            (launch.duration(), judged.problem, judged.expected())
+        let (Some((time, _)), None, Some(roofline_time)) =
+            (launch.duration(), judged.problem, judged.roofline_time())
         else {
             return;
         };
-        if roofline::is_faster_than_roof(time, expected.low) {
+        if roofline::is_faster_than_roof(time, roofline_time.low) {
             return;
         }
         let cost = instruments.get(launch.head.source).fixed_cost;
@@ -251,7 +251,7 @@ fn sums(
             let Some(law) = law else { continue };
             let sum = &mut sums[position];
             match law.sides(&scene) {
-                Ok(sides) => sum.add(time, expected.value, cost, sides, count),
+                Ok(sides) => sum.add(time, roofline_time.value, cost, sides, count),
                 Err(reason) => sum.refused = Some(reason),
             }
         }
@@ -273,7 +273,7 @@ impl Change {
             Self::TensorCores => "tensor cores".to_owned(),
             Self::SixteenBit => "bf16".to_owned(),
             Self::Compulsory(compulsory) => format!("as {}", compulsory.call),
-            Self::Fused => "fused with its neighbour".to_owned(),
+            Self::Fused => "fused with its neighbor".to_owned(),
         }
     }
 
@@ -307,20 +307,27 @@ impl Change {
 }
 
 impl Sum {
-    fn add(&mut self, time: Seconds, expected: Seconds, cost: Seconds, sides: Sides, count: f64) {
+    fn add(
+        &mut self,
+        time: Seconds,
+        roofline_time: Seconds,
+        cost: Seconds,
+        sides: Sides,
+        count: f64,
+    ) {
         // What takes its time although nothing was counted has no distance from a roof to keep.
-        if expected <= Seconds::ZERO {
+        if roofline_time <= Seconds::ZERO {
             return;
         }
         let cost = cost.min(time);
-        let projected = cost + (time - cost) * (sides.ideal() / expected);
-        self.times.add(&Times { measured: time, expected, projected, sides }, count);
+        let projected = cost + (time - cost) * (sides.ideal() / roofline_time);
+        self.times.add(&Times { measured: time, roofline_time, projected, sides }, count);
     }
 }
 
 /// What becomes of a kernel, or why nothing can be said.
 fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
-    let each = kernel.expected.map(|time| time / kernel.launches.max(1) as f64);
+    let each = kernel.roofline_time.map(|time| time / kernel.launches.max(1) as f64);
     let is_below_launch = each.is_some_and(|each| each < fixed_cost);
     if let Some(reason) = refusal(kernel) {
         return Outcome::Kept(reason.to_owned());
@@ -345,17 +352,17 @@ const fn refusal(kernel: &Kernel) -> Option<&'static str> {
         return Some("its work was not counted, only how busy its units were");
     }
     Some(match kernel.state {
-        State::LaunchFloored => "its time is launch cost, which stays",
+        State::LaunchBound => "its time is launch cost, which stays",
         State::CacheResident => {
             "caches carry its traffic, so the roof of device memory does not apply"
         }
-        State::FasterThanRoof => "faster than the model allows here, so its figures disagree",
-        State::Unmodelled => "the export does not allow a judgement here",
+        State::FasterThanRoofline => "faster than the model allows here, so its figures disagree",
+        State::NotEnoughData => "the export does not allow a judgment here",
         State::NotRoofline => "bound by links, which no roof of a device tells",
-        State::Opportunity
-        | State::NearRoof
+        State::Flagged
+        | State::NearRoofline
         | State::Fair
-        | State::Minor
+        | State::LowImpact
         | State::Possible
         | State::Waived => match kernel.limiter {
             Limiter::Latency => "too little parallelism limits it, which faster roofs do not help",

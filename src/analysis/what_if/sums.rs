@@ -1,13 +1,13 @@
 //! Times of projected launches, added up to the projection of a kernel.
 
-use super::{Neighbour, Projection, Sides};
+use super::{Neighbor, Projection, Sides};
 use crate::roofline::Limiter;
 use crate::units::{ExactSum, Seconds};
 
 /// Times of one launch before and after a change, or of two that become one.
 pub(super) struct Times {
     pub(super) measured: Seconds,
-    pub(super) expected: Seconds,
+    pub(super) roofline_time: Seconds,
     /// With its measured distance from the roof; never below the roof.
     pub(super) projected: Seconds,
     pub(super) sides: Sides,
@@ -17,7 +17,7 @@ pub(super) struct Times {
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     measured: ExactSum,
-    expected: ExactSum,
+    roofline_time: ExactSum,
     ideal: ExactSum,
     projected: ExactSum,
     memory: ExactSum,
@@ -29,7 +29,7 @@ impl Sums {
     pub(super) fn add(&mut self, times: &Times, count: f64) {
         let ideal = times.sides.ideal();
         self.measured.add(times.measured.get() * count);
-        self.expected.add(times.expected.get() * count);
+        self.roofline_time.add(times.roofline_time.get() * count);
         self.ideal.add(ideal.get() * count);
         self.projected.add(times.projected.max(ideal).get() * count);
         self.memory.add(times.sides.memory.get() * count);
@@ -37,12 +37,12 @@ impl Sums {
     }
 
     /// The kernel they make.
-    pub(super) fn projection(&self, is_lower_bound: bool, with: Option<Neighbour>) -> Projection {
+    pub(super) fn projection(&self, is_lower_bound: bool, with: Option<Neighbor>) -> Projection {
         let time = |sum: &ExactSum| Seconds::new(sum.get());
         let (memory, math) = (time(&self.memory), time(&self.math));
         Projection {
             measured: time(&self.measured),
-            expected: time(&self.expected),
+            roofline_time: time(&self.roofline_time),
             ideal: time(&self.ideal),
             projected: time(&self.projected),
             limiter: if math > memory { Limiter::Math } else { Limiter::Memory },

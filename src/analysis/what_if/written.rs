@@ -112,7 +112,7 @@ impl Compulsory {
     pub(super) fn notes(&self, profile: &Profile, analysis: &Analysis) -> Vec<String> {
         let kernels = analysis.kernels.iter().filter(|one| self.kernels.contains(&one.longest));
         let beside = |counted: f64, form: f64, what: &str| {
-            (form > 0.0).then(|| format!("{:.2} × the {what}", counted / form))
+            (form > 0.0).then(|| format!("{:.2}× the {what}", counted / form))
         };
         let lines = kernels.map(|kernel| {
             let launch = profile.launch(kernel.longest);

@@ -50,8 +50,8 @@ impl Unit {
     /// How such an amount is written.
     fn example(self) -> &'static str {
         match self {
-            Self::Share => "0.05 or \"5 %\"",
-            Self::Roof => "0.7 or \"70 %\"",
+            Self::Share => "0.05 or \"5%\"",
+            Self::Roof => "0.7 or \"70%\"",
             Self::Ratio => "1.5",
             Self::Time => "\"5us\", \"1.5ms\" or \"2s\"",
             Self::Bytes => "4096, \"64KiB\" or \"1.5GB\"",
@@ -119,7 +119,7 @@ impl Unit {
         if self == Self::Time {
             Err("a time needs its unit".to_owned())
         } else if number > self.greatest_plain() && number.is_finite() {
-            Err(format!("that is {} %; if it is meant, write it with the sign", number * 100.0))
+            Err(format!("that is {}%; if it is meant, write it with the sign", number * 100.0))
         } else {
             Ok(number)
         }
@@ -135,7 +135,7 @@ impl Unit {
         let factor = self.words().iter().find(|(known, _)| *known == word);
         let number = number.trim().parse::<f64>();
         match (factor, number) {
-            // Dividing keeps 5 % the same number as 0.05.
+            // Dividing keeps 5% the same number as 0.05.
             (Some((_, 0.01)), Ok(number)) => Ok(number / 100.0),
             (Some((_, factor)), Ok(number)) => Ok(number * factor),
             (None, Ok(_)) if !self.words().is_empty() => {
@@ -208,20 +208,20 @@ mod tests {
     fn amounts_are_read_in_the_units_people_write() {
         let text = |text: &str| toml::Value::String(text.to_owned());
         for (unit, value, found) in [
-            (Unit::Share, text("5 %"), Ok(0.05)),
             (Unit::Share, text("5%"), Ok(0.05)),
-            (Unit::Share, text("250 %"), Ok(2.5)),
+            (Unit::Share, text("5%"), Ok(0.05)),
+            (Unit::Share, text("250%"), Ok(2.5)),
             (Unit::Share, toml::Value::Float(0.05), Ok(0.05)),
             (Unit::Share, toml::Value::Integer(0), Ok(0.0)),
-            (Unit::Share, toml::Value::Integer(5), Err("that is 500 %")),
+            (Unit::Share, toml::Value::Integer(5), Err("that is 500%")),
             (Unit::Share, text("0.05"), Err("the unit is one of %")),
             (Unit::Share, text("%"), Err("it is no number")),
-            (Unit::Share, text("-5 %"), Err("it is negative")),
+            (Unit::Share, text("-5%"), Err("it is negative")),
             (Unit::Share, toml::Value::Float(f64::NAN), Err("it is no finite number")),
             (Unit::Share, toml::Value::Float(f64::INFINITY), Err("it is no finite number")),
             (Unit::Share, toml::Value::Boolean(true), Err("neither a number nor a text")),
             (Unit::Roof, toml::Value::Float(1.03), Ok(1.03)),
-            (Unit::Roof, toml::Value::Integer(70), Err("that is 7000 %")),
+            (Unit::Roof, toml::Value::Integer(70), Err("that is 7000%")),
             (Unit::Time, text("5us"), Ok(5e-6)),
             (Unit::Time, toml::Value::Integer(5), Err("a time needs its unit")),
             (Unit::Bytes, text("64KiB"), Ok(65536.0)),

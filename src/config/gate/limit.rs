@@ -27,7 +27,7 @@ pub(super) struct Wire {
     /// Category that the name tells.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// Greatest relative worsening: 0.05 or "5 %". Not needed for findings, nor with `action = "none"`.
+    /// Greatest relative worsening: 0.05 or "5%". Not needed for findings, nor with `action = "none"`.
     worse: Option<Spanned<Amount>>,
     /// Smallest worsening that counts, in the unit of the metric: "5us" for times.
     at_least: Option<Spanned<Amount>>,

@@ -20,9 +20,9 @@ fn without_a_table_the_defaults_hold() {
 fn the_table_itself_is_read() {
     let text = "[gate]\nversion = 1\nwarn-only = true\nnew = \"fail\"\nvanished = \"none\"\n\
         ambiguous = \"inconclusive\"\nincomparable = \"notice\"\nimplausible = \"fail\"\n\
-        incomplete = \"warn\"\nlisted-share = \"1 %\"\nimplausible-factor = 5\n\
+        incomplete = \"warn\"\nlisted-share = \"1%\"\nimplausible-factor = 5\n\
         across-devices = true\nmax-age = \"2w\"\nrequired = [\"*gemm*\", \"softmax\"]\n\
-        false-discovery = 0.01\n[gate.noise]\nkernel = 0.02\nfew-launches = \"8 %\"\n\
+        false-discovery = 0.01\n[gate.noise]\nkernel = 0.02\nfew-launches = \"8%\"\n\
         common = 0.05\ntimer = \"1us\"\n";
     let read = policy(text);
     assert!(read.warn_only && read.across_devices);
@@ -48,13 +48,13 @@ fn the_table_itself_is_read() {
 
 #[test]
 fn limits_come_after_the_defaults() {
-    let text = "[[gate.limit]]\nmetric = \"time\"\nkernel = \"*gemm*\"\nworse = \"2 %\"\n\
+    let text = "[[gate.limit]]\nmetric = \"time\"\nkernel = \"*gemm*\"\nworse = \"2%\"\n\
         at-least = \"1us\"\nmin-share = 0.01\n\
         [[gate.limit]]\nmetric = \"bytes\"\nworse = 0.1\nat-least = \"1MiB\"\naction = \"warn\"\n\
         [[gate.limit]]\nmetric = \"findings\"\nseverity = \"high\"\nat-least = 1\n\
         [[gate.limit]]\nmetric = \"time\"\ncategory = \"communication\"\naction = \"none\"\n\
         [[gate.limit]]\nmetric = \"roof\"\noperator = \"aten::*\"\nworse = 0.05\n\
-        [[gate.limit]]\nmetric = \"launches\"\nworse = \"300 %\"\n\
+        [[gate.limit]]\nmetric = \"launches\"\nworse = \"300%\"\n\
         [[gate.limit]]\nmetric = \"total\"\nworse = 0.01\nat-least = \"10us\"\n";
     let all = policy(text).limits;
     let (defaults, own) = all.split_at(Policy::default().limits.len());
@@ -79,7 +79,7 @@ fn limits_come_after_the_defaults() {
 #[test]
 fn bounds_waivers_and_places_are_read() {
     let text = "[[gate.bound]]\nname = \"GEMMs near the roof\"\nmetric = \"roof\"\n\
-        category = \"dot-product\"\nmin = \"70 %\"\nmin-share = 0.01\n\
+        category = \"dot-product\"\nmin = \"70%\"\nmin-share = 0.01\n\
         [[gate.bound]]\nname = \"no fp64\"\nmetric = \"fp64\"\nmax = 0\n\
         [[gate.bound]]\nname = \"believable\"\nmetric = \"roof\"\nmax = 1.03\naction = \"warn\"\n\
         [[gate.bound]]\nname = \"no spills\"\nmetric = \"findings\"\nrule = \"register-spills\"\n\
@@ -154,7 +154,7 @@ fn what_is_wrong_in_the_table_is_located_and_the_way_out_named() {
         ("[gate]\nrequired = ^\"a\"", "invalid type"),
         ("[gate]\nfalse-discovery = ^0", "nothing could be found"),
         ("[gate.noise]\nkernel = ^-0.1", "kernel cannot be -0.1: it is negative"),
-        ("[gate.noise]\ncommon = ^7", "common cannot be 7: that is 700 %"),
+        ("[gate.noise]\ncommon = ^7", "common cannot be 7: that is 700%"),
         ("[gate.noise]\ntimer = ^64", "a time needs its unit; write for example \"5us\""),
         ("[gate.noise]\ntimer = ^\"64\"", "give a time with its unit"),
         ("[gate.noise]\nfew-launches = ^0.01", "few launches are never quieter than many, at 0.03"),
@@ -177,7 +177,7 @@ fn what_is_wrong_in_a_limit_is_located_and_the_way_out_named() {
             "[[gate.limit]]\nmetric = \"time\"\nworse = ^-0.05",
             "worse cannot be -0.05: it is negative",
         ),
-        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^5", "that is 500 %"),
+        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^5", "that is 500%"),
         ("[[gate.limit]]\nmetric = \"time\"\nworse = ^nan", "it is no finite number"),
         ("[[gate.limit]]\nmetric = \"time\"\nworse = ^\"off\"", "worse cannot be \"off\""),
         ("[[gate.limit]]\nmetric = \"time\"\nworse = ^true", "neither a number nor a text"),
@@ -242,7 +242,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
         ),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = ^70",
-            "min cannot be 70: that is 7000 %",
+            "min cannot be 70: that is 7000%",
         ),
         ("[[gate.bound]]\nname = \"b\"\nmetric = \"fp64\"\nmax = ^-1", "it is negative"),
         ("[[gate.bound]]\nname = \"b\"\nmetric = \"total\"\nmax = ^12", "a time needs its unit"),
@@ -268,7 +268,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
             "two bounds are called \"b\"",
         ),
         (
-            "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\nmin-share = ^\"110 %\"",
+            "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\nmin-share = ^\"110%\"",
             "it must be less than 1",
         ),
         ("^[[gate.bound]]\nname = \"b\"\nmin = 1", "missing field `metric`"),

@@ -281,7 +281,7 @@ impl Gathered {
         self.saw_hardware = other.saw_hardware;
     }
 
-    /// Notes which kind of counter a metric is, for recognising instrumented time.
+    /// Notes which kind of counter a metric is, for recognizing instrumented time.
     pub(super) fn saw(&mut self, kind: Kind) {
         match kind {
             Kind::Sass => self.saw_sass = true,
@@ -318,7 +318,7 @@ pub(super) fn kind(name: &str) -> Kind {
     }
 }
 
-/// A metric that was recognised: where it goes and what unit it must have.
+/// A metric that was recognized: where it goes and what unit it must have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Wanted {
     pub(super) slot: Slot,
@@ -336,7 +336,7 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// Recognises a metric of a raw page or a `--metrics` list by its name.
+    /// Recognizes a metric of a raw page or a `--metrics` list by its name.
     pub(super) fn metric(&mut self, name: &str) -> Option<Wanted> {
         if let Some(raw) = BY_NAME.get(name) {
             return Some(wanted(*raw));
@@ -371,7 +371,7 @@ impl Catalog {
         Some(Wanted { slot: TENSOR_BASE + position, dimension, factor: 1.0 })
     }
 
-    /// Recognises a row of the details page by section, name and unit.
+    /// Recognizes a row of the details page by section, name and unit.
     ///
     /// The same name means different things in different sections (`Memory Throughput` is a
     /// percentage in one and a rate in another), so all three decide.

@@ -4,7 +4,7 @@
 //! of the first holds the thread and its open push/pop ranges, the outermost first:
 //! `1  "<default domain>:step:none:none:none:none:none:none"  "<default domain>:aten::mm, seq = 7:…" `.
 //! The second holds start/stop ranges, which need not nest. After domain and name come six fields:
-//! kind and value of the payload, kind and value of the colour, kind of the message, message. Range
+//! kind and value of the payload, kind and value of the color, kind of the message, message. Range
 //! names may contain the colon that separates them. Source: the header that names the fields, and
 //! *Nsight Compute CLI*, "NVTX Filtering".
 

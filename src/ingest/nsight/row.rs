@@ -90,7 +90,7 @@ impl Row {
         }
         if self.inconsistent > 0 {
             let clue = format!(
-                "{} launches: bytes and bytes per second × time differ by more than 3 %: their passes saw different executions",
+                "{} launches: bytes and bytes per second × time differ by more than 3%: their passes saw different executions",
                 self.inconsistent
             );
             reading.source.clues.push(clue);

@@ -88,7 +88,7 @@ fn share(
         Ok(Some(value)) if value < 0.0 => "a share cannot be negative",
         // Less time than none: only a share of time has this limit.
         Ok(Some(value)) if value > 100.0 && scope == Some(SpeedupScope::Global) => {
-            "no more than 100 % of the time can go"
+            "no more than 100% of the time can go"
         }
         Ok(Some(value)) if value.is_finite() => {
             return Ok(Some(Speedup { scope, share: value / 100.0 }));

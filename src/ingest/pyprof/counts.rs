@@ -5,8 +5,8 @@
 //!
 //! 1. A kernel that adds up the parts of a split product did none of the product: nothing is known of
 //!    it, though `PyProf` credits it with all.
-//! 2. The passes of a batch normalisation, and the clearing and filling of an embedding's gradient, get
-//!    their own part, computed from the shapes. A batch normalisation in kernels of other names keeps
+//! 2. The passes of a batch normalization, and the clearing and filling of an embedding's gradient, get
+//!    their own part, computed from the shapes. A batch normalization in kernels of other names keeps
 //!    `PyProf`'s bytes with the first, as an upper bound.
 //! 3. Bytes that carry a known fault are computed again from the shapes.
 //! 4. A number above zero is believed. Several whole products or convolutions of one operator (forward,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_of_a_batch_normalisation_get_their_part() {
+    fn passes_of_a_batch_normalization_get_their_part() {
         let params = "[2,3,4,5]fp16";
         let statistics = Case::new("batch_norm", params, "batch_norm_collect_statistics_kernel");
         let apply = Case::new("batch_norm", params, "batch_norm_transform_input_kernel");
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(apply.judged("960", "0", 2.0).1, Some(480.0));
         assert_eq!(nameless.judged("960", "0", 1.0), (None, None, "-; -".into()));
         let whole = nameless.judged("960", "960", 0.0);
-        assert_eq!(whole.2, "PyProf FLOPs; PyProf Bytes of the whole batch normalisation");
+        assert_eq!(whole.2, "PyProf FLOPs; PyProf Bytes of the whole batch normalization");
         let sum = Case::new("sum", "T=(100,),fp32,", "reduce_kernel");
         assert_eq!(sum.judged("100", "400", 0.0).0, Some(100.0));
         assert_eq!(sum.judged("100", "0", 1.0), (None, None, "-; -".into()));

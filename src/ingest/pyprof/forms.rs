@@ -306,7 +306,7 @@ pub(super) fn adam(params: &Params) -> Option<Work> {
     Some(Work::new(14.0 * elements, &FLOPS, each * elements, &BYTES))
 }
 
-/// A whole batch normalisation, which may be one kernel or the first of several.
+/// A whole batch normalization, which may be one kernel or the first of several.
 pub(super) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
     static FLOPS: Basis = Basis::within("8 per element from Params (PyProf's estimate)", 0.5, 1.5);
     static FORWARD: Basis =
@@ -317,13 +317,13 @@ pub(super) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
     Some(Work::new(8.0 * tensor.elements(), &FLOPS, factor * tensor.bytes()?, basis))
 }
 
-/// What one pass of a batch normalisation does.
+/// What one pass of a batch normalization does.
 ///
 /// `PyProf` charges all passes to the first kernel, which alone is then faster than any memory.
 pub(super) fn batch_norm_pass(pass: Pass, elements: f64, bytes: f64) -> Work {
     static STATISTICS: Basis =
         Basis::within("5 per element from Params: mean and variance", 0.6, 1.2);
-    static APPLY: Basis = Basis::within("2 per element from Params: normalisation", 1.0, 2.0);
+    static APPLY: Basis = Basis::within("2 per element from Params: normalization", 1.0, 2.0);
     static SUMS: Basis = Basis::within("4 per element from Params: sums of the gradient", 0.8, 1.2);
     static GRADIENT: Basis = Basis::within("7 per element from Params: gradient", 0.8, 1.2);
     let (cost, basis, passes) = match pass {

@@ -31,12 +31,12 @@ enum Engine {
     Silent,
 }
 
-/// One pass of a normalisation that takes several kernels.
+/// One pass of a normalization that takes several kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
     /// Mean and variance.
     Statistics,
-    /// Normalises the input.
+    /// Normalizes the input.
     Apply,
     /// The sums of the gradient.
     BackwardSums,
@@ -61,7 +61,7 @@ pub(super) struct Kernel {
     pub(super) all_groups: bool,
     /// An element-wise wrapper, as used for copies and fills.
     pub(super) elementwise: bool,
-    /// The pass of a batch normalisation it does.
+    /// The pass of a batch normalization it does.
     pub(super) pass: Option<Pass>,
     /// The part of its operator it does.
     pub(super) part: Part,

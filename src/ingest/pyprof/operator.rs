@@ -2,7 +2,7 @@
 //!
 //! The operators and their formulas are those of `pyprof/prof/*.py` (`NVIDIA/PyProf` 3.11), with the
 //! known faults put right: `linear` counts its bytes in elements, `matmul` forgets the batch in its
-//! bytes, Adam and the gradient of an embedding do compute, and each pass of a batch normalisation
+//! bytes, Adam and the gradient of an embedding do compute, and each pass of a batch normalization
 //! does a part.
 
 use super::forms::{
@@ -28,7 +28,7 @@ enum Share {
     Products,
     /// Each whole convolution has all of it, if one kernel does all groups.
     Convolutions { grouped: bool },
-    /// Each pass of a batch normalisation has a part; elements and bytes of the input.
+    /// Each pass of a batch normalization has a part; elements and bytes of the input.
     Passes { elements: f64, bytes: f64 },
     /// The gradient of a table is cleared, then added to; bytes of the table.
     Scatter { table: f64 },
@@ -340,9 +340,9 @@ impl Kind {
         static BYTES: Basis = Basis::exact("PyProf Bytes");
         // The kernel may be the first of three, which reads the input once, or do all of it.
         static FORWARD: Basis =
-            Basis::within("PyProf Bytes of the whole batch normalisation", 0.25, 1.0);
+            Basis::within("PyProf Bytes of the whole batch normalization", 0.25, 1.0);
         static BACKWARD: Basis =
-            Basis::within("PyProf Bytes of the whole gradient of a batch normalisation", 0.4, 1.0);
+            Basis::within("PyProf Bytes of the whole gradient of a batch normalization", 0.4, 1.0);
         match self {
             Self::BatchNorm if backward => &BACKWARD,
             Self::BatchNorm => &FORWARD,

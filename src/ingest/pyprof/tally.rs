@@ -153,7 +153,7 @@ impl Tally {
         }
         if self.unknown > 0 {
             clues.push(format!(
-                "{} of {} launches ({:.1} % of the time) have neither operations nor bytes: neither PyProf nor their shapes tell what they do",
+                "{} of {} launches ({:.1}% of the time) have neither operations nor bytes: neither PyProf nor their shapes tell what they do",
                 self.unknown,
                 self.launches,
                 100.0 * self.unknown_nanoseconds / self.nanoseconds.max(1.0)
@@ -215,7 +215,7 @@ mod tests {
             "\"2\",\"k\",\"__mul__\",\"na\",\"1000\",\"100\",\"800\"",
         ];
         let found = source(HEADER, &rows);
-        let text = "1 of 2 launches (75.0 % of the time) have neither operations nor bytes";
+        let text = "1 of 2 launches (75.0% of the time) have neither operations nor bytes";
         assert!(clue(&found, "neither operations").unwrap().starts_with(text), "{:?}", found.clues);
         assert_eq!(clue(&found, "Idx"), None);
     }

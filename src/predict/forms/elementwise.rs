@@ -27,7 +27,7 @@ pub(super) const FORMS: &[Form] = &[
 
 FLOPs: cN.
 Bytes: N(a·e_in + b·e_out); operands that are broadcast count at their own size.
-Intensity: c/(e(a+b)). Fusing neighbours adds their operations and takes away what passes
+Intensity: c/(e(a+b)). Fusing neighbors adds their operations and takes away what passes
 between them, 2eN bytes for each tensor that is no longer stored.
 Source: NVIDIA, *Memory-Limited Layers User's Guide*.",
         ..PLAIN
@@ -162,8 +162,8 @@ Source: NVIDIA, *Memory-Limited Layers User's Guide*.",
         ..PLAIN
     },
     Form {
-        name: "quantise",
-        aliases: &["quantize"],
+        name: "quantize",
+        aliases: &["quantise"],
         summary: "rows to integers or fp8 with a scale per row",
         category: Category::Elementwise,
         parameters: &[
@@ -175,7 +175,7 @@ Source: NVIDIA, *Memory-Limited Layers User's Guide*.",
         example: "rows=8192 columns=4096",
         count: quantize,
         derivation: "\
-`quantise`: R rows of C elements to int8 or fp8, each row scaled by its largest magnitude.
+`quantize`: R rows of C elements to int8 or fp8, each row scaled by its largest magnitude.
 
 FLOPs: about 4N for N = RC: magnitude and maximum, scaling, rounding, clamping.
 Bytes: (e + e_to)N + 4R, 3N + 4R from fp16 to int8; the row stays on chip between its two

@@ -111,7 +111,7 @@ Source: M. Milakov, N. Gimelshein, *Online Normalizer Calculation for Softmax*, 
     },
     Form {
         name: "layernorm",
-        summary: "layer normalisation, forward",
+        summary: "layer normalization, forward",
         category: Category::Reduction,
         parameters: &[
             Parameter::size("rows", "rows: all leading dimensions multiplied"),
@@ -122,7 +122,7 @@ Source: M. Milakov, N. Gimelshein, *Online Normalizer Calculation for Softmax*, 
         example: "rows=8192 columns=4096",
         count: layernorm,
         derivation: "\
-`layernorm`: layer normalisation of R rows of C elements, forward.
+`layernorm`: layer normalization of R rows of C elements, forward.
 
 FLOPs: 8RC: a sum, then difference, square and sum, then difference, deviation, weight and bias.
 Bytes: 2eRC + 2eC; x is read once and kept on chip, weight and bias are read, y is written. The
@@ -133,7 +133,7 @@ Source: J. Ba, J. Kiros, G. Hinton, *Layer Normalization*, 2016, arXiv 1607.0645
     },
     Form {
         name: "layernorm-backward",
-        summary: "gradients of layer normalisation",
+        summary: "gradients of layer normalization",
         category: Category::Reduction,
         parameters: &[
             Parameter::size("rows", "rows: all leading dimensions multiplied"),
@@ -143,9 +143,9 @@ Source: J. Ba, J. Kiros, G. Hinton, *Layer Normalization*, 2016, arXiv 1607.0645
         example: "rows=8192 columns=4096",
         count: layernorm_backward,
         derivation: "\
-`layernorm-backward`: the gradients of layer normalisation by input, weight and bias.
+`layernorm-backward`: the gradients of layer normalization by input, weight and bias.
 
-FLOPs: about 14RC: the normalised x (2), weighted dy and two sums (4), dx (5, weighted dy
+FLOPs: about 14RC: the normalized x (2), weighted dy and two sums (4), dx (5, weighted dy
 again), the gradients of weight and bias (3).
 Bytes: 3eRC + 3eC + 8R; x and dy are read, dx is written; the weight is read, its gradient and
 that of the bias are written; two fp32 statistics per row are read.
@@ -155,7 +155,7 @@ of the bytes derived here.",
     },
     Form {
         name: "rmsnorm",
-        summary: "root-mean-square normalisation",
+        summary: "root-mean-square normalization",
         category: Category::Reduction,
         parameters: &[
             Parameter::size("rows", "rows: all leading dimensions multiplied"),
@@ -165,7 +165,7 @@ of the bytes derived here.",
         example: "rows=8192 columns=4096",
         count: rmsnorm,
         derivation: "\
-`rmsnorm`: normalisation of R rows of C elements by their root mean square.
+`rmsnorm`: normalization of R rows of C elements by their root mean square.
 
 FLOPs: 4RC: square, sum, scaling, weight.
 Bytes: 2eRC + eC; x is read once and kept on chip, the weight is read, y is written.
@@ -175,7 +175,7 @@ Source: B. Zhang, R. Sennrich, *Root Mean Square Layer Normalization*, 2019, arX
     },
     Form {
         name: "batchnorm",
-        summary: "batch normalisation, training forward",
+        summary: "batch normalization, training forward",
         category: Category::Reduction,
         parameters: &[
             Parameter::size("n", "elements: images times channels times pixels"),
@@ -185,7 +185,7 @@ Source: B. Zhang, R. Sennrich, *Root Mean Square Layer Normalization*, 2019, arX
         example: "n=32*64*56*56",
         count: batchnorm,
         derivation: "\
-`batchnorm`: batch normalisation in training, forward, of n = NCHW elements.
+`batchnorm`: batch normalization in training, forward, of n = NCHW elements.
 
 FLOPs: 7n: a sum, then difference, square and sum, then difference, scale and shift.
 Bytes: 3en, a pass for the statistics and a pass that applies them; 2en if one kernel holds the
@@ -195,7 +195,7 @@ Source: S. Ioffe, C. Szegedy, *Batch Normalization*, 2015, arXiv 1502.03167.",
     },
     Form {
         name: "batchnorm-backward",
-        summary: "gradients of batch normalisation",
+        summary: "gradients of batch normalization",
         category: Category::Reduction,
         parameters: &[
             Parameter::size("n", "elements: images times channels times pixels"),
@@ -205,17 +205,17 @@ Source: S. Ioffe, C. Szegedy, *Batch Normalization*, 2015, arXiv 1502.03167.",
         example: "n=32*64*56*56",
         count: batchnorm_backward,
         derivation: "\
-`batchnorm-backward`: the gradients of batch normalisation, of n = NCHW elements.
+`batchnorm-backward`: the gradients of batch normalization, of n = NCHW elements.
 
-FLOPs: about 11n: the normalised x (2), its product with dy and two sums (3); again the
-normalised x (2) and dx (4).
+FLOPs: about 11n: the normalized x (2), its product with dy and two sums (3); again the
+normalized x (2) and dx (4).
 Bytes: 5en, x and dy are read twice, dx is written; 3en in a single pass (`single_pass=yes`).
 Source: S. Ioffe, C. Szegedy, *Batch Normalization*, 2015, arXiv 1502.03167.",
         ..PLAIN
     },
     Form {
         name: "batchnorm-inference",
-        summary: "batch normalisation, inference",
+        summary: "batch normalization, inference",
         category: Category::Elementwise,
         parameters: &[
             Parameter::size("n", "elements: images times channels times pixels"),
@@ -226,7 +226,7 @@ Source: S. Ioffe, C. Szegedy, *Batch Normalization*, 2015, arXiv 1502.03167.",
             each(given, "scale and shift", 2.0, &[Operand::Read("x"), Operand::Write("y")])
         },
         derivation: "\
-`batchnorm-inference`: batch normalisation with known statistics, of n = NCHW elements.
+`batchnorm-inference`: batch normalization with known statistics, of n = NCHW elements.
 
 FLOPs: 2n: a scale and a shift, folded beforehand for each channel.
 Bytes: 2en.
@@ -305,7 +305,7 @@ fn layernorm(given: &Arguments) -> Result<Count, PredictError> {
     let n = rows * columns;
     let kept = f64::from(given.is("statistics")) * 2.0 * rows;
     Ok(Count::new()
-        .vector("normalise", 8.0 * n, e)
+        .vector("normalize", 8.0 * n, e)
         .read("x", n, e)
         .read("weight", columns, e)
         .read("bias", columns, e)
@@ -335,7 +335,7 @@ fn rmsnorm(given: &Arguments) -> Result<Count, PredictError> {
         (given.number("rows"), given.number("columns"), given.data_type("dtype"));
     let n = rows * columns;
     Ok(Count::new()
-        .vector("normalise", 4.0 * n, e)
+        .vector("normalize", 4.0 * n, e)
         .read("x", n, e)
         .read("weight", columns, e)
         .write("y", n, e)
@@ -346,7 +346,7 @@ fn batchnorm(given: &Arguments) -> Result<Count, PredictError> {
     let (n, e) = (given.number("n"), given.data_type("dtype"));
     let reads = if given.is("single_pass") { 1.0 } else { 2.0 };
     Ok(Count::new()
-        .vector("normalise", 7.0 * n, e)
+        .vector("normalize", 7.0 * n, e)
         .moved("x", n, e, reads, 0.0)
         .write("y", n, e)
         .work_items(n))

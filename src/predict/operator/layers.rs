@@ -1,4 +1,4 @@
-//! Kernels of operators on tensors: softmax, losses, normalisations, sums, poolings.
+//! Kernels of operators on tensors: softmax, losses, normalizations, sums, poolings.
 
 use super::part::{LayerNormPass, Part};
 use super::{Launched, Need, Operator, Tensor, between, count};
@@ -91,7 +91,7 @@ fn likelihood(x: &Tensor) -> Option<Need> {
     Some(Need::exact(formula, *rows, rows * (8.0 + x.data_type.bytes())).at_most(widened(x)))
 }
 
-/// One pass of a layer normalisation; mean and deviation of a row are FP32.
+/// One pass of a layer normalization; mean and deviation of a row are FP32.
 fn layer_norm(x: &Tensor, weight: Option<&Tensor>, pass: LayerNormPass) -> Option<Need> {
     let columns = match weight {
         Some(weight) => weight.elements(),
@@ -107,43 +107,43 @@ fn layer_norm(x: &Tensor, weight: Option<&Tensor>, pass: LayerNormPass) -> Optio
     let weights = e * columns * f64::from(weight.is_some());
     let need = match pass {
         LayerNormPass::Whole => {
-            let formula = "sizes of the layer normalisation: all of it, statistics kept";
+            let formula = "sizes of the layer normalization: all of it, statistics kept";
             let mut need = Need::of(formula, &count("layernorm", sizes, x.data_type)?);
             need.bytes += statistics;
             need
         }
         LayerNormPass::Statistics => Need::exact(
-            "sizes of the layer normalisation: input read, statistics written",
+            "sizes of the layer normalization: input read, statistics written",
             4.0 * n,
             e * n + statistics,
         ),
         LayerNormPass::Apply => Need::exact(
-            "sizes of the layer normalisation: input and weights read, result written",
+            "sizes of the layer normalization: input and weights read, result written",
             4.0 * n,
             2.0 * e * n + statistics + 2.0 * weights,
         ),
         LayerNormPass::BackwardSums => Need::exact(
-            "sizes of the layer normalisation: input and gradient read, sums of rows written",
+            "sizes of the layer normalization: input and gradient read, sums of rows written",
             4.0 * n,
             2.0 * e * n + weights + statistics,
         ),
         LayerNormPass::BackwardFactors => Need::exact(
-            "sizes of the layer normalisation: four numbers of a row read, two written",
+            "sizes of the layer normalization: four numbers of a row read, two written",
             6.0 * rows,
             3.0 * statistics,
         ),
         LayerNormPass::BackwardApply => Need::exact(
-            "sizes of the layer normalisation: input and gradient read, gradient written",
+            "sizes of the layer normalization: input and gradient read, gradient written",
             6.0 * n,
             3.0 * e * n + weights + statistics,
         ),
         LayerNormPass::BackwardInput => Need::exact(
-            "sizes of the layer normalisation: gradient of the input, sums and all",
+            "sizes of the layer normalization: gradient of the input, sums and all",
             10.0 * n,
             3.0 * e * n + weights + statistics,
         ),
         LayerNormPass::BackwardWeights => Need::exact(
-            "sizes of the layer normalisation: input and gradient read, dweight and dbias written",
+            "sizes of the layer normalization: input and gradient read, dweight and dbias written",
             4.0 * n,
             2.0 * e * n + statistics + 2.0 * weights,
         ),

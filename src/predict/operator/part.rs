@@ -55,7 +55,7 @@ pub enum Part {
     },
     /// One logarithm of each row picked, or its gradient put there.
     NegativeLogLikelihood,
-    /// A pass of a layer normalisation.
+    /// A pass of a layer normalization.
     LayerNorm(LayerNormPass),
     /// A pooling or its gradient.
     Pooling,
@@ -74,14 +74,14 @@ pub enum Transformed {
     Output,
 }
 
-/// A pass of a layer normalisation.
+/// A pass of a layer normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LayerNormPass {
-    /// Statistics and normalisation in one kernel.
+    /// Statistics and normalization in one kernel.
     Whole,
     /// Mean and deviation of each row.
     Statistics,
-    /// Rows normalised.
+    /// Rows normalized.
     Apply,
     /// The sums of the gradient, of each row.
     BackwardSums,

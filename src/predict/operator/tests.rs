@@ -189,7 +189,7 @@ fn softmax_and_loss_are_counted_by_rows() {
 }
 
 #[test]
-fn passes_of_a_layer_normalisation_add_up_to_all_of_it() {
+fn passes_of_a_layer_normalization_add_up_to_all_of_it() {
     let tensors: &[(&[f64], DataType)] = &[
         (&[35.0, 20.0, 200.0], DataType::Fp32),
         (&[200.0], DataType::Fp32),

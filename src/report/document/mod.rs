@@ -32,7 +32,7 @@ pub enum Block {
     Steps(Vec<Item>),
     /// Rows and columns.
     Table(Table),
-    /// Labelled values, each with a remark: arithmetic, line by line.
+    /// Labeled values, each with a remark: arithmetic, line by line.
     Figures(Vec<Figure>),
     /// Text to be copied as it is: a command, a configuration.
     Code(String),
@@ -117,7 +117,7 @@ impl From<String> for Item {
 impl Item {
     /// An item that begins with a label.
     #[must_use]
-    pub fn labelled(label: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn labeled(label: impl Into<String>, text: impl Into<String>) -> Self {
         Self { label: label.into(), text: text.into(), details: Vec::new() }
     }
 
@@ -129,7 +129,7 @@ impl Item {
     }
 }
 
-/// A labelled value with a remark.
+/// A labeled value with a remark.
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// A symbol or a few words.
@@ -141,7 +141,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A labelled value with a remark.
+    /// A labeled value with a remark.
     #[must_use]
     pub fn new(
         label: impl Into<String>,

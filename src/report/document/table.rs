@@ -65,11 +65,11 @@ pub enum Form {
     Tenths(&'static str),
     /// Three digits; the unit is of the title.
     Digits,
-    /// A ratio such as headroom: `1.32 ×`.
+    /// A ratio such as headroom: `1.32×`.
     Factor,
-    /// A share of a whole: `6.8 %`.
+    /// A share of a whole: `6.8%`.
     Share,
-    /// A relative change: `+5.0 %`.
+    /// A relative change: `+5.0%`.
     Change,
     /// A difference of times, with its sign; people see one unit a column.
     TimeChange,
@@ -317,7 +317,7 @@ fn number(value: f64, form: Form, unit: TimeUnit) -> String {
 fn bare(value: f64, form: Form, unit: TimeUnit) -> String {
     match form {
         Form::Factor => digits(value),
-        Form::Share => percent(value).trim_end_matches(" %").to_owned(),
+        Form::Share => percent(value).trim_end_matches('%').to_owned(),
         form => number(value, form, unit),
     }
 }
@@ -373,7 +373,7 @@ mod tests {
     fn a_column_of_times_has_one_unit_in_its_title() {
         let drawn = table().drawn(true);
         assert_eq!(drawn.titles, ["kernel", "measured [ms]", "headroom"]);
-        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50 to 2.00 ×"]);
+        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50 to 2.00×"]);
         assert_eq!(drawn.rows[1], ["gemm", "≥0.005", "-"]);
     }
 
@@ -381,15 +381,15 @@ mod tests {
     fn a_range_is_shown_where_there_is_room() {
         let cell = Cell::Around { value: 0.05, low: 0.04, high: 0.06 };
         let unit = TimeUnit::of(std::iter::empty());
-        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0 % (4.0 % to 6.0 %)");
-        assert_eq!(shown(&cell, Form::Share, unit, false), "5.0 %");
+        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0% to 6.0%)");
+        assert_eq!(shown(&cell, Form::Share, unit, false), "5.0%");
     }
 
     #[test]
     fn what_is_too_small_to_show_needs_no_second_sign() {
         let unit = TimeUnit::of([Seconds::new(1.0)].into_iter());
         assert_eq!(shown(&Cell::AtLeast(1e-9), Form::Time, unit, true), "<0.001");
-        assert_eq!(shown(&Cell::AtMost(1e9), Form::Factor, unit, true), ">9999 ×");
+        assert_eq!(shown(&Cell::AtMost(1e9), Form::Factor, unit, true), ">9999×");
     }
 
     #[test]

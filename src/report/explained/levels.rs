@@ -30,16 +30,17 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
             }
         }
     }
-    let (Some(expected), Some(hierarchical)) = (kernel.expected, kernel.hierarchical) else {
+    let (Some(roofline_time), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical)
+    else {
         return;
     };
     let binding = kernel.binding().map_or("nothing", Binding::label);
-    let remark = if hierarchical > kernel.modelled * 1.03 {
+    let remark = if hierarchical > kernel.modeled * 1.03 {
         format!(
             "E with all levels, {binding} the longest: above T, so a counter or a roof does not fit"
         )
-    } else if hierarchical > expected * 1.001 {
-        let share = view::percent(hierarchical / kernel.modelled);
+    } else if hierarchical > roofline_time * 1.001 {
+        let share = view::percent(hierarchical / kernel.modeled);
         format!("E with all levels, launch by launch; {binding} binds, and explains {share} of T")
     } else {
         format!("E with all levels, launch by launch; {binding} binds: the same as E")
@@ -49,21 +50,21 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
 
 /// From measured to structural to ideal time: what another implementation can win, and what only
 /// another shape or fewer launches can.
-pub(super) fn way(lines: &mut Lines, kernel: &Kernel, expected: Seconds, structural: Seconds) {
-    let measured = kernel.modelled;
-    if measured <= Seconds::ZERO || !kernel.state.is_modelled() {
+pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, structural: Seconds) {
+    let measured = kernel.modeled;
+    if measured <= Seconds::ZERO || !kernel.state.is_modeled() {
         return;
     }
-    let floor = structural.min(measured).max(expected.min(measured));
+    let floor = structural.min(measured).max(roofline_time.min(measured));
     let share = |time: Seconds| view::percent(time / measured);
     lines.add(
         "T → ideal",
-        format!("{} → {} → {}", time(measured), time(floor), time(expected.min(measured))),
+        format!("{} → {} → {}", time(measured), time(floor), time(roofline_time.min(measured))),
         format!(
             "measured → structural → ideal: {} of T for a better implementation, {} for another shape or fewer launches, {} for the hardware",
-            share(kernel.recoverable.min(measured)),
-            share((measured - kernel.recoverable.min(measured) - expected.min(measured)).max(Seconds::ZERO)),
-            share(expected.min(measured)),
+            share(kernel.savings.min(measured)),
+            share((measured - kernel.savings.min(measured) - roofline_time.min(measured)).max(Seconds::ZERO)),
+            share(roofline_time.min(measured)),
         ),
     );
 }

@@ -112,7 +112,7 @@ fn advice(finding: &Finding) -> Item {
         format!("{} = {value}", printable(&fact.name))
     }));
     details.extend(finding.next.as_ref().map(|next| format!("try: {}", printable(next))));
-    Item::labelled(&*finding.rule, printable(&finding.message)).with(details)
+    Item::labeled(&*finding.rule, printable(&finding.message)).with(details)
 }
 
 /// What the kernel does by its name, and what else the name tells.
@@ -203,10 +203,10 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
             format!("P ÷ BW of {}, from memory off chip{on_chip}", work.pipe.label()),
         );
     }
-    if kernel.modelled > Seconds::ZERO
+    if kernel.modeled > Seconds::ZERO
         && let (Some(memory), Some(math)) = (kernel.memory_time, kernel.math_time)
     {
-        let (memory, math) = (memory / kernel.modelled, math / kernel.modelled);
+        let (memory, math) = (memory / kernel.modeled, math / kernel.modeled);
         let busy = roofline::bound(memory, math);
         lines.add("bound", busy.label().to_owned(), {
             let shares =
@@ -249,9 +249,9 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
 }
 
 fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
-    if let Some(expected) = kernel.expected {
+    if let Some(roofline_time) = kernel.roofline_time {
         let bound = if kernel.is_lower_bound() {
-            let high = kernel.expected_high.map_or(f64::INFINITY, Seconds::get);
+            let high = kernel.roofline_time_high.map_or(f64::INFINITY, Seconds::get);
             if high.is_finite() {
                 format!(
                     "; a lower bound: what was not counted allows up to {}",
@@ -263,16 +263,16 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
         } else {
             String::new()
         };
-        lines.add("E", time(expected), format!("max(t_mem, t_math){bound}"));
+        lines.add("E", time(roofline_time), format!("max(t_mem, t_math){bound}"));
         if let Some(headroom) = kernel.headroom {
             lines.add(
                 "headroom",
                 view::factor(headroom),
                 format!(
                     "T ÷ E = {} ÷ {}{}",
-                    time(kernel.modelled),
-                    time(expected),
-                    if kernel.modelled < kernel.measured * 0.999 {
+                    time(kernel.modeled),
+                    time(roofline_time),
+                    if kernel.modeled < kernel.measured * 0.999 {
                         "; the launches that can be judged"
                     } else {
                         ""
@@ -291,21 +291,25 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 view::si(analysis.fixed_cost.get(), "s")
             ),
         );
-        if let Some(expected) = kernel.expected {
-            levels::way(lines, kernel, expected, structural);
+        if let Some(roofline_time) = kernel.roofline_time {
+            levels::way(lines, kernel, roofline_time, structural);
         }
-        if kernel.state.is_modelled() {
+        if kernel.state.is_modeled() {
             lines.add(
                 "to win",
-                time(kernel.recoverable),
+                time(kernel.savings),
                 format!(
-                    "T above structural, launch by launch; between {} (T above {} × the most that any roof may ask for) and {} (T above E)",
-                    time(kernel.recoverable_low),
+                    "T above structural, launch by launch; between {} (T above {}× the most that any roof may ask for) and {} (T above E)",
+                    time(kernel.savings_low),
                     crate::analysis::NEAR,
-                    time(kernel.recoverable_upper)
+                    time(kernel.savings_high)
                 ),
             );
-            lines.add("gain", view::factor(kernel.gain), "total ÷ (total − to win)".to_owned());
+            lines.add(
+                "run_speedup",
+                view::factor(kernel.run_speedup),
+                "total ÷ (total − to win)".to_owned(),
+            );
         }
     }
 }
@@ -381,7 +385,7 @@ fn limiter(kernel: &Kernel, explanation: &Explanation) -> String {
         .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
     let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
     format!(
-        "latency if blocks < {} × SMs or threads < {} below {:.0} % of a roof ({blocks} blocks, {sms} SMs, {threads} threads); else the longer of t_mem and t_math",
+        "latency if blocks < {} × SMs or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} SMs, {threads} threads); else the longer of t_mem and t_math",
         roofline::BLOCKS_PER_SM,
         roofline::THREADS_PER_BLOCK,
         roofline::BUSY * 100.0
@@ -401,7 +405,7 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
                 "∞".to_owned()
             };
             format!(
-                "{}: {} (true value {:.1} to {high} × this)",
+                "{}: {} (true value {:.1} to {high}× this)",
                 origin.kind.label(),
                 printable(&origin.formula),
                 origin.low
@@ -410,7 +414,7 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
     }
 }
 
-/// Labelled values, each with a remark.
+/// Labeled values, each with a remark.
 #[derive(Default)]
 struct Lines(Vec<Figure>);
 

@@ -15,10 +15,10 @@ const TAIL: f64 = 0.10;
 /// The chapter for a kernel; none where no text is closer to the matter than the report itself.
 pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'static str> {
     match kernel.state {
-        State::Opportunity
-        | State::NearRoof
+        State::Flagged
+        | State::NearRoofline
         | State::Fair
-        | State::Minor
+        | State::LowImpact
         | State::Possible
         | State::Waived => {}
         state => return by_state(state, &kernel.class),
@@ -36,14 +36,14 @@ pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'st
 /// Where the roofline does not apply.
 fn by_state(state: State, class: &Class) -> Option<&'static str> {
     match state {
-        State::LaunchFloored => Some("NVIDIA technical blog, \"Getting Started with CUDA Graphs\""),
+        State::LaunchBound => Some("NVIDIA technical blog, \"Getting Started with CUDA Graphs\""),
         State::CacheResident => {
             Some("Nsight Compute Profiling Guide, \"Memory Chart\" and \"Memory Tables\"")
         }
-        State::FasterThanRoof => {
+        State::FasterThanRoofline => {
             Some("docs/guide.md of rooflint, \"Name the device\" and \"The states\"")
         }
-        State::Unmodelled => Some("docs/guide.md of rooflint, \"Collect a good export\""),
+        State::NotEnoughData => Some("docs/guide.md of rooflint, \"Collect a good export\""),
         State::NotRoofline if class.category == Category::Communication => {
             Some("NCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"")
         }
@@ -141,7 +141,7 @@ mod tests {
     fn chapters_of_our_own_exist() {
         let guide = include_str!("../../../docs/guide.md");
         let class = Taxonomy::builtin().classify("some_name_of_nobody");
-        for state in [State::FasterThanRoof, State::Unmodelled] {
+        for state in [State::FasterThanRoofline, State::NotEnoughData] {
             let text = by_state(state, &class).unwrap();
             for title in text.split('"').skip(1).step_by(2) {
                 assert!(guide.contains(&format!("\n## {title}\n")), "{title}");

@@ -94,21 +94,21 @@ impl Figure for Bars {
     }
 }
 
-/// A filled or a striped bar: without colour they differ still.
+/// A filled or a striped bar: without color they differ still.
 fn bar<DB: DrawingBackend>(
     area: &Area<DB>,
     pen: &Pen,
     [from, to]: [(i32, i32); 2],
     look: Look,
 ) -> Drawn<DB> {
-    let colour = pen.colour(look.colour);
+    let color = pen.color(look.color);
     if to.0 <= from.0 {
         return Ok(());
     }
     if !look.is_hollow {
-        return area.draw(&Rectangle::new([from, to], colour.filled()));
+        return area.draw(&Rectangle::new([from, to], color.filled()));
     }
-    area.draw(&Rectangle::new([from, to], colour.mix(0.15).filled()))?;
+    area.draw(&Rectangle::new([from, to], color.mix(0.15).filled()))?;
     let (height, step) = (to.1 - from.1, (pen.letters as i32 / 2).max(4));
     let mut start = from.0 - height;
     while start < to.0 {
@@ -117,9 +117,9 @@ fn bar<DB: DrawingBackend>(
         let high = (start + height).min(to.0);
         if high > low {
             let ends = vec![(low, to.1 - (low - start)), (high, to.1 - (high - start))];
-            area.draw(&PathElement::new(ends, colour.stroke_width(1)))?;
+            area.draw(&PathElement::new(ends, color.stroke_width(1)))?;
         }
         start += step;
     }
-    area.draw(&Rectangle::new([from, to], colour.stroke_width(1)))
+    area.draw(&Rectangle::new([from, to], color.stroke_width(1)))
 }

@@ -27,7 +27,7 @@ pub(super) fn head<DB: DrawingBackend>(
             top += line;
         }
         let at = (x + letters / 2, top + letters / 2);
-        pen.mark(area, *look, at, pen.radius(), pen.colour(look.colour))?;
+        pen.mark(area, *look, at, pen.radius(), pen.color(look.color))?;
         pen.write(area, &label, (x + letters * 3 / 2, top), pen.ink)?;
         x += wide + letters;
     }

@@ -1,7 +1,7 @@
 //! Pictures: figures are data, drawn with plotters as SVG or PNG. The same figure gives the same bytes.
 //!
 //! The font is a part of `DejaVu Sans` that is carried in the program, so that a picture looks alike
-//! everywhere and needs nothing of the system; its licence stands beside it.
+//! everywhere and needs nothing of the system; its license stands beside it.
 
 #![allow(clippy::cast_possible_wrap, reason = "sides of a picture are at most 8192 pixels")]
 

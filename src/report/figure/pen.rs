@@ -1,4 +1,4 @@
-//! Colours, lines, marks and letters of a picture. Nothing is told by colour alone.
+//! Colors, lines, marks and letters of a picture. Nothing is told by color alone.
 
 use plotters::element::{Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text};
 use plotters::prelude::{DashedLineSeries, DrawingBackend};
@@ -7,12 +7,12 @@ use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::{Area, Canvas, Drawn};
 
-/// How a mark looks: its shape tells what its colour tells.
+/// How a mark looks: its shape tells what its color tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Look {
     pub(crate) mark: Mark,
-    /// Position among the colours.
-    pub(crate) colour: usize,
+    /// Position among the colors.
+    pub(crate) color: usize,
     /// An outline rather than an area.
     pub(crate) is_hollow: bool,
 }
@@ -21,7 +21,7 @@ impl Look {
     /// The look of the n-th series.
     pub(crate) const fn nth(position: usize) -> Self {
         let mark = Mark::ALL[position % Mark::ALL.len()];
-        Self { mark, colour: position, is_hollow: false }
+        Self { mark, color: position, is_hollow: false }
     }
 
     /// The same as an outline.
@@ -52,7 +52,7 @@ pub(super) enum Line {
     Dotted,
 }
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito, 2008), darker on light.
+/// Colors that people with any color vision tell apart (Okabe and Ito, 2008), darker on light.
 const ON_LIGHT: [RGBColor; 8] = [
     RGBColor(0, 90, 160),
     RGBColor(200, 80, 0),
@@ -74,20 +74,20 @@ const ON_DARK: [RGBColor; 8] = [
     RGBColor(230, 120, 110),
 ];
 
-/// Colours and sizes for one picture.
+/// Colors and sizes for one picture.
 pub(crate) struct Pen {
     pub(super) ground: RGBColor,
     pub(super) ink: RGBColor,
     pub(super) faint: RGBColor,
     pub(super) grid: RGBColor,
-    colours: [RGBColor; 8],
+    colors: [RGBColor; 8],
     /// Height of letters, in pixels.
     pub(super) letters: u32,
     pub(super) stroke: u32,
 }
 
 impl Pen {
-    /// Series that can be told apart by colour and mark.
+    /// Series that can be told apart by color and mark.
     pub(super) const SERIES: usize = 8;
 
     /// Marks of which the small ones would cover each other at an ordinary size.
@@ -96,24 +96,24 @@ impl Pen {
     pub(super) fn new(canvas: &Canvas) -> Self {
         let side = canvas.width.min(canvas.height * 3 / 2);
         let letters = (side / 68).clamp(10, 48);
-        let (ground, ink, faint, grid, colours) = if canvas.dark {
+        let (ground, ink, faint, grid, colors) = if canvas.dark {
             let (ground, ink) = (RGBColor(16, 20, 26), RGBColor(230, 237, 243));
             (ground, ink, RGBColor(150, 160, 170), RGBColor(48, 54, 61), ON_DARK)
         } else {
             let (ground, ink) = (RGBColor(255, 255, 255), RGBColor(31, 35, 40));
             (ground, ink, RGBColor(95, 103, 112), RGBColor(222, 226, 230), ON_LIGHT)
         };
-        Self { ground, ink, faint, grid, colours, letters, stroke: (side / 480).clamp(1, 8) }
+        Self { ground, ink, faint, grid, colors, letters, stroke: (side / 480).clamp(1, 8) }
     }
 
-    pub(super) fn colour(&self, series: usize) -> RGBColor {
-        self.colours[series % self.colours.len()]
+    pub(super) fn color(&self, series: usize) -> RGBColor {
+        self.colors[series % self.colors.len()]
     }
 
-    /// Letters in a colour.
-    pub(super) fn text(&self, colour: RGBColor) -> TextStyle<'static> {
+    /// Letters in a color.
+    pub(super) fn text(&self, color: RGBColor) -> TextStyle<'static> {
         let font = ("sans-serif", f64::from(self.letters)).into_font();
-        TextStyle { color: colour.to_backend_color(), ..TextStyle::from(font) }
+        TextStyle { color: color.to_backend_color(), ..TextStyle::from(font) }
     }
 
     /// Width and height of ordinary letters on the screen.
@@ -160,10 +160,10 @@ impl Pen {
         area: &Area<DB>,
         text: &str,
         at: (i32, i32),
-        colour: RGBColor,
+        color: RGBColor,
     ) -> Drawn<DB> {
         // Backends agree on the middle of a line, less on its top.
-        let style = self.text(colour).pos(Pos::new(HPos::Left, VPos::Center));
+        let style = self.text(color).pos(Pos::new(HPos::Left, VPos::Center));
         let at = (at.0, at.1 + self.letters as i32 / 2);
         area.draw(&Text::new(text.to_owned(), at, style))
     }
@@ -184,10 +184,10 @@ impl Pen {
         &self,
         area: &Area<DB>,
         points: &[(i32, i32)],
-        colour: RGBColor,
+        color: RGBColor,
         line: Line,
     ) -> Drawn<DB> {
-        let stroke = colour.stroke_width(self.stroke);
+        let stroke = color.stroke_width(self.stroke);
         self.stroked(area, points, stroke, line)
     }
 
@@ -196,10 +196,10 @@ impl Pen {
         &self,
         area: &Area<DB>,
         points: &[(i32, i32)],
-        colour: RGBColor,
+        color: RGBColor,
         line: Line,
     ) -> Drawn<DB> {
-        self.stroked(area, points, colour.stroke_width((self.stroke / 2).max(1)), line)
+        self.stroked(area, points, color.stroke_width((self.stroke / 2).max(1)), line)
     }
 
     fn stroked<DB: DrawingBackend>(
@@ -228,20 +228,20 @@ impl Pen {
         look: Look,
         at: (i32, i32),
         radius: i32,
-        colour: RGBColor,
+        color: RGBColor,
     ) -> Drawn<DB> {
         let corners: Vec<(i32, i32)> = match look.mark {
             Mark::Circle if look.is_hollow => {
                 area.draw(&Circle::new(at, radius, self.ground.filled()))?;
-                return area.draw(&Circle::new(at, radius, colour.stroke_width(self.stroke)));
+                return area.draw(&Circle::new(at, radius, color.stroke_width(self.stroke)));
             }
             Mark::Circle => {
-                area.draw(&Circle::new(at, radius, colour.filled()))?;
+                area.draw(&Circle::new(at, radius, color.filled()))?;
                 // A rim keeps marks apart that lie upon each other.
                 return area.draw(&Circle::new(at, radius, self.ground.stroke_width(1)));
             }
             Mark::Cross => {
-                let stroke = colour.stroke_width(self.stroke.max(2));
+                let stroke = color.stroke_width(self.stroke.max(2));
                 return area.draw(&(EmptyElement::at(at) + Cross::new((0, 0), radius, stroke)));
             }
             Mark::Square => {
@@ -249,7 +249,7 @@ impl Pen {
                 vec![(-r, -r), (r, -r), (r, r), (-r, r)]
             }
             Mark::Triangle => {
-                // Equilateral, around its centre.
+                // Equilateral, around its center.
                 let r = radius + radius / 4 + 1;
                 let (half, foot) = (r * 7 / 8, r / 2);
                 vec![(0, -r), (half, foot), (-half, foot)]
@@ -261,9 +261,9 @@ impl Pen {
         };
         let mut corners: Vec<_> = corners.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect();
         let (inside, rim) = if look.is_hollow {
-            (self.ground, colour.stroke_width(self.stroke))
+            (self.ground, color.stroke_width(self.stroke))
         } else {
-            (colour, self.ground.stroke_width(1))
+            (color, self.ground.stroke_width(1))
         };
         area.draw(&Polygon::new(corners.clone(), inside.filled()))?;
         corners.extend(corners.first().copied());

@@ -30,8 +30,8 @@ pub(crate) struct Roofline {
 pub(crate) struct Roof {
     /// Whose it is; roofs of one owner meet each other.
     pub(crate) owner: usize,
-    /// Position of its colour.
-    pub(crate) colour: usize,
+    /// Position of its color.
+    pub(crate) color: usize,
     /// `FLOP` or `OP`.
     pub(crate) operation: &'static str,
     pub(crate) label: String,
@@ -66,7 +66,7 @@ pub(crate) struct Point {
     pub(crate) before: Option<(f64, f64)>,
 }
 
-/// The label of a roof, its colour, and the pixels beside one of which it belongs, best first.
+/// The label of a roof, its color, and the pixels beside one of which it belongs, best first.
 type Anchored = (usize, String, [(i32, i32); 3]);
 
 /// The axes, and where their values lie on the screen.
@@ -97,7 +97,7 @@ impl Figure for Roofline {
         let mut crowded = labels.clone();
         Self::draw_ridges(&screen, pen, &chart, &ridges, (&mut labels, &mut crowded))?;
         self.marks(&screen, pen, &chart, &mut labels, &mut crowded)?;
-        for (colour, label, anchors) in roofs {
+        for (color, label, anchors) in roofs {
             let size = pen.size(&label);
             let free = |labels: &mut Labels| {
                 anchors.iter().find_map(|anchor| labels.beside(*anchor, 2, size))
@@ -111,7 +111,7 @@ impl Figure for Roofline {
             };
             if let Some(corner) = corner {
                 pen.clear(&screen, corner, size)?;
-                pen.write(&screen, &label, corner, pen.colour(colour))?;
+                pen.write(&screen, &label, corner, pen.color(color))?;
             }
         }
         self.names(&screen, pen, &chart, (&mut labels, &mut crowded))
@@ -163,7 +163,7 @@ impl Roofline {
         })
     }
 
-    /// Where each compute roof of the datasheet meets the roof of the device memory: colour, intensity,
+    /// Where each compute roof of the datasheet meets the roof of the device memory: color, intensity,
     /// peak.
     fn ridges(&self) -> Vec<(usize, f64, f64)> {
         let theoretical = self.roofs.iter().filter(|roof| !roof.is_achievable);
@@ -171,7 +171,7 @@ impl Roofline {
             let RoofKind::Compute(peak) = roof.kind else { return None };
             let mut memory = self.memory_roofs(false);
             let (_, bandwidth) = memory.find(|(owner, _)| *owner == roof.owner)?;
-            Some((roof.colour, peak / bandwidth, peak))
+            Some((roof.color, peak / bandwidth, peak))
         });
         found.collect()
     }
@@ -184,11 +184,11 @@ impl Roofline {
         (labels, crowded): (&mut Labels, &mut Labels),
     ) -> Drawn<DB> {
         let (place, low) = (chart.place, chart.y.low);
-        for (colour, ridge, peak) in ridges {
+        for (color, ridge, peak) in ridges {
             let (at, foot) = (place(*ridge, *peak), place(*ridge, low));
-            pen.hair(screen, &[at, foot], pen.colour(*colour), Line::Dotted)?;
+            pen.hair(screen, &[at, foot], pen.color(*color), Line::Dotted)?;
         }
-        for (colour, ridge, _) in ridges {
+        for (color, ridge, _) in ridges {
             let label = format!("ridge point {}", digits(*ridge));
             let size = pen.size(&label);
             let room = (size.0 + 8, size.1);
@@ -196,7 +196,7 @@ impl Roofline {
                 // Ridge points lie close together: their lines pass behind the labels.
                 crowded.take(corner, size);
                 pen.clear(screen, corner, size)?;
-                pen.write(screen, &label, corner, pen.colour(*colour))?;
+                pen.write(screen, &label, corner, pen.color(*color))?;
             }
         }
         for (_, ridge, peak) in ridges {
@@ -230,7 +230,7 @@ impl Roofline {
             }
             // Thousands of small kernels share pixels: one mark of each kind is seen.
             if drawn.insert((at, radius, point.look)) {
-                pen.mark(screen, point.look, at, radius, pen.colour(point.look.colour))?;
+                pen.mark(screen, point.look, at, radius, pen.color(point.look.color))?;
                 labels.avoid(at, radius);
             }
             if point.label.is_some() {
@@ -257,11 +257,11 @@ impl Roofline {
             let intensities = point.levels.iter().map(|(_, intensity)| *intensity);
             let mut places: Vec<(i32, i32)> = intensities.map(at).collect();
             places.sort_unstable();
-            pen.hair(screen, &places, pen.colour(point.look.colour), Line::Solid)?;
+            pen.hair(screen, &places, pen.color(point.look.color), Line::Solid)?;
             for (level, intensity) in &point.levels {
                 let (at, radius) = (at(*intensity), (pen.radius() / 2).max(2));
                 let look = point.look.hollow();
-                pen.mark(screen, look, at, radius, pen.colour(look.colour))?;
+                pen.mark(screen, look, at, radius, pen.color(look.color))?;
                 for labels in [&mut *labels, &mut *crowded] {
                     labels.avoid(at, radius);
                 }
@@ -360,19 +360,19 @@ impl Roofline {
                 continue; // all of it lies outside the picture
             }
             let pixels = [place(start, from), place(end, to)];
-            pen.line(screen, &pixels, pen.colour(roof.colour), line)?;
+            pen.line(screen, &pixels, pen.color(roof.color), line)?;
             labels.avoid_line(pixels[0], pixels[1]);
             let along = |share: f64| {
                 place(start * (end / start).powf(share), from * (to / from).powf(share))
             };
-            // Colour alone does not tell whose roof it is.
+            // Color alone does not tell whose roof it is.
             let owner = match self.owners.get(roof.owner) {
                 Some(owner) if self.owners.len() > 1 => format!("{owner}: "),
                 _ => String::new(),
             };
             if !(roof.is_achievable && self.owners.len() > 1) {
                 let name = format!("{owner}{} {text}", roof.label);
-                names.push((roof.colour, name, shares.map(along)));
+                names.push((roof.color, name, shares.map(along)));
             }
         }
         Ok(names)

@@ -54,9 +54,9 @@ pub(crate) struct SeriesMark {
 }
 
 const POINT: Look = Look::nth(0);
-/// Worse and better differ by shape as well as by colour.
-const WORSE: Look = Look { mark: super::Mark::Triangle, colour: 1, is_hollow: false };
-const BETTER: Look = Look { mark: super::Mark::Diamond, colour: 2, is_hollow: false };
+/// Worse and better differ by shape as well as by color.
+const WORSE: Look = Look { mark: super::Mark::Triangle, color: 1, is_hollow: false };
+const BETTER: Look = Look { mark: super::Mark::Diamond, color: 2, is_hollow: false };
 
 impl Figure for SeriesFigure {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
@@ -158,7 +158,7 @@ impl SeriesPanel {
     fn label(&self, value: f64) -> String {
         match self.unit {
             "s" => tick(value, "s"),
-            "%" => format!("{} %", tick(value * 100.0, "")),
+            "%" => format!("{}%", tick(value * 100.0, "")),
             unit => format!("{} {unit}", tick(value, "")),
         }
     }
@@ -186,7 +186,7 @@ impl SeriesPanel {
             let x = i32::midpoint(across.place(mark.at.saturating_sub(1)), across.place(mark.at));
             let ends = [(x, frame.0), (x, frame.1)];
             labels.avoid_line(ends[0], ends[1]);
-            pen.hair(area, &ends, pen.colour(mark.look().colour), Line::Dashed)?;
+            pen.hair(area, &ends, pen.color(mark.look().color), Line::Dashed)?;
         }
         for level in &self.levels {
             let ends = [place(level.from.0, level.from.1), place(level.to.0, level.to.1)];
@@ -196,24 +196,24 @@ impl SeriesPanel {
         // Marks of many commits would hide each other.
         let step = (across.right - across.left) / across.count.max(1) as i32;
         let radius = (pen.radius() * 5 / 6).min(step / 2).max(1);
-        let colour = pen.colour(POINT.colour);
+        let color = pen.color(POINT.color);
         for point in &self.points {
             let at = place(point.at, point.middle);
             let [low, high] = point.ends.map(|end| place(point.at, end));
-            pen.line(area, &[low, high], colour, Line::Solid)?;
+            pen.line(area, &[low, high], color, Line::Solid)?;
             labels.avoid_line(low, high);
-            pen.mark(area, POINT, at, radius, colour)?;
+            pen.mark(area, POINT, at, radius, color)?;
             labels.avoid(at, radius);
         }
         for mark in &self.marks {
             let after = self.points.iter().find(|point| point.at >= mark.at);
             let Some(after) = after else { continue };
             let at = place(mark.at, after.middle);
-            let colour = pen.colour(mark.look().colour);
-            pen.mark(area, mark.look(), at, pen.radius(), colour)?;
+            let color = pen.color(mark.look().color);
+            pen.mark(area, mark.look(), at, pen.radius(), color)?;
             labels.avoid(at, pen.radius());
             if let Some(corner) = labels.beside(at, pen.radius(), pen.size(&mark.label)) {
-                pen.write(area, &mark.label, corner, colour)?;
+                pen.write(area, &mark.label, corner, color)?;
             }
         }
         Ok(())

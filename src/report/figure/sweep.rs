@@ -125,9 +125,9 @@ impl SweepFigure {
                 x = left;
                 top += letters * 3 / 2;
             }
-            let (colour, middle) = (pen.colour(*series), top + letters / 2);
-            pen.line(area, &[(x, middle), (x + 2 * letters, middle)], colour, Line::Solid)?;
-            pen.mark(area, Look::nth(*series), (x + letters, middle), pen.radius(), colour)?;
+            let (color, middle) = (pen.color(*series), top + letters / 2);
+            pen.line(area, &[(x, middle), (x + 2 * letters, middle)], color, Line::Solid)?;
+            pen.mark(area, Look::nth(*series), (x + letters, middle), pen.radius(), color)?;
             pen.write(area, &label, (x + letters * 5 / 2, top), pen.ink)?;
             x += wide + letters;
         }
@@ -135,7 +135,7 @@ impl SweepFigure {
         let mut meaning =
             "solid: memory limits; dashed: math limits; dotted: ridge point".to_owned();
         if shown.iter().any(|(_, curve)| !curve.turns.is_empty()) {
-            meaning.push_str("; labelled: the first size of the other side");
+            meaning.push_str("; labeled: the first size of the other side");
         }
         let left_out = self.curves.len() - shown.len();
         if left_out > 0 {
@@ -157,25 +157,25 @@ impl SweepFigure {
         let screen = area.use_screen_coord();
         let mut labels = Labels::within(across, down);
         for (series, curve) in shown {
-            let colour = pen.colour(*series);
+            let color = pen.color(*series);
             let all = curve.all();
             for pair in all.windows(2) {
                 let line = if pair[0].is_math { Line::Dashed } else { Line::Solid };
                 let ends = [place(pair[0].size, pair[0].time), place(pair[1].size, pair[1].time)];
                 labels.avoid_line(ends[0], ends[1]);
-                pen.line(&screen, &ends, colour, line)?;
+                pen.line(&screen, &ends, color, line)?;
             }
             // A mark at every size would hide the line of a fine sweep.
             let every = curve.samples.len().div_ceil(24);
             for sample in curve.samples.iter().step_by(every.max(1)) {
                 let at = place(sample.size, sample.time);
                 labels.avoid(at, pen.radius());
-                pen.mark(&screen, Look::nth(*series), at, pen.radius() * 2 / 3, colour)?;
+                pen.mark(&screen, Look::nth(*series), at, pen.radius() * 2 / 3, color)?;
             }
         }
         for (series, turn) in turns(shown) {
             let at = place(turn.at.size, turn.at.time);
-            labelled(&screen, pen, &mut labels, at, &turn.label, pen.colour(series))?;
+            labeled(&screen, pen, &mut labels, at, &turn.label, pen.color(series))?;
         }
         Ok(())
     }
@@ -204,22 +204,22 @@ impl SweepFigure {
             let own = of(curve);
             if !drawn.contains(&own) {
                 let alone = shown.iter().filter(|(_, other)| of(other) == own).count() == 1;
-                let colour = if alone && shown.len() > 1 { pen.colour(*series) } else { pen.ink };
-                pen.line(&screen, &path(curve, |one| one.intensity), colour, Line::Solid)?;
+                let color = if alone && shown.len() > 1 { pen.color(*series) } else { pen.ink };
+                pen.line(&screen, &path(curve, |one| one.intensity), color, Line::Solid)?;
                 drawn.push(own);
             }
             let ridge = path(curve, |one| one.ridge_point);
             let label = curve.last_ridge().map(digits);
             let owners = shown.iter().filter(|(_, other)| other.last_ridge().map(digits) == label);
-            let colour = if owners.count() > 1 { pen.ink } else { pen.colour(*series) };
+            let color = if owners.count() > 1 { pen.ink } else { pen.color(*series) };
             if ridge.len() > 1 {
-                pen.line(&screen, &ridge, colour, Line::Dotted)?;
+                pen.line(&screen, &ridge, color, Line::Dotted)?;
             }
         }
         for (series, turn) in turns(shown) {
             if let Some(level) = turn.at.intensity {
                 let at = place(turn.at.size, level);
-                pen.mark(&screen, TURN, at, pen.radius(), pen.colour(series))?;
+                pen.mark(&screen, TURN, at, pen.radius(), pen.color(series))?;
             }
         }
         let height = pen.letters as i32 * 5 / 4;
@@ -227,8 +227,8 @@ impl SweepFigure {
             ridges.iter().map(|(_, ridge, _)| place(x.high, *ridge).1 - height / 2).collect();
         let heights = Labels::stacked(&wanted, height, down);
         for ((owner, _, label), y) in ridges.iter().zip(heights) {
-            let colour = owner.map_or(pen.ink, |series| pen.colour(series));
-            pen.write(&screen, label, (across.end + 6, y), colour)?;
+            let color = owner.map_or(pen.ink, |series| pen.color(series));
+            pen.write(&screen, label, (across.end + 6, y), color)?;
         }
         Ok(())
     }
@@ -256,18 +256,18 @@ fn turns<'a>(shown: &'a [(usize, &'a Curve)]) -> impl Iterator<Item = (usize, &'
 }
 
 /// A mark with its label beside it, where there is room.
-pub(super) fn labelled<DB: DrawingBackend>(
+pub(super) fn labeled<DB: DrawingBackend>(
     screen: &Area<DB>,
     pen: &Pen,
     labels: &mut Labels,
     at: (i32, i32),
     label: &str,
-    colour: plotters::style::RGBColor,
+    color: plotters::style::RGBColor,
 ) -> Drawn<DB> {
-    pen.mark(screen, TURN, at, pen.radius(), colour)?;
+    pen.mark(screen, TURN, at, pen.radius(), color)?;
     labels.avoid(at, pen.radius());
     match labels.beside(at, pen.radius(), pen.size(label)) {
-        Some(corner) => pen.write(screen, label, corner, colour),
+        Some(corner) => pen.write(screen, label, corner, color),
         None => Ok(()),
     }
 }

@@ -57,7 +57,7 @@ fn render(document: &Document, _: &Style) -> String {
     written(std::iter::once(header).chain(rows))
 }
 
-/// Labelled values, for documents without a table.
+/// Labeled values, for documents without a table.
 fn figures(document: &Document) -> String {
     fn collect(blocks: &[Block], section: &str, rows: &mut Vec<Vec<String>>) {
         for block in blocks {
@@ -114,7 +114,7 @@ mod tests {
     fn bounds_get_columns_and_formulas_are_defused() {
         let columns = vec![
             Column::name("kernel", "kernel"),
-            Column::number("expected_s", "expected", Form::Time),
+            Column::number("roofline_s", "expected", Form::Time),
         ];
         let mut table = Table::new("kernels", columns);
         table.push([Cell::text("=1+1"), Cell::AtLeast(0.25)]);
@@ -124,7 +124,7 @@ mod tests {
         let text = render(&document, &Style::default());
         assert_eq!(
             text,
-            "kernel,expected_s,expected_s_low,expected_s_high\n'=1+1,0.25,0.25,\ncopy,,,\n"
+            "kernel,roofline_s,roofline_s_low,roofline_s_high\n'=1+1,0.25,0.25,\ncopy,,,\n"
         );
     }
 }

@@ -164,7 +164,7 @@ mod tests {
             bad,
             vec![
                 Block::Paragraph(bad.to_owned()),
-                Block::List(vec![Item::labelled(bad, bad).with(vec![bad.to_owned()])]),
+                Block::List(vec![Item::labeled(bad, bad).with(vec![bad.to_owned()])]),
                 Block::Figures(vec![Figure::new(bad, bad, bad)]),
                 Block::Code(bad.to_owned()),
                 Block::Table(table),

@@ -11,7 +11,7 @@ pub(super) const FORMAT: Format =
     Format { name: "json", endings: &["json"], summary: "everything, for programs", render };
 
 /// Name of the document type; the number is its major version.
-const SCHEMA: &str = "rooflint/document/1";
+const SCHEMA: &str = "rooflint/document/2";
 
 fn render(document: &Document, _: &Style) -> String {
     let value = json!({
@@ -100,7 +100,7 @@ mod tests {
         let columns = vec![
             Column::name("kernel", "kernel"),
             Column::number("launches", "launches", Form::Count),
-            Column::number("expected_s", "expected", Form::Time),
+            Column::number("roofline_s", "expected", Form::Time),
         ];
         let mut table = Table::new("kernels", columns);
         table.push([Cell::text("copy"), Cell::Number(3.0), Cell::AtLeast(0.5)]);
@@ -110,8 +110,8 @@ mod tests {
         let read: Value = serde_json::from_str(&render(&document, &Style::default())).unwrap();
         let rows = &read["blocks"][0]["blocks"][0]["table"]["rows"];
         let first =
-            json!({"kernel": "copy", "launches": 3, "expected_s": 0.5, "expected_s_low": 0.5});
+            json!({"kernel": "copy", "launches": 3, "roofline_s": 0.5, "roofline_s_low": 0.5});
         assert_eq!(rows[0], first);
-        assert_eq!(rows[1], json!({"kernel": null, "launches": null, "expected_s": null}));
+        assert_eq!(rows[1], json!({"kernel": null, "launches": null, "roofline_s": null}));
     }
 }

@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_document_fits_its_limit_and_counts_what_it_leaves_out() {
         let whole = render(&document(), &Style::default());
-        assert!(whole.contains("| <code>kernel&#95;19</code> | 5.0 % |"), "{whole}");
+        assert!(whole.contains("| <code>kernel&#95;19</code> | 5.0% |"), "{whole}");
         assert!(whole.contains("<details><summary>Read</summary>"), "{whole}");
         for limit in (0..whole.len()).step_by(7) {
             let style = Style { limit: Some(limit), ..Style::default() };

@@ -283,7 +283,7 @@ impl Columns {
     }
 }
 
-/// Draws labelled values in columns, each with its remark.
+/// Draws labeled values in columns, each with its remark.
 fn figures(text: &mut String, all: &[Figure], indent: usize, style: &Style) {
     let adapted = |text: &str| style.adapted(text.to_owned());
     let all: Vec<Figure> = all
@@ -427,7 +427,7 @@ mod tests {
             document.section(
                 "List",
                 vec![
-                    Block::List(vec![Item::labelled("label", "some words after a label")]),
+                    Block::List(vec![Item::labeled("label", "some words after a label")]),
                     Block::Steps(vec![Item::from(long.clone()).with(vec![long])]),
                 ],
             );

@@ -24,11 +24,11 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
 };
 
 /// Name of the document type; the number is its major version.
-const SCHEMA: &str = "rooflint/gate/1";
+const SCHEMA: &str = "rooflint/gate/2";
 
 /// What a gate decided, or what a comparison told.
 ///
-/// Shifts are natural logarithms of ratios; changes, limits and intervals are relative (0.1 is 10 %
+/// Shifts are natural logarithms of ratios; changes, limits and intervals are relative (0.1 is 10%
 /// more); shares lie between 0 and 1.
 #[derive(Serialize, JsonSchema)]
 struct Document<'a> {

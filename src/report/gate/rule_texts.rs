@@ -142,7 +142,7 @@ fn measured(metric: Metric) -> RuleText {
             "There are more findings of a severity or rule than the policy allows.",
             "`rooflint analyze` shows the findings with their causes and remedies.",
         ),
-        Metric::Recoverable => (
+        Metric::Savings => (
             "Time to win",
             "More time than the policy allows is lost to implementations far from their roofs.",
             "`rooflint analyze` ranks what can be won, kernel by kernel.",

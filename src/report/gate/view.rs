@@ -8,7 +8,7 @@ use crate::report::numbers::{change, change_interval, count_of};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
 use crate::units::Dimension;
 
-/// A limit as it is written in a policy: `+5 %`, not `+5.00 %`.
+/// A limit as it is written in a policy: `+5%`, not `+5.00%`.
 fn limit(check: &Check) -> Option<String> {
     let worse = match check.limit? {
         Allowed::Change(worse) => worse,
@@ -23,13 +23,13 @@ fn limit(check: &Check) -> Option<String> {
         }
     };
     let shown = change(worse);
-    let number = shown.trim_end_matches(" %");
+    let number = shown.trim_end_matches('%');
     let number = if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')
     } else {
         number
     };
-    Some(format!("{number} %"))
+    Some(format!("{number}%"))
 }
 
 /// A value with its unit.
@@ -188,7 +188,7 @@ pub(super) fn decided(report: &GateReport<'_>) -> &'static str {
     if report.decision.decides { "What decided" } else { "What a gate would act on" }
 }
 
-/// How the gate ended, in capitals where it did not pass: a reader without colours must see it, too.
+/// How the gate ended, in capitals where it did not pass: a reader without colors must see it, too.
 pub(super) fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Passed => outcome.label().to_owned(),
@@ -398,7 +398,7 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
             ProposalKind::Split => "split",
         };
         format!(
-            "{kind}, {:.0} % sure: {} is now {}, {} before and {} now: {}",
+            "{kind}, {:.0}% sure: {} is now {}, {} before and {} now: {}",
             guess.confidence.get() * 100.0,
             names(&guess.before),
             names(&guess.after),

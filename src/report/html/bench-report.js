@@ -28,7 +28,7 @@ function layOnBench(k) {
   });
   byId("bench-look").textContent = "";
   Object.assign(bench, { form: null, case: null, misfit: "", name: `a launch of ${elide(nameOf(k), 40)}` });
-  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalogue: SMs, clock and on-chip bandwidth of the ${BENCH.devices[bench.device][0]} stand in.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM stand in." : ""} How many blocks fit on an SM is not told: one stands in.`;
+  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalog: SMs, clock and on-chip bandwidth of the ${BENCH.devices[bench.device][0]} stand in.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM stand in." : ""} How many blocks fit on an SM is not told: one stands in.`;
   rebuildBench();
   replay();
   byId("bench-section").scrollIntoView();

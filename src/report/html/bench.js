@@ -217,11 +217,11 @@ function benchSums(s, law) {
     ["ridge point", per(law.ridge), `rate ÷ bandwidth = ${rate} ÷ ${si(s.bandwidth, "B/s")}`],
     ["attainable", law.attainable == null ? MISSING : si(law.attainable, `${unit}/s`), "min(rate, intensity × bandwidth)"],
     ["t_L2", law.chip == null ? MISSING : si(law.chip, "s"), law.chip == null ? "on-chip bandwidth not known" : `bytes × times asked ÷ on-chip bandwidth = ${si(law.chipBytes, "B")} ÷ ${si(s.onChip, "B/s")}`],
-    ["waves", digits(law.waves), `blocks ÷ (SMs × blocks at once) = ${s.blocks} ÷ (${s.sms} × ${s.resident})`],
+    ["waves", digits(law.waves), `blocks ÷ (SMs × blocks at once) = ${s.blocks} ÷ (${s.sms}× ${s.resident})`],
     ["SM efficiency", percent(law.smEfficiency), `blocks per SM ÷ those of the fullest SM = ${digits(s.blocks / s.sms)} ÷ ${law.steps}`],
     ["wave efficiency", percent(law.waveEfficiency), "waves ÷ waves rounded up: what is left if every wave takes equally long"],
   ];
-  if (law.ports != null) rows.push(["t_port", si(law.ports, "s"), `bytes × times asked ÷ (SMs with work × ${BENCH.port} B × clock) = ${si(law.chipBytes, "B")} ÷ (${law.busy} × ${BENCH.port} B × ${si(s.clock, "Hz")})`]);
+  if (law.ports != null) rows.push(["t_port", si(law.ports, "s"), `bytes × times asked ÷ (SMs with work × ${BENCH.port} B × clock) = ${si(law.chipBytes, "B")} ÷ (${law.busy}× ${BENCH.port} B × ${si(s.clock, "Hz")})`]);
   rows.push(
     ["work", si(law.work, "s"), "max(t_mem, t_port, t_math ÷ SM efficiency, t_L2 ÷ SM efficiency)"],
     ["T", si(law.total, "s"), `launch + work = ${si(s.fixed, "s")} + ${si(law.work, "s")}`],

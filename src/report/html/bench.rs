@@ -246,7 +246,7 @@ pub(super) fn json(
         few: roofline::BLOCKS_PER_SM,
         busy: roofline::BUSY,
     };
-    // Every type above serialises.
+    // Every type above serializes.
     Ok(contained(&serde_json::to_string(&data).unwrap_or_default()))
 }
 
@@ -360,7 +360,7 @@ fn lesson(case: &Case, device: &Device, fixed: Seconds) -> Result<Lesson, Predic
         per_byte(prediction.ridge_point.map(FlopsPerByte::get)),
         si(prediction.t_mem.get(), "s"),
         si(prediction.t_math.get(), "s"),
-        si(prediction.expected.get(), "s"),
+        si(prediction.roofline_time.get(), "s"),
         si(bound.total.get(), "s"),
     ];
     Ok(Lesson { key: case.key, title: case.title, words: case.words, row })
@@ -392,13 +392,13 @@ impl Bound {
         let math = prediction.t_math / efficiency;
         let memory = prediction.t_mem.max(port);
         let work = memory.max(on_chip).max(math);
-        let expected = prediction.expected;
-        let used = expected / work;
+        let roofline_time = prediction.roofline_time;
+        let used = roofline_time / work;
         let (t_mem, t_math) = (prediction.t_mem, prediction.t_math);
         let limiter = roofline::limiter(t_mem, t_math, Some(blocks), None, Some(sms), used);
         let total = fixed + work;
         let state = match limiter {
-            _ if roofline::is_launch_floored(total, expected, fixed) => "the launch",
+            _ if roofline::is_launch_floored(total, roofline_time, fixed) => "the launch",
             Limiter::Latency => "too few blocks",
             _ if on_chip > memory.max(math) => "on-chip memory",
             _ if roofline::is_balanced(t_mem, t_math) => "both alike",

@@ -77,7 +77,7 @@ function wholeView(scene) {
   return { x, y };
 }
 
-function colour(name) {
+function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
@@ -297,8 +297,8 @@ function paintDots() {
   pen.scale(density, density);
   pen.translate(-left, -top);
   paintGrid(pen);
-  const colours = DATA.words.limiter.map((limiter) => colour(`mark-${limiter}`));
-  const ground = colour("ground");
+  const colors = DATA.words.limiter.map((limiter) => color(`mark-${limiter}`));
+  const ground = color("ground");
   const crowded = chart.dots.length > CROWD;
   pen.lineWidth = 1.6;
   for (const { k, u, v, radius } of chart.dots) {
@@ -308,7 +308,7 @@ function paintDots() {
     outline(pen, MARKS[limiter], u, v, radius);
     if (isOpportunity(k)) {
       pen.globalAlpha = 0.85;
-      pen.fillStyle = colours[limiter];
+      pen.fillStyle = colors[limiter];
       pen.fill();
       pen.globalAlpha = 1;
       pen.strokeStyle = ground;
@@ -317,7 +317,7 @@ function paintDots() {
       pen.lineWidth = 1.6;
     } else {
       pen.globalAlpha = crowded ? 0.3 : 0.9;
-      pen.strokeStyle = colours[limiter];
+      pen.strokeStyle = colors[limiter];
       pen.stroke();
       pen.globalAlpha = 1;
     }
@@ -336,7 +336,7 @@ function paintGrid(pen) {
     pen.moveTo(left, y);
     pen.lineTo(right, y);
   }
-  pen.strokeStyle = colour("grid");
+  pen.strokeStyle = color("grid");
   pen.lineWidth = 1;
   pen.stroke();
 }

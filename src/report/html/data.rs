@@ -19,7 +19,7 @@ use crate::taxonomy::Category;
 
 /// The data of a page as JSON that may stand inside a script element.
 pub(super) fn json(report: &Report<'_>, style: &Style) -> String {
-    // Every type below serialises.
+    // Every type below serializes.
     contained(&serde_json::to_string(&data(report, style)).unwrap_or_default())
 }
 
@@ -130,20 +130,20 @@ const FIGURES: [&str; 33] = [
     "ridge_point_flop_per_byte",
     "t_mem_s",
     "t_math_s",
-    "expected_s",
+    "roofline_s",
     "hierarchical_s",
     "binding",
-    "expected_high_s",
-    "expected_is_lower_bound",
+    "roofline_high_s",
+    "roofline_is_lower_bound",
     "structural_s",
     "headroom_low",
     "limiter",
     "state",
     "reason",
     "meaning",
-    "recoverable_low_s",
-    "recoverable_s",
-    "recoverable_upper_s",
+    "savings_low_s",
+    "savings_s",
+    "savings_high_s",
     "coverage",
     "group",
     "category",
@@ -345,15 +345,15 @@ fn says_something(name: &str, analysis: &Analysis, kernel: &Kernel) -> bool {
     match name {
         // No roof of this device says how long communication takes.
         "limiter"
-        | "expected_s"
+        | "roofline_s"
         | "structural_s"
         | "hierarchical_s"
-        | "expected_is_lower_bound" => kernel.state != State::NotRoofline,
-        "expected_high_s" | "headroom_low" => {
+        | "roofline_is_lower_bound" => kernel.state != State::NotRoofline,
+        "roofline_high_s" | "headroom_low" => {
             kernel.is_lower_bound() && kernel.state != State::NotRoofline
         }
         "group" => analysis.has_own_groups(),
-        "judged_s" => kernel.modelled != kernel.measured,
+        "judged_s" => kernel.modeled != kernel.measured,
         _ => true,
     }
 }

@@ -3,7 +3,7 @@
 
 /** A bar from zero to measured time: what the hardware needs, what the shape costs, what can be won. */
 function wayBar(k) {
-  const [measured, expected, structural, win] = [K.judged_s[k], K.expected_s[k], K.structural_s[k], K.recoverable_s[k]];
+  const [measured, expected, structural, win] = [K.judged_s[k], K.roofline_s[k], K.structural_s[k], K.savings_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
@@ -73,7 +73,7 @@ function mathLines(lines, k) {
   else if (math === 0) lines.add("t_math", "0 s", "all counted work is zero");
   else lines.add("t_math", seconds(math), "share of cycles with an active tensor pipe × T");
   if (K.uncounted[k] != null) {
-    lines.add("not counted", text(K.uncounted[k]), K.expected_is_lower_bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
+    lines.add("not counted", text(K.uncounted[k]), K.roofline_is_lower_bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
   }
   if (K.flops[k] != null && K.bytes[k] != null && K.arithmetic_intensity_flop_per_byte[k] != null) {
     const ridge = K.ridge_point_flop_per_byte[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge_point_flop_per_byte[k])} FLOP/B`;
@@ -103,7 +103,7 @@ function levelLines(lines, k) {
     if (time > 0) lines.add(`t_${symbol}`, seconds(time), `${label}: B ÷ BW = ${si(bytes, "B")} ÷ ${si(bytes / time, "B/s")}; beside the headline`);
     else lines.add(`B_${symbol}`, si(bytes, "B"), `${label}: traffic whose bandwidth is not known`);
   }
-  const [expected, all] = [K.expected_s[k], K.hierarchical_s[k]];
+  const [expected, all] = [K.roofline_s[k], K.hierarchical_s[k]];
   if (expected == null || all == null) return;
   const word = wordOf("binding", k);
   const binding = DATA.levels.find(([key]) => key === word)?.[1] ?? (word || "nothing");
@@ -114,23 +114,23 @@ function levelLines(lines, k) {
 }
 
 function verdictLines(lines, k) {
-  const expected = K.expected_s[k];
+  const expected = K.roofline_s[k];
   if (expected != null) {
     let bound = "";
-    if (K.expected_is_lower_bound[k]) bound = K.expected_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.expected_high_s[k])}`;
+    if (K.roofline_is_lower_bound[k]) bound = K.roofline_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.roofline_high_s[k])}`;
     lines.add("E", seconds(expected), `max(t_mem, t_math)${bound}`);
     if (K.headroom[k] != null) {
       const part = K.judged_s[k] < K.measured_s[k] * 0.999 ? "; the launches that can be judged" : "";
-      const certain = K.expected_is_lower_bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
+      const certain = K.roofline_is_lower_bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
       lines.add("headroom", factor(K.headroom[k]), `T ÷ E = ${seconds(K.judged_s[k])} ÷ ${seconds(expected)}${part}${certain}`);
     }
   }
   if (K.structural_s[k] != null) {
     lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included`);
   }
-  if (K.recoverable_s[k] != null && K.structural_s[k] != null) {
-    lines.add("to win", seconds(K.recoverable_s[k]), `T above structural, launch by launch; between ${seconds(K.recoverable_low_s[k])} (T above ${DATA.near} × the most that any roof may ask for) and ${seconds(K.recoverable_upper_s[k])} (T above E)`);
-    lines.add("gain", factor(K.gain[k]), "total ÷ (total − to win)");
+  if (K.savings_s[k] != null && K.structural_s[k] != null) {
+    lines.add("to win", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof may ask for) and ${seconds(K.savings_high_s[k])} (T above E)`);
+    lines.add("gain", factor(K.run_speedup[k]), "total ÷ (total − to win)");
     if (K.coverage[k] != null) lines.add("covers", percent(K.coverage[k]), "of what all opportunities can win, with those ranked before it");
   }
   lines.add("limiter", limiterText(k), "");

@@ -61,7 +61,7 @@ struct Page {
 }
 
 /// A page that teaches the roofline model: data moving through a memory bus into a processor, for any
-/// device of the catalogue and any kernel, with four cases to begin with.
+/// device of the catalog and any kernel, with four cases to begin with.
 ///
 /// Without a device it begins with an H100.
 ///

@@ -94,7 +94,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         script_hash: hash(&script),
         script,
         data: data::json(report, style),
-        // The built-in catalogue is sound: its tests see to that.
+        // The built-in catalog is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
         verdict: html::blocks(&[run::verdict(report)], LEVEL),
         steps: match run::steps(report, style) {

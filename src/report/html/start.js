@@ -40,7 +40,7 @@ function drawLegend() {
   byId("legend").replaceChildren(
     make("ul", { class: "marks", "aria-label": "Marks" }, ...marks.filter(Boolean),
       make("li", {}, markSample(0, true), "filled: opportunity"), make("li", {}, markSample(0, false), "hollow: the rest"),
-      make("li", { class: "note" }, "area: share of the time, from about 1 % on")),
+      make("li", { class: "note" }, "area: share of the time, from about 1% on")),
     make("fieldset", {}, make("legend", {}, "Roofs"), make("ul", {},
       ...roofs,
       make("li", {}, tick("theoretical (solid)", asked.theoretical, (on) => ask({ theoretical: on }))),

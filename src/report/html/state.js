@@ -10,9 +10,9 @@ K.judged_s = K.judged_s.map((time, k) => time ?? K.measured_s[k]);
 /** One number over another, where both are known and there is something to divide by. */
 const over = (above, below) => (above == null || below == null || !(below > 0) ? null : above / below);
 K.share = K.measured_s.map((time) => over(time, DATA.total));
-K.headroom = K.judged_s.map((time, k) => over(time, K.expected_s[k]));
+K.headroom = K.judged_s.map((time, k) => over(time, K.roofline_s[k]));
 K.arithmetic_intensity_flop_per_byte = K.flops.map((flops, k) => over(flops, K.bytes[k]));
-K.gain = K.recoverable_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
+K.run_speedup = K.savings_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
 // Groups of the user's own, as positions among them.
 const OF_GROUP = new Map(DATA.groups.map((name, at) => [name, at]));
 K.group = K.group.map((name) => OF_GROUP.get(text(name)));
@@ -39,7 +39,7 @@ function nameOf(k) {
 
 const fullNameOf = (k) => text(K.full_name[k]) || text(K.name[k]);
 const stateOf = (k) => DATA.states[K.state[k]];
-const isOpportunity = (k) => stateOf(k)[0] === "opportunity";
+const isOpportunity = (k) => stateOf(k)[0] === "flagged";
 
 /** Position of the kernel with each rank; a report of chosen kernels leaves ranks out. */
 const OF_RANK = new Map(K.rank.map((rank, k) => [rank, k]));

@@ -6,15 +6,15 @@ const ROWS = 100;
 const T_UNIT = timeUnit(K.measured_s);
 
 /** The expected time; a lower bound says so. */
-function expectedText(k, show) {
-  if (K.expected_s[k] == null) return MISSING;
-  const shown = show(K.expected_s[k]);
-  return K.expected_is_lower_bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
+function rooflineText(k, show) {
+  if (K.roofline_s[k] == null) return MISSING;
+  const shown = show(K.roofline_s[k]);
+  return K.roofline_is_lower_bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
 }
 
 function headroomText(k) {
   if (K.headroom[k] == null) return MISSING;
-  return interval(K.headroom[k], K.expected_is_lower_bound[k] ? K.headroom_low[k] : null);
+  return interval(K.headroom[k], K.roofline_is_lower_bound[k] ? K.headroom_low[k] : null);
 }
 
 function limiterText(k) {
@@ -24,8 +24,8 @@ function limiterText(k) {
 
 /** What can be won, from the pessimistic to the optimistic end. */
 function rangeText(k) {
-  if (K.recoverable_low_s[k] == null) return MISSING;
-  const [low, high] = [inUnit(K.recoverable_low_s[k], T_UNIT), inUnit(K.recoverable_upper_s[k], T_UNIT)];
+  if (K.savings_low_s[k] == null) return MISSING;
+  const [low, high] = [inUnit(K.savings_low_s[k], T_UNIT), inUnit(K.savings_high_s[k], T_UNIT)];
   return low === high ? low : `${low} to ${high}`;
 }
 
@@ -39,10 +39,10 @@ const COLUMNS = [
   { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
   { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]) },
   { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured_s[k], show: (k) => inUnit(K.measured_s[k], T_UNIT) },
-  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.expected_s[k], show: (k) => expectedText(k, (time) => inUnit(time, T_UNIT)) },
+  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.roofline_s[k], show: (k) => rooflineText(k, (time) => inUnit(time, T_UNIT)) },
   { key: "headroom", title: "headroom", number: true, value: (k) => K.headroom[k], show: headroomText },
-  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.recoverable_s[k], show: (k) => inUnit(K.recoverable_s[k], T_UNIT) },
-  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.recoverable_low_s[k], show: rangeText, spare: 2 },
+  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_s[k], show: (k) => inUnit(K.savings_s[k], T_UNIT) },
+  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText, spare: 2 },
   { key: "covers", title: "covers", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]), spare: 2 },
   { key: "limiter", title: "limiter", value: (k) => limiterText(k), show: limiterText },
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}`, spare: 1 },
@@ -84,7 +84,7 @@ function row(k) {
     const button = make("button", { type: "button", class: "kernel", title: elide(fullNameOf(k), 400) }, elide(shown, 160));
     return make("th", { scope: "row", class: "kernel" }, button);
   });
-  const kind = isOpportunity(k) ? "opportunity" : null;
+  const kind = isOpportunity(k) ? "flagged" : null;
   return make("tr", { "data-k": k, class: kind, "aria-current": k === asked.selected ? "true" : null }, ...cells);
 }
 

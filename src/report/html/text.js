@@ -41,12 +41,12 @@ function si(value, unit) {
 function percent(share) {
   if (share == null) return MISSING;
   const value = share * 100;
-  return value !== 0 && value < 0.05 ? "<0.1 %" : `${fixed(value, 1)} %`;
+  return value !== 0 && value < 0.05 ? "<0.1%" : `${fixed(value, 1)}%`;
 }
 
 function factor(value) {
   if (value == null) return MISSING;
-  return value >= 9999.5 ? ">9999 ×" : `${digits(value)} ×`;
+  return value >= 9999.5 ? ">9999×" : `${digits(value)}×`;
 }
 
 /** A headroom; what was not counted makes it an interval, whose lower end is what is certain. */

@@ -53,9 +53,9 @@ function showCard(dot) {
     make("strong", {}, `${K.rank[k]}. ${elide(nameOf(k), 90)}`),
     make("dl", {},
       line("measured", `${si(K.measured_s[k], "s")}, ${percent(K.share[k])}`),
-      line("expected", expectedText(k, (time) => si(time, "s"))),
+      line("expected", rooflineText(k, (time) => si(time, "s"))),
       line("headroom", headroomText(k)),
-      line("to win", si(K.recoverable_s[k], "s")),
+      line("to win", si(K.savings_s[k], "s")),
       line("limiter", limiterText(k)),
       line("state", stateOf(k)[1])),
   );
@@ -103,7 +103,7 @@ function onKey(event) {
 
 /** Fingers or the mouse button that are down, with where they were last. */
 const down = new Map();
-let travelled = 0;
+let traveled = 0;
 
 function onMove(event) {
   const [u, v] = placeOf(event);
@@ -116,11 +116,11 @@ function onMove(event) {
     const [other] = [...down.entries()].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
     const [was, is] = [Math.hypot(before[0] - other[0], before[1] - other[1]), Math.hypot(u - other[0], v - other[1])];
     if (was > 0 && is > 0) zoom(was / is, (u + other[0]) / 2, (v + other[1]) / 2);
-    travelled = Infinity;
+    traveled = Infinity;
   } else {
-    travelled += Math.hypot(u - before[0], v - before[1]);
+    traveled += Math.hypot(u - before[0], v - before[1]);
     // A trembling hand does not drag.
-    if (travelled > 4) {
+    if (traveled > 4) {
       if (!chart.box.hasPointerCapture(event.pointerId)) chart.box.setPointerCapture(event.pointerId);
       showCard(null);
       move(u - before[0], v - before[1]);
@@ -131,7 +131,7 @@ function onMove(event) {
 
 function onUp(event) {
   const was = down.delete(event.pointerId);
-  if (!was || travelled > 4 || event.type !== "pointerup") return;
+  if (!was || traveled > 4 || event.type !== "pointerup") return;
   const [u, v] = placeOf(event);
   const dot = nearest(u, v);
   if (dot) select(dot.k);
@@ -144,7 +144,7 @@ function touch() {
   box.addEventListener("pointerdown", (event) => {
     const [u, v] = placeOf(event);
     if (event.button !== 0 || !chart.plot || !isInPlot(u, v)) return;
-    if (down.size === 0) travelled = 0;
+    if (down.size === 0) traveled = 0;
     down.set(event.pointerId, [u, v]);
   });
   box.addEventListener("pointermove", onMove);

@@ -19,22 +19,22 @@ pub(super) struct GroupDocument<'a> {
     /// Measured time of the kernels that were judged and are not waived; the next four keys and
     /// `above_target_s` are about it.
     judged_s: f64,
-    expected_s: Option<f64>,
+    roofline_s: Option<f64>,
     /// The most that can be expected, given what was not counted; no more than was measured.
-    expected_high_s: Option<f64>,
-    /// `expected_s` over `judged_s`.
+    roofline_high_s: Option<f64>,
+    /// `roofline_s` over `judged_s`.
     efficiency: Option<f64>,
     /// The most that `efficiency` can be.
     efficiency_high: Option<f64>,
     /// Time of kernels that could not be judged.
-    unmodelled_s: f64,
+    not_judged_s: f64,
     /// Time about which the roofline says nothing: links, caches, launch cost, impossible times.
     outside_s: f64,
     waived_s: f64,
     /// What its opportunities win, realistically.
-    recoverable_s: f64,
-    recoverable_low_s: f64,
-    recoverable_upper_s: f64,
+    savings_s: f64,
+    savings_low_s: f64,
+    savings_high_s: f64,
     /// The efficiency that is wanted; `null` where none is.
     target: Option<f64>,
     /// `met`, `missed` or `cannot_tell`; `null` without a target. `missed` and `met` hold whatever
@@ -72,16 +72,16 @@ fn group(group: &GroupTotals) -> GroupDocument<'_> {
         measured_s: positive(group.measured),
         share: positive(group.measured).map(|_| group.share),
         judged_s: group.judged.get(),
-        expected_s: judged.then(|| group.expected.get()),
-        expected_high_s: judged.then(|| group.expected_high.get()),
+        roofline_s: judged.then(|| group.roofline_time.get()),
+        roofline_high_s: judged.then(|| group.roofline_time_high.get()),
         efficiency: group.efficiency(),
         efficiency_high: group.efficiency_high(),
-        unmodelled_s: group.unmodelled.get(),
+        not_judged_s: group.unmodeled.get(),
         outside_s: group.outside().get(),
         waived_s: group.waived.get(),
-        recoverable_s: group.recoverable.get(),
-        recoverable_low_s: group.recoverable_low.get(),
-        recoverable_upper_s: group.recoverable_upper.get(),
+        savings_s: group.savings.get(),
+        savings_low_s: group.savings_low.get(),
+        savings_high_s: group.savings_high.get(),
         target: group.target,
         verdict: group.verdict().map(crate::analysis::Target::key),
         above_target_s: above.map(|(_, most)| most).map(Seconds::get),
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// 8 ms, of which 2 ms to 4 ms were expected; 75 % would take 2.67 ms to 5.33 ms.
+    /// 8 ms, of which 2 ms to 4 ms were expected; 75% would take 2.67 ms to 5.33 ms.
     #[test]
     fn what_was_not_judged_is_null_and_never_zero() {
         let ms = |time: f64| Seconds::new(time * 1e-3);
@@ -114,12 +114,12 @@ mod tests {
         (totals.measured, totals.target) = (ms(10.0), Some(0.75));
         let of = |totals: &GroupTotals| serde_json::to_value(group(totals)).unwrap();
         let none = of(&totals);
-        for key in ["expected_s", "efficiency", "efficiency_high", "above_target_s"] {
+        for key in ["roofline_s", "efficiency", "efficiency_high", "above_target_s"] {
             assert_eq!(none[key], Value::Null, "{key}");
         }
         assert_eq!((&none["verdict"], &none["measured_s"]), (&json!("cannot_tell"), &json!(0.01)));
         (totals.judged, totals.waived) = (ms(8.0), ms(2.0));
-        (totals.expected, totals.expected_high) = (ms(2.0), ms(4.0));
+        (totals.roofline_time, totals.roofline_time_high) = (ms(2.0), ms(4.0));
         let judged = of(&totals);
         assert_eq!(
             (&judged["efficiency"], &judged["efficiency_high"]),

@@ -30,7 +30,7 @@ pub(super) const OUTPUT: Output = Output {
 };
 
 /// Name of the document type; the number is its major version.
-const SCHEMA: &str = "rooflint/report/2";
+const SCHEMA: &str = "rooflint/report/3";
 
 /// A roofline report.
 #[derive(Serialize, JsonSchema)]
@@ -104,7 +104,7 @@ struct DeviceDocument<'a> {
     compute_capability: Option<&'a str>,
     multiprocessors: Option<u32>,
     ceilings: CeilingsDocument,
-    /// Disagreements between export and catalogue.
+    /// Disagreements between export and catalog.
     notes: &'a [String],
 }
 
@@ -150,7 +150,7 @@ struct Settings<'a> {
     ceilings_reason: &'a str,
     /// Headroom from which a kernel is an opportunity.
     threshold: f64,
-    /// Smallest recoverable time of an opportunity.
+    /// Smallest savings of an opportunity.
     floor_s: f64,
     /// Share of the run below which a win is noise.
     floor_share: f64,

@@ -49,7 +49,7 @@ struct ProjectionDocument<'a> {
     /// Measured time of the launches that were judged.
     measured_s: Option<f64>,
     /// Their expected time as they ran.
-    expected_s: Option<f64>,
+    roofline_s: Option<f64>,
     /// Their expected time after the change.
     ideal_s: Option<f64>,
     /// Whether some work was not counted, so that `ideal_s` and `projected_s` are lower bounds.
@@ -104,7 +104,7 @@ fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a>
         rank: kernel.rank,
         name: &kernel.name,
         measured_s: time(|one| one.measured),
-        expected_s: time(|one| one.expected),
+        roofline_s: time(|one| one.roofline_time),
         ideal_s: time(|one| one.ideal),
         is_lower_bound: one.map(|one| one.is_lower_bound),
         projected_s: time(|one| one.projected),
@@ -121,7 +121,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::analysis::{Neighbour, State, WhatIfTotals};
+    use crate::analysis::{Neighbor, State, WhatIfTotals};
     use crate::report::bench::run;
     use crate::roofline::Limiter;
 
@@ -131,10 +131,10 @@ mod tests {
         let ms = |time: f64| Seconds::new(time * 1e-3);
         let mut bench =
             run(&[("a", State::Fair, 3.0), ("b", State::Fair, 1.0), ("c", State::Fair, 1.0)]);
-        let neighbor = |rank, name: &str| Neighbour { rank, name: name.into() };
+        let neighbor = |rank, name: &str| Neighbor { rank, name: name.into() };
         let projection = Projection {
             measured: ms(4.0),
-            expected: ms(2.0),
+            roofline_time: ms(2.0),
             ideal: ms(1.0),
             projected: ms(2.0),
             limiter: Limiter::Math,

@@ -93,11 +93,11 @@ fn page(form: &Form) -> Vec<Block> {
 pub(super) fn derivation(form: &Form) -> Block {
     let mut entries: Vec<Item> = Vec::new();
     for line in form.derivation.lines().filter(|line| !line.is_empty()) {
-        let labelled = line
+        let labeled = line
             .split_once(": ")
             .filter(|(label, _)| label.starts_with(char::is_uppercase) && !label.contains(' '));
-        match (labelled, entries.last_mut()) {
-            (Some((label, text)), _) => entries.push(Item::labelled(label, text)),
+        match (labeled, entries.last_mut()) {
+            (Some((label, text)), _) => entries.push(Item::labeled(label, text)),
             (None, Some(entry)) => {
                 entry.text.push(' ');
                 entry.text.push_str(line);

@@ -48,7 +48,7 @@ pub(super) fn document(
         document.section("Where it crosses the ridge point", vec![Block::lines(crossings)]);
     }
     document.push(Block::Paragraph(
-        "All figures are modelled: each input is read once, each output written once; peaks are \
+        "All figures are modeled: each input is read once, each output written once; peaks are \
          dense, at the clock at which the vendor quotes them."
             .to_owned(),
     ));
@@ -146,7 +146,7 @@ fn device(one: &Prediction) -> Vec<Block> {
         add("ridge point", format!("{} {per_byte}", digits(ridge.get())), how);
     }
     let longest = if one.link.is_some() { "t_mem, t_math, t_link" } else { "t_mem, t_math" };
-    add("expected", time(one.expected), format!("max({longest})"));
+    add("expected", time(one.roofline_time), format!("max({longest})"));
     add("limiter", one.limiter.label().to_owned(), why(one).to_owned());
     if let Some(attainable) = one.attainable {
         let how = "F ÷ expected = min(P, intensity × BW)".to_owned();
@@ -157,7 +157,7 @@ fn device(one: &Prediction) -> Vec<Block> {
             .peak
             .map_or_else(String::new, |peak| format!(" and {}", si(peak.get(), &per_second)));
         let how = format!("the same with {}{peak}", si(real.bandwidth.get(), "B/s"));
-        add("achievable", time(real.expected), how);
+        add("achievable", time(real.roofline_time), how);
     }
     if let Some(tiling) = &one.tiling {
         tiles(&mut add, tiling, operation);
@@ -236,7 +236,7 @@ fn compared(table: &SweepTable) -> Table {
         Column::number("ridge_point_flop_per_byte", "ridge FLOP/B", Form::Digits).spare(18),
         Column::number("t_mem_s", "t_mem", Form::Time).scale(1),
         Column::number("t_math_s", "t_math", Form::Time).scale(2),
-        Column::number("expected_s", "expected", Form::Time).scale(3).spare(6),
+        Column::number("roofline_s", "expected", Form::Time).scale(3).spare(6),
         Column::number("achievable_expected_s", "achievable", Form::Time).scale(4).spare(19),
         Column::text("limiter", "limiter").spare(13),
     ]);
@@ -251,8 +251,8 @@ fn compared(table: &SweepTable) -> Table {
             per_byte(one.ridge_point),
             Cell::time(one.t_mem),
             Cell::time(one.t_math),
-            Cell::time(one.expected),
-            Cell::maybe(one.achievable.as_ref().map(|known| known.expected.get())),
+            Cell::time(one.roofline_time),
+            Cell::maybe(one.achievable.as_ref().map(|known| known.roofline_time.get())),
             Cell::text(one.limiter.label()),
         ]);
         rows.push(row);

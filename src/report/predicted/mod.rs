@@ -140,11 +140,11 @@ impl Predicted<'_> {
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Everything, with a version: `rooflint/prediction/1` or `rooflint/step-prediction/1`.
+    /// Everything, with a version: `rooflint/prediction/2` or `rooflint/step-prediction/2`.
     fn json(&self) -> String {
         match self {
             Self::Kernel { form, table, crossings, .. } => pretty(&KernelDocument {
-                schema: "rooflint/prediction/1",
+                schema: "rooflint/prediction/2",
                 form: form.name,
                 summary: form.summary,
                 derivation: form.derivation,
@@ -153,7 +153,7 @@ impl Predicted<'_> {
                 crossings,
             }),
             Self::Step { sizes, steps } => {
-                pretty(&StepDocument { schema: "rooflint/step-prediction/1", sizes, steps })
+                pretty(&StepDocument { schema: "rooflint/step-prediction/2", sizes, steps })
             }
         }
     }

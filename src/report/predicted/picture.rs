@@ -49,7 +49,7 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
         let one = &row.prediction;
         let sample = Sample {
             size: size_of(&row.at[range]),
-            time: one.expected.get(),
+            time: one.roofline_time.get(),
             is_math: one.t_math > one.t_mem,
             intensity: one.intensity.map(crate::units::FlopsPerByte::get),
             ridge_point: one.ridge_point.map(crate::units::FlopsPerByte::get),
@@ -75,7 +75,7 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
         for turn in &crossing.turns {
             let at = Sample {
                 size: turn.after as f64,
-                time: turn.expected.get(),
+                time: turn.roofline_time.get(),
                 is_math: turn.becomes == Limiter::Math,
                 intensity: turn.intensity.map(crate::units::FlopsPerByte::get),
                 ridge_point: turn.ridge_point.map(crate::units::FlopsPerByte::get),
@@ -129,8 +129,8 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
             };
             if !figure.roofs.iter().any(same) {
                 let label = label.to_owned();
-                let colour = owner;
-                figure.roofs.push(Roof { owner, colour, operation, label, kind, is_achievable });
+                let color = owner;
+                figure.roofs.push(Roof { owner, color, operation, label, kind, is_achievable });
             }
         };
         roof("DRAM", RoofKind::Memory(one.bandwidth.get()), false);

@@ -25,7 +25,7 @@ pub(super) fn document(sizes: &BTreeMap<String, u64>, steps: &[ModelPrediction])
         document.section(format!("On {}", printable(&step.device)), blocks);
     }
     document.push(Block::Paragraph(
-        "All figures are modelled: each input is read once, each output written once. \
+        "All figures are modeled: each input is read once, each output written once. \
          `rooflint predict --list KERNEL` says how a kernel is counted."
             .to_owned(),
     ));
@@ -41,7 +41,7 @@ fn kernels(step: &ModelPrediction) -> Table {
             Column::number("launches", "launches", Form::Count).spare(14),
             Column::number("intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
             Column::number("ridge_point_flop_per_byte", "ridge FLOP/B", Form::Digits).spare(18),
-            Column::number("expected_s", "each", Form::Time).scale(1),
+            Column::number("roofline_s", "each", Form::Time).scale(1),
             Column::number("total_s", "total", Form::Time).scale(2),
             Column::number("share", "share", Form::Share).spare(11),
             Column::text("limiter", "limiter").spare(13),
@@ -56,7 +56,7 @@ fn kernels(step: &ModelPrediction) -> Table {
             Cell::count(row.launches),
             per_byte(prediction.intensity),
             per_byte(prediction.ridge_point),
-            Cell::time(prediction.expected),
+            Cell::time(prediction.roofline_time),
             Cell::time(row.total),
             Cell::Number(row.share),
             Cell::text(prediction.limiter.label()),
@@ -79,14 +79,18 @@ fn totals(step: &ModelPrediction) -> Vec<Figure> {
         add("intensity", value, "F ÷ B, sums over sums");
     }
     let share = |part: Seconds| {
-        if totals.expected > Seconds::ZERO { percent(part / totals.expected) } else { percent(0.0) }
+        if totals.roofline_time > Seconds::ZERO {
+            percent(part / totals.roofline_time)
+        } else {
+            percent(0.0)
+        }
     };
     let parts = format!(
         "sum of expected times: memory limits {}, math {}",
         share(totals.memory_limited),
         share(totals.math_limited)
     );
-    add("expected", time(totals.expected), &parts);
+    add("expected", time(totals.roofline_time), &parts);
     add(
         "with launches",
         time(totals.with_launch_cost),

@@ -95,7 +95,7 @@ pub(super) fn next_steps(report: &Report<'_>, style: &Style) -> Vec<String> {
     steps.iter().map(|step| printable(&step.sentence())).collect()
 }
 
-/// Whether what a step wins is in the sum that the report calls recoverable.
+/// Whether what a step wins is in the sum that the report calls savings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Apart {
     /// It is.
@@ -154,7 +154,7 @@ fn measure(report: &Report<'_>, kernel: &Kernel) -> String {
 
 /// What can be won of a kernel at most, where it is open whether it can.
 fn most_of(kernel: &Kernel) -> Seconds {
-    if kernel.is_winnable { kernel.recoverable } else { kernel.recoverable_upper }
+    if kernel.is_winnable { kernel.savings } else { kernel.savings_high }
 }
 
 /// What a cure can win at most, in seconds. A better implementation on the same pipes leads to the
@@ -166,14 +166,14 @@ fn win(finding: &Finding, kernel: &Kernel) -> f64 {
     }
 }
 
-/// What can be won in words. What another pipe would bring is no part of what the report calls recoverable,
+/// What can be won in words. What another pipe would bring is no part of what the report calls savings,
 /// which is for the pipes the kernel uses.
 fn most(apart: Apart, win: f64) -> String {
     let win = si(win, "s");
     let apart = match apart {
         Apart::No => "",
-        Apart::Pipe => ", on another pipe and so not in Recoverable",
-        Apart::Open => ", not in Recoverable: whether it can be won is open",
+        Apart::Pipe => ", on another pipe and so not in Savings",
+        Apart::Open => ", not in Savings: whether it can be won is open",
     };
     format!("at most {win}{apart}")
 }
@@ -184,9 +184,9 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     const LINES: usize = 5;
     let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
     let apart = kernels
-        .filter(|(kernel, _)| kernel.state != State::Opportunity && kernel.state != State::Waived)
+        .filter(|(kernel, _)| kernel.state != State::Flagged && kernel.state != State::Waived)
         // At its roof, another pipe or format is all that is left.
-        .map(|(kernel, found)| (kernel, found, kernel.state == State::NearRoof));
+        .map(|(kernel, found)| (kernel, found, kernel.state == State::NearRoofline));
     let mut found: Vec<(&Kernel, &Finding)> = apart
         .filter_map(|(kernel, found, is_near)| {
             // What a better implementation wins is among the next steps.
@@ -307,8 +307,8 @@ mod tests {
     /// A kernel of 4 ms that a better implementation makes 1 ms faster: no cure on its pipe wins more.
     #[test]
     fn a_step_wins_no_more_than_its_kernel_can() {
-        let mut bench = judged(&[("a", State::Opportunity, 4.0)]);
-        bench.analysis.kernels[0].recoverable = ms(1.0);
+        let mut bench = judged(&[("a", State::Flagged, 4.0)]);
+        bench.analysis.kernels[0].savings = ms(1.0);
         let step = |mut finding: Finding, estimator: &'static str, bench: &mut Bench| {
             finding.estimator = estimator;
             bench.findings.by_kernel[0] = vec![finding];
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(step(finding.clone(), "gap", &mut bench), ["a: next (one, at most 1.00 ms)"]);
         assert_eq!(
             step(finding.clone(), "pipe", &mut bench),
-            ["a: next (one, at most 3.00 ms, on another pipe and so not in Recoverable)"]
+            ["a: next (one, at most 3.00 ms, on another pipe and so not in Savings)"]
         );
         let mut nothing = finding;
         nothing.next = None;
@@ -334,10 +334,10 @@ mod tests {
     #[test]
     fn the_five_largest_steps_are_shown() {
         let names = ["a", "b", "c", "d", "e", "f"];
-        let mut bench = judged(&names.map(|name| (name, State::Opportunity, 10.0)));
+        let mut bench = judged(&names.map(|name| (name, State::Flagged, 10.0)));
         for at in 0..6 {
             let win = (at + 1) as f64;
-            bench.analysis.kernels[at].recoverable = ms(win);
+            bench.analysis.kernels[at].savings = ms(win);
             bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, win)];
         }
         bench.findings.run = vec![
@@ -350,21 +350,21 @@ mod tests {
         assert_eq!(steps[2], "the run: next (run-wide, at most 4.50 ms)");
     }
 
-    /// b wins less, but is in a group that reaches 5 ms of 10 ms where 70 % are wanted; c's reaches them.
+    /// b wins less, but is in a group that reaches 5 ms of 10 ms where 70% are wanted; c's reaches them.
     #[test]
     fn groups_that_miss_their_target_come_first_and_those_that_meet_it_last() {
         let names = ["a", "b", "c"];
-        let mut bench = judged(&names.map(|name| (name, State::Opportunity, 10.0)));
+        let mut bench = judged(&names.map(|name| (name, State::Flagged, 10.0)));
         for (at, expected) in [(1, 5.0), (2, 8.0)] {
             let mut group = GroupTotals::default();
             group.name = names[at].into();
             (group.judged, group.target) = (ms(10.0), Some(0.7));
-            (group.expected, group.expected_high) = (ms(expected), ms(expected));
+            (group.roofline_time, group.roofline_time_high) = (ms(expected), ms(expected));
             bench.analysis.groups.push(group);
         }
         for (at, win) in [(0, 2.0), (1, 1.0), (2, 3.0)] {
             let kernel = &mut bench.analysis.kernels[at];
-            (kernel.recoverable, kernel.group) = (ms(win), names[at].into());
+            (kernel.savings, kernel.group) = (ms(win), names[at].into());
             bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, win)];
         }
         assert_eq!(
@@ -380,9 +380,9 @@ mod tests {
     /// The run wins 3 ms in a, of which a itself wins 2: one step; b's own stays.
     #[test]
     fn each_microsecond_is_claimed_by_one_step() {
-        let mut bench = judged(&["a", "b"].map(|name| (name, State::Opportunity, 10.0)));
+        let mut bench = judged(&["a", "b"].map(|name| (name, State::Flagged, 10.0)));
         for (at, win) in [(0, 2.0), (1, 1.0)] {
-            bench.analysis.kernels[at].recoverable = ms(win);
+            bench.analysis.kernels[at].savings = ms(win);
             bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, win)];
         }
         let mut whole = bench.finding("run-wide", Severity::Medium, 3.0);
@@ -396,9 +396,9 @@ mod tests {
 
     #[test]
     fn grids_of_a_kernel_that_want_the_same_are_one_step() {
-        let mut bench = judged(&["a", "a"].map(|name| (name, State::Opportunity, 10.0)));
+        let mut bench = judged(&["a", "a"].map(|name| (name, State::Flagged, 10.0)));
         for at in 0..2 {
-            bench.analysis.kernels[at].recoverable = ms(2.0);
+            bench.analysis.kernels[at].savings = ms(2.0);
             bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, 1.0)];
         }
         let steps = next_steps(&bench.report(), &Style::default());
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn grave_causes_on_kernels_that_are_no_opportunity_are_told_beside() {
-        let state = [State::Opportunity, State::NearRoof, State::Waived, State::Fair, State::Fair];
+        let state = [State::Flagged, State::NearRoofline, State::Waived, State::Fair, State::Fair];
         let names = ["a", "b", "c", "d", "e"];
         let kernels: Vec<_> =
             names.into_iter().zip(state).map(|(name, state)| (name, state, 5.0)).collect();
@@ -425,11 +425,11 @@ mod tests {
             bench.finding("my-own", Severity::High, 2.0),
         ];
         // What a better implementation wins is among the steps.
-        bench.analysis.kernels[4].recoverable = ms(1.0);
+        bench.analysis.kernels[4].savings = ms(1.0);
         bench.findings.by_kernel[4] = vec![bench.finding(rule, Severity::High, 2.0)];
         let text = format!(
-            "b (near the roof): {rule}: message; try: next; at most 2.00 ms, on another pipe and so \
-             not in Recoverable"
+            "b (near roofline): {rule}: message; try: next; at most 2.00 ms, on another pipe and so \
+             not in Savings"
         );
         assert_eq!(beside(&bench.report(), &Style::default()), [text]);
     }

@@ -17,7 +17,7 @@ struct Reason<'a> {
 
 impl Reason<'_> {
     fn sentence(self, several: bool) -> String {
-        let many = if several { format!("{} × ", self.kernels) } else { String::new() };
+        let many = if several { format!("{}× ", self.kernels) } else { String::new() };
         let example = &self.example.reason;
         let figures = example.figures().filter(|_| example.general() == self.text);
         let text = match figures {
@@ -51,15 +51,15 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
         for kernel in &kernels {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
             let text = match state {
-                State::Unmodelled | State::Possible => kernel.reason.general().to_owned(),
+                State::NotEnoughData | State::Possible => kernel.reason.general().to_owned(),
                 State::Waived => kernel.reason.to_string(),
-                State::Minor if !kernel.is_winnable => {
+                State::LowImpact if !kernel.is_winnable => {
                     "far from the roof, but nothing shows that their work can be divided among more \
                      threads: give one launch more work"
                         .to_owned()
                 }
-                State::Minor => {
-                    let win: Seconds = kernels.iter().map(|kernel| kernel.recoverable).sum();
+                State::LowImpact => {
+                    let win: Seconds = kernels.iter().map(|kernel| kernel.savings).sum();
                     let win = si(win.get(), "s");
                     format!(
                         "far from the roof, but each with too little to win to matter; {win} all together"
@@ -98,7 +98,7 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
         };
         let extent = format!("{}{share}", count(kernels.len() as u64, "kernel", "kernels"));
         let reasons = reasons.into_iter().take(REASONS).map(|reason| reason.sentence(several));
-        apart.push(Item::labelled(state.label(), extent).with(reasons.collect()));
+        apart.push(Item::labeled(state.label(), extent).with(reasons.collect()));
     }
     apart
 }

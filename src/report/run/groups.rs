@@ -34,7 +34,7 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
             Column::number("above_target_s", "to target", Form::Time).spare(24),
         ]);
     }
-    let win = Column::number("recoverable_s", "to win", Form::Time);
+    let win = Column::number("savings_s", "to win", Form::Time);
     columns.push(if has_targets { win.spare(25) } else { win });
     let mut table = Table::new("groups", columns);
     for group in groups {
@@ -54,7 +54,7 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
                 above_target(group),
             ]);
         }
-        row.push(positive(group.recoverable));
+        row.push(positive(group.savings));
         table.push_with(row, notes(group));
     }
     Some(table)
@@ -96,12 +96,12 @@ fn efficiency(group: &GroupTotals) -> Option<String> {
 
 fn interval(low: f64, high: f64) -> String {
     let (low, high) = (percent(low), percent(high));
-    if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+    if low == high { high } else { format!("{} to {high}", low.trim_end_matches('%')) }
 }
 
-/// A target as the user gave it: 70 %, 72.5 %.
+/// A target as the user gave it: 70%, 72.5 %.
 fn wanted(target: f64) -> String {
-    percent(target).replace(".0 %", " %")
+    percent(target).replace(".0%", "%")
 }
 
 /// What reaching the target would win; an interval where work was not counted.
@@ -121,7 +121,7 @@ fn notes(group: &GroupTotals) -> Vec<String> {
         (share > 1e-9).then_some((share, what))
     };
     let parts: Vec<(f64, &str)> = [
-        of(group.unmodelled, "could not be judged"),
+        of(group.unmodeled, "could not be judged"),
         of(group.outside(), "is outside the model"),
         of(group.waived, "is waived"),
     ]
@@ -168,7 +168,7 @@ mod tests {
         let mut group = GroupTotals::default();
         group.name = name.into();
         (group.measured, group.judged, group.target) = (ms(10.0), ms(10.0), target);
-        (group.expected, group.expected_high) = (ms(5.0), ms(6.0));
+        (group.roofline_time, group.roofline_time_high) = (ms(5.0), ms(6.0));
         group
     }
 
@@ -178,7 +178,7 @@ mod tests {
         bench
     }
 
-    /// What 5 ms or 6 ms would take at 70 %: 7.14 ms or 8.57 ms.
+    /// What 5 ms or 6 ms would take at 70%: 7.14 ms or 8.57 ms.
     #[test]
     fn the_verdict_counts_groups_and_says_what_misses() {
         let of = |groups| targets(&bench(groups).report());
@@ -191,29 +191,27 @@ mod tests {
         ];
         assert_eq!(
             of(groups).unwrap(),
-            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0 to 60.0 %, wanted 70 % \
+            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0 to 60.0%, wanted 70% \
              (1.43 to 2.86 ms to win)"
         );
     }
 
     #[test]
     fn a_target_is_shown_as_it_was_given() {
-        assert_eq!((wanted(0.7), wanted(0.725)), ("70 %".to_owned(), "72.5 %".to_owned()));
-        assert_eq!(interval(0.5, 0.5), "50.0 %");
+        assert_eq!((wanted(0.7), wanted(0.725)), ("70%".to_owned(), "72.5%".to_owned()));
+        assert_eq!(interval(0.5, 0.5), "50.0%");
     }
 
     #[test]
     fn a_group_says_what_its_figures_leave_out() {
         let mut part = group("part", None);
         assert_eq!(notes(&part), [""; 0]);
-        (part.judged, part.unmodelled, part.waived) = (ms(6.0), ms(2.0), ms(1.0));
+        (part.judged, part.unmodeled, part.waived) = (ms(6.0), ms(2.0), ms(1.0));
         assert_eq!(
             notes(&part),
-            [
-                "20.0 % of its time could not be judged, 10.0 % is outside the model, 10.0 % is waived"
-            ]
+            ["20.0% of its time could not be judged, 10.0% is outside the model, 10.0% is waived"]
         );
-        (part.judged, part.unmodelled, part.waived) = (ms(0.0), ms(10.0), ms(0.0));
+        (part.judged, part.unmodeled, part.waived) = (ms(0.0), ms(10.0), ms(0.0));
         assert_eq!(notes(&part), ["all of its time could not be judged"]);
         let mut missed = group("missed", Some(0.7));
         missed.worst = vec![Worst {
@@ -223,7 +221,7 @@ mod tests {
             efficiency: 0.25,
             efficiency_high: 0.5,
         }];
-        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0 to 50.0 %)"]);
+        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0 to 50.0%)"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(in crate::report) fn opportunities(
         let found = kernel.rank.checked_sub(1).and_then(|at| report.findings.by_kernel.get(at));
         let found = found.map_or(&[][..], Vec::as_slice);
         let open = (!kernel.is_winnable).then(|| {
-            let most = si(kernel.recoverable_upper.get(), "s");
+            let most = si(kernel.savings_high.get(), "s");
             format!("no sure cause is known, so what can be won is open: at most {most}")
         });
         let sized = std::iter::once(kernel.meaning()).chain(open).chain(sizes(kernel));
@@ -40,16 +40,16 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Column::number("shape", "grid / block", Form::Count).spare(12),
             Column::number("launches", "launches", Form::Count).spare(14),
             Column::number("measured_s", "measured", Form::Time),
-            Column::number("expected_s", "expected", Form::Time).spare(6),
+            Column::number("roofline_s", "expected", Form::Time).spare(6),
             Column::number("headroom", "headroom", Form::Factor),
             Column::text("verdict", "verdict").spare(5),
             Column::text("limiter", "limiter").spare(13),
             Column::number("arithmetic_intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
             Column::number("ridge_point_flop_per_byte", "ridge", Form::Digits).spare(18),
             Column::number("share", "share", Form::Share).spare(11),
-            Column::number("recoverable_s", "to win", Form::Time),
+            Column::number("savings_s", "to win", Form::Time),
             Column::number("coverage", "covers", Form::Share).spare(15),
-            Column::number("gain", "gain", Form::Factor).spare(16),
+            Column::number("run_speedup", "run_speedup", Form::Factor).spare(16),
         ],
     );
     for kernel in kernels {
@@ -60,7 +60,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Cell::text(shape(kernel)),
             Cell::count(kernel.launches),
             Cell::time(kernel.measured),
-            expected(kernel),
+            roofline_time(kernel),
             headroom(kernel),
             Cell::text(verdict(kernel)),
             Cell::text(kernel.limiter.label()),
@@ -68,12 +68,12 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             per_byte(kernel.ridge_point),
             share(kernel, total),
             Cell::Around {
-                value: kernel.recoverable.get(),
-                low: kernel.recoverable_low.get(),
-                high: kernel.recoverable_upper.get(),
+                value: kernel.savings.get(),
+                low: kernel.savings_low.get(),
+                high: kernel.savings_high.get(),
             },
             Cell::maybe(kernel.coverage),
-            Cell::Number(kernel.gain),
+            Cell::Number(kernel.run_speedup),
         ];
         table.push_with(cells, notes(kernel));
     }
@@ -88,10 +88,10 @@ fn sizes(kernel: &Kernel) -> Option<String> {
         return None;
     }
     let call = printable(&needed.call);
-    Some(needed.expected().map_or_else(
+    Some(needed.roofline_time().map_or_else(
         || call.clone(),
         |time| {
-            let (time, measured) = (si(time.get(), "s"), si(kernel.modelled.get(), "s"));
+            let (time, measured) = (si(time.get(), "s"), si(kernel.modeled.get(), "s"));
             format!("{call}: {time} by its closed form, {measured} measured")
         },
     ))
@@ -117,7 +117,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             Column::number("shape", "grid / block", Form::Count).spare(12),
             Column::number("launches", "launches", Form::Count).spare(14),
             Column::number("measured_s", "measured", Form::Time),
-            Column::number("expected_s", "expected", Form::Time).spare(6),
+            Column::number("roofline_s", "expected", Form::Time).spare(6),
             Column::number("headroom", "headroom", Form::Factor),
             Column::text("limiter", "limiter").spare(13),
             Column::number("share", "share", Form::Share).spare(11),
@@ -135,7 +135,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             Cell::text(shape(kernel)),
             Cell::count(kernel.launches),
             unless(untimed, Cell::time(kernel.measured)),
-            unless(roofless, expected(kernel)),
+            unless(roofless, roofline_time(kernel)),
             unless(roofless, headroom(kernel)),
             unless(
                 roofless || kernel.limiter == Limiter::Unknown,
@@ -150,8 +150,8 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
 }
 
 /// The expected time; a lower bound says so.
-fn expected(kernel: &Kernel) -> Cell {
-    let time = Cell::maybe(kernel.expected.map(Seconds::get));
+fn roofline_time(kernel: &Kernel) -> Cell {
+    let time = Cell::maybe(kernel.roofline_time.map(Seconds::get));
     if kernel.is_lower_bound() { time.at_least() } else { time }
 }
 
@@ -184,8 +184,8 @@ mod tests {
         let mut kernel = run(&[("a", State::Fair, 4.0)]).analysis.kernels.remove(0);
         let mut cell = |high: Option<f64>, low: Option<f64>, most: f64| {
             (kernel.headroom, kernel.headroom_low) = (high, low);
-            kernel.expected = Some(Seconds::new(1e-3));
-            kernel.expected_high = Some(Seconds::new(most));
+            kernel.roofline_time = Some(Seconds::new(1e-3));
+            kernel.roofline_time_high = Some(Seconds::new(most));
             headroom(&kernel)
         };
         assert_eq!(cell(None, None, 1e-3), Cell::Missing);
@@ -200,12 +200,12 @@ mod tests {
     fn what_no_roof_of_the_device_tells_is_missing() {
         let mut bench = run(&[
             ("copy", State::NotRoofline, 3.0),
-            ("gemm", State::NearRoof, 1.0),
-            ("untimed", State::Unmodelled, 0.0),
+            ("gemm", State::NearRoofline, 1.0),
+            ("untimed", State::NotEnoughData, 0.0),
         ]);
         let known = Some(Seconds::new(1e-3));
         for kernel in &mut bench.analysis.kernels {
-            (kernel.expected, kernel.expected_high, kernel.limiter) =
+            (kernel.roofline_time, kernel.roofline_time_high, kernel.limiter) =
                 (known, known, Limiter::Memory);
         }
         let kernels: Vec<&Kernel> = bench.analysis.kernels.iter().collect();
@@ -215,7 +215,7 @@ mod tests {
             table.rows.iter().map(|row| row.cells[at(key)].clone()).collect::<Vec<Cell>>()
         };
         let (one, missing) = (Cell::Number(1e-3), Cell::Missing);
-        assert_eq!(cells("expected_s"), [missing.clone(), one.clone(), one]);
+        assert_eq!(cells("roofline_s"), [missing.clone(), one.clone(), one]);
         assert_eq!(cells("limiter")[0], missing);
         // A time of zero is a missing one, and so is its share.
         assert_eq!(cells("share"), [Cell::Number(0.75), Cell::Number(0.25), missing.clone()]);

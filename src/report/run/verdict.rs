@@ -13,9 +13,9 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
     let mut lines = unknown_devices(report);
     lines.push(("GPU time", gpu_time(report)));
     let sentences = [
-        ("Modelled", modelled(report)),
+        ("Modeled", modeled(report)),
         ("Distance", distance(report)),
-        ("Recoverable", recoverable(report)),
+        ("Savings", savings(report)),
         ("Flagged", flagged(report)),
         ("Targets", groups::targets(report)),
     ];
@@ -92,13 +92,13 @@ fn gpu_time(report: &Report<'_>) -> String {
     text
 }
 
-fn modelled(report: &Report<'_>) -> Option<String> {
+fn modeled(report: &Report<'_>) -> Option<String> {
     let totals = &report.analysis.totals;
     let share = |part: Seconds| percent(part / totals.measured);
     if totals.measured.get() <= 0.0 {
         return None;
     }
-    let mut text = format!("{} of the time", share(totals.modelled));
+    let mut text = format!("{} of the time", share(totals.modeled));
     let unsure: Vec<String> = [Confidence::Likely, Confidence::Possible]
         .into_iter()
         .filter(|confidence| totals.graded(*confidence) > Seconds::ZERO)
@@ -111,8 +111,8 @@ fn modelled(report: &Report<'_>) -> Option<String> {
         .analysis
         .kernels
         .iter()
-        .filter(|kernel| kernel.by_utilization && kernel.state.is_modelled())
-        .map(|kernel| kernel.modelled)
+        .filter(|kernel| kernel.by_utilization && kernel.state.is_modeled())
+        .map(|kernel| kernel.modeled)
         .sum();
     if by_utilization > Seconds::ZERO {
         text.push_str(&format!(
@@ -120,10 +120,10 @@ fn modelled(report: &Report<'_>) -> Option<String> {
             share(by_utilization)
         ));
     }
-    if totals.unmodelled.get() > 0.0 {
-        text.push_str(&format!("; {} could not be judged", share(totals.unmodelled)));
+    if totals.unmodeled.get() > 0.0 {
+        text.push_str(&format!("; {} could not be judged", share(totals.unmodeled)));
     }
-    let rest = totals.measured - totals.modelled - totals.unmodelled;
+    let rest = totals.measured - totals.modeled - totals.unmodeled;
     if rest.get() > 1e-12 {
         text.push_str(&format!("; {} outside the model", share(rest)));
     }
@@ -133,55 +133,52 @@ fn modelled(report: &Report<'_>) -> Option<String> {
 fn distance(report: &Report<'_>) -> Option<String> {
     let totals = &report.analysis.totals;
     let headroom = totals.headroom()?;
-    let low = totals.modelled / totals.expected_high;
+    let low = totals.modeled / totals.roofline_time_high;
     let at_least = if low < headroom * 0.999 { "at least " } else { "" };
     Some(format!(
         "{} the expected time: {} measured, {at_least}{} expected",
         interval(headroom, low),
-        time(totals.modelled),
-        time(totals.expected)
+        time(totals.modeled),
+        time(totals.roofline_time)
     ))
 }
 
-fn recoverable(report: &Report<'_>) -> Option<String> {
+fn savings(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
-    if totals.modelled.get() <= 0.0 {
+    if totals.modeled.get() <= 0.0 {
         return None;
     }
-    let unproven = if totals.recoverable_unproven >= analysis.smallest_win() {
+    let unproven = if totals.savings_unproven >= analysis.smallest_win() {
         format!(
             "; at most {} more where nothing shows that it can be won",
-            time(totals.recoverable_unproven)
+            time(totals.savings_unproven)
         )
     } else {
         String::new()
     };
-    if totals.recoverable < analysis.smallest_win() || totals.recoverable <= Seconds::ZERO {
+    if totals.savings < analysis.smallest_win() || totals.savings <= Seconds::ZERO {
         return Some(format!("nothing worth it{unproven}"));
     }
-    let likely = if totals.recoverable_likely.get() >= totals.recoverable.get() * 0.9995 {
+    let likely = if totals.savings_likely.get() >= totals.savings.get() * 0.9995 {
         ", all of it likely, not certain".to_owned()
-    } else if totals.recoverable_likely > Seconds::ZERO {
-        format!(
-            ", {} of it likely, not certain",
-            percent(totals.recoverable_likely / totals.recoverable)
-        )
+    } else if totals.savings_likely > Seconds::ZERO {
+        format!(", {} of it likely, not certain", percent(totals.savings_likely / totals.savings))
     } else {
         String::new()
     };
     let with_savings = analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
     let coverage = match (totals.kernels_for_80_percent, with_savings) {
         (_, 1) => "all of it in one kernel".to_owned(),
-        (1, _) => "one kernel brings 80 % of it".to_owned(),
-        (needed, _) => format!("{needed} kernels bring 80 % of it"),
+        (1, _) => "one kernel brings 80% of it".to_owned(),
+        (needed, _) => format!("{needed} kernels bring 80% of it"),
     };
     Some(format!(
         "{} ({}) realistically, {}{likely}: the run gets {} as fast; {coverage}{unproven}",
-        time(totals.recoverable),
-        percent(totals.recoverable / totals.measured),
-        range(totals.recoverable_low, totals.recoverable_upper),
-        factor(totals.gain())
+        time(totals.savings),
+        percent(totals.savings / totals.measured),
+        range(totals.savings_low, totals.savings_high),
+        factor(totals.run_speedup())
     ))
 }
 
@@ -190,7 +187,7 @@ fn flagged(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let (total, floor) = (analysis.totals.measured, analysis.smallest_win());
     let flagged = analysis.opportunities().count();
-    if analysis.totals.modelled.get() <= 0.0 {
+    if analysis.totals.modeled.get() <= 0.0 {
         return None;
     }
     let why = if floor <= total * analysis.floor_share {
@@ -216,7 +213,7 @@ mod tests {
 
     /// A run of 10 ms; times below are in milliseconds, too.
     fn bench() -> Bench {
-        run(&[("a", State::Opportunity, 10.0)])
+        run(&[("a", State::Flagged, 10.0)])
     }
 
     fn ms(time: f64) -> Seconds {
@@ -243,13 +240,13 @@ mod tests {
     #[test]
     fn the_parts_of_the_time_add_up_to_all_of_it() {
         let mut bench = bench();
-        assert_eq!(modelled(&bench.report()).unwrap(), "100.0 % of the time");
+        assert_eq!(modeled(&bench.report()).unwrap(), "100.0% of the time");
         let totals = &mut bench.analysis.totals;
-        (totals.modelled, totals.unmodelled) = (ms(6.0), ms(3.0));
-        let text = "60.0 % of the time; 30.0 % could not be judged; 10.0 % outside the model";
-        assert_eq!(modelled(&bench.report()).unwrap(), text);
+        (totals.modeled, totals.unmodeled) = (ms(6.0), ms(3.0));
+        let text = "60.0% of the time; 30.0% could not be judged; 10.0% outside the model";
+        assert_eq!(modeled(&bench.report()).unwrap(), text);
         bench.analysis.totals.measured = ms(0.0);
-        assert_eq!(modelled(&bench.report()), None);
+        assert_eq!(modeled(&bench.report()), None);
     }
 
     /// 6 ms over 3 ms, or over 4 ms where not all was counted.
@@ -257,44 +254,45 @@ mod tests {
     fn the_distance_is_an_interval_where_not_all_was_counted() {
         let mut bench = bench();
         let totals = &mut bench.analysis.totals;
-        (totals.modelled, totals.expected, totals.expected_high) = (ms(6.0), ms(3.0), ms(4.0));
-        let text = "1.50 to 2.00 × the expected time: 6.00 ms measured, at least 3.00 ms expected";
+        (totals.modeled, totals.roofline_time, totals.roofline_time_high) =
+            (ms(6.0), ms(3.0), ms(4.0));
+        let text = "1.50 to 2.00× the expected time: 6.00 ms measured, at least 3.00 ms expected";
         assert_eq!(distance(&bench.report()).unwrap(), text);
-        bench.analysis.totals.expected_high = ms(3.0);
-        let text = "2.00 × the expected time: 6.00 ms measured, 3.00 ms expected";
+        bench.analysis.totals.roofline_time_high = ms(3.0);
+        let text = "2.00× the expected time: 6.00 ms measured, 3.00 ms expected";
         assert_eq!(distance(&bench.report()).unwrap(), text);
-        bench.analysis.totals.expected = ms(0.0);
+        bench.analysis.totals.roofline_time = ms(0.0);
         assert_eq!(distance(&bench.report()), None);
     }
 
     /// 2 ms of 10 ms: 10 / 8 as fast.
     #[test]
     fn what_can_be_won_says_how_sure_it_is_and_how_many_kernels_it_takes() {
-        let mut bench = run(&[("a", State::Opportunity, 8.0), ("b", State::Fair, 2.0)]);
+        let mut bench = run(&[("a", State::Flagged, 8.0), ("b", State::Fair, 2.0)]);
         let totals = &mut bench.analysis.totals;
-        (totals.recoverable_low, totals.recoverable) = (ms(1.0), ms(2.0));
-        totals.recoverable_upper = ms(3.0);
-        totals.recoverable_unproven = ms(0.0);
-        let range = "2.00 ms (20.0 %) realistically, 1.00 to 3.00 ms";
-        let rest = "the run gets 1.25 × as fast";
+        (totals.savings_low, totals.savings) = (ms(1.0), ms(2.0));
+        totals.savings_high = ms(3.0);
+        totals.savings_unproven = ms(0.0);
+        let range = "2.00 ms (20.0%) realistically, 1.00 to 3.00 ms";
+        let rest = "the run gets 1.25× as fast";
         for (holds, likely, needed, sure, told) in [
             (1, 0.0, 1, "", "all of it in one kernel"),
-            (2, 0.5, 1, ", 25.0 % of it likely, not certain", "one kernel brings 80 % of it"),
-            (2, 2.0, 2, ", all of it likely, not certain", "2 kernels bring 80 % of it"),
+            (2, 0.5, 1, ", 25.0% of it likely, not certain", "one kernel brings 80% of it"),
+            (2, 2.0, 2, ", all of it likely, not certain", "2 kernels bring 80% of it"),
         ] {
             bench.analysis.totals.kernels_for_80_percent = needed;
-            bench.analysis.totals.recoverable_likely = ms(likely);
+            bench.analysis.totals.savings_likely = ms(likely);
             for (at, kernel) in bench.analysis.kernels.iter_mut().enumerate() {
                 kernel.coverage = (at < holds).then_some(1.0);
             }
-            let text = recoverable(&bench.report()).unwrap();
+            let text = savings(&bench.report()).unwrap();
             assert_eq!(text, format!("{range}{sure}: {rest}; {told}"));
         }
         let totals = &mut bench.analysis.totals;
-        totals.recoverable = ms(0.0);
-        totals.recoverable_unproven = ms(4.0);
+        totals.savings = ms(0.0);
+        totals.savings_unproven = ms(4.0);
         assert_eq!(
-            recoverable(&bench.report()).unwrap(),
+            savings(&bench.report()).unwrap(),
             "nothing worth it; at most 4.00 ms more where nothing shows that it can be won"
         );
     }
@@ -303,11 +301,11 @@ mod tests {
     fn grades_are_told_where_not_all_is_certain() {
         let mut bench = bench();
         bench.analysis.totals.graded = [ms(0.0), ms(8.0), ms(2.0)];
-        let text = "100.0 % of the time (80.0 % likely, 20.0 % possible)";
-        assert_eq!(modelled(&bench.report()).unwrap(), text);
+        let text = "100.0% of the time (80.0% likely, 20.0% possible)";
+        assert_eq!(modeled(&bench.report()).unwrap(), text);
     }
 
-    /// The floor is 20 µs or 1 % of the run, and no more than 5 % of a short one.
+    /// The floor is 20 µs or 1% of the run, and no more than 5% of a short one.
     #[test]
     fn the_smallest_win_says_where_it_comes_from() {
         let mut bench = bench();
@@ -318,8 +316,8 @@ mod tests {
             let text = flagged(&bench.report()).unwrap();
             text.split_once("at least ").unwrap().1.to_owned()
         };
-        assert_eq!(why(10.0), "100 µs to win (1.0 % of the run)");
+        assert_eq!(why(10.0), "100 µs to win (1.0% of the run)");
         assert_eq!(why(1.0), "20.0 µs to win (the least in any run)");
-        assert_eq!(why(0.1), "5.00 µs to win (5.0 % of so short a run)");
+        assert_eq!(why(0.1), "5.00 µs to win (5.0% of so short a run)");
     }
 }

@@ -22,9 +22,9 @@ pub(super) fn sections(report: &Report<'_>, style: &Style) -> Vec<Section> {
         blocks.retain(|block| !matches!(block, Block::Table(table) if table.rows.is_empty()));
         let kept = kept(report, one, style);
         if !kept.is_empty() && kept == before {
-            blocks.push(Block::List(vec![Item::labelled("kept", "as above")]));
+            blocks.push(Block::List(vec![Item::labeled("kept", "as above")]));
         } else if !kept.is_empty() {
-            blocks.push(Block::List(vec![Item::labelled("kept", "").with(kept.clone())]));
+            blocks.push(Block::List(vec![Item::labeled("kept", "").with(kept.clone())]));
         }
         before = kept;
         let title = format!("What if: {}{of}", printable(&one.change));
@@ -190,7 +190,7 @@ fn kept(report: &Report<'_>, one: &WhatIf, style: &Style) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Neighbour, State, WhatIfTotals};
+    use crate::analysis::{Neighbor, State, WhatIfTotals};
     use crate::report::bench::{Bench, run};
     use crate::roofline::Limiter;
 
@@ -201,7 +201,7 @@ mod tests {
     fn projected(measured: f64, projected: f64) -> Projection {
         Projection {
             measured: ms(measured),
-            expected: ms(1.0),
+            roofline_time: ms(1.0),
             ideal: ms(0.5),
             projected: ms(projected),
             limiter: Limiter::Math,
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "no counts (2 kernels, 5.00 ms, 50.0 %): b, c",
-                "waived (2 kernels, 5.00 ms, 50.0 %): a, d"
+                "no counts (2 kernels, 5.00 ms, 50.0%): b, c",
+                "waived (2 kernels, 5.00 ms, 50.0%): a, d"
             ]
         );
     }
@@ -277,10 +277,10 @@ mod tests {
 
     #[test]
     fn the_longest_kernels_are_shown_and_a_neighbor_only_where_there_is_one() {
-        let with = Some(Neighbour { rank: 2, name: "b".into() });
+        let with = Some(Neighbor { rank: 2, name: "b".into() });
         let kernels = vec![
             Outcome::Projected(projected(1.0, 0.5)),
-            Outcome::Merged(Neighbour { rank: 3, name: "c".into() }),
+            Outcome::Merged(Neighbor { rank: 3, name: "c".into() }),
             Outcome::Projected(Projection { with, ..projected(5.0, 2.0) }),
             Outcome::Kept("waived".to_owned()),
         ];

@@ -18,7 +18,7 @@ without the suffix `f` turns an expression into FP64, and converts its operands 
 
 ## How it decides
 FP64 operations were counted, they are at most `share` of all FLOPs, and the FP64 pipe is busy for at least
-`busy` of the time, by its utilisation or by the time its operations need.
+`busy` of the time, by its utilization or by the time its operations need.
 
 ## What to try
 Constants as `1.0f`; `sinf`, `expf`, `powf` instead of `sin`, `exp`, `pow`; look for `F2F.F64.F32` and
@@ -28,8 +28,8 @@ Constants as `1.0f`; `sinf`, `expf`, `powf` instead of `sin`, `exp`, `pow`; look
 Deliberate mixed precision, such as sums and corrections in FP64.
 
 ## Sources
-`FPInstructions` and `SpeedOfLight_Roofline` rules of Nsight Compute (FP64 above 15 % of its roof while
-FP32 stays below 60 %); *CUDA C++ Best Practices Guide*, \"Arithmetic Instructions\".
+`FPInstructions` and `SpeedOfLight_Roofline` rules of Nsight Compute (FP64 above 15% of its roof while
+FP32 stays below 60%); *CUDA C++ Best Practices Guide*, \"Arithmetic Instructions\".
 ",
     thresholds: &[SHARE, BUSY],
     silences: &["pipe-saturated", "unfused-multiply-add"],
@@ -67,12 +67,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     // Without FP64 the rest is left: its math, and memory.
     let math = kernel.work.iter().filter(|work| work.pipe.precision() != Precision::Fp64);
     let math = math.map(|work| work.time).fold(Seconds::ZERO, Seconds::max);
-    let left = roofline::expected_time(kernel.memory_time.unwrap_or(Seconds::ZERO), math);
+    let left = roofline::roofline_time(kernel.memory_time.unwrap_or(Seconds::ZERO), math);
     let stake = subject
         .next_pipe(Quantity::PipeFp64, 0.0)
         .unwrap_or_else(|_| subject.share(used, "busy-unit"));
     let message = format!(
-        "{:.1} % of the FLOPs are FP64 and keep its pipe busy for {:.0} % of the time",
+        "{:.1}% of the FLOPs are FP64 and keep its pipe busy for {:.0}% of the time",
         share * 100.0,
         used * 100.0
     );
@@ -81,7 +81,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::Medium)
         .evidence("FP64 operations", fp64.get(), "FLOP")
         .evidence("FP64 share of the FLOPs", share, "1")
-        .evidence_if("utilisation of the FP64 pipe", measured, "1")
+        .evidence_if("utilization of the FP64 pipe", measured, "1")
         .evidence_if("share of the FP64 roof", subject.roof_of(Pipe::Fp64Vector), "1")
         .next("search the source for constants without f and for FP64 functions");
     Ok(Some(finding))

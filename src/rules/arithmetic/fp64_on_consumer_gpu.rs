@@ -15,7 +15,7 @@ Such devices execute FP64 for compatibility only: the FP64 pipe is full while ev
 
 ## How it decides
 FP64 is at least `share` of the FLOPs, the device's FP64 peak is at most `ratio` of its FP32 peak, and the
-FP64 pipe is at least `busy`, by its utilisation or by the time its operations need.
+FP64 pipe is at least `busy`, by its utilization or by the time its operations need.
 
 ## What to try
 Another device (V100, A100, H100 and B200 run FP64 at half the rate of FP32); FP32 with
@@ -63,7 +63,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and its pipe is {:.0} % busy",
+        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and its pipe is {:.0}% busy",
         1.0 / ratio,
         device.name,
         used * 100.0
@@ -73,7 +73,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .info(message)
         .evidence("FP64 share of the FLOPs", share, "1")
         .evidence("FP64 peak over FP32 peak", ratio, "1")
-        .evidence("utilisation of the FP64 pipe", used, "1")
+        .evidence("utilization of the FP64 pipe", used, "1")
         .evidence_if("time that FP32 would save, if it is precise enough", saved, "s")
         .next("try FP32 with compensated sums, or a device with full FP64 rate");
     Ok(Some(finding))

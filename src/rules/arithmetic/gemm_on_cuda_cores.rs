@@ -76,14 +76,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (None, Some(precision)) => precision == Precision::Fp32,
         (None, None) => return Err(Missing("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum")),
     };
-    let Some(moved) = subject.vectorised(Pipe::Tf32Matrix)?.filter(|_| is_fp32) else {
+    let Some(moved) = subject.vectorized(Pipe::Tf32Matrix)?.filter(|_| is_fp32) else {
         return Ok(None);
     };
     if subject.math_reached() < subject.threshold(&REACHED) {
         return Ok(None);
     }
     let message = format!(
-        "an FP32 product on CUDA cores: tensor cores multiply TF32 {:.1} × as fast here",
+        "an FP32 product on CUDA cores: tensor cores multiply TF32 {:.1}× as fast here",
         moved.ratio
     );
     let sure =

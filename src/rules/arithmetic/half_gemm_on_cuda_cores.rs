@@ -63,14 +63,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if subject.uses_tensor_cores()? {
         return Ok(None);
     }
-    let Some(moved) = subject.vectorised(to)? else { return Ok(None) };
+    let Some(moved) = subject.vectorized(to)? else { return Ok(None) };
     if subject.math_reached() < subject.threshold(&REACHED) {
         return Ok(None);
     }
     let format = if to.key().starts_with("bf16") { "BF16" } else { "FP16" };
     let half = subject.share_of_flops(|pipe| matches!(pipe.key(), "fp16_vector" | "bf16_vector"));
     let message = format!(
-        "{format} product on CUDA cores: tensor cores multiply {:.1} × as fast here",
+        "{format} product on CUDA cores: tensor cores multiply {:.1}× as fast here",
         moved.ratio
     );
     let finding = subject

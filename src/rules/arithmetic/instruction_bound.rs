@@ -23,7 +23,7 @@ or nothing at all.
 ## How it decides
 Instructions are issued in at least `busy` of the cycles or, where that was not counted, the multiprocessors are
 at least `busy` of their speed-of-light; device memory and L2 are less busy than that; no pipe that computes is
-60 % busy; and the operations counted need less than `math` of the time. What is won if a half of the instructions goes is what the
+60% busy; and the operations counted need less than `math` of the time. What is won if a half of the instructions goes is what the
 next unit leaves; at least nothing. Without a count of what was issued it is something to know only.
 
 ## What to try
@@ -32,7 +32,7 @@ Fewer instructions for the same result: wider loads, packed 16-bit arithmetic, s
 hundreds. Random numbers: all four of a Philox call.
 
 ## When it is wrong
-Kernels that only wait on a barrier or poll issue instructions too. Utilisation counts wasted work as well.
+Kernels that only wait on a barrier or poll issue instructions too. Utilization counts wasted work as well.
 
 ## Sources
 `IssueSlotUtilization.py` and `HighPipeUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*,
@@ -83,11 +83,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let beside = pipe.map_or_else(String::new, |(pipe, used)| {
-        format!("; of the pipes, {} is the busiest at {:.0} %", pipe.name, used * 100.0)
+        format!("; of the pipes, {} is the busiest at {:.0}%", pipe.name, used * 100.0)
     });
     let dram = subject.utilization(Unit::Dram).ok();
     let memory_words = dram.map_or_else(String::new, |dram| {
-        format!(", where device memory is {:.0} % busy", dram * 100.0)
+        format!(", where device memory is {:.0}% busy", dram * 100.0)
     });
     let is_idle = subject.is_product() && tensor.is_some_and(|active| active < NO_ACTIVITY);
     let idle = if is_idle { "; tensor cores do nothing" } else { "" };
@@ -97,16 +97,16 @@ fn check(subject: &Subject<'_>) -> Judgment {
         let saved = roofline::next_bottleneck(subject.time(), used, LEFT, next);
         let stake = Stake { low: Seconds::ZERO, high: saved, estimator: "next-bottleneck" };
         let message = format!(
-            "instructions fill {percent:.0} % of the issue slots{memory_words}{beside}{idle}"
+            "instructions fill {percent:.0}% of the issue slots{memory_words}{beside}{idle}"
         );
         subject.finding(message, stake).confidence(Confidence::Medium)
     } else {
         let message =
-            format!("the multiprocessors are {percent:.0} % busy{memory_words}{beside}{idle}");
+            format!("the multiprocessors are {percent:.0}% busy{memory_words}{beside}{idle}");
         subject.info(message).confidence(Confidence::Low)
     };
     let finding = PIPES.iter().fold(finding, |finding, pipe| {
-        let name = format!("utilisation of the {} pipe", pipe.name);
+        let name = format!("utilization of the {} pipe", pipe.name);
         finding.evidence_if(name, subject.get(pipe.quantity), "1")
     });
     let finding = finding
@@ -148,7 +148,7 @@ mod tests {
         let found = decode.found(&RULE);
         assert_eq!(
             found.message,
-            "instructions fill 72 % of the issue slots; of the pipes, ALU is the busiest at 60 %; \
+            "instructions fill 72% of the issue slots; of the pipes, ALU is the busiest at 60%; \
              tensor cores do nothing"
         );
         assert!(found.next.is_some_and(|next| next.contains("tensor cores")));
@@ -162,7 +162,7 @@ mod tests {
             .set(Quantity::SmThroughput, 0.79)
             .set(Quantity::DramThroughput, 0.07);
         let found = pool.found(&RULE);
-        assert!(found.at_stake_s <= 0.0 && found.message.contains("79 % busy"));
+        assert!(found.at_stake_s <= 0.0 && found.message.contains("79% busy"));
         assert!(kernel("k", 600.0).set(Quantity::SmThroughput, 0.60).is_fine(&RULE));
         // What reads as fast as memory allows is not bound by instructions.
         let copy = kernel("k", 600.0).set(Quantity::SmThroughput, 0.75);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn cannot_judge_without_a_utilisation() {
+    fn cannot_judge_without_a_utilization() {
         let metric = "smsp__issue_active.avg.pct_of_peak_sustained_active";
         assert_eq!(kernel("k", 600.0).bytes(1e6).lacks(&RULE), metric);
     }

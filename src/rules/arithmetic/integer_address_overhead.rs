@@ -25,7 +25,7 @@ the busiest unit and at least `busy`, and the kernel reaches less than `math` of
 sizes; multiplication by a precomputed inverse instead of division (`FastDivmod` of CUTLASS).
 
 ## When it is wrong
-Hashing, compression and unpacking of quantised weights are integer work by nature. So are sorting and
+Hashing, compression and unpacking of quantized weights are integer work by nature. So are sorting and
 random numbers (Philox), which are left alone where the name tells.
 
 ## Sources
@@ -41,7 +41,7 @@ const SHARE: Threshold = Threshold::new(
     "share",
     0.50,
     "1",
-    "most of the instructions; element-wise kernels have 20 to 40 %",
+    "most of the instructions; element-wise kernels have 20 to 40%",
 );
 
 const USED: Threshold = Threshold::new("busy", 0.50, "1", "below, latency is the likelier cause");
@@ -68,8 +68,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let others = memory.into_iter().fold(0.0, f64::max);
     let pipes = subject.busiest_pipe().map_or(0.0, |(_, used)| used);
     let kernel = subject.kernel;
-    let is_timed = kernel.modelled > Seconds::ZERO;
-    let math = kernel.math_time.filter(|_| is_timed).map(|math| math / kernel.modelled);
+    let is_timed = kernel.modeled > Seconds::ZERO;
+    let math = kernel.math_time.filter(|_| is_timed).map(|math| math / kernel.modeled);
     if integers < subject.threshold(&SHARE)
         || used < subject.threshold(&USED)
         || used < others.max(pipes)
@@ -78,7 +78,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "{:.0} % of its instructions are integer ones, and the {name} pipe is {:.0} % busy with them",
+        "{:.0}% of its instructions are integer ones, and the {name} pipe is {:.0}% busy with them",
         integers * 100.0,
         used * 100.0
     );
@@ -88,7 +88,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, stake)
         .confidence(Confidence::Low)
         .evidence("integer share of the instructions", integers, "1")
-        .evidence(format!("utilisation of the {name} pipe"), used, "1")
+        .evidence(format!("utilization of the {name} pipe"), used, "1")
         .evidence_if("share of the math roof", math, "1")
         .next("look at the SASS of the hot loop for IMAD, LEA and SHF, and move them out of it");
     Ok(Some(finding))

@@ -59,7 +59,7 @@ const SATURATED: Threshold = Threshold::new(
     "busy",
     0.80,
     "1",
-    "from there Nsight Compute calls a unit highly utilised: only fewer bytes help",
+    "from there Nsight Compute calls a unit highly utilized: only fewer bytes help",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -83,7 +83,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let factor = ridge / intensity;
-    let roof = if kernel.modelled > Seconds::ZERO { memory / kernel.modelled } else { 0.0 };
+    let roof = if kernel.modeled > Seconds::ZERO { memory / kernel.modeled } else { 0.0 };
     let dram = subject.utilization(Unit::Dram).map_or(roof, |used| used.max(roof));
     if dram < subject.threshold(&LEAST) {
         return Ok(None);
@@ -91,7 +91,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_saturated = dram >= subject.threshold(&SATURATED);
     let digits = usize::from(factor < 10.0);
     let message = format!(
-        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {factor:.digits$} × the work on \
+        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {factor:.digits$}× the work on \
          the same bytes would take hardly longer"
     );
     let finding = if is_saturated {
@@ -102,8 +102,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         } else {
             achievable::HBM
         };
-        let high = roofline::recoverable(kernel.modelled, memory / good);
-        let stake = Stake { low: kernel.recoverable.min(high), high, estimator: "gap" };
+        let high = roofline::savings(kernel.modeled, memory / good);
+        let stake = Stake { low: kernel.savings.min(high), high, estimator: "gap" };
         subject
             .finding(message, stake)
             .confidence(Confidence::Medium)

@@ -32,7 +32,7 @@ pairs are left alone.
 *CUDA C++ Programming Guide*, \"Compute Capabilities\"; cuBLAS and CUTLASS kernel names.
 ",
     thresholds: &[],
-    silences: &["low-tensor-utilisation"],
+    silences: &["low-tensor-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "built for {}, run on compute capability {}.{}: no unit is more than {:.0} % busy",
+        "built for {}, run on compute capability {}.{}: no unit is more than {:.0}% busy",
         architecture.name,
         device.0,
         device.1,

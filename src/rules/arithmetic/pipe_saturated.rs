@@ -22,11 +22,11 @@ A full pipe that computes is a kernel near its roof: fewer operations, or anothe
 pipe: wider accesses, register tiling. A full ALU: simpler indices. A full XU: fewer special functions.
 
 ## When it is wrong
-Utilisation counts wasted work as well: a pipe may be full of work that need not be done. It is something
+Utilization counts wasted work as well: a pipe may be full of work that need not be done. It is something
 to know, and no time is promised.
 
 ## Sources
-`HighPipeUtilization.py` of Nsight Compute (80 %); *Nsight Compute Profiling Guide*, \"Pipelines\".
+`HighPipeUtilization.py` of Nsight Compute (80%); *Nsight Compute Profiling Guide*, \"Pipelines\".
 ",
     thresholds: &[USED],
     silences: &[],
@@ -34,7 +34,7 @@ to know, and no time is promised.
 };
 
 const USED: Threshold =
-    Threshold::new("busy", 0.80, "1", "from there Nsight Compute calls a pipe highly utilised");
+    Threshold::new("busy", 0.80, "1", "from there Nsight Compute calls a pipe highly utilized");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let Some((pipe, used)) = subject.busiest_pipe() else {
@@ -48,14 +48,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     } else {
         "no floating-point work runs there"
     };
-    let message = format!("the {} pipe is {:.0} % busy: {meaning}", pipe.name, used * 100.0);
+    let message = format!("the {} pipe is {:.0}% busy: {meaning}", pipe.name, used * 100.0);
     let finding = subject.info(message).next(if pipe.computes {
         "reduce the operations, or use a format with a faster pipe"
     } else {
         "reduce the instructions of this pipe; floating-point work is not the limit"
     });
     let finding = PIPES.iter().fold(finding, |finding, pipe| {
-        let name = format!("utilisation of the {} pipe", pipe.name);
+        let name = format!("utilization of the {} pipe", pipe.name);
         finding.evidence_if(name, subject.get(pipe.quantity), "1")
     });
     Ok(Some(finding))
@@ -77,7 +77,7 @@ mod tests {
         let found = of(0.9, 0.85).found(&RULE);
         assert_eq!((found.severity, found.evidence.len()), (Severity::Info, 2));
         assert!(
-            found.message.starts_with("the load/store pipe is 90 % busy: no"),
+            found.message.starts_with("the load/store pipe is 90% busy: no"),
             "{}",
             found.message
         );
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn without_utilisation_it_cannot_judge() {
+    fn without_utilization_it_cannot_judge() {
         assert!(kernel("my_kernel", 1000.0).bytes(1e8).lacks(&RULE).contains("pipe_*"));
     }
 }

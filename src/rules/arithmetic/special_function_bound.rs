@@ -29,15 +29,15 @@ Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, 
 
 ## Sources
 *CUDA C++ Programming Guide*, \"Arithmetic Instructions\"; *Nsight Compute Profiling Guide*, \"Pipelines\"; the
-60 % of its `HighPipeUtilization.py`.
+60% of its `HighPipeUtilization.py`.
 ",
     thresholds: &[USED],
-    silences: &["pipe-saturated", "warp-stalls", "low-issue-utilisation", "instruction-bound"],
+    silences: &["pipe-saturated", "warp-stalls", "low-issue-utilization", "instruction-bound"],
     check: Check::Kernel(check),
 };
 
 const USED: Threshold =
-    Threshold::new("busy", BUSY, "1", "from there Nsight Compute calls a pipe well utilised");
+    Threshold::new("busy", BUSY, "1", "from there Nsight Compute calls a pipe well utilized");
 
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
@@ -49,12 +49,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
     let message =
-        format!("the pipe of special functions and conversions is {:.0} % busy", used * 100.0);
+        format!("the pipe of special functions and conversions is {:.0}% busy", used * 100.0);
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Medium)
-        .evidence("utilisation of the XU pipe", used, "1")
-        .evidence_if("utilisation of the FMA pipe", subject.get(Quantity::PipeFma), "1")
+        .evidence("utilization of the XU pipe", used, "1")
+        .evidence_if("utilization of the FMA pipe", subject.get(Quantity::PipeFma), "1")
         .evidence_if(
             "stalls for shared memory and special functions",
             subject.get(Quantity::StallShortScoreboard),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn without_utilisation_it_cannot_judge() {
+    fn without_utilization_it_cannot_judge() {
         assert!(kernel("softmax_kernel", 1000.0).bytes(1e8).lacks(&RULE).contains("pipe_xu"));
     }
 }

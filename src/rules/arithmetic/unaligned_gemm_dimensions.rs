@@ -31,7 +31,7 @@ since cuBLAS 11 use tensor cores all the same, only slower: half of the gap is a
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\".
 ",
     thresholds: &[BYTES],
-    silences: &["unaligned-gemm-kernel", "low-tensor-utilisation"],
+    silences: &["unaligned-gemm-kernel", "low-tensor-utilization"],
     check: Check::Kernel(check),
 };
 

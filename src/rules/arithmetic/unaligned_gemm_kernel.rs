@@ -33,7 +33,7 @@ NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; CUTLAS
 `cp.async` sizes (4, 8 or 16 bytes).
 ",
     thresholds: &[ELEMENTS],
-    silences: &["low-tensor-utilisation"],
+    silences: &["low-tensor-utilization"],
     check: Check::Kernel(check),
 };
 

@@ -16,7 +16,7 @@ quoted for it: a kernel without any reaches half of them at most.
 
 ## How it decides
 The pairs of one addition and one multiplication, over all floating-point instructions of the format, are more
-than `unfused`, and the pipe is at least `busy`, by its utilisation or by the instructions counted: the
+than `unfused`, and the pipe is at least `busy`, by its utilization or by the instructions counted: the
 share of its roof, which counts two operations for each, over one minus the pairs' share. FP32 and FP64 are
 judged apart; the one with more to win is told.
 
@@ -69,8 +69,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
             .next_pipe(pipe, 1.0 - unfused)
             .unwrap_or_else(|_| subject.share(unfused * used, "busy-unit"));
         let message = format!(
-            "pairing {format} additions with multiplications would save {:.0} % of its instructions, \
-             and their pipe is {:.0} % busy",
+            "pairing {format} additions with multiplications would save {:.0}% of its instructions, \
+             and their pipe is {:.0}% busy",
             unfused * 100.0,
             used * 100.0
         );
@@ -78,7 +78,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
             .finding(message, stake)
             .confidence(Confidence::Medium)
             .evidence(format!("{format} instructions that pairing saves"), unfused, "1")
-            .evidence(format!("utilisation of the {format} pipe"), used, "1")
+            .evidence(format!("utilization of the {format} pipe"), used, "1")
             .next("look at the SASS of the hot loop for FADD and FMUL that follow each other");
         if best.as_ref().is_none_or(|best| finding.at_stake_s > best.at_stake_s) {
             best = Some(finding);

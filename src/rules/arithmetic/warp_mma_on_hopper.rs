@@ -14,7 +14,7 @@ rather than of four (`wgmma`, HGMMA).
 
 ## Why it costs time
 On Hopper only instructions of a warp group, with operands in shared memory, reach the full rate. Those of
-a warp are reported to reach about 60 % of it.
+a warp are reported to reach about 60% of it.
 
 ## How it decides
 Compute capability 9.0, warp-level instructions are more than `share` of the tensor operations, and math
@@ -31,7 +31,7 @@ Luo et al., *Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via 
 arXiv 2402.13499; *PTX ISA*, \"Asynchronous Warpgroup Level Matrix Instructions\"; CUTLASS 3 documentation.
 ",
     thresholds: &[SHARE],
-    silences: &["low-tensor-utilisation", "old-architecture-kernel", "warp-stalls"],
+    silences: &["low-tensor-utilization", "old-architecture-kernel", "warp-stalls"],
     check: Check::Kernel(check),
 };
 
@@ -64,7 +64,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let built =
         built.map_or_else(String::new, |built| format!("; it was built for {}", built.name));
     let message = format!(
-        "{:.0} % of its tensor operations are warp-level: Hopper's fast ones are warp-group-wide{built}",
+        "{:.0}% of its tensor operations are warp-level: Hopper's fast ones are warp-group-wide{built}",
         share * 100.0
     );
     let finding = subject

@@ -33,7 +33,7 @@ pub(in crate::rules) fn analysis(figures: &[(Quantity, f64)]) -> Analysis {
     let map = Some(Mapping::from_toml(&mapping, "bench.toml").unwrap());
     let options = ingest::Options { map, ..ingest::Options::default() };
     let profile = ingest::read_text("bench", text, &options).unwrap();
-    analysis::analyse(&profile, &Catalog::builtin(), &analysis::Options::default()).unwrap()
+    analysis::analyze(&profile, &Catalog::builtin(), &analysis::Options::default()).unwrap()
 }
 
 /// What a rule says of a kernel with these figures.

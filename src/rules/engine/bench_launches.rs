@@ -1,6 +1,6 @@
 //! Profiles for the tests of rules, put together launch by launch; compiled for `#[cfg(test)]`.
 
-use crate::analysis::{Options, analyse};
+use crate::analysis::{Options, analyze};
 use crate::catalog::Catalog;
 use crate::ingest;
 use crate::model::{
@@ -25,7 +25,7 @@ pub(in crate::rules) fn h100() -> Bench {
     on("NVIDIA H100 80GB HBM3")
 }
 
-/// Runs on a device of the catalogue.
+/// Runs on a device of the catalog.
 pub(in crate::rules) fn on(device: &str) -> Bench {
     let mut profile = Profile::default();
     let (path, format) = ("table.csv".to_owned(), "mapped".to_owned());
@@ -148,7 +148,7 @@ impl Bench {
 
     /// What the rules find with these settings.
     pub(in crate::rules) fn all(&self, settings: &Settings) -> Findings {
-        let analysis = analyse(&self.profile, &Catalog::builtin(), &self.options).unwrap();
+        let analysis = analyze(&self.profile, &Catalog::builtin(), &self.options).unwrap();
         check(&self.profile, &analysis, settings)
     }
 

@@ -1,6 +1,6 @@
 //! Kernels for the tests of rules, written as a table with its mapping; compiled for `#[cfg(test)]`.
 
-use crate::analysis::{Analysis, Options, analyse};
+use crate::analysis::{Analysis, Options, analyze};
 use crate::catalog::Catalog;
 use crate::ingest::{self, Mapping};
 use crate::model::{Pipe, Quantity};
@@ -105,7 +105,7 @@ impl Bench {
         let map = Some(Mapping::from_toml(&map, "map.toml").unwrap());
         let options = ingest::Options { map, ..ingest::Options::default() };
         let profile = ingest::read_text("table.csv", csv.leak(), &options).unwrap();
-        analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap()
+        analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap()
     }
 
     /// Hands the kernel to something that looks at it, as this rule does.

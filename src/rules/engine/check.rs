@@ -36,7 +36,7 @@ pub(in crate::rules) fn check(
                         }
                         Ok(Some(finding)) => {
                             // What can be won of an opportunity is worth its cause, however small.
-                            let is_shown = kernel.state == State::Opportunity;
+                            let is_shown = kernel.state == State::Flagged;
                             let weighed = weighed(finding, analysis, is_shown, &mut tally);
                             if let Some(finding) = weighed {
                                 found.push(finding);
@@ -100,7 +100,7 @@ fn silence(rules: &[&Rule], found: &mut Vec<Finding>, tally: &mut [Tally]) {
 /// Rules whose cures pull one kernel in opposite directions: more of a multiprocessor for each block, such as
 /// larger tiles; less of it, for more blocks at once.
 const MORE_FOR_A_BLOCK: [&str; 5] = [
-    "low-tensor-utilisation",
+    "low-tensor-utilization",
     "l2-bandwidth-bound",
     "l1-bandwidth-bound",
     "shared-bandwidth-bound",

@@ -16,11 +16,11 @@ use crate::units::Seconds;
 pub enum Severity {
     /// Something to know; nothing is promised.
     Info,
-    /// Below 1 % of the run.
+    /// Below 1% of the run.
     Low,
-    /// From 1 % of the run; among validity findings: a figure may mislead.
+    /// From 1% of the run; among validity findings: a figure may mislead.
     Medium,
-    /// From 5 % of the run; among validity findings: figures are wrong.
+    /// From 5% of the run; among validity findings: figures are wrong.
     High,
 }
 
@@ -158,8 +158,8 @@ impl Finding {
         kernel: &Kernel,
     ) -> Self {
         // Where no roof is known, nothing but the measured time bounds what can be won.
-        let known = kernel.expected.is_some();
-        let most = if known { kernel.recoverable_upper } else { kernel.measured };
+        let known = kernel.roofline_time.is_some();
+        let most = if known { kernel.savings_high } else { kernel.measured };
         let mut finding = Self::info(rule, message).confidence(Confidence::Medium);
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();

@@ -6,13 +6,13 @@ use crate::rules::engine::finding::{Confidence, Finding};
 use crate::rules::{Missing, Stake, Subject, Unit};
 use crate::units::{Flops, Seconds};
 
-/// A pipe of the multiprocessor whose utilisation profilers report.
+/// A pipe of the multiprocessor whose utilization profilers report.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::rules) struct Measured {
     pub(in crate::rules) quantity: Quantity,
     /// Its name in sentences.
     pub(in crate::rules) name: &'static str,
-    /// The metric that tells its utilisation.
+    /// The metric that tells its utilization.
     pub(in crate::rules) metric: &'static str,
     /// Whether floating-point operations run on it; they explain nothing if another one is busy.
     pub(in crate::rules) computes: bool,
@@ -88,7 +88,7 @@ const OTHER_PIPE: f64 = 0.02;
 
 /// What tensor cores would do for a product.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::rules) struct Vectorised {
+pub(in crate::rules) struct Vectorized {
     /// Peak of that pipe over the peak of the one it runs on.
     pub(in crate::rules) ratio: f64,
     /// What the move would bring.
@@ -123,7 +123,7 @@ impl Subject<'_> {
     /// Share of its roof that a pipe reaches, by the operations counted.
     pub(in crate::rules) fn roof_of(&self, pipe: Pipe) -> Option<f64> {
         let work = self.kernel.work.iter().find(|work| work.pipe == pipe)?;
-        let time = self.kernel.modelled;
+        let time = self.kernel.modeled;
         (time > Seconds::ZERO && work.time > Seconds::ZERO).then(|| work.time / time)
     }
 
@@ -203,7 +203,7 @@ impl Subject<'_> {
     ///
     /// # Errors
     /// [`Missing`] when a peak or the operations are not known.
-    pub(in crate::rules) fn vectorised(&self, to: Pipe) -> Result<Option<Vectorised>, Missing> {
+    pub(in crate::rules) fn vectorized(&self, to: Pipe) -> Result<Option<Vectorized>, Missing> {
         let device = self.device()?;
         if device.has_units(to) == Some(false) {
             return Ok(None);
@@ -221,12 +221,12 @@ impl Subject<'_> {
         if ratio < FASTER {
             return Ok(None);
         }
-        let roof = roofline::expected_time(memory, main.time / ratio);
-        stake.low = roofline::recoverable(main.time, roof).min(stake.high);
-        Ok((stake.high > Seconds::ZERO).then_some(Vectorised { ratio, stake }))
+        let roof = roofline::roofline_time(memory, main.time / ratio);
+        stake.low = roofline::savings(main.time, roof).min(stake.high);
+        Ok((stake.high > Seconds::ZERO).then_some(Vectorized { ratio, stake }))
     }
 
-    /// Utilisation of a pipe.
+    /// Utilization of a pipe.
     ///
     /// # Errors
     /// [`Missing`] when the export does not have it.
@@ -267,9 +267,9 @@ impl Subject<'_> {
     /// `gap` to what good kernels reach: the roof over the achievable share of it.
     pub(in crate::rules) fn gap_to(&self, achievable: f64) -> Stake {
         let kernel = self.kernel;
-        let good = |roof: Seconds| roofline::recoverable(kernel.modelled, roof / achievable);
-        let high = kernel.expected.map_or(Seconds::ZERO, good);
-        Stake { low: kernel.recoverable.min(high), high, estimator: "gap" }
+        let good = |roof: Seconds| roofline::savings(kernel.modeled, roof / achievable);
+        let high = kernel.roofline_time.map_or(Seconds::ZERO, good);
+        Stake { low: kernel.savings.min(high), high, estimator: "gap" }
     }
 
     /// A finding whose cure has another roof: capped by the time above `expected`, the time the cured
@@ -280,7 +280,7 @@ impl Subject<'_> {
         stake: Stake,
         expected: Seconds,
     ) -> Finding {
-        let most = roofline::recoverable(self.time(), expected);
+        let most = roofline::savings(self.time(), expected);
         let mut finding = Finding::info(self.rule, message).confidence(Confidence::Medium);
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();

@@ -41,7 +41,7 @@ pub type Judgment = Result<Option<Finding>, Missing>;
 impl Check {
     /// Whether it decides on a kernel in this state; never on the run.
     pub(in crate::rules) fn looks_at(&self, state: State) -> bool {
-        let is_apart = matches!(state, State::LaunchFloored | State::FasterThanRoof);
+        let is_apart = matches!(state, State::LaunchBound | State::FasterThanRoofline);
         match self {
             Self::Run(_) => false,
             Self::KernelAlso(also, _) if state == *also => true,

@@ -53,12 +53,12 @@ impl<'a> Together<'a> {
         self.share > WHOLE_RUN
     }
 
-    /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2 % of the run`.
+    /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2% of the run`.
     pub(in crate::rules) fn words(&self) -> String {
         let launches = self.launches;
         let plural = if launches == 1 { "" } else { "es" };
         let percent = self.share * 100.0;
-        format!("{launches} launch{plural}, {}, {percent:.1} % of the run", shown(self.time))
+        format!("{launches} launch{plural}, {}, {percent:.1}% of the run", shown(self.time))
     }
 
     /// Their distinct names, longest time first.
@@ -74,7 +74,7 @@ impl<'a> Together<'a> {
 
     /// Time above the roof of those that have one.
     pub(in crate::rules) fn gap(&self) -> Seconds {
-        self.kernels.iter().map(|kernel| kernel.recoverable_upper).sum()
+        self.kernels.iter().map(|kernel| kernel.savings_high).sum()
     }
 
     /// What kernels cost that could go altogether, from the share of the run in `threshold` on, unless they are

@@ -35,7 +35,7 @@ impl Unit {
         }
     }
 
-    /// The metric that tells its utilisation.
+    /// The metric that tells its utilization.
     #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl<'a> Subject<'a> {
         &self.analysis.devices[self.kernel.device]
     }
 
-    /// Its catalogue entry.
+    /// Its catalog entry.
     ///
     /// # Errors
     /// [`Missing`] where the device is not known.
@@ -114,7 +114,7 @@ impl<'a> Subject<'a> {
     /// Multiprocessors that the launches could use.
     ///
     /// # Errors
-    /// [`Missing`] where neither the export nor the catalogue tells.
+    /// [`Missing`] where neither the export nor the catalog tells.
     pub fn sms(&self) -> Result<u32, Missing> {
         let ran = self.ran();
         let counted = self.count(Quantity::SmCount);
@@ -186,7 +186,7 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn math_reached(&self) -> f64 {
         let math = self.kernel.math_time.unwrap_or(Seconds::ZERO);
-        if self.kernel.modelled > Seconds::ZERO { math / self.kernel.modelled } else { 0.0 }
+        if self.kernel.modeled > Seconds::ZERO { math / self.kernel.modeled } else { 0.0 }
     }
 
     /// Measured time of one launch on average.
@@ -204,7 +204,7 @@ impl<'a> Subject<'a> {
     /// Everything above the roof, `gap`: measured minus expected time.
     #[must_use]
     pub fn gap(&self) -> Stake {
-        Stake::of(self.kernel.recoverable_upper, "gap")
+        Stake::of(self.kernel.savings_high, "gap")
     }
 
     /// A share of the measured time.
@@ -217,7 +217,7 @@ impl<'a> Subject<'a> {
     /// next one would bind. Nothing where `unit` is not the busiest.
     ///
     /// # Errors
-    /// [`Missing`] when the unit's utilisation was not measured.
+    /// [`Missing`] when the unit's utilization was not measured.
     pub fn next_bottleneck(&self, unit: Unit, factor: f64) -> Result<Stake, Missing> {
         let used = self.utilization(unit)?;
         let others = Unit::ALL.iter().filter(|other| **other != unit);
@@ -290,8 +290,8 @@ impl<'a> Subject<'a> {
         let peak = device.need_peak(to).map_err(|_| Missing("peak of the other pipe"))? * clock;
         let math = roofline::math_time(main.operations, peak);
         let memory = self.kernel.memory_time.unwrap_or(Seconds::ZERO);
-        let left = roofline::expected_time(memory, math) / crate::roofline::achievable::MATRIX;
-        Ok(Stake::of(roofline::recoverable(self.kernel.modelled, left), "pipe"))
+        let left = roofline::roofline_time(memory, math) / crate::roofline::achievable::MATRIX;
+        Ok(Stake::of(roofline::savings(self.kernel.modeled, left), "pipe"))
     }
 
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.

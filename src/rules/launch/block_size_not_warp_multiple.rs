@@ -18,7 +18,7 @@ nothing while they occupy slots and issue cycles.
 
 ## How it decides
 Threads per block are no multiple of 32 (64 on AMD's CDNA). The lanes that idle cost their share of the
-time where instructions or math limit the kernel: its schedulers or its multiprocessors are 60 % busy
+time where instructions or math limit the kernel: its schedulers or its multiprocessors are 60% busy
 or more. Otherwise nothing is promised.
 
 ## What to try
@@ -52,7 +52,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let low = if is_certain { high } else { Seconds::ZERO };
     let plural = if warps == 1 { "" } else { "s" };
     let message = format!(
-        "{threads} threads take {warps} warp{plural} of {width}: {:.0} % of the lanes idle",
+        "{threads} threads take {warps} warp{plural} of {width}: {:.0}% of the lanes idle",
         idle * 100.0
     );
     let finding = subject
@@ -89,7 +89,7 @@ mod tests {
     fn fires_where_lanes_cost_time() {
         let busy = [(Quantity::SmThroughput, 0.8)];
         let found = h100().launch("k", (1000, 33), (1, 1000.0), &busy).found(RULE);
-        assert_eq!(found.message, "33 threads take 2 warps of 32: 48 % of the lanes idle");
+        assert_eq!(found.message, "33 threads take 2 warps of 32: 48% of the lanes idle");
         assert_eq!(found.next.as_deref(), Some("use 64 threads a block"));
         assert!((found.at_stake_s - 1e-3 * 31.0 / 64.0).abs() < 1e-9);
     }

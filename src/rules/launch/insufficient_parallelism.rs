@@ -20,7 +20,7 @@ threads for each multiprocessor leave it waiting most of the time, however well 
 
 ## How it decides
 From one to `blocks-per-sm` blocks for each multiprocessor, or blocks of less than `threads-per-block`
-threads that fill the slots for blocks; no unit and no roof busier than 60 %; and, where the limits of the
+threads that fill the slots for blocks; no unit and no roof busier than 60%; and, where the limits of the
 architecture are known, the threads resident at once are less than `filled` of those that fit. Where
 registers or shared memory admit no more of the blocks, more or larger ones change nothing: that is
 `occupancy-limited`'s to tell. Persistent kernels, and kernels that have no more work than threads, are
@@ -43,7 +43,7 @@ Configuration\"; `LaunchConfiguration.py` of Nsight Compute hints below two bloc
     thresholds: &[BLOCKS, THREADS, FILLED],
     silences: &[
         "low-achieved-occupancy",
-        "low-issue-utilisation",
+        "low-issue-utilization",
         "warp-stalls",
         "memory-latency-bound",
     ],
@@ -106,7 +106,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let high = subject.time() * latency::idle(busy);
     let low = (subject.time() * least).max(Seconds::ZERO).min(high);
     let fit =
-        filled.map_or_else(String::new, |filled| format!(", {:.0} % of what fits", filled * 100.0));
+        filled.map_or_else(String::new, |filled| format!(", {:.0}% of what fits", filled * 100.0));
     let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
         "{per_sm:.1} blocks of {threads} {noun} for each multiprocessor: {resident_threads:.0} \
@@ -170,7 +170,7 @@ mod tests {
         let found = h100().launch("k", (264, 128), (1, 1000.0), &[]).found(RULE);
         assert!(found.message.starts_with("2.0 blocks of 128 threads"), "{}", found.message);
         assert!(
-            found.message.ends_with("256 threads at once, 12 % of what fits"),
+            found.message.ends_with("256 threads at once, 12% of what fits"),
             "{}",
             found.message
         );

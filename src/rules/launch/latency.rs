@@ -8,11 +8,11 @@ use crate::rules::engine::threshold::Missing;
 pub(super) const SPLIT_KV: &str =
     "split keys and values over more blocks (FlashDecoding; num_splits in FlashAttention)";
 
-/// Utilisation of the busiest unit where it is too low for throughput to be the limit; none where a
+/// Utilization of the busiest unit where it is too low for throughput to be the limit; none where a
 /// unit or a roof is busy.
 ///
 /// # Errors
-/// [`Missing`] where neither a utilisation nor a roof is known.
+/// [`Missing`] where neither a utilization nor a roof is known.
 pub(super) fn limits(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
     let busy = subject.busiest();
     if busy <= 0.0 && subject.kernel.headroom.is_none() {

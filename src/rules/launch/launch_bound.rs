@@ -24,7 +24,7 @@ can be won is everything above the roof; at least, half of the fixed cost, as if
 in pairs. Gaps between launches are not in the profile and not counted.
 
 ## What to try
-Fuse the kernel with its neighbours (`torch.compile`, Triton, epilogues of a matrix product); do several
+Fuse the kernel with its neighbors (`torch.compile`, Triton, epilogues of a matrix product); do several
 tensors in one launch (`foreach` operators); larger batches. CUDA graphs shorten the gaps between
 launches, not the kernels.
 
@@ -38,19 +38,19 @@ C++ Best Practices Guide*, \"Concurrent Kernel Execution\"; HIP documentation, \
 ",
     thresholds: &[],
     silences: &[],
-    check: Check::KernelAlso(State::LaunchFloored, check),
+    check: Check::KernelAlso(State::LaunchBound, check),
 };
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
-    if kernel.state != State::LaunchFloored {
+    if kernel.state != State::LaunchBound {
         return Ok(None);
     }
     let (launches, fixed) = (kernel.launches.max(1) as f64, subject.analysis.fixed_cost);
-    let above = kernel.recoverable_upper;
+    let above = kernel.savings_high;
     let stake =
         Stake { low: above.min(fixed * (launches / 2.0)), high: above, estimator: "launch" };
-    let expected = kernel.expected.map(|expected| expected / launches);
+    let expected = kernel.roofline_time.map(|expected| expected / launches);
     let each = if kernel.launches == 1 { "" } else { " each" };
     let message = format!(
         "{}{each}, of which about {} is what any launch costs",

@@ -19,7 +19,7 @@ Blocks of unequal length, a long last wave or blocks too short to be replaced in
 empty; the warps that remain hide less latency.
 
 ## How it decides
-Theoretical minus achieved occupancy is `lost` or more, no unit and no roof is busier than 60 %, and the
+Theoretical minus achieved occupancy is `lost` or more, no unit and no roof is busier than 60%, and the
 grid has more blocks than fit at once. The most that can be won is the share of warps that is missing;
 at least, what the last wave wastes, where that is known.
 
@@ -29,13 +29,13 @@ blocks; more work for each of very short blocks.
 
 ## When it is wrong
 With less than one wave of blocks the grid is the cause, which other rules tell. Warps that leave early
-on purpose (bounds checks, warp specialisation) lower the figure without harm.
+on purpose (bounds checks, warp specialization) lower the figure without harm.
 
 ## Sources
 `AchievedOccupancy.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Occupancy\".
 ",
     thresholds: &[LOST],
-    silences: &["low-issue-utilisation"],
+    silences: &["low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -59,7 +59,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let high = subject.time() * missing;
     let low = subject.tail().map_or(Seconds::ZERO, |tail| tail.low.min(high));
     let message = format!(
-        "{:.0} % of the possible warps are resident, the launch would allow {:.0} %",
+        "{:.0}% of the possible warps are resident, the launch would allow {:.0}%",
         achieved * 100.0,
         theoretical * 100.0
     );
@@ -93,7 +93,7 @@ mod tests {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &EMPTY).found(RULE);
         assert_eq!(
             found.message,
-            "40 % of the possible warps are resident, the launch would allow 100 %"
+            "40% of the possible warps are resident, the launch would allow 100%"
         );
         assert!((found.at_stake_s - 0.6e-3).abs() < 1e-9);
     }

@@ -11,7 +11,7 @@ rules! {
     occupancy_limited,
     low_achieved_occupancy,
     sm_load_imbalance,
-    low_issue_utilisation,
+    low_issue_utilization,
     warp_stalls,
     warp_divergence,
     predication_waste,

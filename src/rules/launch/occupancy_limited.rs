@@ -20,7 +20,7 @@ A multiprocessor hides latency by switching between warps. Registers, shared mem
 and slots for warps each admit so many blocks; the scarcest decides.
 
 ## How it decides
-Theoretical occupancy below `theoretical`, and at least `reached` of it achieved, where that is counted; no unit and no roof busier than 60 %, so that latency and
+Theoretical occupancy below `theoretical`, and at least `reached` of it achieved, where that is counted; no unit and no roof busier than 60%, so that latency and
 not throughput is the likely limit; and at least as many blocks in the grid as fit at once: with fewer,
 there is room already. As many as fit are often chosen to fit (by the occupancy functions of the runtime,
 or in persistent kernels); then the grid has to grow with the room. Every resource that admits as few
@@ -43,7 +43,7 @@ Compute; *Nsight Compute Profiling Guide*, \"Occupancy\"; *CUDA C++ Best Practic
 CUDA occupancy calculator.
 ",
     thresholds: &[THEORETICAL, REACHED],
-    silences: &["low-issue-utilisation"],
+    silences: &["low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -169,7 +169,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stake =
         Stake { low: Seconds::ZERO, high: subject.time() * share, estimator: "one-more-block" };
     let message = format!(
-        "{names} {verb} {blocks} block{plural} at once, {:.0} % of the possible warps",
+        "{names} {verb} {blocks} block{plural} at once, {:.0}% of the possible warps",
         theoretical * 100.0
     );
     let finding = subject
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn names_the_resource_and_its_next_value() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), REGISTERS).found(RULE);
-        assert_eq!(found.message, "registers allow 2 blocks at once, 25 % of the possible warps");
+        assert_eq!(found.message, "registers allow 2 blocks at once, 25% of the possible warps");
         assert_eq!(
             found.next.as_deref(),
             Some("80 registers a thread instead of 128 to admit 3 blocks")

@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "the busiest multiprocessor works on for {:.0} % of the time after the average one is done",
+        "the busiest multiprocessor works on for {:.0}% of the time after the average one is done",
         imbalance * 100.0
     );
     let finding = subject

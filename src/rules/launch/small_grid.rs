@@ -40,9 +40,9 @@ Compute; *Nsight Compute Profiling Guide*, \"Launch Statistics\".
     thresholds: &[],
     silences: &[
         "occupancy-limited",
-        "low-issue-utilisation",
+        "low-issue-utilization",
         "warp-stalls",
-        "low-tensor-utilisation",
+        "low-tensor-utilization",
         "old-architecture-kernel",
         "memory-bound-matmul",
         "memory-latency-bound",
@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
-        "{blocks} block{} on {sms} multiprocessors: {:.0} % of the device has no work",
+        "{blocks} block{} on {sms} multiprocessors: {:.0}% of the device has no work",
         if blocks == 1 { "" } else { "s" },
         idle * 100.0
     );

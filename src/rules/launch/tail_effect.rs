@@ -53,9 +53,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let (least, most) = (lost * 100.0, most.max(lost) * 100.0);
     let range = if most - least < 1.0 {
-        format!("{least:.0} %")
+        format!("{least:.0}%")
     } else {
-        format!("{least:.0} to {most:.0} %")
+        format!("{least:.0} to {most:.0}%")
     };
     let wave = u64::from(sms) * u64::from(resident);
     let message =

@@ -19,7 +19,7 @@ the others idle meanwhile. Loops run as long as the longest thread of the warp.
 ## How it decides
 Fewer than `threads` threads are active in an instruction on average, and also less than three quarters
 of what the block size alone allows. The missing share of the threads costs that share of the time where
-instructions or math limit the kernel (60 % busy or more), else half of it.
+instructions or math limit the kernel (60% busy or more), else half of it.
 
 ## What to try
 Branch on conditions that are the same in a warp; sort or compact the items by branch; give a warp

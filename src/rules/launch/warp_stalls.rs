@@ -20,7 +20,7 @@ find none, the wait is time.
 ## How it decides
 Instructions are issued in less than `issue` of the active cycles, and a warp spends more than `share` of
 the time between two of its instructions waiting for one reason. The two longest are told. A busy math or tensor pipe is no fault where
-it is 60 % busy and is left out there. At most the
+it is 60% busy and is left out there. At most the
 longest wait goes, and no more than the share of cycles without an issue; at least nothing, because
 other waits may take its place.
 
@@ -39,7 +39,7 @@ warps of persistent kernels wait for each other by design; those are left alone.
 `CPIStall.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
 ",
     thresholds: &[ISSUE, SHARE],
-    silences: &["low-issue-utilisation"],
+    silences: &["low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -52,7 +52,7 @@ struct Stall {
     quantity: Quantity,
     /// As Nsight Compute calls it.
     name: &'static str,
-    /// Reads after "warps wait 45 % of the time …".
+    /// Reads after "warps wait 45% of the time …".
     wait: &'static str,
     attempt: &'static str,
 }
@@ -127,7 +127,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let Some((first, longest)) = waits.first().copied() else { return Ok(None) };
     let told: Vec<String> = waits
         .iter()
-        .map(|(stall, wait)| format!("{:.0} % of the time {}", wait * 100.0, stall.wait))
+        .map(|(stall, wait)| format!("{:.0}% of the time {}", wait * 100.0, stall.wait))
         .collect();
     let message = format!("warps wait {}", told.join(" and "));
     let stake = Stake { low: Seconds::ZERO, ..subject.stall(longest) };
@@ -160,7 +160,7 @@ mod tests {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &values).found(RULE);
         assert_eq!(
             found.message,
-            "warps wait 45 % of the time for global, local or texture data and 35 % of the time \
+            "warps wait 45% of the time for global, local or texture data and 35% of the time \
              at barriers of the block"
         );
         assert!((found.at_stake_s - 0.45e-3).abs() < 1e-9);

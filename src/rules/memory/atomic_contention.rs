@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     };
     let message = format!(
-        "{:.0} % of the sectors asked of L2 are atomics or reductions, and the kernel waits for them",
+        "{:.0}% of the sectors asked of L2 are atomics or reductions, and the kernel waits for them",
         atomics * 100.0
     );
     let finding = subject

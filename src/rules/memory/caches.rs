@@ -33,7 +33,7 @@ pub(super) fn spared(
         .map_or(1.0, |all| roofline::excess_fraction(all.get(), most.get()).clamp(0.0, 1.0));
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO) * left;
     let math = kernel.math_time.unwrap_or(Seconds::ZERO);
-    let expected = roofline::expected_time(memory, math);
+    let expected = roofline::roofline_time(memory, math);
     Ok(subject.finding_against(message, Stake { low, ..high }, expected))
 }
 
@@ -106,7 +106,7 @@ pub(super) fn bank_conflicts(
         }
     };
     let message = format!(
-        "bank conflicts take {:.0} % of the wavefronts of shared-memory {}",
+        "bank conflicts take {:.0}% of the wavefronts of shared-memory {}",
         excess * 100.0,
         access.word
     );

@@ -12,7 +12,7 @@ Kernels that write memory allocated as compressible, of which the compression un
 only a small part.
 
 ## Why it costs time
-Compression saves bandwidth of L2 and device memory where neighbouring values repeat. Where it fails, the
+Compression saves bandwidth of L2 and device memory where neighboring values repeat. Where it fails, the
 unit works and metadata are kept for nothing, and the traffic is what it would be without.
 
 ## How it decides
@@ -31,7 +31,7 @@ the program may not at this one.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L2 Cache\" and \"Memory Tables\"; `MemoryL2Compression.py` of Nsight
-Compute (20 %); NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"Compute Data Compression\".
+Compute (20%); NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"Compute Data Compression\".
 ",
     thresholds: &[INPUT, SUCCESS],
     silences: &[],
@@ -59,7 +59,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "L2 could compress {:.0} % of the sectors written to compressible memory",
+        "L2 could compress {:.0}% of the sectors written to compressible memory",
         success * 100.0
     );
     let finding = subject
@@ -85,7 +85,7 @@ mod tests {
     fn little_success_is_noted_and_promises_nothing() {
         let finding = judge(&RULE, &FAILING).unwrap().unwrap();
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::Info, 0.0));
-        assert!(finding.message.starts_with("L2 could compress 5 %"), "{}", finding.message);
+        assert!(finding.message.starts_with("L2 could compress 5%"), "{}", finding.message);
     }
 
     #[test]

@@ -29,7 +29,7 @@ Nothing is wrong with such a kernel as it stands. Bytes can still be moved in va
 
 ## Sources
 NVIDIA, *Memory-Limited Layers User's Guide*; S. Williams, A. Waterman, D. Patterson, *Roofline*,
-Communications of the ACM 52(4), 2009; `SpeedOfLight.py` of Nsight Compute (80 %).
+Communications of the ACM 52(4), 2009; `SpeedOfLight.py` of Nsight Compute (80%).
 ",
     thresholds: &[SATURATED, SHARE],
     silences: &[],
@@ -40,16 +40,15 @@ const SATURATED: Threshold = Threshold::new(
     "saturated",
     0.80,
     "1",
-    "good kernels reach 85 to 92 % of the peak of device memory",
+    "good kernels reach 85 to 92% of the peak of device memory",
 );
 
 const SHARE: Threshold = Threshold::new("share", 0.01, "1", "of smaller kernels it is no news");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
-    let modelled = kernel.modelled;
-    let reached =
-        kernel.memory_time.filter(|_| modelled > Seconds::ZERO).map(|time| time / modelled);
+    let modeled = kernel.modeled;
+    let reached = kernel.memory_time.filter(|_| modeled > Seconds::ZERO).map(|time| time / modeled);
     let reached = reached
         .or_else(|| subject.get(Quantity::DramActive))
         .ok_or(Missing("dram__bytes_read.sum and dram__bytes_write.sum"))?;
@@ -57,20 +56,20 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "device memory delivers {:.0} % of its peak: only fewer bytes make it faster",
+        "device memory delivers {:.0}% of its peak: only fewer bytes make it faster",
         reached * 100.0
     );
-    let rate = kernel.bytes.filter(|_| modelled > Seconds::ZERO);
+    let rate = kernel.bytes.filter(|_| modeled > Seconds::ZERO);
     let finding = subject
         .info(message)
         .evidence("share of the peak bandwidth", reached, "1")
-        .evidence_if("bandwidth", rate.map(|bytes| (bytes / modelled).get()), "B/s")
+        .evidence_if("bandwidth", rate.map(|bytes| (bytes / modeled).get()), "B/s")
         .evidence_if(
             "device memory busy, commands included",
             subject.get(Quantity::DramThroughput),
             "1",
         );
-    Ok(Some(finding.next("fuse it with a neighbour, or halve the width of its data")))
+    Ok(Some(finding.next("fuse it with a neighbor, or halve the width of its data")))
 }
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ sector, merge it and compute the code anew: a store of 8 bytes then moves 64.
 Error correction is on; global stores fill less than `filled` of the sectors they touch; device memory
 writes more than the reads that missed L2 asked for; bytes read beyond those are at least `reads` of the
 bytes written; atomics, which read too, are less than a tenth of the L2 traffic where they were counted;
-and device memory is at least 60 % busy, so that its traffic costs time.
+and device memory is at least 60% busy, so that its traffic costs time.
 
 ## What to try
-Write whole sectors: let neighbouring threads write neighbouring addresses, gather small results in
+Write whole sectors: let neighboring threads write neighboring addresses, gather small results in
 shared memory first, pad records to 32 bytes, store 16 bytes per thread.
 
 ## When it is wrong
@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "stores fill {:.0} % of the sectors they touch: error correction reads {:.2} B for each byte \
+        "stores fill {:.0}% of the sectors they touch: error correction reads {:.2} B for each byte \
          written",
         filled * 100.0,
         excess / written

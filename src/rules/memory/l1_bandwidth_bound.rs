@@ -27,11 +27,11 @@ twice: there the pattern of their accesses is the likely cause.
 
 ## When it is wrong
 Bank conflicts, uncoalesced accesses and spills fill L1 as well and have findings of their own, which
-go first. The utilisation is a share of active cycles, so it overstates L1 where multiprocessors idle.
+go first. The utilization is a share of active cycles, so it overstates L1 where multiprocessors idle.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L1/TEX Cache\" and \"Memory Chart\"; `SpeedOfLight.py` of Nsight
-Compute (80 %); V. Volkov, *Better performance at lower occupancy*, GTC 2010.
+Compute (80%); V. Volkov, *Better performance at lower occupancy*, GTC 2010.
 ",
     thresholds: &[BUSY],
     silences: &[],
@@ -51,7 +51,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let stake = subject.next_bottleneck(Unit::L1, 0.5)?;
-    let message = format!("L1 and shared memory reach {:.0} % of their peak", l1 * 100.0);
+    let message = format!("L1 and shared memory reach {:.0}% of their peak", l1 * 100.0);
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn without_utilisation_it_cannot_judge() {
+    fn without_utilization_it_cannot_judge() {
         assert!(judge(&RULE, &[]).is_err());
     }
 }

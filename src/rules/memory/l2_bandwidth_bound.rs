@@ -22,7 +22,7 @@ half the traffic the cautious one.
 
 ## What to try
 Larger tiles in shared memory or registers; clusters of blocks with multicast (compute capability 9.0
-and later); let neighbouring blocks work on neighbouring data so that L1 hits more often. Elementwise
+and later); let neighboring blocks work on neighboring data so that L1 hits more often. Elementwise
 kernels keep no tile: operands that are not contiguous, or are broadcast, are the likely cause. Copies and
 transposes should read and write whole sectors.
 
@@ -33,7 +33,7 @@ rate near one half is natural for data that is read once and written once.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"Understanding Performance\"; *Nsight Compute Profiling Guide*,
-\"Memory Chart\"; `SpeedOfLight.py` of Nsight Compute (60 % and 80 %).
+\"Memory Chart\"; `SpeedOfLight.py` of Nsight Compute (60% and 80%).
 ",
     thresholds: &[BUSY],
     silences: &[],
@@ -81,7 +81,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         _ => "",
     };
     let message = format!(
-        "L2 reaches {:.0} % of its peak, device memory {:.0} %{served}",
+        "L2 reaches {:.0}% of its peak, device memory {:.0}%{served}",
         l2 * 100.0,
         dram * 100.0
     );
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn without_utilisation_it_cannot_judge() {
+    fn without_utilization_it_cannot_judge() {
         assert!(judge(&RULE, &L2_FIRST[..1]).is_err());
     }
 }

@@ -38,7 +38,7 @@ Guide*, \"L2 Cache\".
 };
 
 const FABRIC: Threshold =
-    Threshold::new("fabric", 0.20, "1", "less hardly shows in the utilisation of L2");
+    Threshold::new("fabric", 0.20, "1", "less hardly shows in the utilization of L2");
 
 const BUSY: Threshold =
     Threshold::new("busy", 0.60, "1", "below, L2 has room for the traffic between its halves");
@@ -50,10 +50,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if fabric < subject.threshold(&FABRIC) || busy < subject.threshold(&BUSY) {
         return Ok(None);
     }
-    let message = format!(
-        "{:.0} % of the L2 sectors came over the fabric between its halves",
-        fabric * 100.0
-    );
+    let message =
+        format!("{:.0}% of the L2 sectors came over the fabric between its halves", fabric * 100.0);
     let finding = subject
         .info(message)
         .evidence("sectors over the fabric, of all", fabric, "1")

@@ -25,11 +25,11 @@ A low hit rate alone proves nothing: data that is read once misses by nature. So
 Where the closed form of the kernel is, the bytes asked of L2 are at least `asked` times those the form
 needs. Else products and convolutions are judged by their kind, on a grid with at least `blocks` blocks
 along each of its first two dimensions: each operand is asked for that often at least, and one miss in so
-many is needed. The L2 hit rate is below `hit`, and device memory is at least 60 % busy. At most the bytes
+many is needed. The L2 hit rate is below `hit`, and device memory is at least 60% busy. At most the bytes
 beyond those needed can go, at least those beyond half of what is asked.
 
 ## What to try
-Let blocks that run together work on neighbouring tiles (swizzled or grouped block order, as in Triton's
+Let blocks that run together work on neighboring tiles (swizzled or grouped block order, as in Triton's
 grouped ordering and CUTLASS's swizzles); larger tiles; all passes over one part of the data before the
 next part; keep the smaller operand in L2 with an access policy window; load streams with evict-first.
 
@@ -109,7 +109,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_read.sum"))?;
-    let misses = format!("yet {:.0} % of the accesses miss L2", (1.0 - hit) * 100.0);
+    let misses = format!("yet {:.0}% of the accesses miss L2", (1.0 - hit) * 100.0);
     let (message, spare) = match reuse {
         Reuse::Form { times, needed } => {
             let beyond = |needed: Bytes| {

@@ -34,7 +34,7 @@ recursion use the stack as well.
 M. Harris, *Fast Dynamic Indexing of Private Arrays in CUDA*, NVIDIA Technical Blog 2015.
 ",
     thresholds: &[SECTORS, REGISTERS],
-    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -65,7 +65,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let why = if spills.is_some() { "without being spills" } else { "though registers were left" };
-    let message = format!("local memory takes {:.0} % of the sectors of L1 {why}", arrays * 100.0);
+    let message = format!("local memory takes {:.0}% of the sectors of L1 {why}", arrays * 100.0);
     let finding = subject
         .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)

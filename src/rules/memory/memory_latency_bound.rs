@@ -18,7 +18,7 @@ warp waits for its own load.
 
 ## How it decides
 The roofline says that the kernel does not end at the compute roof; device memory, L2 and L1 are each
-less than 60 % busy; and warps spend at least `stall` of their time waiting for global, local or texture
+less than 60% busy; and warps spend at least `stall` of their time waiting for global, local or texture
 data. At most everything above the roof can be won, at least the time without an issue for that reason,
 if that is less.
 
@@ -37,7 +37,7 @@ Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9(3), 196
 Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
 ",
     thresholds: &[STALL],
-    silences: &["warp-stalls", "low-issue-utilisation"],
+    silences: &["warp-stalls", "low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -63,7 +63,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stall = subject.stall(wait);
     let low = if stall.low < gap.low { stall.low } else { gap.low };
     let message = format!(
-        "warps wait {:.0} % of their time for data, yet device memory is {:.0} % busy: too few loads \
+        "warps wait {:.0}% of their time for data, yet device memory is {:.0}% busy: too few loads \
          are in flight",
         wait * 100.0,
         dram * 100.0

@@ -25,9 +25,9 @@ Start rows at a multiple of 128 bytes (`cudaMallocPitch`, padding); handle the f
 and let the main loop start aligned; pass offsets that are multiples of the vector width.
 
 ## When it is wrong
-The extra sector is often the neighbour's and hits in L1 or L2; then it costs requests, not traffic to
+The extra sector is often the neighbor's and hits in L1 or L2; then it costs requests, not traffic to
 device memory. Scattered accesses can average to the same figure; the share used then differs.
-Stencils read their neighbours at every offset by nature.
+Stencils read their neighbors at every offset by nature.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Effects of Misaligned Accesses\"; *Nsight Compute Profiling Guide*,

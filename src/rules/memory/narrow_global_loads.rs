@@ -34,7 +34,7 @@ J. Luitjens, *CUDA Pro Tip: Increase Performance with Vectorized Memory Access*,
 2013; *CUDA C++ Programming Guide*, \"Device Memory Accesses\".
 ",
     thresholds: &[NARROW, CONTIGUOUS, PIPE, STALL],
-    silences: &["warp-stalls", "low-issue-utilisation"],
+    silences: &["warp-stalls", "low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -45,7 +45,7 @@ const CONTIGUOUS: Threshold = Threshold::new(
     "contiguous",
     0.90,
     "1",
-    "neighbouring threads must read neighbours for a wider load to fit",
+    "neighboring threads must read neighbors for a wider load to fit",
 );
 
 const PIPE: Threshold =

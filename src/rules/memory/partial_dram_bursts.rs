@@ -16,11 +16,11 @@ Device memory delivers at least 64 bytes at a time. An access that needs one 32-
 still moves both, so scattered accesses can waste up to half of the bandwidth.
 
 ## How it decides
-(Bytes read − 32 × sectors of reads that missed L2) ÷ bytes moved is at least `excess`, and device
-memory is at least 60 % busy, so that its traffic costs time.
+(Bytes read − 32× sectors of reads that missed L2) ÷ bytes moved is at least `excess`, and device
+memory is at least 60% busy, so that its traffic costs time.
 
 ## What to try
-Access whole 64- or 128-byte lines; sort indices so that neighbours are fetched together; set the
+Access whole 64- or 128-byte lines; sort indices so that neighbors are fetched together; set the
 fetch granularity of L2 (`cudaLimitMaxL2FetchGranularity`) to 32 bytes for sparse access.
 
 ## When it is wrong
@@ -54,7 +54,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "{:.0} % of the traffic of device memory was read though no read that missed L2 asked for it",
+        "{:.0}% of the traffic of device memory was read though no read that missed L2 asked for it",
         excess * 100.0
     );
     let finding = subject

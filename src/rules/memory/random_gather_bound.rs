@@ -17,12 +17,12 @@ asked for.
 
 ## Why it costs time
 Device memory delivers at least 64 bytes at a time. Rows that are narrow, or lie anywhere, use a part of
-each burst; the rest is thrown away before a neighbour asks for it. And each row waits for its own index.
+each burst; the rest is thrown away before a neighbor asks for it. And each row waits for its own index.
 
 ## How it decides
-The name tells an embedding, gather or scatter; device memory is at least `busy`; and (bytes read − 32 ×
+The name tells an embedding, gather or scatter; device memory is at least `busy`; and (bytes read − 32×
 sectors of reads that missed L2) ÷ bytes moved is at least `excess`. At most those bytes need not move.
-Below 60 % busy, device memory does not bind for certain: then the cautious end is nothing.
+Below 60% busy, device memory does not bind for certain: then the cautious end is nothing.
 
 ## What to try
 Sort the indices, or look up each distinct one once; keep the hottest rows in a table that fits L2; make
@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let wasted = bytes * excess;
     let least = if busy < roofline::BUSY { Bytes::ZERO } else { wasted };
     let message = format!(
-        "the {} moves {:.0} % of its bytes in vain: device memory is {:.0} % busy with parts of bursts",
+        "the {} moves {:.0}% of its bytes in vain: device memory is {:.0}% busy with parts of bursts",
         kind.key(),
         excess * 100.0,
         busy * 100.0
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn without_utilisation_or_misses_it_cannot_judge() {
+    fn without_utilization_or_misses_it_cannot_judge() {
         let bare = || kernel("embedding_kernel", 1000.0).bytes(1e9);
         assert_eq!(bare().lacks(&RULE), Unit::Dram.metric());
         let busy = bare().set(Quantity::DramThroughput, 0.65);

@@ -20,12 +20,12 @@ computed from what was moved, so such a kernel can look near its roof and still 
 
 ## How it decides
 The bytes counted are at least `factor` times the compulsory ones of the kernel's closed form. What goes
-if they go is their time at the achievable bandwidth; it is certain where memory is busy at least 60 % of
+if they go is their time at the achievable bandwidth; it is certain where memory is busy at least 60% of
 the time, and a hope where the kernel waits for something else.
 
 ## What to try
 Larger tiles, so that each operand is fetched fewer times; blocks in an order that shares operands while
-they are in L2 (swizzled rasterisation); fusion of passes over the same data; whole sectors per access.
+they are in L2 (swizzled rasterization); fusion of passes over the same data; whole sectors per access.
 
 ## When it is wrong
 The closed form misses an operand, such as a bias, a mask or the old output (`beta` not 0). Algorithms of
@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let moved = kernel.bytes.unwrap_or(Bytes::ZERO);
     let stake = subject.traffic(moved * roofline::excess_fraction(factor, 1.0))?;
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
-    let is_bound = memory >= kernel.modelled * roofline::BUSY;
+    let is_bound = memory >= kernel.modeled * roofline::BUSY;
     let stake = if is_bound { stake } else { Stake { low: Seconds::ZERO, ..stake } };
     let message = format!(
         "it moves {factor:.1} times the bytes that {} needs",

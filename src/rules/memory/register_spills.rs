@@ -41,7 +41,7 @@ Guide*, \"Memory Tables\"; P. Micikevicius, *Local Memory and Register Spilling*
         "l1-bandwidth-bound",
         "l2-bandwidth-bound",
         "warp-stalls",
-        "low-issue-utilisation",
+        "low-issue-utilization",
     ],
     check: Check::Kernel(check),
 };
@@ -71,7 +71,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message =
-                format!("register spills cause {:.0} % of the sectors of L1", share * 100.0);
+                format!("register spills cause {:.0}% of the sectors of L1", share * 100.0);
             (share, Confidence::High, message)
         }
         (_, None, Some(share)) => {
@@ -79,7 +79,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "{:.0} % of the instructions store or load spilled registers",
+                "{:.0}% of the instructions store or load spilled registers",
                 share * 100.0
             );
             (share, Confidence::High, message)
@@ -94,7 +94,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "local memory takes {:.0} % of the sectors of L1 at {registers:.0} registers per \
+                "local memory takes {:.0}% of the sectors of L1 at {registers:.0} registers per \
                  thread: values are likely spilled",
                 local * 100.0
             );

@@ -34,11 +34,11 @@ sort, FFT) needs every access.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L1/TEX Cache\" and \"Memory Tables\"; *CUDA C++ Programming Guide*,
-\"Shared Memory\"; `SpeedOfLight.py` (80 %) and `SharedMemoryConflicts.py` (10 %) of Nsight Compute; V.
+\"Shared Memory\"; `SpeedOfLight.py` (80%) and `SharedMemoryConflicts.py` (10%) of Nsight Compute; V.
 Volkov, *Better performance at lower occupancy*, GTC 2010.
 ",
     thresholds: &[BUSY, CONFLICTS],
-    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilization"],
     check: Check::Kernel(check),
 };
 
@@ -81,7 +81,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stake = stake.unwrap_or_else(|_| subject.share(busy * 0.5, "busy-unit"));
     let stake = Stake { low: Seconds::ZERO, ..stake };
     let message = format!(
-        "shared memory serves {:.0} % of the wavefronts it can, {:.0} % of them for bank conflicts",
+        "shared memory serves {:.0}% of the wavefronts it can, {:.0}% of them for bank conflicts",
         busy * 100.0,
         conflicts * 100.0
     );
@@ -114,11 +114,11 @@ mod tests {
     #[test]
     fn a_full_shared_memory_without_conflicts_is_found() {
         let finding = judge(&RULE, &FULL).unwrap().unwrap();
-        // Half of 92 % leaves 46 %, above L2: half of 1 ms.
+        // Half of 92% leaves 46%, above L2: half of 1 ms.
         assert!((finding.at_stake_s - 0.5e-3).abs() < 1e-9, "{}", finding.at_stake_s);
         assert_eq!((finding.estimator, finding.at_stake_low_s), ("next-bottleneck", 0.0));
         assert_eq!(finding.confidence, Confidence::Low);
-        // L2 at 69 % binds next: a quarter of the time.
+        // L2 at 69% binds next: a quarter of the time.
         let mut figures = FULL;
         figures[2].1 = 0.69;
         let finding = judge(&RULE, &figures).unwrap().unwrap();

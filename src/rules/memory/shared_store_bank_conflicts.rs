@@ -30,10 +30,10 @@ with the other accesses.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Shared Memory and Memory Banks\"; `SharedMemoryConflicts.py` of Nsight
-Compute (10 %); *Nsight Compute Profiling Guide*, \"Memory Tables\".
+Compute (10%); *Nsight Compute Profiling Guide*, \"Memory Tables\".
 ",
     thresholds: &[CONFLICTS],
-    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilisation"],
+    silences: &["l1-bandwidth-bound", "warp-stalls", "low-issue-utilization"],
     check: Check::Kernel(check),
 };
 

@@ -53,7 +53,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let gap = subject.gap();
     let low = subject.share(share, "gap").low;
-    let message = format!("{:.0} % of the L2 sectors go to system memory", share * 100.0);
+    let message = format!("{:.0}% of the L2 sectors go to system memory", share * 100.0);
     let finding = subject
         .finding(message, Stake { low: if low < gap.low { low } else { gap.low }, ..gap })
         .confidence(Confidence::Medium)

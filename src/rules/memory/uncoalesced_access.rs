@@ -25,10 +25,10 @@ Less than `efficiency` of the sectors that global accesses touch are needed, by 
 of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of each
 sector; sectors per request, of which contiguous 16-byte accesses of a warp need 16 at most (above
 that, the excess is certain; below, wide elements may explain it). A transpose of one's own whose sectors were not
-counted and that keeps device memory less than 60 % busy likely has a strided side; that is of low confidence.
+counted and that keeps device memory less than 60% busy likely has a strided side; that is of low confidence.
 
 ## What to try
-Let neighbouring threads read neighbouring addresses; turn arrays of structures into structures of
+Let neighboring threads read neighboring addresses; turn arrays of structures into structures of
 arrays; stage irregular accesses through shared memory. A transpose reads and writes rows through a tile in
 shared memory, one column wider than it is high against bank conflicts.
 
@@ -49,7 +49,7 @@ Compute, which speaks on any excess; *Nsight Compute Profiling Guide*, \"Memory 
         "l2-bandwidth-bound",
         "integer-address-overhead",
         "warp-stalls",
-        "low-issue-utilisation",
+        "low-issue-utilization",
     ],
     check: Check::Kernel(check),
 };
@@ -78,9 +78,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         let per_request = worst.map_or_else(String::new, |(side, sectors)| {
             format!("; global {side} touch {sectors:.1} a request")
         });
-        (share, format!("{excess:.0} % of the sectors of global accesses are excess{per_request}"))
+        (share, format!("{excess:.0}% of the sectors of global accesses are excess{per_request}"))
     } else if let Some((side, share)) = least {
-        (share, format!("global {side} use {:.0} % of the bytes they touch", share * 100.0))
+        (share, format!("global {side} use {:.0}% of the bytes they touch", share * 100.0))
     } else if let Some((side, sectors)) = worst {
         let message = format!(
             "global {side} touch {sectors:.1} sectors per warp request; 4 suffice for 4-byte \
@@ -132,13 +132,13 @@ fn is_transpose(subject: &Subject<'_>) -> bool {
 
 /// A transpose of which the sectors were not counted, far from its memory roof.
 fn transposed(subject: &Subject<'_>) -> Option<Finding> {
-    let roof = subject.kernel.memory_time.map(|memory| memory / subject.kernel.modelled);
+    let roof = subject.kernel.memory_time.map(|memory| memory / subject.kernel.modeled);
     let reached = subject.utilization(Unit::Dram).ok().or(roof).filter(|used| *used < BUSY);
     // Those of a library are tiled; what they cost is for the run's rules.
     let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
     let reached = reached.filter(|_| is_own && !subject.is_short())?;
     let message = format!(
-        "a transpose that keeps device memory {:.0} % busy: one of its sides is likely strided",
+        "a transpose that keeps device memory {:.0}% busy: one of its sides is likely strided",
         reached * 100.0
     );
     let finding = subject

@@ -76,7 +76,7 @@ mod tests {
             &[],
         );
         let found = bench.found(RULE);
-        assert!(found.message.starts_with("communication: 4 launches, 400 µs, 40.0 % of the run"));
+        assert!(found.message.starts_with("communication: 4 launches, 400 µs, 40.0% of the run"));
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }
 

@@ -85,7 +85,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let told: Vec<String> =
         parts.iter().map(|(what, time)| format!("{what} {}", shown(*time))).collect();
     let message = format!(
-        "kernels around convolutions take {:.0} % of their time together ({}): {}",
+        "kernels around convolutions take {:.0}% of their time together ({}): {}",
         share * 100.0,
         told.join(", "),
         helpers.words()
@@ -128,8 +128,8 @@ mod tests {
         let found = network(25.0).found(RULE);
         assert_eq!(
             found.message,
-            "kernels around convolutions take 20 % of their time together (changes of layout \
-             100 µs): 4 launches, 100 µs, 10.0 % of the run"
+            "kernels around convolutions take 20% of their time together (changes of layout \
+             100 µs): 4 launches, 100 µs, 10.0% of the run"
         );
         assert!((found.at_stake_s - 0.1e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
         assert_eq!(found.confidence, Confidence::Low);

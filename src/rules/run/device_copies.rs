@@ -68,7 +68,7 @@ mod tests {
             let found = bench.found(RULE);
             assert_eq!(
                 found.message,
-                "copies within device memory: 4 launches, 400 µs, 10.0 % of the run"
+                "copies within device memory: 4 launches, 400 µs, 10.0% of the run"
             );
             assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
         }

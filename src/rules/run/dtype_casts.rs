@@ -13,7 +13,7 @@ Kernels that do nothing but convert tensors from one number format to another.
 
 ## Why it costs time
 A conversion reads and writes the whole tensor and computes almost nothing: it runs at the memory roof
-and still only costs time. Neighbouring kernels could read or write the other format themselves.
+and still only costs time. Neighboring kernels could read or write the other format themselves.
 
 ## How it decides
 Kernels whose names say that they convert take `share` of the run or more. All of their time would go
@@ -61,7 +61,7 @@ mod tests {
             &[],
         );
         let found = bench.found(RULE);
-        assert_eq!(found.message, "casts: 4 launches, 400 µs, 10.0 % of the run");
+        assert_eq!(found.message, "casts: 4 launches, 400 µs, 10.0% of the run");
         assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
     }
 

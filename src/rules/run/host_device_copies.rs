@@ -73,7 +73,7 @@ mod tests {
         let found = bench.found(RULE);
         assert_eq!(
             found.message,
-            "copies between host and device: 4 launches, 400 µs, 10.0 % of the run"
+            "copies between host and device: 4 launches, 400 µs, 10.0% of the run"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }

@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     summary: "many different kernels, each hardly longer than a launch, take a good part of the run",
     documentation: "\
 ## What it finds
-Kernels that the roofline calls launch-floored, each launched once or often, which together take a notable
+Kernels that the roofline calls launch-bound, each launched once or often, which together take a notable
 part of the run: the usual picture of a decode step or of a model run layer by layer with little data.
 
 ## Why it costs time
@@ -45,7 +45,7 @@ const LAUNCHES: Threshold =
     Threshold::new("launches", 5.0, "1", "a few have few neighbors to join");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let floored = Together::of(run, |kernel| kernel.state == State::LaunchFloored)?;
+    let floored = Together::of(run, |kernel| kernel.state == State::LaunchBound)?;
     if floored.share < run.threshold(&SHARE) || (floored.launches as f64) < run.threshold(&LAUNCHES)
     {
         return Ok(Vec::new());
@@ -84,7 +84,7 @@ mod tests {
     const TINY: &[(Quantity, f64)] =
         &[(Quantity::DramBytes, 1e5), (Quantity::Work(Pipe::Fp32Vector), 1e5)];
 
-    /// 8 launches of 3 µs beside one of 100 µs: 24 of 124 µs, and 7 × the fixed cost of 2 µs to win.
+    /// 8 launches of 3 µs beside one of 100 µs: 24 of 124 µs, and 7× the fixed cost of 2 µs to win.
     #[test]
     fn fires_where_they_take_a_tenth_of_the_run() {
         let bench = h100()
@@ -95,7 +95,7 @@ mod tests {
         assert!(
             found
                 .message
-                .starts_with("2 kernels hardly longer than a launch: 8 launches, 24.0 µs, 19.4 %")
+                .starts_with("2 kernels hardly longer than a launch: 8 launches, 24.0 µs, 19.4%")
         );
         assert!((found.at_stake_s - 10.5e-6).abs() < 1e-9, "{}", found.at_stake_s);
     }

@@ -21,7 +21,7 @@ the run or more. At most everything above their roofs is won; at least the fixed
 Launches that the roofline says nothing about count with their fixed cost.
 
 ## What to try
-Do several tensors in one launch (`foreach` operators, grouped products, batching); fuse neighbours
+Do several tensors in one launch (`foreach` operators, grouped products, batching); fuse neighbors
 (`torch.compile`, Triton); CUDA graphs or HIP graphs against the gaps between launches.
 
 ## When it is wrong
@@ -59,7 +59,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let (mut high, mut low) = (0.0, 0.0);
     for kernel in &tiny.kernels {
         let fixed = (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured).get();
-        let above = kernel.expected.map_or(fixed, |_| kernel.recoverable_upper.get());
+        let above = kernel.roofline_time.map_or(fixed, |_| kernel.savings_high.get());
         high += above;
         low += above.min(fixed);
     }
@@ -94,7 +94,7 @@ mod tests {
         let found = bench.found(RULE);
         assert_eq!(
             found.message,
-            "tiny launches: 1000 launches, 6.00 ms, 10.7 % of the run, 6.00 µs each"
+            "tiny launches: 1000 launches, 6.00 ms, 10.7% of the run, 6.00 µs each"
         );
         assert!((found.at_stake_s - 5.4e-3).abs() < 1e-5, "{}", found.at_stake_s);
         assert!((found.at_stake_low_s - 1.5e-3).abs() < 1e-8, "{}", found.at_stake_low_s);

@@ -12,6 +12,6 @@ rules! {
     unfused_elementwise,
     communication_share,
     split_k_overhead,
-    materialised_attention,
+    materialized_attention,
     convolution_layout_or_algorithm,
 }

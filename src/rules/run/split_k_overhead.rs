@@ -53,7 +53,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let beside = of_products.map_or_else(String::new, |share| {
-        format!(", {:.0} % of the products that split K", share * 100.0)
+        format!(", {:.0}% of the products that split K", share * 100.0)
     });
     let mut finding = sums
         .finding(run, format!("split-K reductions: {}{beside}", sums.words()))
@@ -79,7 +79,7 @@ mod tests {
         // A run of nothing else is a measurement of just that.
         assert!(sums.is_content(RULE));
         let found = sums.launch("sgemm_128x128", (1000, 256), (1, 400.0), &[]).found(RULE);
-        assert_eq!(found.message, "split-K reductions: 4 launches, 400 µs, 50.0 % of the run");
+        assert_eq!(found.message, "split-K reductions: 4 launches, 400 µs, 50.0% of the run");
         let bench = h100().launch(SUM, (1000, 256), (1, 10.0), &[]).launch(
             "sgemm_128x128",
             (1000, 256),

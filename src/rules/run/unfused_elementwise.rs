@@ -29,7 +29,7 @@ nothing.
 residual additions.
 
 ## When it is wrong
-Kernels that are not neighbours cannot be fused, and intermediates that the backward pass needs must be
+Kernels that are not neighbors cannot be fused, and intermediates that the backward pass needs must be
 written all the same.
 
 ## Sources
@@ -85,7 +85,7 @@ mod tests {
         );
         let bench = bench.launch("sgemm_128x128", (1000, 256), (1, 600.0), &[]);
         let found = bench.found(RULE);
-        assert_eq!(found.message, "elementwise kernels: 4 launches, 400 µs, 40.0 % of the run");
+        assert_eq!(found.message, "elementwise kernels: 4 launches, 400 µs, 40.0% of the run");
         assert!((found.at_stake_s - 0.2e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
     }
 

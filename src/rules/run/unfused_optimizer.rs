@@ -26,7 +26,7 @@ Transformer Engine; a compiled optimizer step.
 
 ## When it is wrong
 A profile of many steps has many launches of any optimizer. An optimizer written as single elementwise
-operations is not recognised by its names; see the rule on elementwise kernels.
+operations is not recognized by its names; see the rule on elementwise kernels.
 
 ## Sources
 PyTorch documentation, `torch.optim` (`foreach`, `fused`); NVIDIA Apex, `multi_tensor_apply`.
@@ -49,7 +49,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if (steps.launches as f64) < run.threshold(&LAUNCHES) || !is_short {
         return Ok(Vec::new());
     }
-    let uncounted = steps.kernels.iter().filter(|kernel| kernel.expected.is_none());
+    let uncounted = steps.kernels.iter().filter(|kernel| kernel.roofline_time.is_none());
     let fixed = uncounted
         .map(|kernel| (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured))
         .sum();
@@ -74,7 +74,7 @@ mod tests {
         let found = h100().launch(NAME, (64, 256), (500, 5.0), &[]).found(RULE);
         assert_eq!(
             found.message,
-            "optimizer: 500 launches, 2.50 ms, 100.0 % of the run, 5.00 µs each"
+            "optimizer: 500 launches, 2.50 ms, 100.0% of the run, 5.00 µs each"
         );
         assert!(h100().launch(NAME, (6400, 256), (500, 500.0), &[]).is_content(RULE));
         assert!(h100().launch(NAME, (64, 256), (50, 5.0), &[]).is_content(RULE));

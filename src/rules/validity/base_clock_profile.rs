@@ -19,7 +19,7 @@ longer than real ones, math-limited kernels most; memory runs at its usual clock
 towards the compute roof.
 
 ## How it decides
-The SM clock, averaged over time, lies within `base` of the base clock of the catalogue; or it is below
+The SM clock, averaged over time, lies within `base` of the base clock of the catalog; or it is below
 `boost` of the boost clock and the same in all kernels within `steady`.
 
 ## What to try

@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         "more is missing than L2 holds: a counter, or the sizes are wrong"
     };
     let message = format!(
-        "it moves {:.0} % of the bytes that {} needs: {why}",
+        "it moves {:.0}% of the bytes that {} needs: {why}",
         moved * 100.0,
         needed.call.split(' ').next().unwrap_or_default()
     );
@@ -83,7 +83,7 @@ mod tests {
         // 2²⁸ floats: 1 GiB read and 1 GiB written; an H100's L2 holds 50 MiB.
         let copy = |bytes: f64| kernel("k", 1000.0).operator("copy n=268435456").bytes(bytes);
         let found = copy(1_073_741_824.0).found(&RULE);
-        assert!(found.message.starts_with("it moves 50 % of the bytes that copy needs: more is"));
+        assert!(found.message.starts_with("it moves 50% of the bytes that copy needs: more is"));
         assert!(copy(2.0 * 1_073_741_824.0).is_fine(&RULE));
         let small = kernel("k", 50.0).operator("copy n=1048576").bytes(4_194_304.0);
         assert!(small.found(&RULE).message.contains("fits in L2"));

@@ -18,7 +18,7 @@ eighth. Comparisons of such launches show steps of the timer, not of the kernel.
 
 ## How it decides
 All durations of a file are multiples of 1 µs; launches shorter than 20 µs, of which a microsecond is more
-than 5 %, take `share` of the run or more, and there are at least `values` different durations among them.
+than 5%, take `share` of the run or more, and there are at least `values` different durations among them.
 
 ## What to try
 Export again with nanoseconds: Nsight Compute with `--print-units base`, newer versions of PyTorch's
@@ -63,7 +63,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let short = Timer::SHORT.get() * 1e6;
         run.finding(format!(
             "all {} durations of {path} are whole microseconds: of its launches shorter than \
-             {short:.0} µs ({launches}, {}, {percent:.1} % of the run), each is known to a \
+             {short:.0} µs ({launches}, {}, {percent:.1}% of the run), each is known to a \
              microsecond at best",
             timer.launches,
             shown(time)
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(
             found.message,
             "all 6 durations of table.csv are whole microseconds: of its launches shorter than 20 µs (5, \
-             30.0 µs, 30.0 % of the run), each is known to a microsecond at best"
+             30.0 µs, 30.0% of the run), each is known to a microsecond at best"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }

@@ -61,7 +61,7 @@ fn fits(run: &Run<'_>, kernel: &Kernel) -> bool {
 fn is_memory_limited(kernel: &Kernel) -> bool {
     kernel.provenance != Some(OriginKind::Algorithmic)
         && kernel.limiter == Limiter::Memory
-        && kernel.state != State::LaunchFloored
+        && kernel.state != State::LaunchBound
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(
             found.message,
             "empty caches, the profiler's default, before kernels whose data fit in L2: 2 launches, \
-             200 µs, 25.0 % of the run"
+             200 µs, 25.0% of the run"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
         let needed = found.evidence.iter().find(|one| one.name.starts_with("time their")).unwrap();

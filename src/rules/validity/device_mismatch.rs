@@ -1,4 +1,4 @@
-//! Tells that the export describes another device than the catalogue entry it is judged by.
+//! Tells that the export describes another device than the catalog entry it is judged by.
 
 use super::partial_gpu;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
@@ -9,19 +9,19 @@ pub(super) const RULE: Rule = Rule {
     documentation: "\
 ## What it finds
 Profiles whose own attributes (compute capability, multiprocessors, highest clock, memory bandwidth)
-disagree with the catalogue entry whose roofs are used.
+disagree with the catalog entry whose roofs are used.
 
 ## Why it costs time
 It costs none, but roofs of another device make every headroom wrong by the quotient of the two.
 
 ## How it decides
 Compute capability or the number of multiprocessors differ, or the highest clock or the bandwidth differ
-by more than the tolerance of the catalogue. A MIG slice, which has less of everything by design, is left
+by more than the tolerance of the catalog. A MIG slice, which has less of everything by design, is left
 to `partial-gpu`. It is graver where the device was found by its name than
 where `--device` named it, which may be on purpose.
 
 ## What to try
-Name the device with `--device`; describe it in a file of your own (`--devices`) where the catalogue does
+Name the device with `--device`; describe it in a file of your own (`--devices`) where the catalog does
 not have the variant.
 
 ## When it is wrong
@@ -52,7 +52,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             .confidence(Confidence::High)
             .evidence("disagreements", used.notes.len() as f64, "1")
             .evidence_if("multiprocessors of the export", used.hint.sms.map(f64::from), "1")
-            .evidence_if("multiprocessors of the catalogue", listed.map(f64::from), "1")
+            .evidence_if("multiprocessors of the catalog", listed.map(f64::from), "1")
             .next("name the device with --device, or describe it in a file of your own")
     });
     Ok(found.collect())

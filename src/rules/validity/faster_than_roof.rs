@@ -16,7 +16,7 @@ It costs none, but it proves that a figure is wrong: the device, its clock, a me
 bytes and operations. Other kernels of the profile may suffer from the same fault without showing it.
 
 ## How it decides
-Measured time below the expected time by more than 3 % (or two ticks of the 32 ns timer). Kernels whose
+Measured time below the expected time by more than 3% (or two ticks of the 32 ns timer). Kernels whose
 data fits in L2 and whose bytes were counted from shapes are set apart as cache-resident and not told
 here. Such kernels are left out of the ranking.
 
@@ -38,17 +38,12 @@ CACM 2009.
 };
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let fast = Together::of(run, |kernel| kernel.state == State::FasterThanRoof)?;
+    let fast = Together::of(run, |kernel| kernel.state == State::FasterThanRoofline)?;
     let Some(first) = fast.kernels.first() else { return Ok(Vec::new()) };
     let count = fast.kernels.len();
     let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
-    let times = first.expected.map_or_else(String::new, |expected| {
-        format!(
-            "; {} took {}, its roof says {}",
-            first.name,
-            shown(first.modelled),
-            shown(expected)
-        )
+    let times = first.roofline_time.map_or_else(String::new, |expected| {
+        format!("; {} took {}, its roof says {}", first.name, shown(first.modeled), shown(expected))
     });
     let message = format!(
         "{count} kernel{plural} ({}) {verb} faster than the roof allows{times}",
@@ -61,10 +56,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("kernels", count as f64, "1")
         .evidence_if(
             "expected time of the longest",
-            first.expected.map(crate::units::Seconds::get),
+            first.roofline_time.map(crate::units::Seconds::get),
             "s",
         )
-        .evidence("measured time of the longest", first.modelled.get(), "s")
+        .evidence("measured time of the longest", first.modeled.get(), "s")
         .next(
             "check device, clocks and units; then whether bytes stayed in L2, or bytes and operations overcount",
         );
@@ -85,7 +80,7 @@ mod tests {
         let bytes = [(Quantity::DramBytes, 2.0 * 3.35e12 * 1e-3)];
         let found = h100().launch("k", (1000, 256), (1, 1000.0), &bytes).found(RULE);
         assert_eq!(found.severity, Severity::Medium);
-        assert!(found.message.starts_with("1 kernel (1 launch, 1.00 ms, 100.0 % of the run) is"));
+        assert!(found.message.starts_with("1 kernel (1 launch, 1.00 ms, 100.0% of the run) is"));
     }
 
     #[test]

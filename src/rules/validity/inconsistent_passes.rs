@@ -22,7 +22,7 @@ and writes, and by sectors; the share of time it moved data, by bytes and by cyc
 apart as well; multiply-adds as a count and as a rate; the time from the raw page and from the details,
 beyond the 64 ns that two ticks of the timer make. Or the SM clock, cycles over time, is that much above
 the highest of the device, which only figures of two runs can be; GeForce cards, which run above their
-rated clock, are left out there. A hit rate above 100 % is told as well, as something to know. The widest pair of each launch counts, averaged over the launches;
+rated clock, are left out there. A hit rate above 100% is told as well, as something to know. The widest pair of each launch counts, averaged over the launches;
 `rooflint convert` names it with the column `pass_disagreement`.
 
 ## What to try
@@ -39,7 +39,7 @@ difference.
 ",
     thresholds: &[APART],
     silences: &[],
-    check: Check::KernelAlso(State::FasterThanRoof, check),
+    check: Check::KernelAlso(State::FasterThanRoofline, check),
 };
 
 const APART: Threshold = Threshold::new(
@@ -81,7 +81,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if worst <= subject.threshold(&APART) {
         let told = |(name, rate): (&str, f64)| {
             let message = format!(
-                "{name} of {:.2} %: its parts come from passes that were not alike",
+                "{name} of {:.2}%: its parts come from passes that were not alike",
                 rate * 100.0
             );
             let finding = subject.info(message).confidence(Confidence::High);
@@ -91,12 +91,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let message = if apart == Some(worst) {
         format!(
-            "two counters of the same figure differ by {:.0} %: they come from runs that were not alike",
+            "two counters of the same figure differ by {:.0}%: they come from runs that were not alike",
             worst * 100.0
         )
     } else {
         format!(
-            "cycles over time give a clock {:.0} % above the highest of the device: they come from runs \
+            "cycles over time give a clock {:.0}% above the highest of the device: they come from runs \
              that were not alike",
             worst * 100.0
         )
@@ -141,14 +141,14 @@ mod tests {
     fn counters_that_differ_are_a_warning() {
         let found = apart(0.12).found(ID);
         assert_eq!(found.severity, Severity::Medium);
-        assert!(found.message.contains("differ by 12 %"), "{}", found.message);
+        assert!(found.message.contains("differ by 12%"), "{}", found.message);
     }
 
     #[test]
     fn a_clock_that_cannot_be_is_a_warning() {
         // 2.88 of 1.98 GHz, as an H200 showed for a kernel of 2 µs.
         let found = clocked("NVIDIA H200", 2.88e9).found(ID);
-        assert!(found.message.contains("45 % above the highest"), "{}", found.message);
+        assert!(found.message.contains("45% above the highest"), "{}", found.message);
     }
 
     #[test]

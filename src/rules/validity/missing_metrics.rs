@@ -20,9 +20,9 @@ with a lower bound of their expected time; without clocks, only with roofs at a 
 ## How it decides
 Kernels whose longest launch lacks such a metric take `share` of the run or more; where nothing has a
 duration, that share of the launches. Bytes and operations that were not counted matter only in kernels
-that are unmodelled or whose headroom is a bound. It is graver from `much` of the run on that cannot be
+that are unmodeled or whose headroom is a bound. It is graver from `much` of the run on that cannot be
 judged. Kernels that are bound by links need nothing. Where the profiler has no more to give, it says
-nothing: `unmodelled-share` and `zero-means-unmodelled` tell what remains. What single rules lack is in
+nothing: `unmodeled-share` and `zero-means-unmodeled` tell what remains. What single rules lack is in
 their tallies (JSON).
 
 ## What to try
@@ -75,15 +75,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .take(TOLD)
         .map(|lack| {
             let percent = share(lack) * 100.0;
-            format!("{} ({percent:.0} % of the {of}: {})", lack.need.what, lack.need.consequence)
+            format!("{} ({percent:.0}% of the {of}: {})", lack.need.what, lack.need.consequence)
         })
         .collect();
     let more = match lacking.len().saturating_sub(TOLD) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    let unmodelled = run.share(analysis.totals.unmodelled);
-    let grave = !is_timed || unmodelled >= run.threshold(&MUCH);
+    let unmodeled = run.share(analysis.totals.unmodeled);
+    let grave = !is_timed || unmodeled >= run.threshold(&MUCH);
     let give_both =
         if source.profiler == Profiler::NsightCompute { ", and give both files" } else { "" };
     let mut finding = run
@@ -120,7 +120,7 @@ mod tests {
         let found = kernel(h100().ncu(), &[Quantity::SmClock]).found(RULE);
         assert_eq!(
             found.message,
-            "not in the export: SM clock (100 % of the time: only datasheet peaks at boost clock, \
+            "not in the export: SM clock (100% of the time: only datasheet peaks at boost clock, \
              which a locked clock cannot reach)"
         );
         assert_eq!(
@@ -138,13 +138,13 @@ mod tests {
         let found = h100().ncu().bare("k", (1000, 256), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.severity, Severity::Medium);
         assert!(found.message.starts_with(
-            "not in the export: DRAM bytes (100 % of the time: no memory roof); FP32 operations"
+            "not in the export: DRAM bytes (100% of the time: no memory roof); FP32 operations"
         ));
         assert!(found.message.ends_with("; and 3 more"), "{}", found.message);
         assert!(found.next.is_some_and(|next| next.contains("--set roofline")));
         let untimed = h100().ncu().launch("k", (1000, 256), (1, f64::NAN), &[]).found(RULE);
         assert_eq!(untimed.severity, Severity::Medium);
-        assert!(untimed.message.contains("time (100 % of the launches: no launch can be judged)"));
+        assert!(untimed.message.contains("time (100% of the launches: no launch can be judged)"));
     }
 
     #[test]

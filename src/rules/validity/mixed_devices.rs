@@ -19,7 +19,7 @@ Kernels with measured time ran on more than one of the devices of the analysis. 
 model count as one.
 
 ## What to try
-Analyse the devices one by one, or compare files of the same device only.
+Analyze the devices one by one, or compare files of the same device only.
 
 ## When it is wrong
 Workloads that use two kinds of devices on purpose.
@@ -44,12 +44,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let told: Vec<String> =
-        parts.iter().map(|(name, share)| format!("{name} ({:.0} %)", share * 100.0)).collect();
+        parts.iter().map(|(name, share)| format!("{name} ({:.0}%)", share * 100.0)).collect();
     let finding = run
         .finding(format!("the time is that of {} devices: {}", parts.len(), told.join(", ")))
         .severity(Severity::Info)
         .confidence(Confidence::High)
-        .next("analyse the devices one by one");
+        .next("analyze the devices one by one");
     let finding = parts.iter().fold(finding, |finding, (name, share)| {
         finding.evidence(format!("share of the run, {name}"), *share, "1")
     });
@@ -75,7 +75,7 @@ mod tests {
         );
         let found = bench.found(RULE);
         assert!(found.message.starts_with("the time is that of 2 devices: "), "{}", found.message);
-        assert!(found.message.contains("(75 %)"), "{}", found.message);
+        assert!(found.message.contains("(75%)"), "{}", found.message);
     }
 
     #[test]

@@ -19,8 +19,8 @@ memory-limited ones by its share of the memory.
 
 ## How it decides
 The name of the device in the export is that of a MIG slice, or the launches could use fewer
-multiprocessors than the device has by the export itself, or by the catalogue where the export does not
-tell. Where the export and the catalogue disagree about a whole device, `device-mismatch` speaks instead.
+multiprocessors than the device has by the export itself, or by the catalog where the export does not
+tell. Where the export and the catalog disagree about a whole device, `device-mismatch` speaks instead.
 
 ## What to try
 Profile on the whole device; or describe the part in a device file of your own (`--devices`), with its
@@ -73,7 +73,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         );
         let finding = run
             .finding(format!(
-                "launches could use {part}: the roofs of the catalogue are those of the whole device"
+                "launches could use {part}: the roofs of the catalog are those of the whole device"
             ))
             .severity(Severity::Medium)
             .confidence(Confidence::High)
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(
             found.message,
             "launches could use 66 of 132 multiprocessors of H100 SXM5 80GB: the roofs of the \
-             catalogue are those of the whole device"
+             catalog are those of the whole device"
         );
         assert_eq!(found.severity, Severity::Medium);
         assert!(found.evidence.iter().any(|one| one.value == 2.0));

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     summary: "tensor operations are structured-sparse: the sparse roof is used",
     documentation: "\
 ## What it finds
-Kernels of whose tensor operations some are counted as structured-sparse: of four neighbouring values of
+Kernels of whose tensor operations some are counted as structured-sparse: of four neighboring values of
 one operand, two are zero and left out.
 
 ## Why it costs time
@@ -19,7 +19,7 @@ Held against the dense one, a sparse product would look up to twice as good as i
 
 ## How it decides
 A counter of sparse operations (`…_sparsity_on`) is above zero. That part of the work is compared with
-the sparse peak of the catalogue, the rest with the dense one.
+the sparse peak of the catalog, the rest with the dense one.
 
 ## What to try
 Compare with the dense product in time, not in FLOP/s: the sparse one does half of the multiplications.
@@ -35,7 +35,7 @@ Sparse Deep Neural Networks*, arXiv 2104.08378.
 ",
     thresholds: &[],
     silences: &[],
-    check: Check::KernelAlso(State::FasterThanRoof, check),
+    check: Check::KernelAlso(State::FasterThanRoofline, check),
 };
 
 /// Whether a format has sparse work that a counter without sparsity would hide.
@@ -64,7 +64,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let time: Seconds = parts.map(|work| work.time).sum();
     let share = sparse / all;
     let message = format!(
-        "{:.0} % of its tensor operations are structured-sparse: they are held against the sparse roof, \
+        "{:.0}% of its tensor operations are structured-sparse: they are held against the sparse roof, \
          twice the dense one",
         share * 100.0
     );
@@ -95,7 +95,7 @@ mod tests {
         let found =
             product().work(Pipe::Bf16MatrixSparse, 60e9).work(Pipe::Bf16Matrix, 20e9).found(&RULE);
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
-        assert!(found.message.starts_with("75 % of its tensor"), "{}", found.message);
+        assert!(found.message.starts_with("75% of its tensor"), "{}", found.message);
         // 60 GFLOP at the 1979 TFLOP/s of an H100: 30.3 µs.
         let time = found.evidence.iter().find(|one| one.unit == "s").unwrap();
         assert!((time.value - 30.3e-6).abs() < 0.1e-6, "{}", time.value);

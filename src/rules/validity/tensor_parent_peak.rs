@@ -14,14 +14,14 @@ Tensor-core kernels whose export states a peak for dense and sparse work togethe
 what dense work can reach.
 
 ## Why it costs time
-It costs none, but every percentage of such a peak is half of the truth: Nsight Compute prints 33 % of the
-peak for a kernel that keeps the tensor pipe busy 67 % of the time. As a roof, it would double what a
+It costs none, but every percentage of such a peak is half of the truth: Nsight Compute prints 33% of the
+peak for a kernel that keeps the tensor pipe busy 67% of the time. As a roof, it would double what a
 kernel is expected to do.
 
 ## How it decides
 Two quotients lie within `near` of two. The peak of the counter that does not tell dense from sparse work,
 over the dense peak of the same format in the same export: that is something to know, as the dense one is
-used. Or the roof used, taken from the export, over the dense peak of the catalogue at the same clock: that
+used. Or the roof used, taken from the export, over the dense peak of the catalog at the same clock: that
 is a warning, as the time expected is then half of what it should be.
 
 ## What to try
@@ -39,7 +39,7 @@ a doubled peak.
 ",
     thresholds: &[NEAR],
     silences: &[],
-    check: Check::KernelAlso(State::FasterThanRoof, check),
+    check: Check::KernelAlso(State::FasterThanRoofline, check),
 };
 
 const NEAR: Threshold = Threshold::new(
@@ -49,9 +49,9 @@ const NEAR: Threshold = Threshold::new(
     "the quotient is two by construction; clocks from two passes differ a little",
 );
 
-/// The roof used for dense tensor work over the catalogue's at the clock of the kernel; none where
-/// the roof is the catalogue's own.
-fn over_catalogue(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
+/// The roof used for dense tensor work over the catalog's at the clock of the kernel; none where
+/// the roof is the catalog's own.
+fn over_catalog(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
     let is_dense = |work: &&Work| {
         work.pipe.engine() == Engine::Matrix && !work.pipe.is_sparse() && work.time > Seconds::ZERO
     };
@@ -78,7 +78,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let near = subject.threshold(&NEAR);
     let is_double = |quotient: &f64| (quotient - 2.0).abs() <= near;
     let stated = subject.get(Quantity::TensorParentPeak);
-    let roof = match over_catalogue(subject) {
+    let roof = match over_catalog(subject) {
         // The other quotient judges where the device is not known.
         Err(_) if stated.is_some() => None,
         known => known?,
@@ -86,12 +86,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let active = subject.get(Quantity::TensorActive);
     let finding = if let Some(roof) = roof.filter(is_double) {
         let message = format!(
-            "the peak of the export is {roof:.2} times the dense one of the catalogue: it is that of \
+            "the peak of the export is {roof:.2} times the dense one of the catalog: it is that of \
              sparse work, and the time expected is half of what it should be"
         );
         let finding = subject.info(message).severity(Severity::Medium);
         finding
-            .evidence("roof used over the catalogue's dense peak", roof, "1")
+            .evidence("roof used over the catalog's dense peak", roof, "1")
             .next("compare with the datasheet's peaks: --ceilings spec")
     } else if let Some(stated) = stated.filter(is_double) {
         let message = format!(
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn a_roof_twice_the_catalogues_is_a_warning() {
-        // 132 SMs × 8192 FLOP per cycle at 1.83 GHz, twice what the catalogue's 989.4 TFLOP/s say there.
+    fn a_roof_twice_the_catalogs_is_a_warning() {
+        // 132 SMs × 8192 FLOP per cycle at 1.83 GHz, twice what the catalog's 989.4 TFLOP/s say there.
         let found = product(132.0 * 8192.0 * 1.83e9, &[]).found(ID);
         assert_eq!(found.severity, Severity::Medium);
         assert!(found.message.contains("half of what it should be"), "{}", found.message);

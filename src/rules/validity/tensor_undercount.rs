@@ -20,7 +20,7 @@ and up to 16384, one of a warp group on Hopper far more. Sections of Nsight Comp
 by 512 on every device: an eighth of the truth for the usual 4096 of an A100.
 
 ## How it decides
-The operations were modelled from `sm__inst_executed_pipe_tensor.sum` without an upper bound: 2048 each,
+The operations were modeled from `sm__inst_executed_pipe_tensor.sum` without an upper bound: 2048 each,
 the least since Turing; on A100 and H100, where packed halves of CUDA cores are instructions of that pipe
 too, without a lower bound either unless they were counted; kernels whose name tells that they multiply no
 matrices are left out. Or, with roofs at the measured clock, the tensor pipe was active more than `slower`
@@ -42,7 +42,7 @@ tensor cores\" (4096 operations per instruction on A100); *PTX ISA*, \"Matrix sh
 ",
     thresholds: &[SLOWER],
     silences: &[],
-    check: Check::KernelAlso(State::FasterThanRoof, check),
+    check: Check::KernelAlso(State::FasterThanRoofline, check),
 };
 
 const SLOWER: Threshold = Threshold::new(
@@ -55,10 +55,10 @@ const SLOWER: Threshold = Threshold::new(
 /// Activity of the tensor pipe below which a ratio tells nothing.
 const ACTIVE: f64 = 0.02;
 
-/// How operations were modelled from instructions of unknown shape, if they were.
-fn modelled(work: &Work) -> Option<&Origin> {
+/// How operations were modeled from instructions of unknown shape, if they were.
+fn modeled(work: &Work) -> Option<&Origin> {
     let origin = work.origin.as_ref().filter(|_| work.operations > Flops::ZERO)?;
-    (origin.kind == OriginKind::Modelled && origin.high.is_infinite()).then_some(origin)
+    (origin.kind == OriginKind::Modeled && origin.high.is_infinite()).then_some(origin)
 }
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -79,7 +79,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let counted = subject.operations(is_matrix);
     let active = subject.get(Quantity::TensorActive);
     let needed: Seconds = matrix.clone().map(|work| work.time).sum();
-    let needed = if kernel.modelled > Seconds::ZERO { needed / kernel.modelled } else { 0.0 };
+    let needed = if kernel.modeled > Seconds::ZERO { needed / kernel.modeled } else { 0.0 };
     let is_comparable = subject.analysis.ceilings == CeilingSet::MeasuredClock;
     let unseen = active.filter(|active| {
         let is_more = *active > needed * subject.threshold(&SLOWER);
@@ -87,8 +87,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     });
     // What packed halves leave in the count of another kernel is no product.
     let may_multiply = subject.class().is_product() || subject.class().kind.is_none();
-    let modelled = matrix.find_map(modelled).filter(|_| may_multiply);
-    let message = if let Some(origin) = modelled {
+    let modeled = matrix.find_map(modeled).filter(|_| may_multiply);
+    let message = if let Some(origin) = modeled {
         if origin.low > 0.0 {
             "its tensor operations are a lower bound: instructions were counted, and their shape is \
              not known"
@@ -100,7 +100,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         }
     } else if let Some(active) = unseen {
         format!(
-            "the tensor pipe is active {:.0} % of the time, the operations counted need {:.0} %: some \
+            "the tensor pipe is active {:.0}% of the time, the operations counted need {:.0}%: some \
              went uncounted",
             active * 100.0,
             needed * 100.0
@@ -110,7 +110,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     };
     let consequence = if active.is_some() {
         "FLOP/s and intensity are too low; the activity of the pipe tells the time"
-    } else if kernel.expected_high.is_some_and(|high| high.get().is_finite()) {
+    } else if kernel.roofline_time_high.is_some_and(|high| high.get().is_finite()) {
         "its distance to the roof is known only between bounds"
     } else {
         "its distance to the roof is not known"
@@ -119,7 +119,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = subject
         .info(format!("{message}; {consequence}"))
         .severity(severity)
-        .confidence(if modelled.is_some() { Confidence::High } else { Confidence::Medium })
+        .confidence(if modeled.is_some() { Confidence::High } else { Confidence::Medium })
         .evidence("tensor operations, as counted", counted.get(), "FLOP")
         .evidence("share of the time they need", needed, "1")
         .evidence_if("tensor pipe active", active, "1");
@@ -149,8 +149,8 @@ mod tests {
     }
 
     fn instructions() -> Origin {
-        let formula = "at least 2048 × sm__inst_executed_pipe_tensor.sum";
-        Origin::new(OriginKind::Modelled, formula).within(1.0, f64::INFINITY)
+        let formula = "at least 2048× sm__inst_executed_pipe_tensor.sum";
+        Origin::new(OriginKind::Modeled, formula).within(1.0, f64::INFINITY)
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
     fn a_pipe_busier_than_its_counts_saw_more_work() {
         let counters = Origin::measured("sm__ops_path_tensor_*");
         let found = product(&counters, &[(Quantity::TensorActive, 0.6)]).found(ID);
-        assert!(found.message.contains("active 60 % of the time"), "{}", found.message);
-        assert!(found.message.contains("counted need 30 %"), "{}", found.message);
+        assert!(found.message.contains("active 60% of the time"), "{}", found.message);
+        assert!(found.message.contains("counted need 30%"), "{}", found.message);
         // 0.303 × 1.6 is 0.485.
         assert!(product(&counters, &[(Quantity::TensorActive, 0.45)]).is_content(ID));
     }

@@ -98,7 +98,7 @@ mod tests {
             "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float",
         ] {
             let found = h100().launch(name, (1000, 256), (1, 1000.0), &[]).found(RULE);
-            assert!(found.message.ends_with("100.0 % of the run"), "{name}: {}", found.message);
+            assert!(found.message.ends_with("100.0% of the run"), "{name}: {}", found.message);
         }
     }
 

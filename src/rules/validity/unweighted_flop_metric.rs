@@ -36,7 +36,7 @@ section of Nsight Compute, which weights the three counters 1, 1 and 2.
 ",
     thresholds: &[],
     silences: &[],
-    check: Check::KernelAlso(State::FasterThanRoof, check),
+    check: Check::KernelAlso(State::FasterThanRoofline, check),
 };
 
 /// How a pipe's operations were counted, if the interval is that of unweighted multiply-adds: nothing

@@ -185,7 +185,7 @@ impl Setting {
         };
         let memory = roofline::memory_time(moved, bandwidth);
         let math = roofline::math_time(operations, peak);
-        let expected = roofline::expected_time(memory, math);
+        let expected = roofline::roofline_time(memory, math);
         same("memory", memory.get());
         same("math", math.get());
         same("expected", expected.get());

@@ -97,7 +97,7 @@ fn more_work_is_divided_out_and_one_kernel_launched_more_often_is_not_more_work(
     assert!((decision.comparison.as_ref().unwrap().work.get() - 2.0).abs() < 1e-9);
     assert_eq!(check(&decision, "work").action, Action::Warn);
     assert!(check(&decision, "total").change.unwrap().get().abs() < 1e-9);
-    // 6 of 30 launches become 18: the run takes 40 % longer, whatever each launch takes.
+    // 6 of 30 launches become 18: the run takes 40% longer, whatever each launch takes.
     let decision = one(&twice("a", "-", 1), &twice("b", "c", 3));
     assert!((decision.comparison.as_ref().unwrap().work.get() - 1.0).abs() < 1e-9);
     assert_eq!(check(&decision, "total").verdict, Verdict::Regression);
@@ -139,7 +139,7 @@ fn bounds_and_required_kernels_need_no_baseline() {
     ] {
         assert_eq!(decision.outcome, outcome, "{}", decision.reason);
     }
-    // The transpose reaches 17 % of its roof, the matrix products 80 %.
+    // The transpose reaches 17% of its roof, the matrix products 80 %.
     let products = Bound {
         selector: Selector { category: Some("dot-product".to_owned()), ..Selector::default() },
         min_share: Share::new(0.1),
@@ -206,7 +206,7 @@ fn doubt_is_what_the_policy_makes_of_it_and_says_what_would_settle_it() {
         run("a", &[("kernel_a".to_owned(), vec![100.0]), ("kernel_b".to_owned(), vec![900.0])]);
     let after =
         run("b", &[("kernel_a".to_owned(), vec![112.0]), ("kernel_b".to_owned(), vec![900.0])]);
-    // 12 % of one launch a side: beyond the limit of 5 %, within the noise of single launches.
+    // 12% of one launch a side: beyond the limit of 5%, within the noise of single launches.
     for (ambiguous, outcome) in [
         (Action::Notice, Outcome::Passed),
         (Action::Warn, Outcome::Passed),
@@ -312,7 +312,7 @@ fn kernels_whose_tile_is_chosen_anew_in_each_run_are_compared_over_all_runs() {
 
 #[test]
 fn a_drift_is_taken_out_where_the_order_of_runs_lets_it_be_told() {
-    // 2 % slower from run to run, whatever the code; and nothing else but a little noise.
+    // 2% slower from run to run, whatever the code; and nothing else but a little noise.
     let noise = [0.0004, -0.0003, 0.0002, -0.0004, 0.0003, -0.0002];
     let shift = |order: &str, declared: bool| {
         let (mut before, mut after) = (Vec::new(), Vec::new());

@@ -61,7 +61,7 @@ proptest! {
             (0..runs).map(|at| {
                 let shifted: Vec<(String, Vec<f64>)> = kernels.iter().enumerate()
                     .map(|(place, (name, times))| {
-                        let shift = 1.0 + 0.003 * ((at * 7 + place * 3) % 5) as f64;
+                        let shift = 1.0 + 0.003 * ((at * 7 + place * 3)% 5) as f64;
                         (name.clone(), times.iter().map(|time| time * shift).collect())
                     })
                     .collect();
@@ -240,5 +240,5 @@ fn false_alarms_are_rare_and_slowdowns_are_found() {
     };
     assert_eq!(gates(0.0), 0, "false alarms of 60 gates");
     let found = gates(0.1_f64.ln_1p());
-    assert!(found >= 58, "{found} of 60 slowdowns of 10 % were found");
+    assert!(found >= 58, "{found} of 60 slowdowns of 10% were found");
 }

@@ -84,11 +84,11 @@ pub(crate) fn timed(
         matched: Some(MatchLevel::Exact),
         more_runs: None,
         message: format!(
-            "takes {:.1} % more time, at least {:.1} %",
+            "takes {:.1}% more time, at least {:.1}%",
             change * 100.0,
             change * 100.0 - 2.1
         ),
-        evidence: vec![format!("SM cycles grew by {:.1} %: it is not the clock", change * 98.0)],
+        evidence: vec![format!("SM cycles grew by {:.1}%: it is not the clock", change * 98.0)],
         waived: None,
     }
 }
@@ -105,7 +105,7 @@ fn of_run(rule: &str, metric: Metric, verdict: Verdict, action: Action, change: 
         delta_s: None,
         share: None,
         matched: None,
-        message: format!("the run changed by {:.1} %", change * 100.0),
+        message: format!("the run changed by {:.1}%", change * 100.0),
         evidence: Vec::new(),
         ..timed("", verdict, action, 1.0, change)
     }
@@ -116,7 +116,7 @@ fn checks() -> Vec<Check> {
         Ambiguous, Improvement, Incomparable, New, Regression, Unchanged, Vanished, Violation,
     };
     let roof = Check {
-        rule: "gemms near the roof".to_owned(),
+        rule: "gemms near roofline".to_owned(),
         metric: Metric::Roof,
         before: None,
         after: Some(Share::new(0.412).into()),
@@ -125,7 +125,7 @@ fn checks() -> Vec<Check> {
         confidence: None,
         limit: Some(Allowed::Bound(Share::new(0.7).into())),
         delta_s: None,
-        message: "reaches 41.2 % of the achievable roof, and at least 70 % is asked for".to_owned(),
+        message: "reaches 41.2% of the achievable roof, and at least 70% is asked for".to_owned(),
         evidence: Vec::new(),
         matched: None,
         ..timed(NAMES[5], Violation, Action::Fail, 1.1e-3, 0.0)
@@ -152,7 +152,7 @@ fn checks() -> Vec<Check> {
     vec![
         Check {
             evidence: vec![
-                "SM cycles grew by 12.1 %: it is not the clock".to_owned(),
+                "SM cycles grew by 12.1%: it is not the clock".to_owned(),
                 "the same bytes and operations as before".to_owned(),
                 "its mean launch grew by as much as its median".to_owned(),
             ],
@@ -168,7 +168,7 @@ fn checks() -> Vec<Check> {
             noise: Some(RelativeChange::new(0.03)),
             more_runs: Some(4),
             interval: Some(interval(-0.012, 0.164)),
-            message: "takes 7.6 % more time, but that is not certain".to_owned(),
+            message: "takes 7.6% more time, but that is not certain".to_owned(),
             ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
         },
         Check {
@@ -227,7 +227,7 @@ fn measured(time_s: f64, name: &str) -> Measured {
         fp64_flops: None,
         headroom: Some(Factor::new(1.8)),
         headroom_low: Some(Factor::new(1.7)),
-        recoverable_s: Seconds::new(time_s / 4.0),
+        savings_s: Seconds::new(time_s / 4.0),
         clock_hz: Some(Hertz::new(1.755e9)),
         category: if name.contains("gemm") { "dot-product" } else { "elementwise" }.to_owned(),
         operator: Some("aten::linear".to_owned()),

@@ -100,7 +100,7 @@ fn number(quantity: &str, inputs: &Inputs) -> Option<f64> {
         "intensity" => given(inputs).intensity.unwrap().get(),
         "t_mem" => given(inputs).t_mem.get(),
         "t_math" => given(inputs).t_math.get(),
-        "expected_time" => given(inputs).expected.get(),
+        "expected_time" => given(inputs).roofline_time.get(),
         "attainable" => {
             let call = format!("given flops={} read=1e9", i("ai") * 1e9);
             on_device(&call, inputs).attainable.unwrap().get()

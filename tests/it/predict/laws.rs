@@ -157,7 +157,7 @@ proptest! {
             format!("copy n={n}"),
         ] {
             let one = predicted(&call, &device);
-            prop_assert_eq!(one.expected, one.t_mem.max(one.t_math));
+            prop_assert_eq!(one.roofline_time, one.t_mem.max(one.t_math));
             prop_assert_eq!(one.bytes, one.read_bytes + one.written_bytes);
             prop_assert_eq!(one.intensity.unwrap(), one.operations / one.bytes);
             prop_assert_eq!(one.t_mem, one.bytes / one.bandwidth);
@@ -173,7 +173,7 @@ proptest! {
             if let Some(tiling) = one.tiling {
                 prop_assert!(tiling.executed >= one.operations);
                 prop_assert!((0.0..1.0).contains(&tiling.waste));
-                prop_assert!(tiling.least_time >= one.expected);
+                prop_assert!(tiling.least_time >= one.roofline_time);
                 prop_assert!(tiling.most_time >= tiling.least_time);
                 prop_assert!(tiling.sm_efficiency.is_none_or(|share| share > 0.0 && share <= 1.0));
                 prop_assert!(tiling.l2_bytes >= one.count.traffic[0].read_bytes());
@@ -232,14 +232,14 @@ fn one_bound_holds_for_every_form_and_device() {
             let one = match predict(&arguments(&call).unwrap(), &device, &Options::default()) {
                 Ok(one) => one,
                 Err(error) => {
-                    let missing = "the catalogue has no figure for nvlink_gbs of Instinct MI300X";
+                    let missing = "the catalog has no figure for nvlink_gbs of Instinct MI300X";
                     assert_eq!(error.to_string(), missing, "{call} on {name}");
                     continue;
                 }
             };
             let link = one.link.as_ref().map_or(Seconds::ZERO, |link| link.time);
-            assert_eq!(one.expected, one.t_mem.max(one.t_math).max(link), "{call} on {name}");
-            assert!(one.expected > Seconds::ZERO && one.bytes > Bytes::ZERO);
+            assert_eq!(one.roofline_time, one.t_mem.max(one.t_math).max(link), "{call} on {name}");
+            assert!(one.roofline_time > Seconds::ZERO && one.bytes > Bytes::ZERO);
         }
     }
 }

@@ -26,8 +26,8 @@ fn a_transformer_block_does_two_operations_per_weight_and_token() {
     assert_eq!(attention.prediction.operations.get(), 4.0 * 8.0 * 32.0 * pairs * 128.0);
     assert_eq!(step.totals.launches, 11);
     let limited = step.totals.math_limited + step.totals.memory_limited;
-    assert!((limited / step.totals.expected - 1.0).abs() < 1e-12);
-    assert!(step.totals.math_limited > step.totals.expected * 0.8);
+    assert!((limited / step.totals.roofline_time - 1.0).abs() < 1e-12);
+    assert!(step.totals.math_limited > step.totals.roofline_time * 0.8);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn one_token_at_a_time_turns_the_block_memory_limited() {
     // The weights of all blocks, read once, are nearly all of the traffic.
     let weights = 2.0 * 32.0 * 218_103_808.0;
     assert!((step.totals.bytes.get() / weights - 1.0).abs() < 2e-3);
-    assert!(step.totals.with_launch_cost > step.totals.expected);
+    assert!(step.totals.with_launch_cost > step.totals.roofline_time);
 }
 
 #[test]

@@ -80,14 +80,14 @@ fn json_follows_the_published_schemas() {
         ("step-prediction", vec![BLOCK[..3].to_vec()]),
     ] {
         let schema = program(&["schema", document]).stdout;
-        check(&folder.join(format!("{document}-1.schema.json")), &schema);
+        check(&folder.join(format!("{document}-2.schema.json")), &schema);
         let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
         for call in calls {
             let found = json(&[&call[..], &["--device", "H100 SXM5 80GB"]].concat());
             let errors: Vec<String> =
                 validator.iter_errors(&found).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{call:?}: {errors:?}");
-            assert_eq!(found["schema"], format!("rooflint/{document}/1"));
+            assert_eq!(found["schema"], format!("rooflint/{document}/2"));
         }
     }
 }
@@ -108,7 +108,7 @@ fn files_are_written_by_their_endings() {
 #[test]
 fn json_carries_what_the_text_says() {
     let gemm = json(&[&GEMM[..], &["--device", "H100 SXM5 80GB"]].concat());
-    assert_eq!(gemm["schema"], "rooflint/prediction/1");
+    assert_eq!(gemm["schema"], "rooflint/prediction/2");
     assert!(gemm["derivation"].as_str().unwrap().contains("FLOPs: 2MNK"));
     let row = &gemm["rows"][0];
     assert_eq!(
@@ -125,7 +125,7 @@ fn json_carries_what_the_text_says() {
     assert_eq!((turn["before"].as_u64(), turn["after"].as_u64()), (Some(167), Some(168)));
 
     let block = json(&BLOCK);
-    assert_eq!(block["schema"], "rooflint/step-prediction/1");
+    assert_eq!(block["schema"], "rooflint/step-prediction/2");
     assert_eq!(block["sizes"]["sequence"], 4096);
     let totals: f64 = block["steps"][0]["rows"]
         .as_array()
@@ -133,7 +133,7 @@ fn json_carries_what_the_text_says() {
         .iter()
         .map(|row| row["total_s"].as_f64().unwrap())
         .sum();
-    let expected = block["steps"][0]["totals"]["expected_s"].as_f64().unwrap();
+    let expected = block["steps"][0]["totals"]["roofline_s"].as_f64().unwrap();
     assert!((totals / expected - 1.0).abs() < 1e-12);
 
     let list = json(&["--list", "gemm"]);
@@ -164,7 +164,7 @@ fn every_point_of_a_sweep_stands_in_the_csv() {
     let column = |name: &str| head.iter().position(|key| key == name).unwrap();
     for row in rows {
         let number = |name: &str| row[column(name)].parse::<f64>().unwrap();
-        assert_eq!(number("expected_s"), number("t_mem_s").max(number("t_math_s")));
+        assert_eq!(number("roofline_s"), number("t_mem_s").max(number("t_math_s")));
         assert!(number("flop") > 0.0 && row[column("device")].len() > 1);
     }
 }

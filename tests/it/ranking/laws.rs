@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Math, Row, analysed, group};
+use super::{Math, Row, analyzed, group};
 use rooflint::analysis::{self, Analysis, Options, Target};
 use rooflint::units::Seconds;
 
@@ -23,10 +23,10 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 fn check(analysis: &Analysis) {
     let mut covered = 0.0;
     for kernel in &analysis.kernels {
-        let (low, value) = (kernel.recoverable_low, kernel.recoverable);
+        let (low, value) = (kernel.savings_low, kernel.savings);
         assert!(Seconds::ZERO <= low && low <= value, "{kernel:?}");
-        assert!(value <= kernel.recoverable_upper, "{kernel:?}");
-        assert!(kernel.recoverable_upper <= kernel.measured * (1.0 + 1e-12), "{kernel:?}");
+        assert!(value <= kernel.savings_high, "{kernel:?}");
+        assert!(kernel.savings_high <= kernel.measured * (1.0 + 1e-12), "{kernel:?}");
         assert_eq!(kernel.coverage.is_some(), kernel.has_savings() && value > Seconds::ZERO);
         if let Some(coverage) = kernel.coverage {
             assert!(coverage >= covered && coverage <= 1.0, "{kernel:?}");
@@ -37,8 +37,8 @@ fn check(analysis: &Analysis) {
     assert!(found == 0 || covered == 1.0, "{covered}");
     assert!(analysis.totals.kernels_for_80_percent <= found);
     let totals = &analysis.totals;
-    assert!(totals.recoverable_low <= totals.recoverable);
-    assert!(totals.recoverable <= totals.recoverable_upper);
+    assert!(totals.savings_low <= totals.savings);
+    assert!(totals.savings <= totals.savings_high);
     let groups = &analysis.groups;
     assert_eq!(groups.iter().map(|group| group.kernels).sum::<usize>(), totals.kernels);
     assert_eq!(groups.iter().map(|group| group.launches).sum::<u64>(), totals.launches);
@@ -48,12 +48,12 @@ fn check(analysis: &Analysis) {
     let shares: f64 = groups.iter().map(|group| group.share).sum();
     assert!((shares - 1.0).abs() < 1e-12, "{shares}");
     for group in groups {
-        let parts = group.judged + group.unmodelled + group.waived + group.outside();
+        let parts = group.judged + group.unmodeled + group.waived + group.outside();
         assert!((parts / group.measured - 1.0).abs() < 1e-9, "{group:?}");
         assert!(group.efficiency() <= group.efficiency_high(), "{group:?}");
         if let Some((least, most)) = group.above_target() {
             assert!(Seconds::ZERO <= least && least <= most && most <= group.judged, "{group:?}");
-            let certain = group.unmodelled.get() > 0.0 || least.get() > 0.0;
+            let certain = group.unmodeled.get() > 0.0 || least.get() > 0.0;
             assert!(group.verdict() != Some(Target::Missed) || certain, "{group:?}");
             assert!(group.verdict() != Some(Target::Met) || group.worst.is_empty(), "{group:?}");
         }
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn the_laws_of_ranking_hold_for_any_launches_in_any_order(rows in rows(), target in 0.05..1.0_f64) {
         let grouped = |rows: &[Row]| {
-            let mut analysis = analysed(rows, Options::default());
+            let mut analysis = analyzed(rows, Options::default());
             check(&analysis);
             analysis.group(&[group("copies", "copy_*", target), group("other one", "*_*", target)]);
             check(&analysis);
@@ -83,10 +83,10 @@ proptest! {
         prop_assert_eq!(names(&straight), names(&turned));
         let close = |one: Seconds, two: Seconds| (one - two).get().abs() <= 1e-15 + 1e-12 * one.get();
         for (one, two) in straight.groups.iter().zip(&turned.groups) {
-            prop_assert!(close(one.measured, two.measured) && close(one.expected_high, two.expected_high));
-            prop_assert!(close(one.recoverable_low, two.recoverable_low));
+            prop_assert!(close(one.measured, two.measured) && close(one.roofline_time_high, two.roofline_time_high));
+            prop_assert!(close(one.savings_low, two.savings_low));
         }
-        prop_assert!(close(straight.totals.recoverable_low, turned.totals.recoverable_low));
-        prop_assert!(close(straight.totals.recoverable_upper, turned.totals.recoverable_upper));
+        prop_assert!(close(straight.totals.savings_low, turned.totals.savings_low));
+        prop_assert!(close(straight.totals.savings_high, turned.totals.savings_high));
     }
 }

@@ -16,14 +16,14 @@ fn sums(path: &Path, device: Option<&str>, threshold: f64) -> Option<(Vec<f64>, 
     let Judged { analysis, .. } = session.judge(&profile).ok()?;
     let totals = &analysis.totals;
     let sums = [
-        totals.modelled,
-        totals.unmodelled,
-        totals.expected,
-        totals.recoverable_low,
-        totals.recoverable,
-        totals.recoverable_upper,
-        totals.recoverable_likely,
-        totals.recoverable_unproven,
+        totals.modeled,
+        totals.unmodeled,
+        totals.roofline_time,
+        totals.savings_low,
+        totals.savings,
+        totals.savings_high,
+        totals.savings_likely,
+        totals.savings_unproven,
     ];
     let order = analysis.kernels.iter().map(|kernel| kernel.full_name.to_string()).collect();
     Some((sums.map(Seconds::get).to_vec(), order))

@@ -61,7 +61,7 @@ impl Verdict {
         (
             Self::UnitBusy,
             "unit busy",
-            "ours is content: a unit or roof is busier than 60 %, so more warps are not what it lacks",
+            "ours is content: a unit or roof is busier than 60%, so more warps are not what it lacks",
         ),
         (
             Self::OtherFormula,
@@ -71,7 +71,7 @@ impl Verdict {
         (
             Self::SmallEstimate,
             "small estimate",
-            "ours is content: Nsight Compute itself expects less than 5 % of the kernel",
+            "ours is content: Nsight Compute itself expects less than 5% of the kernel",
         ),
         (
             Self::Threshold,
@@ -82,7 +82,7 @@ impl Verdict {
         (
             Self::AtLaunchCost,
             "at launch cost",
-            "the kernel is launch-floored: we say so, and nothing else",
+            "the kernel is launch-bound: we say so, and nothing else",
         ),
         (
             Self::NotJudged,
@@ -141,8 +141,8 @@ impl<'a> Said<'a> {
     fn of(&self, id: &str, at: usize) -> Ours {
         let (rule, kernel) = (rules::rule(id).unwrap(), &self.analysis.kernels[at]);
         let is_set_apart = match kernel.state {
-            State::NotRoofline | State::FasterThanRoof => true,
-            State::LaunchFloored => rule.id != "launch-bound",
+            State::NotRoofline | State::FasterThanRoofline => true,
+            State::LaunchBound => rule.id != "launch-bound",
             _ => false,
         };
         let (Check::Kernel(check) | Check::KernelAlso(_, check)) = rule.check else {
@@ -271,7 +271,7 @@ fn figures(kernel: &Kernel) -> String {
         ("sm", Quantity::SmThroughput),
     ] {
         figures
-            .extend(kernel.average(quantity).map(|share| format!("{name} {:.0} %", share * 100.0)));
+            .extend(kernel.average(quantity).map(|share| format!("{name} {:.0}%", share * 100.0)));
     }
     if figures.is_empty() { String::new() } else { format!(" ({})", figures.join(", ")) }
 }
@@ -304,8 +304,8 @@ impl Comparison {
             }
             let reason = match kernel.state {
                 _ if kernel.measured.get() <= 0.0 => Some(Verdict::NoTime),
-                State::LaunchFloored => Some(Verdict::AtLaunchCost),
-                State::NotRoofline | State::FasterThanRoof => Some(Verdict::NotJudged),
+                State::LaunchBound => Some(Verdict::AtLaunchCost),
+                State::NotRoofline | State::FasterThanRoofline => Some(Verdict::NotJudged),
                 _ => None,
             };
             let Some(verdict) = reason else {
@@ -329,7 +329,7 @@ impl Comparison {
         let kernel = &said.analysis.kernels[at];
         let _ = writeln!(
             self.text,
-            "  #{} {} ({}, {:.1} % of the run, {} launches)",
+            "  #{} {} ({}, {:.1}% of the run, {} launches)",
             kernel.rank,
             kernel.name,
             kernel.state.label(),
@@ -341,7 +341,7 @@ impl Comparison {
             let about = advice.about.as_deref().unwrap_or_default();
             let estimate = advice.speedup.map_or_else(String::new, |speedup| {
                 let scope = speedup.scope.map_or("?", SpeedupScope::key);
-                format!(" {scope} {:.1} %", speedup.high * 100.0)
+                format!(" {scope} {:.1}%", speedup.high * 100.0)
             });
             let found = topics(&advice.rule, about);
             if found.is_empty() {
@@ -379,7 +379,7 @@ impl Comparison {
         let _ = writeln!(
             text,
             "\nGlobal estimates of one kernel, added up: more than its whole time on {over} of {} \
-             kernels, at most {:.0} %",
+             kernels, at most {:.0}%",
             self.sums.len(),
             most * 100.0
         );

@@ -42,7 +42,7 @@ const UNEVEN: &[&str] =
     &["tail-effect", "sm-load-imbalance", "small-grid", "insufficient-parallelism"];
 
 const LATENCY: &[&str] = &[
-    "low-issue-utilisation",
+    "low-issue-utilization",
     "warp-stalls",
     "memory-latency-bound",
     "launch-bound",
@@ -63,7 +63,7 @@ const COMPUTE: &[&str] = &[
     "half-gemm-on-cuda-cores",
     "fp64-on-consumer-gpu",
     "fp64-in-single-precision-code",
-    "low-tensor-utilisation",
+    "low-tensor-utilization",
 ];
 
 const L2: &[&str] =
@@ -117,7 +117,7 @@ pub(super) const TOPICS: &[Topic] = &[
         &[],
         "no advice in it: the state says the same",
     ),
-    topic("SOLBottleneck", "the device is well used", FULL, "a unit above 80 %"),
+    topic("SOLBottleneck", "the device is well used", FULL, "a unit above 80%"),
     topic(
         "LaunchConfiguration",
         "a last wave that is partly filled",
@@ -170,7 +170,7 @@ pub(super) const TOPICS: &[Topic] = &[
     topic(
         "IssueSlotUtilization",
         "",
-        &["low-issue-utilisation"],
+        &["low-issue-utilization"],
         "schedulers without a ready warp",
     ),
     topic("CPIStall", "where in the source", &[], "points at a table of the program's window"),
@@ -205,7 +205,7 @@ pub(super) const TOPICS: &[Topic] = &[
         "HighPipeUtilization",
         "no pipe is busy",
         LATENCY,
-        "all pipes below 20 %: the same as low issue",
+        "all pipes below 20%: the same as low issue",
     ),
     topic("HighPipeUtilization", "busiest pipe", COMPUTE, "the busiest pipe and its share"),
     topic(

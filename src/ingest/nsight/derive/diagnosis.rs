@@ -189,7 +189,7 @@ impl Deriver<'_, '_, '_> {
         for (missed, formula) in [
             (
                 raw.get(Raw::LtsReadMiss),
-                "(dram__bytes_read.sum − 32 × lts__t_sectors_op_read_lookup_miss.sum) ÷ dram__bytes.sum",
+                "(dram__bytes_read.sum − 32× lts__t_sectors_op_read_lookup_miss.sum) ÷ dram__bytes.sum",
             ),
             (
                 by_client,
@@ -334,7 +334,7 @@ impl Deriver<'_, '_, '_> {
         }
     }
 
-    /// Utilisation of the pipes: cycles in which a pipe worked, else instructions over the most.
+    /// Utilization of the pipes: cycles in which a pipe worked, else instructions over the most.
     fn pipes(&mut self) {
         use Quantity::{PipeAlu, PipeFma, PipeFp16, PipeFp64, PipeLsu, PipeXu};
         for (quantity, raw, formula) in [

@@ -23,15 +23,11 @@ impl Deriver<'_, '_, '_> {
         let (raw, time) = (self.raw, self.duration());
         let of_sectors = |raw_sectors| raw.get(raw_sectors).map(sectors);
         let over_time = |rate| Some(raw.get(rate)? * time?);
-        self.derived(
-            DramReadBytes,
-            of_sectors(Raw::DramSectorsRead),
-            "32 × dram__sectors_read.sum",
-        );
+        self.derived(DramReadBytes, of_sectors(Raw::DramSectorsRead), "32× dram__sectors_read.sum");
         self.derived(
             DramWriteBytes,
             of_sectors(Raw::DramSectorsWrite),
-            "32 × dram__sectors_write.sum",
+            "32× dram__sectors_write.sum",
         );
         self.derived(
             DramReadBytes,
@@ -56,7 +52,7 @@ impl Deriver<'_, '_, '_> {
             both(Raw::DramRead, Raw::DramWrite),
             "dram__bytes_read.sum + dram__bytes_write.sum",
         );
-        self.derived(bytes, raw.get(Raw::DramSectors).map(sectors), "32 × dram__sectors.sum");
+        self.derived(bytes, raw.get(Raw::DramSectors).map(sectors), "32× dram__sectors.sum");
         self.derived(
             bytes,
             both(Raw::DramSectorsRead, Raw::DramSectorsWrite).map(sectors),
@@ -91,8 +87,8 @@ impl Deriver<'_, '_, '_> {
             }
         }
         if let Some(missed) = raw.get(Raw::LtsMissSectors) {
-            let formula = "32 × lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
-            self.set(bytes, sectors(missed), OriginKind::Modelled, formula);
+            let formula = "32× lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
+            self.set(bytes, sectors(missed), OriginKind::Modeled, formula);
         }
         self.l2_misses();
         self.measured(
@@ -134,7 +130,7 @@ impl Deriver<'_, '_, '_> {
                 missed,
                 "32 × (lts__t_sectors_op_read_lookup_miss.sum + lts__t_sectors_op_write.sum); no DRAM \
                  counter, and L2 may keep what is written",
-                "32 × lts__t_sectors_op_read_lookup_miss.sum; no DRAM counter, and writes were not \
+                "32× lts__t_sectors_op_read_lookup_miss.sum; no DRAM counter, and writes were not \
                  collected",
             ),
             (None, Some((all, hits))) => (
@@ -150,7 +146,7 @@ impl Deriver<'_, '_, '_> {
             Some(written) => (missed + written, with_writes, 0.0, 1.0),
             None => (missed, alone, 1.0, f64::INFINITY),
         };
-        let origin = self.origins.with(self.reading, OriginKind::Modelled, formula, low, high);
+        let origin = self.origins.with(self.reading, OriginKind::Modeled, formula, low, high);
         self.values.set(Quantity::DramBytes, sectors(count), origin);
     }
 
@@ -162,11 +158,11 @@ impl Deriver<'_, '_, '_> {
         for (count, formula) in [
             (
                 raw.get(Raw::SharedDataWavefronts),
-                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+                "128× l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
             ),
             (
                 both(Raw::SharedLoadWavefronts, Raw::SharedStoreWavefronts),
-                "128 × l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum",
+                "128× l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum",
             ),
         ] {
             self.derived(Quantity::SharedBytes, wavefronts(count), formula);
@@ -175,17 +171,17 @@ impl Deriver<'_, '_, '_> {
             (
                 Quantity::SystemBytes,
                 raw.get(Raw::LtsSystemMiss),
-                "32 × lts__t_sectors_aperture_sysmem_lookup_miss.sum",
+                "32× lts__t_sectors_aperture_sysmem_lookup_miss.sum",
             ),
             (
                 Quantity::SystemBytes,
                 both(Raw::LtsSystemRead, Raw::LtsSystemWrite),
-                "32 × lts__t_sectors_aperture_sysmem_op_{read,write}.sum",
+                "32× lts__t_sectors_aperture_sysmem_op_{read,write}.sum",
             ),
             (
                 Quantity::PeerBytes,
                 raw.get(Raw::LtsPeerMiss),
-                "32 × lts__t_sectors_aperture_peer_lookup_miss.sum",
+                "32× lts__t_sectors_aperture_peer_lookup_miss.sum",
             ),
         ] {
             self.derived(quantity, count.map(sectors), formula);
@@ -196,13 +192,13 @@ impl Deriver<'_, '_, '_> {
         self.beside_l1();
         let raw = self.raw;
         let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
-        // One definition for bytes and peak: mixing them would give a wrong utilisation.
+        // One definition for bytes and peak: mixing them would give a wrong utilization.
         if let Some(requested) = raw.get(Raw::LtsTexSectors) {
             self.set(
                 Quantity::L2Bytes,
                 sectors(requested),
                 OriginKind::Derived,
-                "32 × lts__t_sectors_srcunit_tex.sum",
+                "32× lts__t_sectors_srcunit_tex.sum",
             );
         } else if let Some(bytes) = raw.get(Raw::LtsBytes) {
             self.set(Quantity::L2Bytes, bytes, OriginKind::Measured, "lts__t_bytes.sum");
@@ -217,10 +213,10 @@ impl Deriver<'_, '_, '_> {
                 Quantity::L2Bytes,
                 sectors(cycles),
                 OriginKind::Derived,
-                "32 × lts__lts2xbar_cycles_active.sum",
+                "32× lts__lts2xbar_cycles_active.sum",
             );
             let peak = per_cycle(raw.get(Raw::LtsXbarPeak).map(sectors), Raw::LtsClock);
-            self.derived(Quantity::L2Bandwidth, peak, "32 × lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
+            self.derived(Quantity::L2Bandwidth, peak, "32× lts__lts2xbar_cycles_active.sum.peak_sustained × lts__cycles_elapsed.avg.per_second");
         }
         if let Some(bytes) = raw.get(Raw::L1Bytes) {
             self.set(Quantity::L1Bytes, bytes, OriginKind::Measured, "l1tex__t_bytes.sum");
@@ -235,13 +231,13 @@ impl Deriver<'_, '_, '_> {
                 Quantity::L1Bytes,
                 WAVEFRONT_BYTES * cycles,
                 OriginKind::Derived,
-                "128 × l1tex__lsu_writeback_active.sum",
+                "128× l1tex__lsu_writeback_active.sum",
             );
             let peak = per_cycle(
                 raw.get(Raw::L1WritebackPeak).map(|peak| WAVEFRONT_BYTES * peak),
                 Raw::L1Clock,
             );
-            self.derived(Quantity::L1Bandwidth, peak, "128 × l1tex__lsu_writeback_active.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
+            self.derived(Quantity::L1Bandwidth, peak, "128× l1tex__lsu_writeback_active.sum.peak_sustained × l1tex__cycles_elapsed.avg.per_second");
         }
     }
 }

@@ -174,7 +174,7 @@ impl Deriver<'_, '_, '_> {
             (
                 Raw::CyclesDetails,
                 Raw::SmClockDetails,
-                "Elapsed Cycles ÷ SM Frequency (within 0.5 %)",
+                "Elapsed Cycles ÷ SM Frequency (within 0.5%)",
             ),
         ] {
             self.positive_time(quotient(cycles, clock), kind, formula);

@@ -61,19 +61,19 @@ impl Deriver<'_, '_, '_> {
                 Raw::GenericCompressed,
                 Raw::GenericInput,
                 "lts__average_gcomp_input_sector_success_rate.pct",
-                "32 × lts__gcomp_input_sectors.sum ÷ dram__bytes.sum",
+                "32× lts__gcomp_input_sectors.sum ÷ dram__bytes.sum",
             ),
             (
                 Raw::InlineCompressed,
                 Raw::InlineInput,
                 "lrc__average_ilc_input_sector_success_rate.pct",
-                "32 × lrc__ilc_input_sectors.sum ÷ dram__bytes.sum",
+                "32× lrc__ilc_input_sectors.sum ÷ dram__bytes.sum",
             ),
             (
                 Raw::CompressedDetails,
                 Raw::CompressionInputDetails,
                 "L2 Compression Success Rate",
-                "32 × L2 Compression Input Sectors ÷ bytes of device memory",
+                "32× L2 Compression Input Sectors ÷ bytes of device memory",
             ),
         ] {
             let Some((rate, input)) = raw.get(rate).zip(raw.get(input)) else { continue };

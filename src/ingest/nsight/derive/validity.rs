@@ -13,7 +13,7 @@ use crate::roofline;
 /// Resolution of the GPU's timer: start and end are each known to one tick.
 const TWO_TICKS: f64 = 64e-9;
 
-/// Two utilisations closer than this say the same.
+/// Two utilizations closer than this say the same.
 const POINTS: f64 = 0.02;
 
 /// Positions of the multiply-adds among the SASS operations, and the two ways to their count.
@@ -74,15 +74,15 @@ impl Deriver<'_, '_, '_> {
             ),
             (
                 apart(bytes, sectors(Raw::DramSectors), None),
-                "dram__bytes.sum and 32 × dram__sectors.sum",
+                "dram__bytes.sum and 32× dram__sectors.sum",
             ),
             (
                 apart(read, sectors(Raw::DramSectorsRead), all),
-                "dram__bytes_read.sum and 32 × dram__sectors_read.sum",
+                "dram__bytes_read.sum and 32× dram__sectors_read.sum",
             ),
             (
                 apart(write, sectors(Raw::DramSectorsWrite), all),
-                "dram__bytes_write.sum and 32 × dram__sectors_write.sum",
+                "dram__bytes_write.sum and 32× dram__sectors_write.sum",
             ),
             (self.times_apart(), "gpu__time_duration.sum and Duration"),
             (self.activities_apart(), "dram__bytes.sum ÷ (time × peak) and dram__cycles_active"),

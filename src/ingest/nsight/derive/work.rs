@@ -54,8 +54,8 @@ impl Deriver<'_, '_, '_> {
             self.vector_pipe(pipe, counts, lanes);
             let peak = self.raw.slot(sass_slot(first + 2, Form::Peak)).zip(self.sm_clock());
             let formula = match pipe {
-                Pipe::Fp64Vector => "2 × …op_dfma_pred_on.sum.peak_sustained × SM clock",
-                Pipe::Fp32Vector => "2 × …op_ffma_pred_on.sum.peak_sustained × SM clock",
+                Pipe::Fp64Vector => "2× …op_dfma_pred_on.sum.peak_sustained × SM clock",
+                Pipe::Fp32Vector => "2× …op_ffma_pred_on.sum.peak_sustained × SM clock",
                 _ => "2 × 2 lanes × …op_hfma_pred_on.sum.peak_sustained × SM clock",
             };
             self.derived(
@@ -71,19 +71,19 @@ impl Deriver<'_, '_, '_> {
                 Pipe::Fp64Vector,
                 Raw::UnweightedFp64,
                 1.0,
-                "…ops_dadd_dmul_dfma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+                "…ops_dadd_dmul_dfma_pred_on.sum, multiply-adds counted once: 1–2× the count",
             ),
             (
                 Pipe::Fp32Vector,
                 Raw::UnweightedFp32,
                 1.0,
-                "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once: 1–2 × the count",
+                "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once: 1–2× the count",
             ),
             (
                 Pipe::Fp16Vector,
                 Raw::UnweightedFp16,
                 HALF_LANES,
-                "2 lanes × …ops_hadd_hmul_hfma_pred_on.sum, multiply-adds counted once: ½–2 × the count",
+                "2 lanes × …ops_hadd_hmul_hfma_pred_on.sum, multiply-adds counted once: ½–2× the count",
             ),
         ] {
             if let Some(count) = self.raw.get(raw) {
@@ -191,10 +191,10 @@ impl Deriver<'_, '_, '_> {
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
         if matches!(context.compute_capability, Some("8.0" | "9.0")) && count > 0.0 {
             let Some((half, _)) = self.count(HFMA) else {
-                let formula = "2048 × sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
+                let formula = "2048× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
                 let origin = self.origins.with(
                     self.reading,
-                    OriginKind::Modelled,
+                    OriginKind::Modeled,
                     formula,
                     0.0,
                     f64::INFINITY,
@@ -246,14 +246,14 @@ impl Deriver<'_, '_, '_> {
                 work,
                 count * 512.0,
                 OriginKind::Derived,
-                "512 × sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
+                "512× sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
             );
         } else {
             // The smallest instruction since Turing is 16×8×8.
-            let formula = "at least 2048 × sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known";
+            let formula = "at least 2048× sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known";
             let each = roofline::mma_operations(16, 8, 8).get();
             let origin =
-                self.origins.with(self.reading, OriginKind::Modelled, formula, 1.0, f64::INFINITY);
+                self.origins.with(self.reading, OriginKind::Modeled, formula, 1.0, f64::INFINITY);
             self.values.set(work, count * each, origin);
         }
     }

@@ -155,7 +155,7 @@ fn parse(text: &str, over: Over, wanted: Kind) -> Result<Expression, Fault> {
     }
     let help = match wanted {
         Kind::Truth => "compare it with something: headroom > 1.5",
-        _ => "write an amount in seconds: recoverable_upper_s * 0.5",
+        _ => "write an amount in seconds: savings_high_s * 0.5",
     };
     let at = text.len() - text.trim_start().len();
     let message = format!("the outcome is {}, not {}", kind.label(), wanted.label());

@@ -86,7 +86,7 @@ pub(in crate::rules) fn check_launches(
 
 /// What can be won of an opportunity is worth its cause, however small; as for built-in rules.
 fn is_shown(kernel: &Kernel) -> bool {
-    kernel.state == State::Opportunity
+    kernel.state == State::Flagged
 }
 
 /// What a rule saw of the launches of a kernel, counted in executions.
@@ -195,7 +195,7 @@ impl Custom {
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::{Options, analyse};
+    use crate::analysis::{Options, analyze};
     use crate::catalog::Catalog;
     use crate::config::Config;
     use crate::ingest::{self, Mapping};
@@ -224,7 +224,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let mapping = Mapping::from_toml(MAPPING, "map.toml").unwrap();
         let options = ingest::Options { map: Some(mapping), ..ingest::Options::default() };
         let profile = ingest::read_text("run.csv", TABLE, &options).unwrap();
-        let analysis = analyse(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+        let analysis = analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap();
         let text = format!("rules.select = [\"own\"]\n[[custom-rule]]\nid = \"own\"\n{rule}");
         let settings = Config::parse("rooflint.toml", &text).unwrap().rules;
         let findings = check(&profile, &analysis, &settings);
@@ -285,7 +285,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let findings = found(rule);
         let finding = &findings.by_kernel[0][0];
         // 600 µs for 100.5 MB; at 3.352 TB/s 29.98 µs.
-        assert_eq!(finding.message, "sgemm_128x128: 20.0 ×, 100 MB, 92.3 %");
+        assert_eq!(finding.message, "sgemm_128x128: 20.0×, 100 MB, 92.3%");
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::High, 0.0));
         assert_eq!(finding.next.as_deref(), Some("ask about 100 MB"));
         assert_eq!(finding.evidence[0].name, "measured_s");
@@ -306,7 +306,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         };
         let half = stake("measured_s / 2", "");
         assert!((half.at_stake_s - 3e-4).abs() < 1e-12, "{half:?}");
-        // 46 % of the run.
+        // 46% of the run.
         assert_eq!((half.severity, half.estimator), (Severity::High, "expression"));
         let all = stake("measured_s * 10", "severity = \"low\"");
         let gap = 6e-4 - 100.5e6 / 3.352e12;

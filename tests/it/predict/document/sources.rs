@@ -91,7 +91,7 @@ fn smish_sparse() -> String {
     let rows = [1, 2, 5, 10, 20, 50].map(|beta| {
         let ell = count(&format!("spmv-ell n=1M width={beta}")).intensity().unwrap().get();
         let csr = count(&format!("spmv-csr n=1M beta={beta}")).intensity().unwrap().get();
-        let more = format!("{:.1} %", (1.0 - csr / ell) * 100.0);
+        let more = format!("{:.1}%", (1.0 - csr / ell) * 100.0);
         vec![beta.to_string(), number(ell), number(csr), more]
     });
     let head = [
@@ -139,7 +139,7 @@ fn article() -> String {
             number(one.bytes.get()),
             time(one.t_math.get()),
             time(one.t_mem.get()),
-            time(one.expected.get()),
+            time(one.roofline_time.get()),
             one.limiter.label().to_owned(),
         ]
     });
@@ -182,10 +182,10 @@ fn glossary_ridge_points() -> String {
         ("B200", "fp8", "562", "B200 (HGX/DGX) 180GB"),
         ("B200", "fp4", "1125", "B200 (HGX/DGX) 180GB"),
     ]
-    .map(|(name, format, printed, catalogue)| {
+    .map(|(name, format, printed, catalog)| {
         let call = format!("gemm m=4Ki n=4Ki k=4Ki dtype={format}");
         let stated = ridge(&call, &format!("{name} (glossary)"));
-        let listed = ridge(&call, catalogue);
+        let listed = ridge(&call, catalog);
         let system = format!("{name} {} tensor", format.to_uppercase());
         let [_, _, peak, bandwidth, point] = <[String; 5]>::try_from(stated).unwrap();
         let [listed_name, _, listed_peak, listed_bandwidth, listed_point] =
@@ -199,7 +199,7 @@ fn glossary_ridge_points() -> String {
         "GB/s",
         "ridge point (FLOP/B)",
         "the source",
-        "device of the catalogue",
+        "device of the catalog",
         "TFLOP/s / GB/s",
         "ridge point (FLOP/B)",
     ];
@@ -220,7 +220,7 @@ fn guide_layers() -> String {
         ),
         ("max pooling, 3×3, unit stride", "pool n=32 c=64 h=112 r=3 pad=1", "2.25, memory"),
         ("ReLU", "relu n=16M", "0.25, memory"),
-        ("layer normalisation", "layernorm rows=8192 columns=1024", "< 10, memory"),
+        ("layer normalization", "layernorm rows=8192 columns=1024", "< 10, memory"),
     ]
     .map(|(layer, call, source)| {
         let one = on(call, "V100 (guide)");
@@ -304,7 +304,7 @@ fn guide_tail() -> String {
         let call = format!("gemm m={} n=128 k=4096 resident=1", 128 * blocks);
         let tiling = on(&call, "8 SMs (guide)").tiling.unwrap();
         let share = |share: Option<f64>| {
-            share.map_or("–".to_owned(), |share| format!("{} %", number(share * 100.0)))
+            share.map_or("–".to_owned(), |share| format!("{}%", number(share * 100.0)))
         };
         vec![
             format!("`{call}`"),
@@ -363,17 +363,21 @@ fn notebook_times() -> String {
         row("ridge point", format!("{} FLOP/B", number(one.ridge_point.unwrap().get())), "7.24"),
         row("t_mem", time(one.t_mem.get()), ""),
         row("t_math", time(one.t_math.get()), ""),
-        row("expected", time(one.expected.get()), ""),
+        row("expected", time(one.roofline_time.get()), ""),
         row("limiter by the roofs", one.limiter.label().to_owned(), "memory"),
         row("limiter with 128 blocks of 128 threads", launched.limiter.label().to_owned(), ""),
         row("measured", time(measured.get()), "15.257 ms"),
-        row("headroom", format!("{} ×", number(roofline::headroom(measured, one.expected))), ""),
+        row(
+            "headroom",
+            format!("{}×", number(roofline::headroom(measured, one.roofline_time))),
+            "",
+        ),
         row(
             "achieved bandwidth",
             format!("{} GB/s", number(achieved / 1e9)),
             "140.771 GB/s, y once",
         ),
-        row("share of the peak", format!("{} %", number(share * 100.0)), "“1/4”"),
+        row("share of the peak", format!("{}%", number(share * 100.0)), "“1/4”"),
     ];
     table(&["", "library", "the source"], &rows)
 }

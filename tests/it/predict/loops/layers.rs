@@ -1,4 +1,4 @@
-//! Loops of convolutions, pooling, softmax and normalisation.
+//! Loops of convolutions, pooling, softmax and normalization.
 
 use super::super::count;
 use super::super::meter::{Meter, check, check_with};
@@ -221,7 +221,7 @@ fn softmax() {
 }
 
 #[test]
-fn normalisation_of_rows() {
+fn normalization_of_rows() {
     // Work of whole rows (a division, a root) is left out by the forms and by these loops.
     check("layernorm rows=3 columns=7 statistics=yes", |m| {
         pass(m, &["x"], 1, &[]);
@@ -234,8 +234,8 @@ fn normalisation_of_rows() {
     check("layernorm-backward rows=3 columns=7", |m| {
         once(m, "weight", COLUMNS);
         once(m, "statistics", 2 * ROWS);
-        let (normalised, weighted, sums) = (2, 1, 1 + 2);
-        pass(m, &["x", "dy"], normalised + weighted + sums, &[]);
+        let (normalized, weighted, sums) = (2, 1, 1 + 2);
+        pass(m, &["x", "dy"], normalized + weighted + sums, &[]);
         let (weighted_again, rest) = (1, 4);
         pass(m, &[], weighted_again + rest, &["dx"]);
         let (weight, bias) = (2, 1);
@@ -250,7 +250,7 @@ fn normalisation_of_rows() {
         once(m, "weight", COLUMNS);
         pass(m, &[], 1 + 1, &["y"]);
     });
-    check("quantise rows=3 columns=7", |m| {
+    check("quantize rows=3 columns=7", |m| {
         pass(m, &["x"], 1, &[]);
         pass(m, &[], 1 + 1 + 1, &["q"]);
         (0..ROWS).for_each(|row| m.write("scales", row));

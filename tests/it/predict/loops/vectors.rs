@@ -1,4 +1,4 @@
-//! Loops over vectors and elements: BLAS 1, elementwise work, optimisers.
+//! Loops over vectors and elements: BLAS 1, elementwise work, optimizers.
 
 use super::super::meter::{Meter, check, check_with};
 
@@ -76,7 +76,7 @@ fn elementwise_operations() {
 }
 
 #[test]
-fn optimiser_steps() {
+fn optimizer_steps() {
     check("sgd n=37", |m| pass(m, &["p", "g"], 2, &["p"]));
     check("momentum n=37", |m| pass(m, &["p", "v", "g"], 2 + 2, &["p", "v"]));
     let adam = |m: &mut Meter, decay: u64, writes: &[&'static str]| {
@@ -94,7 +94,7 @@ fn optimiser_steps() {
 }
 
 #[test]
-fn batch_normalisation() {
+fn batch_normalization() {
     // Per element: sum; difference, square, sum; difference, scale, shift. Channels are left out.
     check("batchnorm n=37", |m| {
         pass(m, &["x"], 1 + 3, &[]);

@@ -5,7 +5,7 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "zero-means-unmodelled",
+    id: "zero-means-unmodeled",
     summary: "zero operations and bytes stand for work that the profiler did not count",
     documentation: "\
 ## What it finds
@@ -14,7 +14,7 @@ Launches that `PyProf` prints with 0 FLOPs and 0 bytes.
 ## Why it costs time
 It costs none, but `PyProf` prints zeros for operators that it has no formula for, and for helper kernels
 of those it has. Taken as they stand, such kernels would be infinitely far from every roof, and sums over
-the run too small. They are taken as missing: these kernels have no place in the ranking. `unmodelled-share` names the longest of them.
+the run too small. They are taken as missing: these kernels have no place in the ranking. `unmodeled-share` names the longest of them.
 
 ## How it decides
 Launches with both zeros, of which the operator's shapes tell nothing either, take `share` of the run or
@@ -51,7 +51,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let plural = if launches == 1 { "" } else { "es" };
     let finding = run
         .finding(format!(
-            "0 FLOPs and 0 bytes of {launches} launch{plural} ({}, {:.1} % of the run) are taken as \
+            "0 FLOPs and 0 bytes of {launches} launch{plural} ({}, {:.1}% of the run) are taken as \
              missing: the profiler did not count what they do",
             shown(time),
             share * 100.0
@@ -70,7 +70,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "zero-means-unmodelled";
+    const RULE: &str = "zero-means-unmodeled";
 
     #[test]
     fn tells_how_many_and_how_long() {
@@ -81,7 +81,7 @@ mod tests {
         let found = pyprof(&rows).found(RULE);
         assert_eq!(
             found.message,
-            "0 FLOPs and 0 bytes of 1 launch (100 µs, 10.0 % of the run) are taken as missing: the \
+            "0 FLOPs and 0 bytes of 1 launch (100 µs, 10.0% of the run) are taken as missing: the \
              profiler did not count what they do"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));

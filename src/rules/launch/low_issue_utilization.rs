@@ -6,7 +6,7 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold}
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "low-issue-utilisation",
+    id: "low-issue-utilization",
     summary: "schedulers rarely find a warp that is ready",
     documentation: "\
 ## What it finds
@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     let message = format!(
-        "schedulers issue in {:.0} % of their cycles: {eligible:.2} warps are ready on average",
+        "schedulers issue in {:.0}% of their cycles: {eligible:.2} warps are ready on average",
         issue * 100.0
     );
     let stake = Stake { low: Seconds::ZERO, ..subject.gap() };
@@ -80,14 +80,14 @@ mod tests {
     use crate::model::Quantity;
     use crate::rules::engine::bench_launches::h100;
 
-    const RULE: &str = "low-issue-utilisation";
+    const RULE: &str = "low-issue-utilization";
     const IDLE: [(Quantity, f64); 2] =
         [(Quantity::IssueActive, 0.12), (Quantity::EligibleWarps, 0.15)];
 
     #[test]
     fn fires_where_nothing_is_busy() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &IDLE).found(RULE);
-        assert!(found.message.starts_with("schedulers issue in 12 % of their cycles: 0.15 warps"));
+        assert!(found.message.starts_with("schedulers issue in 12% of their cycles: 0.15 warps"));
         assert_eq!(found.at_stake_low_s, 0.0);
     }
 

@@ -5,7 +5,7 @@ use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 
 pub(super) const RULE: Rule = Rule {
-    id: "unmodelled-share",
+    id: "unmodeled-share",
     summary: "the roofline says nothing about a notable share of the run",
     documentation: "\
 ## What it finds
@@ -16,7 +16,7 @@ It costs none, but what can be won in these kernels is not in any sum, and the b
 among them.
 
 ## How it decides
-Kernels without a judgement take `share` of the run or more. From `much` on, the ranking itself is in
+Kernels without a judgment take `share` of the run or more. From `much` on, the ranking itself is in
 doubt.
 
 ## What to try
@@ -41,7 +41,7 @@ const MUCH: Threshold =
     Threshold::new("much", 0.20, "1", "beyond, a fifth of the time has no place in the ranking");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let unknown = Together::of(run, |kernel| kernel.state == State::Unmodelled)?;
+    let unknown = Together::of(run, |kernel| kernel.state == State::NotEnoughData)?;
     if unknown.kernels.is_empty() || unknown.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }
@@ -80,7 +80,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::h100;
 
-    const RULE: &str = "unmodelled-share";
+    const RULE: &str = "unmodeled-share";
 
     #[test]
     fn tells_their_share_and_the_reason() {
@@ -93,7 +93,7 @@ mod tests {
         let found = bench.found(RULE);
         assert_eq!(
             found.message,
-            "no roofline for 1 kernel (1 launch, 100 µs, 10.0 % of the run); of the longest: \
+            "no roofline for 1 kernel (1 launch, 100 µs, 10.0% of the run); of the longest: \
              neither FLOPs nor bytes in the export"
         );
         assert_eq!(found.severity, Severity::Info);

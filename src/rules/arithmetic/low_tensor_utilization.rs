@@ -6,7 +6,7 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "low-tensor-utilisation",
+    id: "low-tensor-utilization",
     summary: "tensor cores limit the kernel, and wait much of the time",
     documentation: "\
 ## What it finds
@@ -14,7 +14,7 @@ Kernels on tensor cores whose arithmetic needs longer than their memory traffic,
 nevertheless idle much of the time.
 
 ## Why it costs time
-Good kernels keep the tensor pipe 80 to 95 % active. Less means that operands do not arrive in time: small
+Good kernels keep the tensor pipe 80 to 95% active. Less means that operands do not arrive in time: small
 tiles, few pipeline stages, an awkward layout, few blocks.
 
 ## How it decides
@@ -30,7 +30,7 @@ Where fusion adds work other than products (softmax in attention), the pipe wait
 without `_sparsity_` in its name relates to the sparse peak and reads half.
 
 ## Sources
-NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"Pipelines\"; the 60 % of
+NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"Pipelines\"; the 60% of
 `SpeedOfLight.py` of Nsight Compute.
 ",
     thresholds: &[ACTIVE],
@@ -54,14 +54,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
     let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
     let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= BUSY);
-    let roof = (tensor > Seconds::ZERO && kernel.modelled > Seconds::ZERO)
-        .then(|| tensor / kernel.modelled);
+    let roof =
+        (tensor > Seconds::ZERO && kernel.modeled > Seconds::ZERO).then(|| tensor / kernel.modeled);
     let active = measured.or(roof).ok_or(Missing(crate::rules::engine::pipes::PIPES[0].metric))?;
     if math <= memory || is_saturated || active >= subject.threshold(&ACTIVE) {
         return Ok(None);
     }
     let message = format!(
-        "math limits it, and the tensor pipe is {} {:.0} % of the time",
+        "math limits it, and the tensor pipe is {} {:.0}% of the time",
         if measured.is_some() { "active" } else { "needed" },
         active * 100.0
     );

@@ -4,7 +4,7 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, T
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "tile-quantisation",
+    id: "tile-quantization",
     summary: "a product computes padding beside its result",
     documentation: "\
 ## What it finds
@@ -17,7 +17,7 @@ A block computes a whole tile, also where only a part of it is wanted: a product
 
 ## How it decides
 The operations that the closed form needs are less than `useful` of those counted. What goes with the
-padding is what the next busiest unit leaves; without utilisations, at most the padding's share of the
+padding is what the next busiest unit leaves; without utilizations, at most the padding's share of the
 time that the math needs.
 
 ## What to try

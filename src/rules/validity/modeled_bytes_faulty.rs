@@ -5,7 +5,7 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
-    id: "modelled-bytes-faulty",
+    id: "modeled-bytes-faulty",
     summary: "the profiler computes the bytes of matrix products wrongly",
     documentation: "\
 ## What it finds
@@ -68,7 +68,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let known = (repaired > 0).then_some(());
     let mut finding = run
         .finding(format!(
-            "bytes by a wrong formula of the profiler ({}, {:.1} % of the run): {}",
+            "bytes by a wrong formula of the profiler ({}, {:.1}% of the run): {}",
             shown(time),
             share * 100.0,
             told.join("; ")
@@ -111,7 +111,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "modelled-bytes-faulty";
+    const RULE: &str = "modeled-bytes-faulty";
 
     /// M = 33278, N = 700, K = 200 in FP32, with these bytes printed.
     fn linear(params: &str, bytes: u64) -> String {
@@ -127,7 +127,7 @@ mod tests {
         let found = pyprof(&[&linear(SHAPES, 30_510_200)]).found(RULE);
         assert_eq!(
             found.message,
-            "bytes by a wrong formula of the profiler (751 µs, 100.0 % of the run): of 1 launch, \
+            "bytes by a wrong formula of the profiler (751 µs, 100.0% of the run): of 1 launch, \
              30.5 MB were printed and 120 MB are right and used"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));

@@ -6,7 +6,7 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
-    id: "materialised-attention",
+    id: "materialized-attention",
     summary: "attention is computed in steps, with its matrix of scores in memory",
     documentation: "\
 ## What it finds
@@ -121,7 +121,7 @@ mod tests {
     use crate::rules::engine::bench_launches::{Bench, h100};
     use crate::rules::{Confidence, Severity};
 
-    const RULE: &str = "materialised-attention";
+    const RULE: &str = "materialized-attention";
     const SOFTMAX: &str = "void softmax_warp_forward<__half, __half, float, 9, false, false>(int)";
 
     fn model(softmax: &str, products: u32, batch: u32) -> Bench {
@@ -146,7 +146,7 @@ mod tests {
         let found = model(SOFTMAX, 24, 16).found(RULE);
         assert_eq!(
             found.message,
-            "softmax beside 24 batched products: 12 launches, 600 µs, 10.0 % of the run"
+            "softmax beside 24 batched products: 12 launches, 600 µs, 10.0% of the run"
         );
         assert!((found.at_stake_s - 0.6e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
         assert_eq!((found.severity, found.confidence), (Severity::High, Confidence::Low));
