@@ -306,7 +306,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 ),
             );
             lines.add(
-                "run_speedup",
+                "run speedup",
                 view::factor(kernel.run_speedup),
                 "total ÷ (total − to win)".to_owned(),
             );

@@ -130,7 +130,7 @@ function verdictLines(lines, k) {
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
     lines.add("to win", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof may ask for) and ${seconds(K.savings_high_s[k])} (T above E)`);
-    lines.add("gain", factor(K.run_speedup[k]), "total ÷ (total − to win)");
+    lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − to win)");
     if (K.coverage[k] != null) lines.add("covers", percent(K.coverage[k]), "of what all opportunities can win, with those ranked before it");
   }
   lines.add("limiter", limiterText(k), "");

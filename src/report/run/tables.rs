@@ -49,7 +49,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Column::number("share", "share", Form::Share).spare(11),
             Column::number("savings_s", "to win", Form::Time),
             Column::number("coverage", "covers", Form::Share).spare(15),
-            Column::number("run_speedup", "run_speedup", Form::Factor).spare(16),
+            Column::number("run_speedup", "run speedup", Form::Factor).spare(16),
         ],
     );
     for kernel in kernels {
