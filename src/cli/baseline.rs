@@ -6,13 +6,14 @@ use clap::{Args, Subcommand};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::Failure;
+use super::origin::found;
 use super::output::{self, Outputs};
 use super::sides::Sides;
 use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
 use crate::compare::Run;
-use crate::history::{DEFAULT_NAME, Entry, Filter, Head, MARKER, Moment, Store, head};
+use crate::history::{DEFAULT_NAME, Entry, Filter, MARKER, Moment, Placed, Store};
 use crate::report::{self, BaselineList, BaselinePages, Style, count};
 use crate::units::si;
 
@@ -148,24 +149,24 @@ pub(super) fn run(command: &Baseline, terminal: &Terminal) -> Result<(), Failure
     }
 }
 
-/// Commit and branch of the code that ran, and where they were found.
-fn found() -> (Head, Option<&'static str>) {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    for (commit, branch, from) in [
-        ("GITHUB_SHA", ["GITHUB_REF_NAME"].as_slice(), "GITHUB_SHA"),
-        ("CI_COMMIT_SHA", &["CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"], "CI_COMMIT_SHA"),
-    ] {
-        if let Some(commit) = set(commit) {
-            let branch = branch.iter().find_map(|name| set(name));
-            return (Head { commit: Some(commit), branch }, Some(from));
-        }
+/// Writes runs into a store under a name; the store is made if it is not there.
+pub(super) fn keep(
+    runs: Vec<Run>,
+    (store, name): (&Store, &str),
+    now: Moment,
+    terminal: &Terminal,
+) -> Result<Vec<Placed>, Failure> {
+    let placed = store.place(runs, name, now)?;
+    let folder = store.folder().join(name);
+    std::fs::create_dir_all(&folder)
+        .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })?;
+    if !Store::is_store(store.folder()) {
+        terminal.write(&store.folder().join(MARKER), Store::marker().as_bytes())?;
     }
-    let here = std::env::current_dir().ok();
-    match here.as_deref().and_then(head) {
-        Some(head) if head.commit.is_some() => (head, Some(".git")),
-        Some(head) => (head, None),
-        None => (Head::default(), None),
+    for placed in &placed {
+        terminal.write(&placed.path, placed.text.as_bytes())?;
     }
+    Ok(placed)
 }
 
 fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
@@ -192,17 +193,11 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
         }
         told.push((origin.clone(), describe(run)));
     }
-    let placed = store.place(runs, &command.name, now)?;
+    let placed = keep(runs, (&store, &command.name), now, terminal)?;
     let folder = command.store.join(&command.name);
-    let failed = |path: &Path, cause| Failure::Output { path: path.display().to_string(), cause };
-    std::fs::create_dir_all(&folder).map_err(|cause| failed(&folder, cause))?;
-    if !Store::is_store(&command.store) {
-        terminal.write(&command.store.join(MARKER), Store::marker().as_bytes())?;
-    }
     let mut text =
         format!("saved {} in {}\n", count(placed.len() as u64, "run", "runs"), folder.display());
     for (placed, (_, described)) in placed.iter().zip(&told) {
-        terminal.write(&placed.path, placed.text.as_bytes())?;
         let name = placed.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         text.push_str(&format!("  {name}  {described}\n"));
     }

@@ -36,6 +36,11 @@ pub(super) enum Failure {
         message: String,
         help: Option<String>,
     },
+    /// A store or file of the baseline is not there, or holds no run that fits.
+    MissingBaseline {
+        message: String,
+        help: Option<String>,
+    },
     Ingest(IngestError),
     Catalog(CatalogError),
     Analysis(AnalysisError),
@@ -59,7 +64,23 @@ impl Failure {
     pub(super) fn help(self, help: impl Into<String>) -> Self {
         match self {
             Self::Usage { message, .. } => Self::Usage { message, help: Some(help.into()) },
+            Self::MissingBaseline { message, .. } => {
+                Self::MissingBaseline { message, help: Some(help.into()) }
+            }
             other => other,
+        }
+    }
+
+    pub(super) fn missing_baseline(message: impl Into<String>) -> Self {
+        Self::MissingBaseline { message: message.into(), help: None }
+    }
+
+    /// Whether an input could not be read, rather than a wrong question asked.
+    pub(super) const fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Ingest(_) | Self::MissingBaseline { .. } => true,
+            Self::History(error) => error.is_unreadable(),
+            _ => false,
         }
     }
 
@@ -74,14 +95,14 @@ impl Failure {
             | Self::Predict(_)
             | Self::Output { .. } => USAGE,
             Self::History(error) if !error.is_unreadable() => USAGE,
-            Self::Ingest(_) | Self::History(_) => UNREADABLE,
+            Self::Ingest(_) | Self::History(_) | Self::MissingBaseline { .. } => UNREADABLE,
         })
     }
 
     /// The user's next step.
     pub(super) fn next_step(&self) -> Option<String> {
         match self {
-            Self::Usage { help, .. } => help.clone(),
+            Self::Usage { help, .. } | Self::MissingBaseline { help, .. } => help.clone(),
             Self::Ingest(error) => error.next_step().map(str::to_owned),
             Self::Catalog(error) => Some(error.help()),
             Self::Analysis(error) => Some(error.help()),
@@ -98,7 +119,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage { message, .. } => f.write_str(message),
+            Self::Usage { message, .. } | Self::MissingBaseline { message, .. } => {
+                f.write_str(message)
+            }
             Self::Ingest(error) => error.fmt(f),
             Self::Catalog(error) => chain(error, f),
             Self::Analysis(error) => chain(error, f),

@@ -7,14 +7,16 @@ use clap::{Args, value_parser};
 
 use super::args::{self, Configuration, Model, Reading};
 use super::exit::{self, Failure};
+use super::origin::found;
 use super::output::{self, Places};
 use super::sides::{self, Sides};
 use super::terminal::Terminal;
-use super::{clock, config};
+use super::yardstick::Yardstick;
+use super::{baseline, clock, config};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
-use crate::history::Filter;
+use crate::history::{DEFAULT_NAME, Store};
 use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
 use crate::units::RelativeChange;
 
@@ -52,13 +54,8 @@ pub(super) struct Gate {
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
     baseline: Vec<PathBuf>,
 
-    /// Of a store: the baseline of this name
-    #[arg(long, value_name = "NAME", help_heading = "Comparison", hide_short_help = true)]
-    baseline_name: Option<String>,
-
-    /// Of a store: runs of this branch
-    #[arg(long, value_name = "BRANCH", help_heading = "Comparison", hide_short_help = true)]
-    baseline_branch: Option<String>,
+    #[command(flatten)]
+    yardstick: Yardstick,
 
     /// The policy, instead of [gate] in rooflint.toml: a file of the same shape
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
@@ -169,26 +166,27 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
-    let side = sides(&command.reading, &command.side, &config)?;
-    let sides::Side { runs: current, notes } = side.runs(&command.reading.files)?;
-    let filter = Filter {
-        name: command.baseline_name.clone(),
-        branch: command.baseline_branch.clone(),
-        device: None,
+    let current = sides(&command.reading, &command.side, &config).and_then(|side| {
+        let current = side.runs(&command.reading.files)?;
+        Ok((side, current))
+    });
+    let judged = current.and_then(|(side, current)| {
+        against(command, &side, &current.runs, &policy, terminal).map(|found| (current, found))
+    });
+    let (sides::Side { runs: current, notes }, mut baseline) = match judged {
+        Ok((current, Some(baseline))) => (current, baseline),
+        Ok((_, None)) => return Ok(()),
+        Err(failure) => {
+            refuse(&failure, &policy, (&command.side, &outputs), terminal)?;
+            return Err(failure);
+        }
     };
-    let mut baseline = if command.baseline.is_empty() {
-        sides::Side::default()
-    } else {
-        side.baseline(&command.baseline, (&current, &filter), policy.max_age_days)?
-    };
-    if command.self_test {
-        let runs = if baseline.runs.is_empty() { &current } else { &baseline.runs };
-        return rehearse(runs, &policy, command.slowdown, terminal);
-    }
-    if baseline.runs.is_empty() && policy.bounds.is_empty() && policy.required.is_empty() {
+    let is_first = baseline.runs.is_empty() && command.yardstick.allow_missing_baseline;
+    let has_checks = !policy.bounds.is_empty() || !policy.required.is_empty();
+    if baseline.runs.is_empty() && !has_checks && !is_first {
         let help =
             "give --baseline FILE, or write [[gate.bound]] in rooflint.toml (docs/gate-policy.md)";
-        return Err(Failure::usage("there is nothing to hold the run against").help(help));
+        return Err(Failure::usage("gate needs a baseline: --baseline FILE").help(help));
     }
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: true };
@@ -198,6 +196,74 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
     let code = code(decision.outcome, policy.warn_only);
     if code == exit::DONE { Ok(()) } else { Err(Failure::Verdict(code)) }
+}
+
+/// The baseline; none where the policy was rehearsed instead, and an empty one where none is needed.
+fn against(
+    command: &Gate,
+    side: &Sides<'_>,
+    current: &[Run],
+    policy: &Policy,
+    terminal: &Terminal,
+) -> Result<Option<sides::Side>, Failure> {
+    let baseline = if command.baseline.is_empty() {
+        Ok(sides::Side::default())
+    } else {
+        side.baseline(&command.baseline, (current, &command.yardstick), policy.max_age_days)
+    };
+    let baseline = match baseline {
+        Err(Failure::MissingBaseline { message, .. })
+            if command.yardstick.allow_missing_baseline =>
+        {
+            let mut none = sides::Side::default();
+            none.note(vec![format!("{message}: nothing was compared")]);
+            none.note(first(command, current, terminal)?);
+            none
+        }
+        other => other?,
+    };
+    if command.self_test {
+        let runs = if baseline.runs.is_empty() { current } else { &baseline.runs };
+        rehearse(runs, policy, command.slowdown, terminal)?;
+        return Ok(None);
+    }
+    Ok(Some(baseline))
+}
+
+/// Saves the runs as the first baseline where a store was named, and says so.
+fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String>, Failure> {
+    let [path] = command.baseline.as_slice() else { return Ok(Vec::new()) };
+    // What has an ending is a file that somebody else writes.
+    if command.self_test || path.extension().is_some() || path.is_file() {
+        return Ok(Vec::new());
+    }
+    let store = Store::open_or_new(path)?;
+    let (here, _) = found();
+    let mut runs = runs.to_vec();
+    for run in &mut runs {
+        run.origin.commit = run.origin.commit.take().or_else(|| here.commit.clone());
+        run.origin.branch = run.origin.branch.take().or_else(|| here.branch.clone());
+    }
+    let name = command.yardstick.name().unwrap_or(DEFAULT_NAME);
+    let placed = baseline::keep(runs, (&store, name), clock::now(), terminal)?;
+    let many = report::count(placed.len() as u64, "run was", "runs were");
+    Ok(vec![format!("{many} saved as the first baseline in {}", path.display())])
+}
+
+/// Writes to files why inputs could not be read: a pipeline shows its files, and an old one would lie.
+fn refuse(
+    failure: &Failure,
+    policy: &Policy,
+    (side, places): (&Side, &Places),
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    if !failure.is_unreadable() {
+        return Ok(());
+    }
+    let files: Places = places.iter().filter(|place| !place.is_stdout()).cloned().collect();
+    let help = failure.next_step().map(|help| format!(" ({help})")).unwrap_or_default();
+    let decision = gate::Decision::refused(format!("{failure}{help}"));
+    write(&decision, policy, &[], (side, &files), terminal)
 }
 
 /// The exit code of an outcome; a policy that only warns forgives what it judges, not what it could not.
@@ -222,9 +288,9 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let (config, policy) = policy(None, &command.side)?;
     let side = sides(&command.reading, &command.side, &config)?;
     let sides::Side { runs: current, notes } = side.runs(std::slice::from_ref(current))?;
-    let filter = Filter::default();
+    let yardstick = Yardstick::default();
     let mut baseline =
-        side.baseline(std::slice::from_ref(baseline), (&current, &filter), policy.max_age_days)?;
+        side.baseline(std::slice::from_ref(baseline), (&current, &yardstick), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
@@ -285,8 +351,12 @@ fn write(
 ) -> Result<(), Failure> {
     let command = args::typed(std::env::args_os().skip(1));
     let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
-    let report =
-        GateReport { command: Some(&command), export, ..GateReport::new(decision, policy) };
+    let report = GateReport {
+        command: Some(&command),
+        export,
+        current,
+        ..GateReport::new(decision, policy)
+    };
     let summary = std::env::var_os("GITHUB_STEP_SUMMARY");
     let style = |style, path: &Path| {
         // A job summary takes more than a comment.

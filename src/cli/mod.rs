@@ -16,6 +16,7 @@ mod gate;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
+mod origin;
 mod output;
 mod parquet;
 mod predict;
@@ -28,6 +29,7 @@ mod store;
 mod terminal;
 mod trend;
 mod what_if;
+mod yardstick;
 
 use std::ffi::OsString;
 use std::path::Path;

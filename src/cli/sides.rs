@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Model, Reading};
 use super::exit::Failure;
+use super::yardstick::Yardstick;
 use super::{clock, reading, session};
 use crate::compare::Run;
 use crate::config::Config;
-use crate::history::{Filter, Store, batches, outliers};
+use crate::history::{Batch, HistoryError, Store, batches, outliers};
 use crate::session::Session;
 
 /// How runs are read and judged, the same for both sides.
@@ -133,14 +134,19 @@ impl Sides<'_> {
     pub(super) fn baseline(
         &self,
         paths: &[PathBuf],
-        (current, filter): (&[Run], &Filter),
+        (current, yardstick): (&[Run], &Yardstick),
         max_age_days: u32,
     ) -> Result<Side, Failure> {
         let mut baseline = Side::default();
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
                 let store = Store::open(path)?;
-                newest(&store, (current, filter), max_age_days, &mut baseline)?;
+                stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
+            } else if is_missing(path) {
+                let message = format!("there is no baseline {}", path.display());
+                return Err(Failure::missing_baseline(message).help(
+                    "`rooflint baseline save` makes one; --allow-missing-baseline passes the first run",
+                ));
             } else {
                 let side = self.judged(std::slice::from_ref(path), &self.of_baseline)?;
                 baseline.runs.extend(side.runs);
@@ -151,17 +157,29 @@ impl Sides<'_> {
     }
 }
 
-/// Adds the newest runs of a store on the device of the current runs.
-fn newest(
+/// Whether nothing is at a path, which is no pattern; an empty folder is where a store will be.
+fn is_missing(path: &Path) -> bool {
+    let is_empty = |path: &Path| std::fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
+    (!path.exists() && !path.to_string_lossy().contains(['*', '?', '['])) || is_empty(path)
+}
+
+/// Adds the runs of a store that are the yardstick: on the device of the current runs.
+fn stored(
     store: &Store,
-    (current, filter): (&[Run], &Filter),
+    (current, yardstick): (&[Run], &Yardstick),
     max_age_days: u32,
     baseline: &mut Side,
 ) -> Result<(), Failure> {
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
-    let on_device = Filter { device, ..filter.clone() };
-    // Where the store knows other devices only, the gate says so.
-    let entries = store.baseline(&on_device).or_else(|_| store.baseline(filter))?;
+    let (filter, notes) = yardstick.filter(store, device)?;
+    let entries = store.baseline(&filter).map_err(|error| match error {
+        HistoryError::NotFound { message } => {
+            Failure::missing_baseline(message).help("`rooflint baseline list` shows what there is")
+        }
+        other => Failure::History(other),
+    })?;
+    baseline.note(notes);
+    baseline.note(batches(entries.iter().copied()).iter().map(chosen).collect());
     for run in current {
         if let Some(entry) = Store::same_measurement(run, entries.iter().copied()) {
             let message = format!(
@@ -172,7 +190,7 @@ fn newest(
                 .help("gate a run before it is saved, or name an older baseline"));
         }
     }
-    let all = store.entries().iter().filter(|entry| on_device.fits(entry));
+    let all = store.entries().iter().filter(|entry| filter.fits(entry));
     for outlier in outliers(&batches(all)) {
         baseline.notes.push(format!("doubtful baseline: {}", outlier.sentence()));
     }
@@ -193,4 +211,15 @@ fn newest(
         baseline.runs.push(run);
     }
     Ok(())
+}
+
+/// What a batch of the store is, for a reader: commit, branch and age of the yardstick.
+fn chosen(batch: &Batch<'_>) -> String {
+    let commit = batch.commit().map_or_else(String::new, |commit| {
+        format!(" of commit {}", commit.get(..8).unwrap_or(commit))
+    });
+    let branch = batch.branch().map_or_else(String::new, |branch| format!(" on branch {branch}"));
+    let saved = batch.saved().map_or_else(String::new, |saved| format!(", saved {saved}"));
+    let runs = crate::report::count(batch.entries.len() as u64, "run", "runs");
+    format!("baseline: {runs}{commit}{branch}{saved}")
 }

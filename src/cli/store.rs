@@ -36,6 +36,6 @@ impl Chosen {
             }
             None => None,
         };
-        Ok(Filter { name: self.name.clone(), branch: self.branch.clone(), device })
+        Ok(Filter { name: self.name.clone(), branch: self.branch.clone(), device, commit: None })
     }
 }

@@ -1,7 +1,7 @@
 //! Standard output and error: color, width, broken pipes, files that appear whole or not at all.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 
@@ -61,6 +61,9 @@ impl Terminal {
     }
 
     /// Writes a file that appears whole or not at all; `-` is standard output.
+    ///
+    /// A link stays a link, a pipe or device takes what is written, and the summary of a job grows: other
+    /// steps wrote to it before.
     #[expect(
         clippy::unused_self,
         reason = "output goes through the terminal, whatever it needs to know"
@@ -70,13 +73,20 @@ impl Terminal {
             return put(bytes);
         }
         let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
+        if appends(path) || is_stream(path) {
+            let mut file = open_to_append(path).map_err(failed)?;
+            return file.write_all(bytes).and_then(|()| file.flush()).map_err(failed);
+        }
+        let path = &target(path);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let mut file = private_to_no_one().tempfile_in(folder).map_err(failed)?;
         file.write_all(bytes).map_err(failed)?;
-        allow_reading(file.path()).map_err(failed)?;
+        if let Ok(there) = std::fs::metadata(path) {
+            std::fs::set_permissions(file.path(), there.permissions()).map_err(failed)?;
+        }
         file.persist(path).map_err(|error| failed(error.error))?;
         Ok(())
     }
@@ -110,16 +120,43 @@ impl Terminal {
     }
 }
 
-/// Temporary files are private; an output is as readable as any other file of the user.
-#[cfg(unix)]
-fn allow_reading(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
+/// Files that grow by convention, by the variable that names them: what stands in them is of other steps.
+const GROWING: [&str; 1] = ["GITHUB_STEP_SUMMARY"];
+
+fn appends(path: &Path) -> bool {
+    GROWING.iter().any(|name| std::env::var_os(name).is_some_and(|named| named == path.as_os_str()))
 }
 
-#[cfg(not(unix))]
-fn allow_reading(_: &Path) -> io::Result<()> {
-    Ok(())
+/// Whether a path is a pipe or a device, which cannot be replaced.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+fn open_to_append(path: &Path) -> io::Result<std::fs::File> {
+    std::fs::OpenOptions::new().append(true).create(!is_stream(path)).open(path)
+}
+
+/// The file that a path leads to, through links.
+fn target(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        let Ok(next) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
+}
+
+/// Temporary files are private; an output is as readable as the user's umask says.
+fn private_to_no_one() -> tempfile::Builder<'static, 'static> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are set where there are any"))]
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
 }
 
 /// `FORCE_COLOR` is Node's convention and not known to anstream; `NO_COLOR` is stronger.

@@ -222,6 +222,24 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// The decision where the inputs could not be read: nothing was measured, for this reason.
+    #[must_use]
+    pub fn refused(reason: String) -> Self {
+        Self {
+            outcome: Outcome::NothingMeasured,
+            warn_only: false,
+            reason,
+            checks: Vec::new(),
+            counts: BTreeMap::new(),
+            comparison: None,
+            guesses: Vec::new(),
+            detectable: None,
+            method: Vec::new(),
+            notes: Vec::new(),
+            decides: true,
+        }
+    }
+
     /// What decided: the checks that fail the gate or leave it open, the gravest first.
     pub fn deciding(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.decides())

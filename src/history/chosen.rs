@@ -1,5 +1,7 @@
 //! Which entries of a store are meant: by baseline, branch and device, or by a word.
 
+use std::collections::HashSet;
+
 use super::batch::batches;
 use super::distinct::distinct;
 use super::error::HistoryError;
@@ -17,6 +19,8 @@ pub struct Filter {
     pub branch: Option<String>,
     /// A device that the run used, whatever the case of its letters.
     pub device: Option<String>,
+    /// The commit, or the beginning of its hash.
+    pub commit: Option<String>,
 }
 
 impl Filter {
@@ -28,6 +32,9 @@ impl Filter {
                 .branch
                 .as_ref()
                 .is_none_or(|branch| entry.run.origin.branch.as_ref() == Some(branch))
+            && self.commit.as_ref().is_none_or(|commit| {
+                entry.run.origin.commit.as_ref().is_some_and(|own| own.starts_with(commit))
+            })
             && self.device.as_ref().is_none_or(|device| {
                 entry.run.device_names().iter().any(|name| name.eq_ignore_ascii_case(device))
             })
@@ -99,6 +106,26 @@ impl Store {
             .ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) })
     }
 
+    /// The commit nearest to the first of a lineage that has runs which fit, with its position: 0 is the first itself.
+    #[must_use]
+    pub fn nearest<'a>(&self, filter: &Filter, lineage: &'a [String]) -> Option<(usize, &'a str)> {
+        let fitting: HashSet<&str> = self
+            .entries()
+            .iter()
+            .filter(|entry| filter.fits(entry))
+            .filter_map(|entry| entry.run.origin.commit.as_deref())
+            .collect();
+        let mut lineage = lineage.iter().map(String::as_str).enumerate();
+        lineage.find(|(_, commit)| fitting.contains(commit))
+    }
+
+    /// The branches of the runs that fit, each once.
+    #[must_use]
+    pub fn branches(&self, filter: &Filter) -> Vec<String> {
+        let fitting = self.entries().iter().filter(|entry| filter.fits(entry));
+        distinct(fitting.filter_map(|entry| entry.run.origin.branch.clone()))
+    }
+
     /// Why nothing fits a filter: what was asked for, and what there is.
     #[must_use]
     pub fn nothing(&self, filter: &Filter) -> String {
@@ -107,10 +134,12 @@ impl Store {
         }
         let devices = self.entries().iter().flat_map(|entry| entry.run.device_names());
         let branches = self.entries().iter().filter_map(|one| one.run.origin.branch.as_deref());
+        let commits = self.entries().iter().filter_map(Entry::short_commit);
         let parts = [
             ("baseline", &filter.name, self.names()),
             ("branch", &filter.branch, distinct(branches)),
             ("device", &filter.device, distinct(devices)),
+            ("commit", &filter.commit, distinct(commits)),
         ];
         let asked = parts.into_iter().filter_map(|(what, asked, there)| {
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };

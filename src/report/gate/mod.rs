@@ -6,12 +6,14 @@ mod findings;
 mod places;
 mod policy;
 mod rule_texts;
+mod tracked;
 mod view;
 
 use super::document::{Block, Brief, Document, Fact, Item, Section, first_of};
 use super::numbers::{change, printable};
 use super::view::Style;
 use super::{Format, Reported};
+use crate::compare::Run;
 use crate::gate::{Action, Check, Decision, Metric, Outcome, Policy, Subject, Verdict};
 use crate::units::{RelativeChange, Seconds};
 
@@ -27,6 +29,8 @@ pub struct GateReport<'a> {
     /// An export of the current side, by its path from the root of the repository: where findings are
     /// shown whose code has no known place.
     pub export: Option<&'a str>,
+    /// The runs of the current side, whose figures trackers follow; may be empty.
+    pub current: &'a [Run],
 }
 
 impl<'a> GateReport<'a> {
@@ -39,7 +43,7 @@ impl<'a> GateReport<'a> {
     /// A report without command or export.
     #[must_use]
     pub const fn new(decision: &'a Decision, policy: &'a Policy) -> Self {
-        Self { decision, policy, command: None, export: None }
+        Self { decision, policy, command: None, export: None, current: &[] }
     }
 
     /// Whether anything can fail: a comparison informs, and a policy may only warn. That nothing was
@@ -200,6 +204,10 @@ outputs! {
     sarif,
     github,
     gitlab,
+    benchmark,
+    bencher,
+    metrics,
+    openmetrics,
 }
 
 pub use json::gate_schema;

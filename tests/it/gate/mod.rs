@@ -4,10 +4,13 @@ pub(crate) mod cli;
 mod judged;
 mod laws;
 mod made;
+mod pipelines;
 mod readers;
 mod sample;
+mod trackers;
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rooflint::gate::{Decision, Policy};
@@ -28,8 +31,16 @@ fn report<'a>(decision: &'a Decision, policy: &'a Policy) -> GateReport<'a> {
     GateReport {
         command: Some("rooflint gate now-*.csv --baseline main-*.csv"),
         export: Some("./profiles/now 1.csv"),
+        current: current(),
         ..GateReport::new(decision, policy)
     }
+}
+
+/// Runs of the current side.
+fn current() -> &'static [rooflint::compare::Run] {
+    static RUNS: LazyLock<Vec<rooflint::compare::Run>> =
+        LazyLock::new(|| vec![made::steady("one", 3, |_| 1.0), made::steady("two", 3, |_| 1.1)]);
+    &RUNS
 }
 
 /// Every sample with its name.

@@ -1,0 +1,37 @@
+//! The figures as one flat JSON object of names and numbers: what `mlflow.log_metrics` and `wandb.log` take.
+//!
+//! Names fit both: letters, digits and `_` (W&B), at most 250 characters (`MLflow`).
+
+use serde_json::{Map, Value};
+
+use super::tracked::{figures, slug};
+use super::{GateOutput, GateReport};
+use crate::report::view::Style;
+
+pub(super) const OUTPUT: GateOutput = GateOutput {
+    name: "metrics",
+    endings: &["metrics.json"],
+    summary: "flat JSON of names and numbers, for MLflow and W&B",
+    render,
+};
+
+/// Characters that `MLflow` takes.
+const LONGEST: usize = 250;
+
+fn render(report: &GateReport<'_>, style: &Style) -> String {
+    let mut all = Map::new();
+    for figure in figures(report) {
+        let text = match &figure.kernel {
+            Some(kernel) => format!("{} {kernel}", figure.name()),
+            None => figure.name(),
+        };
+        let mut name = slug(&text, LONGEST);
+        if all.contains_key(&name) {
+            // Names that differ in signs only.
+            let hash: String = crate::compare::fingerprint(&text).chars().take(8).collect();
+            name = slug(&format!("{name} {hash}"), LONGEST);
+        }
+        all.insert(name, Value::from(figure.value));
+    }
+    style.adapted(serde_json::to_string_pretty(&Value::Object(all)).unwrap_or_default() + "\n")
+}

@@ -1,0 +1,154 @@
+//! The figures of the current side that trackers follow from commit to commit: of the run, and of the kernels with
+//! most of its time.
+
+use std::collections::BTreeSet;
+
+use super::GateReport;
+use crate::compare::{self, Lone, Run};
+use crate::gate::Outcome;
+use crate::report::view::printable;
+use crate::units::{Factor, Seconds};
+
+/// Kernels that are followed: trackers charge and slow down by the series.
+const KERNELS: usize = 50;
+
+/// Characters of a kernel's name; Bencher takes 1024 and `MLflow` 250 with the metric.
+const NAME: usize = 160;
+
+/// One figure of the current side.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Figure {
+    /// The kernel with its grid and block; none for the whole run.
+    pub(super) kernel: Option<String>,
+    /// What it is, in words of a metric name, such as `gpu_time`.
+    pub(super) metric: &'static str,
+    /// Its base unit: `seconds`, `ratio`, or nothing for a count.
+    pub(super) unit: &'static str,
+    /// The value: the mean over the runs of the side.
+    pub(super) value: f64,
+    /// The least and the greatest value of single runs, where there are several.
+    pub(super) range: Option<[f64; 2]>,
+}
+
+impl Figure {
+    /// The metric with its unit: `gpu_time_seconds`.
+    pub(super) fn name(&self) -> String {
+        if self.unit.is_empty() {
+            self.metric.to_owned()
+        } else {
+            format!("{}_{}", self.metric, self.unit)
+        }
+    }
+}
+
+/// The figures of the current side; whether smaller is better for each but the counts.
+pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
+    let runs = report.current;
+    let failed = !matches!(report.decision.outcome, Outcome::Passed);
+    let mut all = vec![figure(None, "gate_not_passed", "", f64::from(u8::from(failed)))];
+    if runs.is_empty() {
+        return all;
+    }
+    let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
+    all.push(over_runs("gpu_time", &times));
+    // Without roofs there are no savings, which is not to say that there is nothing to save.
+    let judged = |run: &Run| run.kernels.iter().any(|kernel| kernel.roofline_s.is_some());
+    if runs.iter().all(judged) {
+        let of = |run: &Run| run.kernels.iter().map(|kernel| kernel.savings_s).sum::<Seconds>();
+        let savings: Vec<f64> = runs.iter().map(|run| of(run).get()).collect();
+        all.push(over_runs("savings", &savings));
+    }
+    let launches: f64 = runs.iter().map(|run| run.launches as f64).sum();
+    all.push(figure(None, "launches", "", launches / runs.len() as f64));
+    let mut names = BTreeSet::new();
+    for kernel in compare::kernels(runs).iter().take(KERNELS) {
+        let name = unique(kernel, &mut names);
+        let measured = &kernel.measured;
+        let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
+        all.push(of("kernel_time", "seconds", measured.time_s.get()));
+        all.push(of("launch_time", "seconds", measured.launch_s.get()));
+        all.extend(measured.headroom.map(Factor::get).map(|value| of("headroom", "ratio", value)));
+    }
+    all.retain(|figure| figure.value.is_finite());
+    all
+}
+
+fn figure(kernel: Option<String>, metric: &'static str, unit: &'static str, value: f64) -> Figure {
+    Figure { kernel, metric, unit, value, range: None }
+}
+
+fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let range = (values.len() > 1).then_some([low, high]);
+    Figure { range, ..figure(None, metric, "seconds", mean) }
+}
+
+/// A kernel's name with its shape, as no other kernel has it: of one that is cut, its hash stays.
+fn unique(kernel: &Lone, names: &mut BTreeSet<String>) -> String {
+    let measured = &kernel.measured;
+    let shape =
+        if measured.shape.is_empty() { String::new() } else { format!(" [{}]", measured.shape) };
+    let mut name = printable(&format!("{}{shape}", kernel.name));
+    if name.chars().count() > NAME || names.contains(&name) {
+        let hash = compare::fingerprint(&format!(
+            "{}\0{}\0{}",
+            measured.full_name, measured.shape, measured.device
+        ));
+        let short: String = name.chars().take(NAME - 12).collect();
+        name = format!("{short} #{}", hash.chars().take(8).collect::<String>());
+    }
+    names.insert(name.clone());
+    name
+}
+
+/// A name that every tracker takes: letters, digits and `_`, no digit first, at most `limit` characters.
+pub(super) fn slug(text: &str, limit: usize) -> String {
+    let mut slug = String::new();
+    for letter in text.chars() {
+        if letter.is_ascii_alphanumeric() {
+            slug.push(letter.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    let mut slug = slug.trim_end_matches('_').to_owned();
+    if slug.chars().next().is_none_or(|first| first.is_ascii_digit()) {
+        slug.insert(0, '_');
+    }
+    if slug.len() > limit {
+        let hash: String = compare::fingerprint(text).chars().take(8).collect();
+        slug.truncate(limit - 9);
+        slug = format!("{slug}_{hash}");
+    }
+    slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_names_that_trackers_take() {
+        for (text, slug_of) in [
+            ("gemm<float, 128> [108 / 256]", "gemm_float_128_108_256"),
+            ("9x9", "_9x9"),
+            ("…", "_"),
+            ("a__b", "a_b"),
+        ] {
+            assert_eq!(slug(text, 250), slug_of);
+        }
+        let long = "k".repeat(400);
+        let (one, two) = (slug(&long, 60), slug(&format!("{long}x"), 60));
+        assert!(one.len() == 60 && two.len() == 60 && one != two, "{one} {two}");
+    }
+
+    #[test]
+    fn the_ends_of_several_runs_are_their_range() {
+        let figure = over_runs("gpu_time", &[1.0, 3.0]);
+        assert_eq!((figure.value, figure.range), (2.0, Some([1.0, 3.0])));
+        assert_eq!(over_runs("gpu_time", &[1.0]).range, None);
+        assert_eq!(figure.name(), "gpu_time_seconds");
+    }
+}
