@@ -209,6 +209,14 @@ impl<'a> Reading<'a> {
         self.lines
     }
 
+    /// What is left of the file, for formats that are no text.
+    pub(super) fn bytes(&mut self) -> Box<dyn Read> {
+        match self.bytes.take() {
+            Some(bytes) => Box::new(bytes),
+            None => Box::new(io::empty()),
+        }
+    }
+
     /// All bytes that are left.
     ///
     /// # Errors
@@ -253,10 +261,7 @@ impl<'a> Reading<'a> {
 
     /// The records after the header. Line numbers of its records are corrected by the reader it gives.
     pub fn records(&mut self) -> Records {
-        let bytes: Box<dyn Read> = match self.bytes.take() {
-            Some(bytes) => Box::new(bytes),
-            None => Box::new(io::empty()),
-        };
+        let bytes = self.bytes();
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)

@@ -16,6 +16,7 @@ formats! {
     wide,
     long,
     summary,
+    report,
 }
 
 use derive::{Context, Deriver, OriginCache};

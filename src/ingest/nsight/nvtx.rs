@@ -19,13 +19,13 @@ pub(super) struct Nvtx {
 const FIELDS: usize = 6;
 
 /// The domain of ranges that name none: the program's own, mostly.
-const DEFAULT: &str = "<default domain>";
+pub(super) const DEFAULT: &str = "<default domain>";
 
 /// One range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Range<'a> {
-    domain: &'a str,
-    name: &'a str,
+pub(super) struct Range<'a> {
+    pub(super) domain: &'a str,
+    pub(super) name: &'a str,
 }
 
 impl Nvtx {
@@ -58,12 +58,16 @@ impl Nvtx {
         };
         let before = stack.iter().rev().chain(&open).find(named);
         let before = before.map_or(0, |range| range.name.len() + 1);
-        // Ranges that are started and stopped may overlap: of several, none is the inner one.
-        let path = match (stack.as_slice(), open.as_slice()) {
-            ([], [one]) => steady(one.name),
-            (stack, _) => path(stack),
-        };
-        (path, before)
+        (within(&stack, &open), before)
+    }
+}
+
+/// The path of the ranges that a launch lies in: the stack of its thread, the outermost first, or the one range
+/// that was started and not yet stopped. Those may overlap: of several, none is the inner one.
+pub(super) fn within(stack: &[Range<'_>], open: &[Range<'_>]) -> String {
+    match (stack, open) {
+        ([], [one]) => steady(one.name),
+        (stack, _) => path(stack),
     }
 }
 

@@ -1,0 +1,237 @@
+//! Reports made of raw pages, for tests: the same launches in the container of a report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+
+use super::wire::{
+    BlockHeader, Extent, FileHeader, LaunchResult, Metric, MetricValue, NvtxDomain, NvtxStack,
+    NvtxState, NvtxThread, Process, PushPop, RuleBody, RuleItem, RuleMessage, RuleResult,
+    RuleSpeedup, Session, Strings, Version,
+};
+use crate::ingest::{Input, Options, read};
+use crate::model::{AdviceKind, Profile, Quantity};
+
+/// The sample that the program carries: a raw page in base units.
+const PAGE: &str = "fixtures/demo/h100-training-step.csv";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Launches of a raw page in base units, with the names of their metrics.
+fn launches() -> (Vec<LaunchResult>, Vec<Vec<u8>>) {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).from_path(root().join(PAGE)).unwrap();
+    let mut records = reader.records().map(Result::unwrap);
+    let header = records.next().unwrap();
+    let metrics: Vec<usize> = (0..header.len()).filter(|at| header[*at].contains("__")).collect();
+    let names = metrics.iter().map(|at| header[*at].as_bytes().to_vec()).collect();
+    let column = |name: &str| header.iter().position(|cell| cell == name).unwrap();
+    let [kernel, stream, block, grid] =
+        ["Kernel Name", "Stream", "Block Size", "Grid Size"].map(column);
+    let extent = |text: &str| {
+        let mut parts = text.trim_matches(['(', ')']).split(", ").map(|part| part.parse().unwrap());
+        Some(Extent { x: parts.next()?, y: parts.next()?, z: parts.next()? })
+    };
+    // The first record holds the units.
+    let launches = records.skip(1).map(|record| {
+        let metrics = metrics.iter().zip(0_u32..).map(|(at, name)| {
+            let cell = &record[*at];
+            let number = cell.replace(',', "").parse().ok();
+            let value = match number {
+                Some(double) => MetricValue { double: Some(double), ..MetricValue::default() },
+                None => MetricValue { text: Some(cell.into()), ..MetricValue::default() },
+            };
+            Metric { name, value: (!cell.is_empty()).then_some(value) }
+        });
+        LaunchResult {
+            thread: 7,
+            demangled: record[kernel].into(),
+            function: b"k".to_vec(),
+            grid: extent(&record[grid]),
+            block: extent(&record[block]),
+            metrics: metrics.collect(),
+            stream: record[stream].parse().ok(),
+            ..LaunchResult::default()
+        }
+    });
+    (launches.collect(), names)
+}
+
+fn sized(bytes: &[u8]) -> Vec<u8> {
+    let mut all = u32::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();
+    all.extend_from_slice(bytes);
+    all
+}
+
+/// A block: header, then a source that is to be skipped, then launches.
+fn block(mut header: BlockHeader, launches: &[LaunchResult]) -> Vec<u8> {
+    let mut payload = sized(b"\x7fELF machine code");
+    launches.iter().for_each(|launch| payload.extend(sized(&launch.encode_to_vec())));
+    if launches.is_empty() {
+        payload.clear();
+    } else {
+        header.sources = 1;
+    }
+    header.results = u32::try_from(launches.len()).unwrap();
+    header.payload = u32::try_from(payload.len()).unwrap();
+    [sized(&header.encode_to_vec()), payload].concat()
+}
+
+/// A report in several blocks; half of the names come after all launches, and a block in between holds nothing.
+fn report(launches: &[LaunchResult], names: &[Vec<u8>]) -> Vec<u8> {
+    let (early, late) = names.split_at(names.len() / 2);
+    let strings = |all: &[Vec<u8>]| Some(Strings { all: all.to_vec() });
+    let version = Version {
+        provider: b"Nsight Compute Target".to_vec(),
+        text: b"2026.2.1.0 (build 1)".to_vec(),
+    };
+    let session = Session { versions: vec![version], command: b"ncu --set full app".to_vec() };
+    let process = Some(Process { id: page().launch(0).head().process });
+    let (first, rest) = launches.split_at(launches.len() / 2);
+    let mut all = b"NVR\0".to_vec();
+    all.extend(sized(&FileHeader { version: Some(7) }.encode_to_vec()));
+    all.extend(block(BlockHeader { session: Some(session), ..BlockHeader::default() }, &[]));
+    let header =
+        BlockHeader { strings: strings(early), process: process.clone(), ..BlockHeader::default() };
+    all.extend(block(header, first));
+    all.extend(sized(&[]));
+    all.extend(block(BlockHeader { process, ..BlockHeader::default() }, rest));
+    all.extend(block(BlockHeader { strings: strings(late), ..BlockHeader::default() }, &[]));
+    all
+}
+
+fn page() -> Profile {
+    read(&[Input::Named(root().join(PAGE))], &Options::default()).unwrap()
+}
+
+fn read_bytes(bytes: &[u8], strict: bool) -> Result<Profile, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.ncu-rep");
+    fs::write(&path, bytes).unwrap();
+    let options = Options { strict, ..Options::default() };
+    read(&[Input::Named(path)], &options).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_report_is_read_as_its_raw_page() {
+    let (launches, names) = launches();
+    let (page, made) = (page(), read_bytes(&report(&launches, &names), true).unwrap());
+    assert_eq!(made.launches.len(), page.launches.len());
+    assert_eq!(made.devices, page.devices);
+    for row in 0..page.launches.len() {
+        let (one, two) = (page.launch(row), made.launch(row));
+        let head = |launch: crate::model::Launch<'_>| {
+            let head = launch.head();
+            (launch.name().to_owned(), head.process, head.id, head.shape, head.stream)
+        };
+        for quantity in Quantity::ALL {
+            let (wanted, found) = (one.value(quantity), two.value(quantity));
+            assert_eq!(wanted, found, "{quantity:?} of launch {row}");
+        }
+        assert_eq!(head(one), head(two));
+    }
+    let source = &made.sources[0];
+    assert_eq!(source.columns, page.sources[0].columns);
+    assert_eq!(source.dialect, "report of Nsight Compute 2026.2.1.0, base units");
+}
+
+#[test]
+fn the_fixture_is_what_is_made() {
+    let (mut launches, names) = launches();
+    launches.truncate(12);
+    let made = report(&launches, &names);
+    let path: PathBuf = root().join("fixtures/ncu_rep/h100-training-step.ncu-rep");
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &made).unwrap();
+    }
+    assert!(fs::read(&path).unwrap() == made, "run with BLESS=1 to write it");
+}
+
+#[test]
+fn a_report_that_breaks_off_keeps_what_is_whole_and_says_so() {
+    let (mut launches, names) = launches();
+    launches.truncate(4);
+    let whole = report(&launches, &names);
+    for length in 0..whole.len() {
+        let Ok(found) = read_bytes(&whole[..length], false) else { continue };
+        assert!(found.launches.len() <= 4);
+        let source = &found.sources[0];
+        // Between two blocks nothing tells that more should come; names that are missing do.
+        let told = source.skips.count > 0 || !source.clues.is_empty();
+        assert!(told || found.launches.len() == 4 || found.launches.len() == 2, "{length}");
+    }
+    let cut = read_bytes(&whole[..whole.len() * 2 / 3], true).unwrap_err();
+    assert!(cut.contains("breaks off after launch"), "{cut}");
+}
+
+#[test]
+fn changed_bytes_are_survived() {
+    let (mut launches, names) = launches();
+    launches.truncate(3);
+    let whole = report(&launches, &names);
+    let mut state = 88_172_645_463_325_252_u64;
+    for _ in 0..400 {
+        let mut bytes = whole.clone();
+        for _ in 0..4 {
+            // xorshift (Marsaglia 2003)
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let at = usize::try_from(state % bytes.len() as u64).unwrap();
+            bytes[at] = (state >> 40) as u8;
+        }
+        // Read or refused, and nothing else.
+        let _ = read_bytes(&bytes, false);
+    }
+}
+
+#[test]
+fn a_damaged_launch_is_lost_alone_and_counted() {
+    let (mut launches, names) = launches();
+    launches.truncate(4);
+    let whole = report(&launches, &names);
+    let last = launches[3].encode_to_vec();
+    let at = whole.windows(last.len()).position(|window| window == last).unwrap();
+    let mut damaged = whole.clone();
+    // A wire type that does not exist.
+    damaged[at] = 0x0f;
+    let found = read_bytes(&damaged, false).unwrap();
+    assert_eq!((found.launches.len(), found.sources[0].skips.count), (3, 1));
+    let error = read_bytes(&damaged, true).unwrap_err();
+    assert!(error.contains("is damaged"), "{error}");
+}
+
+#[test]
+fn ranges_and_rules_come_with_the_launch() {
+    let (mut launches, names) = launches();
+    launches.truncate(1);
+    let range = |name: &str| PushPop { name: name.into() };
+    let stack = NvtxStack { domain: 0, ranges: vec![range("step"), range("forward")] };
+    let other =
+        NvtxThread { id: 9, stacks: vec![NvtxStack { domain: 0, ranges: vec![range("x")] }] };
+    launches[0].nvtx = Some(NvtxState {
+        domains: vec![NvtxDomain { id: 0, name: b"<default domain>".to_vec() }],
+        threads: vec![other, NvtxThread { id: 7, stacks: vec![stack] }],
+        ..NvtxState::default()
+    });
+    let message = RuleMessage {
+        text: b"Memory is more heavily utilized than @section:X:Compute@.".to_vec(),
+        kind: 4,
+    };
+    let speedup = Some(RuleSpeedup { scope: 2, percent: 12.5 });
+    let item = RuleItem { message: Some(message), speedup };
+    let silent = RuleResult { id: b"CPIStall".to_vec(), body: None };
+    let rule =
+        RuleResult { id: b"SOLBottleneck".to_vec(), body: Some(RuleBody { items: vec![item] }) };
+    launches[0].rules = vec![silent, rule];
+    let found = read_bytes(&report(&launches, &names), true).unwrap();
+    let launch = found.launch(0);
+    assert_eq!(launch.operator(), Some("step/forward"));
+    let [advice] = launch.advice() else { panic!("{:?}", launch.advice()) };
+    assert_eq!(advice.kind, AdviceKind::Optimization);
+    assert!((advice.speedup.unwrap().share - 0.125).abs() < 1e-12);
+}
