@@ -3,6 +3,7 @@
 use super::view::{self, printable};
 use crate::analysis::{AdviceSpeedup, Kernel};
 use crate::model::SpeedupScope;
+use crate::units;
 
 /// Rule, mark with the estimate, and what it is about, of each.
 pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
@@ -20,8 +21,7 @@ pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
 
 /// An estimate in the profiler's own words, with what it is a share of.
 fn estimate(speedup: AdviceSpeedup) -> String {
-    let (low, high) = (view::percent(speedup.low), view::percent(speedup.high));
-    let range = if low == high { high } else { format!("{low} to {high}") };
+    let range = units::interval(&view::percent(speedup.low), &view::percent(speedup.high));
     match speedup.scope {
         Some(SpeedupScope::Global) => format!("est. speedup {range}"),
         Some(SpeedupScope::Local) => format!("est. local speedup {range}"),

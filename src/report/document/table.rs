@@ -2,7 +2,7 @@
 //! spreadsheet gets 0.00132.
 
 use crate::report::numbers::{
-    TimeUnit, change, change_interval, count_of, digits, factor, percent, si, whole,
+    TimeUnit, change, count_of, digits, factor, interval, percent, si, whole,
 };
 use crate::units::Seconds;
 
@@ -313,15 +313,6 @@ fn number(value: f64, form: Form, unit: TimeUnit) -> String {
     }
 }
 
-/// The same without what both ends of an interval have in common.
-fn bare(value: f64, form: Form, unit: TimeUnit) -> String {
-    match form {
-        Form::Factor => digits(value),
-        Form::Share => percent(value).trim_end_matches('%').to_owned(),
-        form => number(value, form, unit),
-    }
-}
-
 fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
     let show = |value: &f64| number(*value, form, unit);
     // What is smaller than the least that is shown says so already.
@@ -335,20 +326,16 @@ fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
         Cell::Number(value) => show(value),
         Cell::AtLeast(value) => bound("≥", show(value)),
         Cell::AtMost(value) => bound("≤", show(value)),
-        Cell::Between(low, high) => {
-            let (from, to) = (show(low), show(high));
-            if from == to { to } else { format!("{} to {to}", bare(*low, form, unit)) }
-        }
+        Cell::Between(low, high) => interval(&show(low), &show(high)),
         Cell::Around { value, low, high } => {
             let (from, to) = (show(low), show(high));
             if wide && from != to {
-                format!("{} ({from} to {to})", show(value))
+                format!("{} ({})", show(value), interval(&from, &to))
             } else {
                 show(value)
             }
         }
-        Cell::Ends(low, high) if form == Form::Change => change_interval(*low, *high),
-        Cell::Ends(low, high) => format!("{} to {}", bare(*low, form, unit), show(high)),
+        Cell::Ends(low, high) => interval(&show(low), &show(high)),
         Cell::Other(value, own) => number(*value, *own, unit),
     }
 }

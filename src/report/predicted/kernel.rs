@@ -9,9 +9,9 @@ use crate::predict::{
 };
 use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
 use crate::report::numbers::whole;
-use crate::report::view::{count, digits, percent, printable, si};
+use crate::report::view::{count, digits, percent, printable, range, si};
 use crate::roofline::Limiter;
-use crate::units::{Bytes, FlopsPerByte, Seconds};
+use crate::units::{Bytes, FlopsPerByte, Seconds, interval};
 
 pub(super) fn document(
     form: &ClosedForm,
@@ -194,8 +194,7 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
         let how = "blocks per SM ÷ the same rounded up".to_owned();
         add("SM efficiency", percent(share), how);
     }
-    let (least, most) = (si(tiling.least_time.get(), "s"), si(tiling.most_time.get(), "s"));
-    let value = if least == most { least } else { format!("{least} to {most}") };
+    let value = range(tiling.least_time, tiling.most_time);
     let mut memory = "t_mem";
     if tiling.workspace_bytes > Bytes::ZERO {
         memory = "(B + workspace) ÷ BW";
@@ -283,8 +282,7 @@ fn sentence(crossing: &Crossing) -> String {
             crossing.last.label()
         ));
         if let (Some(first), Some(last)) = (crossing.first_intensity, crossing.last_intensity) {
-            let (first, last) = (per_byte(first.get()), per_byte(last.get()));
-            let range = if first == last { first } else { format!("{first} to {last}") };
+            let range = interval(&per_byte(first.get()), &per_byte(last.get()));
             text.push_str(&format!(", {range}, {side} the ridge point of {ridge}"));
         }
     } else {
