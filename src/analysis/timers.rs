@@ -23,7 +23,7 @@ impl Timer {
     /// Different durations are counted so far: more say no more.
     pub const COUNTED: usize = 16;
 
-    /// Of a shorter launch, a microsecond is more than 5 %.
+    /// Of a shorter launch, a microsecond is more than 5%.
     pub const SHORT: Seconds = Seconds::new(20e-6);
 
     /// The timers of the files of a profile, those without durations left out.

@@ -1,8 +1,9 @@
-//! Kernels followed from commit to commit, through names and shapes that a build changes.
+//! Tracks kernels from commit to commit, even if builds change their names and shapes.
 //!
-//! Kernels of one family (see [`crate::compare::family`]), operator and device are taken apart by name
-//! and shape as far as the history allows: a key that the first and the last commit of the family have,
-//! and at least half of those between, is a kernel of its own. What is left of the family is joined.
+//! Kernels of one family (see [`crate::compare::family`]), operator and device are separated by
+//! name and shape as far as the history allows: a key that the first and the last commit of the
+//! family have, and at least half of those between, is a separate kernel. The rest of the family is
+//! joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +12,16 @@ use crate::compare::{RunKernel, family, median};
 use crate::model::KernelName;
 use crate::units::{Factor, Seconds, Share};
 
-/// What a run holds of a kernel, or of several that are followed as one.
+/// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// Time of all launches.
+    /// Time of all launches, in seconds.
     pub(super) time_s: Seconds,
-    /// Launches that have a duration.
+    /// Number of launches that have a duration.
     pub(super) timed: u64,
-    /// Time of all launches, had each taken the median of its kernel; none without single launches.
+    /// Time of all launches if each took the median of its kernel; `None` without single launches.
     typical_s: Option<Seconds>,
-    /// Share of the time of the run.
+    /// Share of the run time, from 0 to 1.
     pub(super) share: Share,
     judged_s: Seconds,
     roofline_s: Option<Seconds>,
@@ -41,40 +42,40 @@ impl Held {
         }
     }
 
-    /// Time of one launch: the median where single launches are known, else the mean.
+    /// Returns the time of one launch: the median if single launches are known, else the mean.
     pub(super) fn launch_s(&self) -> Option<Seconds> {
         (self.timed > 0).then(|| self.typical_s.unwrap_or(self.time_s) / self.timed as f64)
     }
 
-    /// Measured over expected time.
+    /// Returns measured over roofline time.
     pub(super) fn headroom(&self) -> Option<Factor> {
         let roofline_time = self.roofline_s.filter(|time| *time > Seconds::ZERO)?;
         Some(Factor::new(self.judged_s / roofline_time))
     }
 }
 
-/// A kernel through the history.
+/// A kernel tracked through the history.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
-    /// Its short name in the newest run that has it.
+    /// Short name in the newest run that has it.
     pub(super) name: String,
-    /// The same as the export writes it.
+    /// Full name in the newest run that has it.
     pub(super) full_name: String,
     /// Framework operator and parameters.
     pub(super) operator: Option<String>,
-    /// What the runs of each batch hold of it; empty where they do not have it.
+    /// Figures in the runs of each batch; empty for batches without it.
     pub(super) batches: Vec<Vec<Held>>,
 }
 
 impl Track {
-    /// The median of the runs of each batch, of a figure in its base unit.
+    /// Returns the median of a figure over the runs of each batch, in its base unit.
     pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
         let middle = |held: &Vec<Held>| median(&held.iter().filter_map(&of).collect::<Vec<_>>());
         self.batches.iter().map(middle).collect()
     }
 }
 
-/// A kernel of a run of a batch.
+/// A kernel in a run of a batch.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     batch: usize,
@@ -82,8 +83,8 @@ struct Found<'a> {
     kernel: &'a RunKernel,
 }
 
-/// Every kernel of these batches, followed through them; those that the newest batch has most time in
-/// come first.
+/// Returns every kernel of these batches, tracked through them, most time in the newest batch
+/// first.
 pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
     let mut heads: BTreeMap<&str, String> = BTreeMap::new();
     let mut families: BTreeMap<String, Vec<Found>> = BTreeMap::new();
@@ -119,7 +120,7 @@ fn full_name(kernel: &RunKernel) -> &str {
     if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name }
 }
 
-/// The kernels of a family, each by itself as far as the history allows.
+/// Separates the kernels of a family as far as the history allows.
 fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
     let batches: BTreeSet<usize> = left.iter().map(|found| found.batch).collect();
     let shape = |kernel: &RunKernel| {

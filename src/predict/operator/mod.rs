@@ -1,12 +1,12 @@
-//! What one kernel of an operator has to do at least, from the operator's sizes.
+//! Minimum work of one kernel of an operator, from the operator's sizes.
 //!
 //! An operator (a convolution, a softmax, a layer normalization) runs as several kernels, and a
-//! recorder of shapes tells the sizes of the operator, not of its kernels. The name of a kernel
-//! tells its part: a change of layout, a sum, one pass of a normalization. Operator and part
+//! recorder of shapes has the sizes of the operator, not of its kernels. The name of a kernel
+//! identifies its part: a change of layout, a sum, one pass of a normalization. Operator and part
 //! together give the compulsory traffic of *this* kernel: a helper is never credited with the
-//! product it helps. Where a part could work on several tensors the grid decides; where that
-//! does not decide either, the smallest is taken and [`Need::high`] says how much more it may
-//! be. Where nothing is known there is no need, not a zero.
+//! product it helps. If a part could work on several tensors, the grid decides; if the grid is
+//! ambiguous, the smallest tensor is used and [`Need::high`] bounds the rest. If nothing is known
+//! the need is missing, not zero.
 
 mod around;
 mod layers;
