@@ -1,27 +1,27 @@
-//! The roofline law: how long a kernel should have taken, and what follows from that.
+//! The roofline model: how fast a kernel could run, and what follows from it.
 //!
-//! Pure functions over [`crate::units`]; every formula of the tool stands here once, with its source.
-//! The base law is Williams, Waterman, Patterson, *Roofline: an insightful visual performance model
-//! for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
+//! Pure functions over [`crate::units`]; every formula of the tool is here once, with its source.
+//! The base model is Williams, Waterman, Patterson, *Roofline: an insightful visual performance
+//! model for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
 
-/// `t_mem`: the time a memory level needs at least to move `bytes`.
+/// Returns `t_mem`: the least time in which a memory level can move `bytes`.
 #[must_use]
 pub fn memory_time(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
     bytes / bandwidth
 }
 
-/// `t_math`: the time a pipe needs at least to execute `operations`.
+/// Returns `t_math`: the least time in which a pipe can execute `operations`.
 #[must_use]
 pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
     operations / peak
 }
 
-/// The expected time: the longer of the two, since memory and math overlap.
+/// Returns the roofline time: the longer of the two, because memory and math overlap.
 ///
 /// Source: NVIDIA, *GPU Performance Background User's Guide*, "Understanding Performance".
 #[must_use]
@@ -29,59 +29,58 @@ pub fn roofline_time(memory: Seconds, math: Seconds) -> Seconds {
     memory.max(math)
 }
 
-/// Arithmetic intensity at which the memory roof meets the compute roof.
+/// Returns the arithmetic intensity at which the memory roof meets the compute roof.
 #[must_use]
 pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerByte {
     peak / bandwidth
 }
 
-/// Headroom: measured over expected time, 1 at the roof.
+/// Returns the headroom: measured over roofline time, 1 at the roofline.
 #[must_use]
 pub fn headroom(measured: Seconds, roofline_time: Seconds) -> f64 {
     measured / roofline_time
 }
 
-/// Time that would be saved if the launch reached its roof; zero when it is at or above it.
+/// Returns the time saved if the launch reached its roofline; zero if it is already there.
 #[must_use]
 pub fn savings(measured: Seconds, roofline_time: Seconds) -> Seconds {
     (measured - roofline_time).max(Seconds::ZERO)
 }
 
-/// Headroom up to which a kernel counts as near its roof: what good kernels keep to.
+/// Headroom up to which a kernel is near roofline, as good kernels are.
 pub const NEAR: f64 = 1.3;
 
-/// Time that a launch still takes after a rewrite that only just comes near its roofs and needs all that
-/// it may have needed: the pessimistic expectation, never below the structural one.
+/// Returns the pessimistic time of a launch after a rewrite that only just comes near its roofs;
+/// never below the structural time.
 ///
-/// `most` is the longest time that any roof may ask for, whatever was not counted and at whatever level
-/// of memory; infinite if nothing bounds it, and then nothing is certain to be won.
+/// `most` is the upper bound of the roofline time over all memory levels, including uncounted work;
+/// if it is infinite, no savings are certain.
 #[must_use]
 pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
     structural.max(most * NEAR)
 }
 
-/// Efficiency: expected over measured time, 1 at the roof; the inverse of headroom.
+/// Returns the efficiency: roofline over measured time, 1 at the roofline; the inverse of headroom.
 #[must_use]
 pub fn efficiency(roofline_time: Seconds, measured: Seconds) -> f64 {
     roofline_time / measured
 }
 
-/// Time that reaching a target efficiency would win; zero where it is reached.
+/// Returns the time saved by reaching a target efficiency; zero if it is already reached.
 #[must_use]
 pub fn above_target(measured: Seconds, roofline_time: Seconds, target: f64) -> Seconds {
     savings(measured, roofline_time / target)
 }
 
-/// Speed-up of the whole when `saved` of `total` goes away; 1 where nothing of the whole would be left,
-/// since a time nobody knows has no gain.
+/// Returns the speedup of the whole if `saved` of `total` is removed; 1 if nothing would be left.
 ///
-/// Source: G. Amdahl, AFIPS 1967, with the part's headroom for its speed-up.
+/// Source: G. Amdahl, AFIPS 1967, with the headroom of a part as its speedup.
 #[must_use]
 pub fn run_speedup(total: Seconds, saved: Seconds) -> f64 {
     if saved < total { total / (total - saved) } else { 1.0 }
 }
 
-/// Peak rate of a pipe from the datasheet's parts: each multiply-add is two operations.
+/// Returns the peak rate of a pipe from the datasheet; each multiply-add is two operations.
 ///
 /// `fma_per_clock` is per multiprocessor (CUDA C++ Programming Guide, arithmetic instructions table).
 #[must_use]
@@ -89,31 +88,35 @@ pub fn peak_rate(fma_per_clock: f64, multiprocessors: u32, clock: Hertz) -> Flop
     FlopsPerSecond::new(2.0 * fma_per_clock * f64::from(multiprocessors) * clock.get())
 }
 
-/// Peak rate of a pipe from a profiler's `.peak_sustained` (units per cycle) at the clock measured.
+/// Returns the peak rate of a pipe from a profiler's `.peak_sustained` (units per cycle) at the
+/// clock measured.
 #[must_use]
 pub fn peak_at_clock(per_cycle: f64, operations_per_unit: f64, clock: Hertz) -> FlopsPerSecond {
     FlopsPerSecond::new(per_cycle * operations_per_unit * clock.get())
 }
 
-/// Peak bandwidth from bytes per cycle at the clock measured.
+/// Returns the peak bandwidth from bytes per cycle at the measured clock.
 #[must_use]
 pub fn bandwidth_at_clock(bytes_per_cycle: f64, clock: Hertz) -> BytesPerSecond {
     BytesPerSecond::new(bytes_per_cycle * clock.get())
 }
 
-/// Peak bandwidth of a double-data-rate memory from its bus width and the driver's memory clock.
+/// Returns the peak bandwidth of a double-data-rate memory from its bus width and the driver's
+/// memory clock.
 #[must_use]
 pub fn ddr_bandwidth(bus_bits: u32, clock: Hertz) -> BytesPerSecond {
     BytesPerSecond::new(2.0 * f64::from(bus_bits) / 8.0 * clock.get())
 }
 
-/// Operations of CUDA cores from thread-instruction counts; a fused multiply-add counts 2.
+/// Returns the operations of CUDA cores from thread-instruction counts; a fused multiply-add counts
+/// 2.
 #[must_use]
 pub fn operations(add: f64, mul: f64, fma: f64) -> Flops {
     Flops::new(add + mul + 2.0 * fma)
 }
 
-/// Operations of a packed half instruction mix with `lanes` halves per thread instruction.
+/// Returns the operations of a packed half instruction mix with `lanes` halves per thread
+/// instruction.
 ///
 /// NVIDIA's `HierarchicalHalfRooflineChart` section uses two lanes since 2023 (weights 2, 2, 4).
 #[must_use]
@@ -121,31 +124,32 @@ pub fn half_operations(add: f64, mul: f64, fma: f64, lanes: f64) -> Flops {
     operations(add, mul, fma) * lanes
 }
 
-/// Cycles that elapsed, from their sum over the four sub-partitions of each SM.
+/// Returns the elapsed cycles, from their sum over the four sub-partitions of each SM.
 #[must_use]
 pub fn elapsed_cycles(sum: f64, sms: f64) -> f64 {
     sum / (4.0 * sms)
 }
 
-/// Operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
+/// Returns the operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
 #[must_use]
 pub fn mma_operations(m: u32, n: u32, k: u32) -> Flops {
     Flops::new(2.0 * f64::from(m) * f64::from(n) * f64::from(k))
 }
 
-/// Bytes of 32-byte sectors.
+/// Returns the bytes of 32-byte sectors.
 #[must_use]
 pub fn sector_bytes(sectors: f64) -> Bytes {
     Bytes::new(32.0 * sectors)
 }
 
-/// Time of a cycle count at its clock.
+/// Returns the time of a cycle count at its clock.
 #[must_use]
 pub fn duration_from_cycles(cycles: f64, clock: Hertz) -> Seconds {
     Seconds::new(cycles / clock.get())
 }
 
-/// Math time of several pipes: pipes that share hardware add up, independent groups overlap.
+/// Returns the math time of several pipes: pipes that share hardware add up, independent groups
+/// overlap.
 ///
 /// `groups` holds the times of each group's pipes, already summed.
 #[must_use]
@@ -153,7 +157,7 @@ pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
     groups.into_iter().fold(Seconds::ZERO, Seconds::max)
 }
 
-/// What the algorithm meets first on this device.
+/// The first limit that an algorithm meets on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
@@ -168,10 +172,10 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// Every one.
+    /// All limiters.
     pub const ALL: [Self; 4] = [Self::Memory, Self::Math, Self::Latency, Self::Unknown];
 
-    /// The word used in reports and JSON.
+    /// Returns the name used in reports and JSON.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -183,7 +187,7 @@ impl Limiter {
     }
 }
 
-/// Blocks per multiprocessor below which a grid is too small to fill the device.
+/// Blocks per SM below which a grid is too small to fill the device.
 ///
 /// Source: NVIDIA, *GPU Performance Background*: "at least roughly four times higher than the number of SMs".
 pub const BLOCKS_PER_SM: u64 = 4;
