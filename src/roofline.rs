@@ -195,13 +195,15 @@ pub const BLOCKS_PER_SM: u64 = 4;
 /// Threads per block below which latency is hard to hide ("a few hundred" in the same guide).
 pub const THREADS_PER_BLOCK: u64 = 128;
 
-/// Share of a roof beyond which parallelism is evidently enough; also NVIDIA's latency threshold
-/// in the `SpeedOfLight` rule.
+/// Share of a roof from which parallelism is sufficient; also NVIDIA's latency threshold in the
+/// `SpeedOfLight` rule.
 pub const BUSY: f64 = 0.60;
 
-/// Limiter by the assessment of the *GPU Performance Background* guide: parallelism first, then intensity.
+/// Returns the limiter by the method of the *GPU Performance Background* guide: parallelism first,
+/// then intensity.
 ///
-/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
+/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was
+/// sufficient.
 #[must_use]
 pub fn limiter(
     memory: Seconds,
@@ -223,48 +225,51 @@ pub fn limiter(
     }
 }
 
-/// Tolerance within which a launch may be faster than its roof: 3%, or two ticks of the 32 ns GPU timer.
+/// Returns the tolerance within which a launch may be faster than its roofline: 3%, or two ticks of
+/// the 32 ns GPU timer.
 fn tolerance(measured: Seconds) -> f64 {
     const SHARE: f64 = 0.03;
     const TWO_TICKS: Seconds = Seconds::new(64e-9);
     SHARE.max(TWO_TICKS / measured)
 }
 
-/// Whether the time is impossible under the model: shorter than expected beyond the tolerance.
+/// Returns `true` if the time is impossible under the model: shorter than the roofline time beyond
+/// the tolerance.
 #[must_use]
 pub fn is_faster_than_roof(measured: Seconds, roofline_time: Seconds) -> bool {
     measured.get() < roofline_time.get() * (1.0 - tolerance(measured))
 }
 
-/// Launch costs below which a launch is mostly launch cost: no rewrite of a kernel makes it shorter.
+/// Multiple of the launch cost below which a launch is launch-bound: no rewrite of a kernel makes
+/// it shorter.
 pub const LAUNCH_FLOOR: f64 = 2.5;
 
-/// Whether launching costs more than the work: fewer launches help, a faster kernel does not.
+/// Returns `true` if launching costs more than the work: fewer launches help, a faster kernel does
+/// not.
 #[must_use]
 pub fn is_launch_floored(measured: Seconds, roofline_time: Seconds, fixed: Seconds) -> bool {
     roofline_time < fixed && measured < fixed * LAUNCH_FLOOR
 }
 
-/// Smallest time worth an opportunity, beside 1% of the total.
+/// Smallest savings of a flagged kernel, besides 1% of the total.
 pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 
-/// Share of the total time below which a gain is noise, unless the user sets another.
+/// Default share of the total time below which savings are ignored.
 pub const FLAG_SHARE: f64 = 0.01;
 
-/// Share of the whole beyond which a gain is never too small, however short the run.
+/// Share of the total time from which savings are never too small, however short the run.
 const NEVER_SMALL: f64 = 0.05;
 
-/// The smallest savings that makes an opportunity: a share of the whole, usually
-/// [`FLAG_SHARE`], and at least `floor`, unless the run is so short that the floor would be more than
-/// 5% of it.
+/// Returns the smallest savings of a flagged kernel: a share of the total, usually [`FLAG_SHARE`],
+/// and at least `floor`, unless the run is so short that the floor would be more than 5% of it.
 #[must_use]
 pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
     (total * share).max(floor.min(total * NEVER_SMALL))
 }
 
-/// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
+/// Returns `true` if a kernel is an opportunity: far from its roofline, and with enough savings.
 ///
-/// `floor` is the smallest time worth it in this run, from [`flag_floor`].
+/// `floor` is the smallest savings that matter in this run, from [`flag_floor`].
 #[must_use]
 pub fn is_opportunity(
     measured: Seconds,
@@ -275,8 +280,8 @@ pub fn is_opportunity(
     headroom(measured, roofline_time) >= threshold && savings(measured, roofline_time) >= floor
 }
 
-/// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536
-/// registers for each sub-partition (CUDA occupancy calculator).
+/// Returns the blocks that fit on one SM by registers: allocated per warp in units of 256, a
+/// quarter of 65,536 registers for each sub-partition (CUDA occupancy calculator).
 #[must_use]
 pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
     let warps = threads.div_ceil(32).max(1);
@@ -284,13 +289,14 @@ pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
     4 * (16_384 / per_warp) / warps
 }
 
-/// Blocks that fit on one SM by its slots for warps.
+/// Returns the blocks that fit on one SM by its warp slots.
 #[must_use]
 pub fn warp_limited_blocks(threads: u32, warp_slots: u32) -> u32 {
     warp_slots / threads.div_ceil(32).max(1)
 }
 
-/// Blocks that fit on one SM by shared memory; `taken` is what one takes, with its reserve, rounded up.
+/// Returns the blocks that fit on one SM by shared memory; `taken` are the bytes of one block,
+/// reserved part included, rounded up.
 #[must_use]
 pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
     match available.checked_div(taken) {
@@ -299,14 +305,14 @@ pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
     }
 }
 
-/// Share of what is touched that is not needed: of sectors, lanes, warps, bytes.
+/// Returns the share of touched sectors, lanes, warps or bytes that is not needed.
 #[must_use]
 pub fn excess_fraction(touched: f64, needed: f64) -> f64 {
     1.0 - needed / touched
 }
 
-/// Time saved if the busiest unit had only `factor` of its work: then the next one binds. Nothing
-/// if another unit is busier already.
+/// Returns the time saved if the busiest unit had only `factor` of its work, after which the next
+/// unit binds. Zero if another unit is already busier.
 #[must_use]
 pub fn next_bottleneck(time: Seconds, busiest: f64, factor: f64, next: f64) -> Seconds {
     if busiest <= 0.0 || next > busiest {
@@ -315,7 +321,8 @@ pub fn next_bottleneck(time: Seconds, busiest: f64, factor: f64, next: f64) -> S
     time * (1.0 - (busiest * factor).max(next) / busiest)
 }
 
-/// What the hardware was busy with, from the shares of their roofs that memory and math reached.
+/// Returns what kept the hardware busy, from the shares of their roofs that memory and math
+/// reached.
 ///
 /// Source: thresholds of `SpeedOfLight.py` of Nsight Compute.
 #[must_use]
@@ -329,20 +336,21 @@ pub fn bound(memory: f64, math: f64) -> Limiter {
     }
 }
 
-/// Waves of blocks: the grid over the blocks resident on the whole device at once.
+/// Returns the waves of blocks: the grid over the blocks resident on the whole device at once.
 #[must_use]
 pub fn waves(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     blocks as f64 / (f64::from(sms) * f64::from(resident_per_sm))
 }
 
-/// Efficiency if every wave takes equally long: the upper estimate of the tail's cost.
+/// Returns the efficiency if every wave takes equally long: the upper estimate of the tail's cost.
 #[must_use]
 pub fn wave_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     let waves = waves(blocks, sms, resident_per_sm);
     waves / waves.ceil()
 }
 
-/// Efficiency if an SM's speed does not depend on how many blocks it holds: the lower estimate.
+/// Returns the efficiency if an SM's speed does not depend on its number of blocks: the lower
+/// estimate of the tail's cost.
 #[must_use]
 pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     let (blocks, sms, resident) = (blocks as f64, f64::from(sms), f64::from(resident_per_sm));
@@ -354,14 +362,15 @@ pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
 /// Bytes an SM can receive from L2 per clock.
 pub const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 
-/// What the SMs that have a block can receive from L2 together, whatever the memory behind it could send.
+/// Returns the L2 bandwidth that the SMs with a block can receive together, whatever memory could
+/// send.
 #[must_use]
 pub fn port_bandwidth(blocks: u64, sms: u32, clock: Hertz) -> BytesPerSecond {
     let busy = blocks.min(u64::from(sms)) as f64;
     bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock)
 }
 
-/// Share of the longer time by which memory and math may differ and still be balanced.
+/// Largest relative difference of memory and math time that counts as balanced.
 const BALANCED: f64 = 0.10;
 
 /// Whether memory and math take equally long, within 10 %.
@@ -371,11 +380,11 @@ pub fn is_balanced(memory: Seconds, math: Seconds) -> bool {
     longer > Seconds::ZERO && shorter / longer > 1.0 - BALANCED
 }
 
-/// What a launch costs at least as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing)
-/// are the shortest kernels in public timelines.
+/// Least launch cost as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing) are the
+/// shortest kernels in public timelines.
 pub const LAUNCH_COST_TIMELINE: Seconds = Seconds::new(1.5e-6);
 
-/// What a launch costs at least as Nsight Compute measures it.
+/// Least launch cost as Nsight Compute measures it.
 pub const LAUNCH_COST_COUNTERS: Seconds = Seconds::new(2.0e-6);
 
 /// Share of the datasheet peak that well-written kernels reach; always overridable.

@@ -27,7 +27,7 @@ pub struct ClosedForm {
 #[derive(Debug, thiserror::Error)]
 pub enum ClosedFormError {
     /// Neither a kernel nor an operator is given.
-    #[error("it does not say which kernels it describes")]
+    #[error("missing kernel or operator pattern")]
     NoKernel,
     /// A size in braces is not defined by a pattern.
     #[error("{{{0}}} is not defined by a pattern")]
@@ -470,7 +470,7 @@ mod tests {
         let new = |kernel: Option<&str>, call: &str| {
             ClosedForm::new(kernel, None, None, call, "a").unwrap_err().to_string()
         };
-        assert_eq!(new(None, "copy n=4"), "it does not say which kernels it describes");
+        assert_eq!(new(None, "copy n=4"), "missing kernel or operator pattern");
         assert_eq!(new(Some("k_{m}"), "copy n={n}"), "{n} is in no pattern");
         assert!(new(Some("k"), "gem m=1").contains("no kernel is called \"gem\""));
         assert!(new(Some("k"), "gemm m=1 n=2").contains("gemm needs \"k\""));
