@@ -373,7 +373,7 @@ pub fn port_bandwidth(blocks: u64, sms: u32, clock: Hertz) -> BytesPerSecond {
 /// Largest relative difference of memory and math time that counts as balanced.
 const BALANCED: f64 = 0.10;
 
-/// Whether memory and math take equally long, within 10 %.
+/// Returns `true` if memory and math take equally long, within 10%.
 #[must_use]
 pub fn is_balanced(memory: Seconds, math: Seconds) -> bool {
     let (shorter, longer) = (memory.min(math), memory.max(math));

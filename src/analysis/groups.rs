@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Analysis;
 use super::nature::Nature;
-use crate::model::{KernelName, Launch, NameId, Profile, tell_apart};
+use crate::model::{KernelName, Launch, NameId, Profile, make_unique};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
 /// Key of a kernel: name with parameter types, operator, shape and device.
@@ -98,7 +98,7 @@ impl Groups {
     }
 
     /// Makes short names of different kernels unique.
-    pub(super) fn tell_apart(&mut self, profile: &Profile) {
+    pub(super) fn make_unique(&mut self, profile: &Profile) {
         let mut text_of = vec![NameId::default(); self.names.len()];
         // Of several spellings of a name, the one that was met first.
         let mut spelled: Vec<_> = self.head_of_name.iter().collect();
@@ -108,7 +108,7 @@ impl Groups {
         }
         let parsed: Vec<KernelName> =
             text_of.into_iter().map(|name| KernelName::parse(profile.names.get(name))).collect();
-        for (name, shown) in self.names.iter_mut().zip(tell_apart(&parsed)) {
+        for (name, shown) in self.names.iter_mut().zip(make_unique(&parsed)) {
             name.short = shown.into();
         }
     }

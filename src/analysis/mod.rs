@@ -204,7 +204,7 @@ pub fn analyze(
         }
         of_group[group].add(&launch, &judged, &averaged);
     }
-    groups.tell_apart(profile);
+    groups.make_unique(profile);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     for sums in &of_group {

@@ -293,7 +293,7 @@ mod tests {
         let device = Device::from_attributes(&DeviceHint { name: None, ..laptop() }).unwrap();
         assert!(device.peak(Pipe::Fp32Vector).is_some());
         assert!(device.peak(Pipe::Bf16Matrix).is_none());
-        assert!(device.notes[1].contains("matrix peaks are left out"));
+        assert!(device.notes[1].contains("matrix peaks are unknown"));
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
             let hint = DeviceHint { max_sm_clock: Some(Hertz::new(mhz * 1e6)), ..laptop() };
             assert!(
                 device.disagreements(&hint, &Observed::default())[0]
-                    .contains("a highest SM clock of"),
+                    .contains("a maximum SM clock of"),
                 "{mhz}"
             );
         }
@@ -333,7 +333,7 @@ mod tests {
             [
                 "the export says compute capability 9.0, the catalog 8.0 for A100 SXM4 40GB",
                 "the export says 14 SMs, the catalog 108 for A100 SXM4 40GB",
-                "memory clock and bus width of the export give 2039 GB/s, the catalog says 1555 \
+                "memory clock and bus width of the export imply 2039 GB/s, the catalog says 1555 \
                  GB/s for A100 SXM4 40GB",
             ]
         );

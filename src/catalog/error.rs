@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn messages_name_what_was_found_and_the_help_what_to_do() {
         let error = CatalogError::NotFound { name: "A101".into(), nearest: vec!["A100".into()] };
-        assert_eq!(error.to_string(), "no device is called \"A101\"; closest: \"A100\"");
+        assert_eq!(error.to_string(), "unknown device \"A101\"; closest: \"A100\"");
         assert!(error.help().contains("--devices FILE"));
         let error = CatalogError::Ambiguous {
             name: "Orin".into(),

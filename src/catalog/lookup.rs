@@ -354,7 +354,7 @@ mod tests {
         let observed = seen(757.6 / 0.4232, Some(1930.0));
         let found = catalog.identify(&hint("12.0", None, Some(13.985)), &observed).unwrap();
         assert_eq!(found.device.name, "GeForce RTX 5090");
-        assert!(found.how.starts_with("the likeliest device of compute capability 12.0 with"));
+        assert!(found.how.starts_with("the most likely device of compute capability 12.0 with"));
         assert!(found.how.contains("less likely: RTX PRO 6000"), "{}", found.how);
         // 1.95 GHz are out of the NVL's reach, 4.79 TB/s are 2.2% below a GH200's.
         let of_h200 = hint("9.0", Some(132), Some(3.19));
@@ -410,9 +410,9 @@ mod tests {
         assert_eq!(
             catalog.disagreements(&h100, &of_h200, &observed),
             [
-                "rates and percentages of the peak give a memory bandwidth of 4792 GB/s, the \
+                "the export\'s rates and percentages of peak imply a memory bandwidth of 4792 GB/s, the \
                  catalog says 3352 GB/s for H100 SXM5 80GB",
-                "H200 SXM 141GB fits the export: --device \"H200 SXM 141GB\"",
+                "H200 SXM 141GB matches the export: --device \"H200 SXM 141GB\"",
             ]
         );
         let h200 = catalog.find("H200 SXM 141GB", &DeviceHint::default()).unwrap();

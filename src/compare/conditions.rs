@@ -179,7 +179,9 @@ mod tests {
         let whole = run(vec![at("a", 1, [0, 0]), at("b", 2, [1, 2]), at("c", 1, [3, 3])]);
         let part = run(vec![at("a", 1, [0, 0]), at("b", 1, [1, 1])]);
         let cut = |part: &Run| cut_off(std::slice::from_ref(&whole), std::slice::from_ref(part));
-        assert!(cut(&part).unwrap().contains("the beginning of run.csv: 2 of 4 launches"));
+        assert!(
+            cut(&part).unwrap().contains("the beginning of run.csv and ends after 2 of 4 launches")
+        );
         assert_eq!(cut(&whole), None);
         // Fewer launches of what was over by then are a change, and so is anything new.
         let fewer = run(vec![at("b", 1, [0, 1])]);
@@ -196,7 +198,7 @@ mod tests {
         };
         let found = cut_off(&side(4, 1), &side(3, 2)).unwrap();
         assert!(
-            found.contains("has 3 launches where the baseline has 4, and 2 records"),
+            found.contains("has 3 launches, the baseline has 4, and 2 of its records"),
             "{found}"
         );
         assert_eq!(cut_off(&side(4, 2), &side(3, 2)), None);
@@ -219,9 +221,12 @@ mod tests {
         assert_eq!(doubts(&long, &wide), Vec::<String>::new(), "one tool, two pages of it");
         let mapped = side(Profiler::Other, "mapped", 3);
         let found = doubts(&long, &mapped);
-        assert!(found[0].ends_with("by Nsight Compute, the current side by mapped"), "{found:?}");
-        assert!(found[1].starts_with("0 first launches"), "{found:?}");
-        assert!(found[1].ends_with("baseline, 3 of the current side"), "{found:?}");
+        assert!(
+            found[0].ends_with("with Nsight Compute, the current side with mapped"),
+            "{found:?}"
+        );
+        assert!(found[1].starts_with("warm-up differs: the first 0 launches"), "{found:?}");
+        assert!(found[1].ends_with("baseline, 3 from the current side"), "{found:?}");
     }
 
     #[test]
@@ -230,7 +235,7 @@ mod tests {
         let other = || run(vec![kernel("a", &[1.1e-3])]);
         assert_eq!(notes(&[one()], &[other()], &[]), Vec::<String>::new());
         assert!(
-            notes(&[one()], &[one()], &[])[0].contains("the same measurement is on both sides")
+            notes(&[one()], &[one()], &[])[0].contains("both sides contain the same measurement")
         );
         let achievable = Run { ceilings: "achievable".to_owned(), ..other() };
         let found = notes(&[one()], &[achievable], &[]);

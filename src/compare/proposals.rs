@@ -11,7 +11,7 @@ use crate::units::{Factor, Probability, Seconds, Share};
 /// Number of kernels per side that guesses consider: those with the most time.
 const LOOKED_AT: usize = 64;
 /// Smallest confidence of a guess that is shown.
-const WORTH_SAYING: Probability = Probability::new(0.5);
+const SHOWN_CONFIDENCE: Probability = Probability::new(0.5);
 /// Largest confidence of a guess: names and times are never certain.
 const SUREST: Probability = Probability::new(0.95);
 /// Most kernels of one fusion: longer chains share too few words with the result.
@@ -112,7 +112,7 @@ pub(super) fn propose(
 
 /// Returns the guesses to show, highest confidence first, each kernel only once.
 fn surest(mut guesses: Vec<Proposal>, kernels: Both<usize>) -> Vec<Proposal> {
-    guesses.retain(|guess| guess.confidence >= WORTH_SAYING);
+    guesses.retain(|guess| guess.confidence >= SHOWN_CONFIDENCE);
     guesses.sort_by(|one, two| {
         let by_confidence = two.confidence.total_cmp(&one.confidence);
         by_confidence.then_with(|| (&one.before, &one.after).cmp(&(&two.before, &two.after)))
@@ -321,7 +321,7 @@ mod tests {
         let found = rename(&looked_at(0, &one), &looked_at(1, &two), 1.0).unwrap();
         assert!(near(found.confidence, 0.15 + 0.25 + 0.25 / 3.0 + 0.1), "{found:?}");
         assert!(
-            found.why.ends_with("place of the run, 33% of the words of the names"),
+            found.why.ends_with("position in the run, 33% of the words in the names"),
             "{found:?}"
         );
         let shaped = |name: &str| {

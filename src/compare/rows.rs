@@ -12,7 +12,7 @@ use crate::units::{Factor, Seconds, Shift};
 
 /// Kernels with at least this share of the time contribute to the global shift: the shifts of
 /// smaller ones are mostly timer noise (`docs/gate.md`, "What all kernels share").
-pub(super) const TELLING_SHARE: f64 = 0.001;
+pub(super) const SUFFICIENT_SHARE: f64 = 0.001;
 
 /// Runs of both sides together needed to estimate their spread: one per side, and one more.
 pub(super) const RUNS_THAT_SPREAD: usize = 3;
@@ -47,8 +47,8 @@ impl<'a> Row<'a> {
     }
 
     /// Returns `true` if it takes enough time to contribute to the global shift.
-    pub(super) fn is_telling(&self) -> bool {
-        self.share >= TELLING_SHARE
+    pub(super) fn has_sufficient_share(&self) -> bool {
+        self.share >= SUFFICIENT_SHARE
     }
 
     /// Returns the values of the runs that have one.

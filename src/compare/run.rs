@@ -88,7 +88,7 @@ pub struct RunFile {
 pub struct RunDevice {
     /// Its name in the catalog, or the one in the export.
     pub name: String,
-    /// Whether the catalog knows it.
+    /// True if the catalog has it.
     pub known: bool,
     /// Datasheet bandwidth of device memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
@@ -237,7 +237,7 @@ impl Gathered {
 }
 
 impl Run {
-    /// What of an analyzed profile is compared.
+    /// Makes the run of an analyzed profile.
     ///
     /// The first `warmup` launches of each kernel are left out of its times, as far as it has more.
     #[must_use]

@@ -12,10 +12,10 @@ use crate::units::{Factor, Seconds, Shift};
 
 /// Kernels that must agree before the global shift is subtracted, with one run per side: a median
 /// of fewer is moved by two or three that changed.
-const TELLING_KERNELS: usize = 10;
+const AGREEING_KERNELS: usize = 10;
 
 /// Kernels needed with several runs, where the noise of the global shift is known.
-const TELLING_KERNELS_OF_RUNS: usize = 3;
+const AGREEING_KERNELS_OF_RUNS: usize = 3;
 
 /// Largest spread of shifts that agree: the smallest change that fails a default policy.
 const AGREEMENT: Shift = Shift::new(0.05);
@@ -42,7 +42,7 @@ impl Table<'_> {
         let telling: Vec<(&Row<'_>, Both<f64>)> = self
             .rows
             .iter()
-            .filter(|row| row.is_telling())
+            .filter(|row| row.has_sufficient_share())
             .filter(in_all)
             .filter_map(|row| Some((row, row.known().map(|side| median(&side)).known()?)))
             .collect();
@@ -69,7 +69,7 @@ impl Table<'_> {
     pub(super) fn common(&self, offsets: &Offsets) -> Common {
         let runs = offsets.runs.as_ref().map(Vec::as_slice);
         let evidence = self.of_whole(runs);
-        let needed = if self.several() { TELLING_KERNELS_OF_RUNS } else { TELLING_KERNELS };
+        let needed = if self.several() { AGREEING_KERNELS_OF_RUNS } else { AGREEING_KERNELS };
         let (removed, reason) = if self.basis == Basis::Headroom {
             (false, "the devices differ, so headroom is compared".to_owned())
         } else if offsets.kernels < needed {
@@ -92,7 +92,7 @@ impl Table<'_> {
     /// clocks.
     fn common_cycles(&self) -> Option<Shift> {
         let mut shifts = Vec::new();
-        for row in self.rows.iter().filter(|row| row.is_telling()) {
+        for row in self.rows.iter().filter(|row| row.has_sufficient_share()) {
             let cycles =
                 row.groups.as_ref().map(|group| median(&group.cycle_centers()?)).known()?;
             shifts.push(cycles.after - cycles.before);
@@ -177,7 +177,7 @@ impl Table<'_> {
         if !self.several() {
             return None;
         }
-        let telling = self.rows.iter().filter(|row| row.is_telling());
+        let telling = self.rows.iter().filter(|row| row.has_sufficient_share());
         let variances: Vec<(f64, f64)> = telling
             .map(|row| {
                 let Both { before, after } =
@@ -225,7 +225,10 @@ mod tests {
     #[test]
     fn few_kernels_do_not_tell_what_all_share_unless_there_are_more_runs() {
         let found = compared(&[side(&[1.0; 9])], &[side(&[1.04; 9])]).common;
-        assert!(!found.removed && found.reason.starts_with("9 kernels have 0.1%"), "{found:?}");
+        assert!(
+            !found.removed && found.reason.starts_with("only 9 kernels have 0.1%"),
+            "{found:?}"
+        );
         assert!(compared(&[side(&[1.0; 10])], &[side(&[1.04; 10])]).common.removed);
         let (one, two) = ([side(&[1.0; 3]), side(&[1.0; 3])], [side(&[1.04; 3])]);
         let found = compared(&one, &two).common;

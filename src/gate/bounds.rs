@@ -220,10 +220,7 @@ mod tests {
         assert_eq!(verdict(most(4.0)), (Verdict::Violation, Action::Fail));
         assert_eq!(verdict(most(6.0)), (Verdict::Unchanged, Action::None));
         let found = judged(most(4.0), &[run(vec![kernel("a", &[1e-3; 5])])]);
-        assert_eq!(
-            found[0].message,
-            "time is 5.00 ms, and at most 4.00 ms is asked for by the bound \"cap\""
-        );
+        assert_eq!(found[0].message, "time is 5.00 ms, bound \"cap\" allows at most 4.00 ms");
     }
 
     /// Headroom is between 1.5 and 2, the roof between 1 / 2 and 1 / 1.5: what lies between is not certain.
@@ -244,7 +241,7 @@ mod tests {
         let [check] = &judged(roof(0.6), &[run(vec![kernel("a", &[1e-3; 5])])])[..] else {
             panic!("one check")
         };
-        assert!(check.message.starts_with("roof is between 50.0% and 66.7%, and"), "{check:?}");
+        assert!(check.message.starts_with("roof is 50.0–66.7%, bound"), "{check:?}");
     }
 
     #[test]
@@ -272,7 +269,7 @@ mod tests {
         );
         let asleep = of(Some("c*"), 0.0);
         assert_eq!((asleep[0].verdict, asleep[0].action), (Verdict::NoData, Action::Warn));
-        assert!(asleep[0].message.contains("fits no kernel"), "{asleep:?}");
+        assert!(asleep[0].message.contains("matches no kernel"), "{asleep:?}");
     }
 
     #[test]

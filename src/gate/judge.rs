@@ -325,7 +325,7 @@ mod tests {
             assert_eq!((found.checks.len(), found.checks[0].action), (1, Action::Fail));
             found.reason
         };
-        assert_eq!(of(&side(1.0), &[]), "the current side has no run");
+        assert_eq!(of(&side(1.0), &[]), "the current side has no runs");
         assert_eq!(of(&side(1.0), &[run(Vec::new())]), "the current side: run.csv holds no launch");
         let text = "the baseline: no launch of run.csv has a duration";
         assert_eq!(of(&untimed(), &side(1.0)), text);
@@ -348,7 +348,7 @@ mod tests {
     fn a_waiver_accepts_what_it_names_until_it_expires() {
         let failed = decided(&Policy::default(), None);
         assert_eq!((failed.outcome, failed.deciding().count()), (Outcome::Failed, 1));
-        assert_eq!(failed.reason, "1 kernel got worse than the policy allows");
+        assert_eq!(failed.reason, "1 kernel exceeded the limit");
         let waived = |waiver: GateWaiver, today| {
             let policy = Policy { waivers: vec![waiver], ..Policy::default() };
             decided(&policy, today)
@@ -425,7 +425,7 @@ mod tests {
         let (outcome, reason) = of(&[Action::Warn, Action::Warn, Action::Notice]);
         assert_eq!(outcome, Outcome::Passed);
         assert!(reason.ends_with("; 2 warnings"), "{reason}");
-        assert!(of(&[Action::Notice]).1.starts_with("nothing is worse"));
+        assert!(of(&[Action::Notice]).1.starts_with("no check exceeds"));
         assert_eq!(of(&[Action::Warn, Action::Inconclusive]).0, Outcome::Inconclusive);
         assert_eq!(of(&[Action::Fail, Action::Inconclusive]).0, Outcome::Failed);
     }

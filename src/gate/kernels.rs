@@ -171,7 +171,7 @@ impl Timed<'_> {
 }
 
 /// Conclusion on a kernel's time.
-struct Told {
+struct Conclusion {
     verdict: Verdict,
     action: Action,
     message: String,
@@ -179,17 +179,23 @@ struct Told {
     first: Option<String>,
 }
 
-fn told(comparison: &Comparison, policy: &Policy, timed: &Timed<'_>, standing: Standing) -> Told {
+fn told(
+    comparison: &Comparison,
+    policy: &Policy,
+    timed: &Timed<'_>,
+    standing: Standing,
+) -> Conclusion {
     let Timed { change, limit, own, .. } = timed;
     let by_headroom = comparison.basis == Basis::Headroom;
     let moved = || words::moved(change, own, by_headroom);
     let slower = || words::slower(change, own, limit, by_headroom);
-    let told = |verdict, action, message| Told { verdict, action, message, first: None };
+    let told = |verdict, action, message| Conclusion { verdict, action, message, first: None };
     match standing {
         Standing::Worse => match clock_explains(change, limit.shift()) {
-            Some(reason) => {
-                Told { first: Some(reason), ..told(Verdict::Ambiguous, policy.ambiguous, slower()) }
-            }
+            Some(reason) => Conclusion {
+                first: Some(reason),
+                ..told(Verdict::Ambiguous, policy.ambiguous, slower())
+            },
             None => told(Verdict::Regression, limit.action, slower()),
         },
         Standing::Unsure => {
@@ -204,7 +210,7 @@ fn told(comparison: &Comparison, policy: &Policy, timed: &Timed<'_>, standing: S
         }
         Standing::Better => told(Verdict::Improvement, Action::None, moved()),
         Standing::Within => match timed.tail(comparison) {
-            Some(mean) => Told {
+            Some(mean) => Conclusion {
                 first: Some(words::tail(mean, own)),
                 ..told(Verdict::Ambiguous, policy.ambiguous, moved())
             },
@@ -225,7 +231,8 @@ fn time_check(
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
     let least = Seconds::new(limit.least()).min(run * LARGEST_FLOOR);
     let matters = timed.counts && (by_headroom || delta.abs() >= least);
-    let Told { verdict, mut action, message, first } = told(comparison, policy, timed, standing);
+    let Conclusion { verdict, mut action, message, first } =
+        told(comparison, policy, timed, standing);
     let mut evidence: Vec<String> = first.into_iter().collect();
     evidence.extend(words::evidence(comparison, change, own));
     if !matters && action > Action::Notice {
@@ -390,7 +397,7 @@ mod tests {
         };
         let long = small(20.5e-6);
         assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));
-        assert!(long.evidence.last().unwrap().contains("are less than the 5.00 µs that count"));
+        assert!(long.evidence.last().unwrap().contains("is below the minimum of 5.00 µs"));
         assert_eq!(small(1.5e-6).action, Action::Fail);
         // And kernels with less than half a percent count only in the total.
         let minor = small(1e-3);
@@ -409,7 +416,7 @@ mod tests {
         change.after.clock_hz = Some(Hertz::new(1.62e9));
         let own = change.own.clone().unwrap();
         change.cycles = Some(Evidence { shift: Shift::ZERO, ..own.clone() });
-        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0%"));
+        assert!(clock_explains(change, limit).unwrap().contains("the clock by -10.0%"));
         change.cycles = Some(Evidence { shift: limit, ..own });
         assert_eq!(clock_explains(change, limit), None);
         change.cycles = None;

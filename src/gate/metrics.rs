@@ -247,7 +247,7 @@ mod tests {
             };
         });
         let [check] = &checks[..] else { panic!("{checks:?}") };
-        assert_eq!(check.message, "has findings that it had not: small-grid (high)");
+        assert_eq!(check.message, "new findings: small-grid (high)");
         assert_eq!(check.after, Some(Value::count(1.0)));
     }
 }

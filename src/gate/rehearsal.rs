@@ -10,7 +10,7 @@ use crate::model::Date;
 use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
 
 /// Quantile of kernel shifts that a proposed floor covers: one in a hundred raises an alarm.
-const HELD: f64 = 0.99;
+const COVERED: f64 = 0.99;
 
 /// Ratio of a proposed floor to the largest shift seen, because few runs have not shown the worst.
 const HEADROOM: f64 = 1.5;
@@ -35,7 +35,7 @@ impl Run {
             kernel.samples_s.iter_mut().for_each(|time| *time = scaled(*time));
             kernel.samples_cycles.iter_mut().for_each(|cycles| *cycles *= factor);
         }
-        run.label = format!("{} (rehearsed)", self.label);
+        run.label = format!("{} (self-test)", self.label);
         run.summed()
     }
 
@@ -191,7 +191,7 @@ fn longest(runs: &[Run]) -> Option<String> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// The 99th percentile of the shifts; `None` if nothing was compared.
-    pub held: Option<RelativeChange>,
+    pub percentile_99: Option<RelativeChange>,
     /// Number of comparisons.
     pub compared: usize,
 }
@@ -259,8 +259,8 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
     let largest = common.last().copied().unwrap_or_default().change();
     let typical = common.get(common.len() / 2).copied().unwrap_or_default().change();
     let proposed = Noise {
-        kernel: kernel.held.map_or(policy.noise.kernel, proposed),
-        few_launches: few_launches.held.map_or(policy.noise.few_launches, proposed),
+        kernel: kernel.percentile_99.map_or(policy.noise.kernel, proposed),
+        few_launches: few_launches.percentile_99.map_or(policy.noise.few_launches, proposed),
         common: proposed(largest),
         ..policy.noise
     };
@@ -280,8 +280,8 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
 fn seen(mut shifts: Vec<Shift>) -> Seen {
     shifts.sort_unstable_by(Shift::total_cmp);
     let last = shifts.len().saturating_sub(1);
-    let held = shifts.get((HELD * last as f64).ceil() as usize);
-    Seen { held: held.map(|shift| shift.change()), compared: shifts.len() }
+    let percentile_99 = shifts.get((COVERED * last as f64).ceil() as usize);
+    Seen { percentile_99: percentile_99.map(|shift| shift.change()), compared: shifts.len() }
 }
 
 /// Returns the noise floor suggested by a shift.
@@ -326,9 +326,11 @@ mod tests {
     fn a_floor_holds_all_but_one_in_a_hundred() {
         let shifts = (0..=100).map(|at| RelativeChange::new(f64::from(at) / 1000.0).shift());
         let found = seen(shifts.collect());
-        assert!((found.held.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101);
+        assert!(
+            (found.percentile_99.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101
+        );
         assert_eq!(proposed(RelativeChange::new(0.0985)), RelativeChange::new(0.148));
         assert_eq!(proposed(RelativeChange::new(0.001)), LEAST_FLOOR);
-        assert_eq!(seen(Vec::new()), Seen { held: None, compared: 0 });
+        assert_eq!(seen(Vec::new()), Seen { percentile_99: None, compared: 0 });
     }
 }

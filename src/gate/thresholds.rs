@@ -6,7 +6,7 @@ use crate::units::{Factor, Share, Shift};
 pub(super) const ROUNDING: Shift = Shift::new(1e-9);
 
 /// Shifts below 0.5% are not mentioned: a tenth of the smallest change that fails a default policy.
-pub(super) const WORTH_SAYING: Shift = Shift::new(0.005);
+pub(super) const SHOWN_SHIFT: Shift = Shift::new(0.005);
 
 /// Below this ratio of measured to roofline time a kernel is faster than its roofline, beyond the
 /// error of clocks and counters.

@@ -4,7 +4,7 @@
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
 use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::{ROUNDING, WORTH_SAYING};
+use super::thresholds::{ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::words;
 use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
@@ -135,7 +135,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         ));
     }
     let common = comparison.common.evidence.shift;
-    if comparison.common.removed && common.abs() > WORTH_SAYING {
+    if comparison.common.removed && common.abs() > SHOWN_SHIFT {
         let common = words::change(common);
         check.evidence.push(format!(
             "{common} is a global shift; the rest comes from single \

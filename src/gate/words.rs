@@ -3,7 +3,7 @@
 use super::certainty::{MOST_RUNS, more_runs};
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
-use super::thresholds::{BEYOND_ROOF, WORTH_SAYING};
+use super::thresholds::{BEYOND_ROOF, SHOWN_SHIFT};
 use super::value::Value;
 use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit};
 use crate::units::{
@@ -139,11 +139,11 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
 
 /// Lists further evidence for or against a change.
 pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     if let Some(was) = &known.was {
-        told.push(format!("previously named {was}; matched by {}", known.pair.level.label()));
+        sentences.push(format!("previously named {was}; matched by {}", known.pair.level.label()));
     } else if known.pair.level > MatchLevel::Signature {
-        told.push(format!(
+        sentences.push(format!(
             "grid or block changed ({} to {}); matched by {}",
             known.before.shape,
             known.after.shape,
@@ -151,30 +151,30 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
         ));
     }
     let common = comparison.common.evidence.shift;
-    if comparison.common.removed && common.abs() > WORTH_SAYING {
+    if comparison.common.removed && common.abs() > SHOWN_SHIFT {
         let raw = known.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift);
         let (raw, common) = (change(raw), change(common));
-        told.push(format!("measured {raw}; the global shift of {common} is subtracted"));
+        sentences.push(format!("measured {raw}; the global shift of {common} is subtracted"));
     }
     if let Some(cycles) = known.cycles.as_ref().filter(|_| own.shift.abs() > WORTH_CYCLES) {
-        told.push(format!("SM cycles changed by {}", change(cycles.shift)));
+        sentences.push(format!("SM cycles changed by {}", change(cycles.shift)));
     }
-    told.extend(work(known));
-    if known.launches_shift.abs() > WORTH_SAYING {
-        told.push(format!(
+    sentences.extend(work(known));
+    if known.launches_shift.abs() > SHOWN_SHIFT {
+        sentences.push(format!(
             "launches went from {} to {}",
             digits(known.before.launches),
             digits(known.after.launches)
         ));
     }
     if let (Some(one), Some(two)) = (own.within, own.between) {
-        told.push(format!(
+        sentences.push(format!(
             "launches spread by {}% within a run, runs by {}%",
             digits(one.get() * 100.0),
             digits(two.get() * 100.0)
         ));
     }
-    told
+    sentences
 }
 
 /// Describes by how much bytes and operations per launch changed, one sentence each.
@@ -209,28 +209,28 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
             _ => "the whole run".to_owned(),
         }
     }));
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     if !slower.is_empty() {
-        told.push(format!("{} exceeded the limit", list(&slower)));
+        sentences.push(format!("{} exceeded the limit", list(&slower)));
     }
-    told.extend(
+    sentences.extend(
         count(of(Verdict::Violation).count(), "bound is", "bounds are")
             .map(|text| format!("{text} violated")),
     );
-    told.extend(
+    sentences.extend(
         count(of(Verdict::Ambiguous).count(), "change is", "changes are")
             .map(|text| format!("{text} not certain")),
     );
-    told.extend(
+    sentences.extend(
         count(of(Verdict::New).count(), "kernel is", "kernels are")
             .map(|text| format!("{text} new")),
     );
-    told.extend(
+    sentences.extend(
         count(of(Verdict::Vanished).count(), "kernel is", "kernels are")
             .map(|text| format!("{text} gone")),
     );
     let improved = of(Verdict::ImplausibleImprovement).count();
-    told.extend(
+    sentences.extend(
         count(improved, "improvement is", "improvements are")
             .map(|text| format!("{text} implausible")),
     );
@@ -241,10 +241,10 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     let rest: Vec<&&Check> = rest.collect();
     match rest.as_slice() {
         [] => {}
-        [one] => told.push(one.message.clone()),
-        [one, more @ ..] => told.push(format!("{} (and {} more)", one.message, more.len())),
+        [one] => sentences.push(one.message.clone()),
+        [one, more @ ..] => sentences.push(format!("{} (and {} more)", one.message, more.len())),
     }
-    list(&told)
+    list(&sentences)
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -289,7 +289,8 @@ mod tests {
     /// three that a spread needs: two more.
     #[test]
     fn a_doubt_says_what_would_settle_it() {
-        let told = |floor: f64| doubt(&evidence(Unit::Launches, 0.06, floor), Shift::new(0.05));
+        let sentences =
+            |floor: f64| doubt(&evidence(Unit::Launches, 0.06, floor), Shift::new(0.05));
         let noisy = doubt(&evidence(Unit::Single, 0.06, 0.019), Shift::new(0.05));
         assert!(
             noisy
@@ -297,22 +298,24 @@ mod tests {
             "{noisy}"
         );
         assert!(
-            told(0.005)
+            sentences(0.005)
                 .starts_with("one run per side, and the interval reaches below the limit; 2 more")
         );
-        assert!(told(0.5).ends_with("too close to the limit for any practical number of runs"));
+        assert!(
+            sentences(0.5).ends_with("too close to the limit for any practical number of runs")
+        );
         let within = doubt(&evidence(Unit::Runs, 0.04, 0.0), Shift::new(0.05));
         assert_eq!(within, "2 and 3 runs are too few for their spread");
     }
 
     #[test]
     fn what_a_roof_may_lose_has_a_minus() {
-        let told = |metric| {
+        let sentences = |metric| {
             let limit = Limit::new(metric, RelativeChange::new(0.05));
             super::metric(&limit, Value::count(2.0), Value::count(3.0))
         };
-        assert_eq!(told(Metric::Launches), "launches went from 2 to 3, limit +5%");
-        assert!(told(Metric::Roof).ends_with(", limit -5%"));
+        assert_eq!(sentences(Metric::Launches), "launches went from 2 to 3, limit +5%");
+        assert!(sentences(Metric::Roof).ends_with(", limit -5%"));
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl Step {
     }
 
     /// Returns `true` if it is significant and large enough to report.
-    fn is_worth_telling(&self) -> bool {
+    fn is_reported(&self) -> bool {
         self.p <= MAX_P.get() && self.size() >= MIN_CHANGE.shift().get()
     }
 
@@ -199,7 +199,7 @@ fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usiz
 fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
     loop {
         let steps = stood(logs, &mut places);
-        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_worth_telling());
+        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_reported());
         // First what chance explains, the likeliest of it; then what is too small.
         let weakest = weakest.max_by(|(_, one), (_, two)| {
             let unlikely = |step: &Step| if step.p > MAX_P.get() { step.p } else { 0.0 };

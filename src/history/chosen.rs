@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(latest, [1.2, 1.3, 1.4]);
         assert_eq!(of(None, None).unwrap(), [0.5]);
         let error = of(Some("A100"), None).unwrap_err().to_string();
-        assert!(error.contains("\"A100\" (there is L4, H100)"), "{error}");
+        assert!(error.contains("\"A100\" (available: L4, H100)"), "{error}");
         assert!(of(None, Some("dev")).is_err());
         save(path, "other", "L4", None, "2026-11-05", &[1.0]);
         let store = Store::open(path).unwrap();
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(store.find("latest").unwrap().len(), 2);
         let id = format!("{}.json", store.entries()[0].id);
         assert_eq!(store.find(&id).unwrap().len(), 1);
-        assert!(store.find("aaaa").unwrap_err().to_string().contains("begins 3 entries"));
+        assert!(store.find("aaaa").unwrap_err().to_string().contains("matches 3 entries"));
         assert!(store.find("2026-11-03").is_err());
         assert!(store.find("").is_err() && store.find("zzz").is_err());
     }

@@ -14,7 +14,7 @@ use crate::units::{Factor, Seconds, Share};
 
 /// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held {
+pub(super) struct Figures {
     /// Time of all launches, in seconds.
     pub(super) time_s: Seconds,
     /// Number of launches that have a duration.
@@ -27,7 +27,7 @@ pub(super) struct Held {
     roofline_s: Option<Seconds>,
 }
 
-impl Held {
+impl Figures {
     fn add(&mut self, kernel: &RunKernel, is_first: bool) {
         self.time_s += kernel.measured_s;
         self.timed += kernel.timed;
@@ -64,13 +64,14 @@ pub(super) struct Track {
     /// Framework operator and parameters.
     pub(super) operator: Option<String>,
     /// Figures in the runs of each batch; empty for batches without it.
-    pub(super) batches: Vec<Vec<Held>>,
+    pub(super) batches: Vec<Vec<Figures>>,
 }
 
 impl Track {
     /// Returns the median of a figure over the runs of each batch, in its base unit.
-    pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
-        let middle = |held: &Vec<Held>| median(&held.iter().filter_map(&of).collect::<Vec<_>>());
+    pub(super) fn medians(&self, of: impl Fn(&Figures) -> Option<f64>) -> Vec<Option<f64>> {
+        let middle =
+            |figures: &Vec<Figures>| median(&figures.iter().filter_map(&of).collect::<Vec<_>>());
         self.batches.iter().map(middle).collect()
     }
 }
@@ -104,11 +105,13 @@ pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
     let sizes: Vec<usize> = batches.iter().map(|batch| batch.entries.len()).collect();
     let mut tracks: Vec<Track> = Vec::new();
     for found in families.into_values() {
-        tracks.extend(taken_apart(found).iter().map(|found| track(found, &sizes)));
+        tracks.extend(separated(found).iter().map(|found| track(found, &sizes)));
     }
     let newest = |track: &Track| {
-        let last = track.batches.iter().rev().find(|held| !held.is_empty());
-        last.map_or(Seconds::ZERO, |held| held.iter().map(|held| held.time_s).sum::<Seconds>())
+        let last = track.batches.iter().rev().find(|figures| !figures.is_empty());
+        last.map_or(Seconds::ZERO, |figures| {
+            figures.iter().map(|figures| figures.time_s).sum::<Seconds>()
+        })
     };
     tracks.sort_by(|one, two| {
         newest(two).total_cmp(&newest(one)).then_with(|| one.full_name.cmp(&two.full_name))
@@ -121,7 +124,7 @@ fn full_name(kernel: &RunKernel) -> &str {
 }
 
 /// Separates the kernels of a family as far as the history allows.
-fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
+fn separated(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
     let batches: BTreeSet<usize> = left.iter().map(|found| found.batch).collect();
     let shape = |kernel: &RunKernel| {
         format!("{:?}", (kernel.grid, kernel.block, kernel.blocks, kernel.threads_per_block))
@@ -154,17 +157,18 @@ fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
 }
 
 fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
-    let mut held: Vec<Vec<Option<Held>>> = sizes.iter().map(|runs| vec![None; *runs]).collect();
+    let mut figures: Vec<Vec<Option<Figures>>> =
+        sizes.iter().map(|runs| vec![None; *runs]).collect();
     for one in found {
-        let held = &mut held[one.batch][one.run];
-        let is_first = held.is_none();
-        held.get_or_insert_default().add(one.kernel, is_first);
+        let figures = &mut figures[one.batch][one.run];
+        let is_first = figures.is_none();
+        figures.get_or_insert_default().add(one.kernel, is_first);
     }
-    let mut batches: Vec<Vec<Held>> =
-        held.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
+    let mut batches: Vec<Vec<Figures>> =
+        figures.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
     // A median here and a mean there would look like a change.
-    if batches.iter().flatten().any(|held| held.typical_s.is_none()) {
-        batches.iter_mut().flatten().for_each(|held| held.typical_s = None);
+    if batches.iter().flatten().any(|figures| figures.typical_s.is_none()) {
+        batches.iter_mut().flatten().for_each(|figures| figures.typical_s = None);
     }
     let newest = found.iter().max_by_key(|one| (one.batch, one.run)).map(|one| one.kernel);
     Track {
@@ -205,7 +209,7 @@ mod tests {
         let tracks = linked(&batches);
         tracks
             .iter()
-            .map(|one| (one.name.clone(), one.medians(|held| Some(held.time_s.get()))))
+            .map(|one| (one.name.clone(), one.medians(|figures| Some(figures.time_s.get()))))
             .collect()
     }
 

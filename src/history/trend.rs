@@ -8,7 +8,7 @@ use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_SIDE, turns};
 use super::chosen::Filter;
 use super::distinct::distinct;
 use super::error::HistoryError;
-use super::linked::{Held, Track, linked};
+use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
 use crate::compare::{Run, benjamini_hochberg, median};
@@ -51,7 +51,7 @@ impl TrendMetric {
         }
     }
 
-    fn of_kernel(self, held: &Held) -> Option<f64> {
+    fn of_kernel(self, held: &Figures) -> Option<f64> {
         match self {
             Self::Time => held.launch_s().map(Seconds::get),
             Self::Headroom => held.headroom().map(Factor::get),

@@ -10,7 +10,7 @@ const SHOWN: usize = 32;
 
 /// Makes the short names of different kernels unique: adds the differing template argument, else
 /// the parameter types, else `~2`.
-pub(crate) fn tell_apart(names: &[KernelName]) -> Vec<String> {
+pub(crate) fn make_unique(names: &[KernelName]) -> Vec<String> {
     let mut shown: Vec<String> = names.iter().map(|name| name.short.clone()).collect();
     for group in same(&shown) {
         let arguments: Vec<Vec<&str>> =
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     fn apart(names: &[&str]) -> Vec<String> {
-        tell_apart(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
+        make_unique(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
     }
 
     #[test]

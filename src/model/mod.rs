@@ -18,7 +18,7 @@ mod short;
 mod source;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
-pub(crate) use apart::{elide_apart, tell_apart};
+pub(crate) use apart::{elide_apart, make_unique};
 pub use data_type::DataType;
 pub use date::Date;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};

@@ -100,19 +100,19 @@ impl Parameter {
         Self::needed(name, Kind::Choice(words), meaning).or(words[0])
     }
 
-    /// The same parameter with a default.
+    /// Sets a default.
     pub(super) const fn or(mut self, text: &'static str) -> Self {
         self.default = Fallback::Text(text);
         self
     }
 
-    /// The same parameter, equal to another when not given.
+    /// Sets another parameter as the default.
     pub(super) const fn same_as(mut self, other: &'static str) -> Self {
         self.default = Fallback::SameAs(other);
         self
     }
 
-    /// The same parameter of another kind.
+    /// Sets the kind.
     pub(super) const fn of(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self

@@ -144,7 +144,7 @@ mod tests {
         let [launch, latency, cache] = &*remarks("axpy n=1k", "A100 SXM4 80GB") else { panic!() };
         assert_eq!(
             launch,
-            "the launch costs more than the work: about 1.5 µs at least, 5.89 ns expected"
+            "launch-bound: a launch costs at least 1.5 µs, the roofline time is 5.89 ns"
         );
         assert!(latency.contains("has 1000 threads, 108 SMs ask for 55296"), "{latency}");
         assert!(cache.contains("(8 kB) fit into L2 (41.9 MB)"), "{cache}");

@@ -185,7 +185,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         let model = model.with_sizes(["tokens=64Ki"]).unwrap();
         assert_eq!((model.sizes()["tokens"], model.sizes()["sequence"]), (65_536, 1));
         let unknown = model.with_sizes(["hiden=1"]).unwrap_err();
-        assert_eq!(unknown.to_string(), "the model file names no size \"hiden\"");
+        assert_eq!(unknown.to_string(), "the model file does not define the size \"hiden\"");
         assert!(unknown.help().unwrap().contains("hidden, sequence, tokens"));
     }
 
@@ -195,7 +195,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         assert!(error("[[op]]\nfrm = \"gemm\"").starts_with("m.toml:2:1: unknown field `frm`"));
         assert_eq!(
             error("[[op]]\nform = \"gem\"\n"),
-            "m.toml:2:8: no kernel is called \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""
+            "m.toml:2:8: unknown kernel \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""
         );
         assert_eq!(
             error("[[op]]\nform = \"axpy\"\nargs = { n = 4, m = 1 }\n"),

@@ -176,7 +176,7 @@ fn total(batch: &Batch<'_>) -> Option<f64> {
 #[must_use]
 pub fn doubts(store: &Store, filter: &Filter) -> Vec<String> {
     /// Largest number of outliers listed; the rest is counted.
-    const TOLD: usize = 3;
+    const LISTED: usize = 3;
     let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
     let mut doubts = Vec::new();
     for (position, batch) in all.iter().enumerate() {
@@ -186,13 +186,13 @@ pub fn doubts(store: &Store, filter: &Filter) -> Vec<String> {
         let Some(first) = batch.entries.first() else { continue };
         let found = outliers(&all[..=position]);
         let whose = format!("{} on {}", first.name, first.run.device_names().join(", "));
-        for outlier in found.iter().take(TOLD) {
+        for outlier in found.iter().take(LISTED) {
             doubts.push(printable(&format!("{whose}: {}", outlier.sentence())));
         }
-        if found.len() > TOLD {
+        if found.len() > LISTED {
             doubts.push(printable(&format!(
                 "{whose}: {} of the newest runs are outliers, too",
-                count((found.len() - TOLD) as u64, "more kernel", "more kernels")
+                count((found.len() - LISTED) as u64, "more kernel", "more kernels")
             )));
         }
     }

@@ -54,8 +54,8 @@ impl Calibrated<'_> {
                 percent(found.common_largest.get())
             ),
         ];
-        let kernels = |Seen { held, compared }: Seen, what: &str| {
-            held.map(|shift| {
+        let kernels = |Seen { percentile_99, compared }: Seen, what: &str| {
+            percentile_99.map(|shift| {
                 let shift = percent(shift.get());
                 format!("kernels with {what}: 99% of {compared} comparisons are within {shift}")
             })
@@ -86,11 +86,11 @@ impl Calibrated<'_> {
         ];
         let mut table = Table::new("floors", columns);
         for (floor, comparisons, within, proposed) in [
-            ("kernel", found.kernel.compared, found.kernel.held, found.proposed.kernel),
+            ("kernel", found.kernel.compared, found.kernel.percentile_99, found.proposed.kernel),
             (
                 "few-launches",
                 found.few_launches.compared,
-                found.few_launches.held,
+                found.few_launches.percentile_99,
                 found.proposed.few_launches,
             ),
             ("common", found.pairs, Some(found.common_largest), found.proposed.common),
@@ -125,9 +125,9 @@ impl Calibrated<'_> {
             "pairs": found.pairs,
             "common_largest": found.common_largest,
             "common_typical": found.common_typical,
-            "kernel_99_percent": found.kernel.held,
+            "kernel_99_percent": found.kernel.percentile_99,
             "kernel_comparisons": found.kernel.compared,
-            "few_launches_99_percent": found.few_launches.held,
+            "few_launches_99_percent": found.few_launches.percentile_99,
             "few_launches_comparisons": found.few_launches.compared,
             "false_alarms": found.alarms.rate,
             "false_alarms_with_proposed": found.alarms_proposed.rate,

@@ -132,7 +132,7 @@ fn refuses(cases: &[(&str, &str)]) {
 #[test]
 fn what_is_wrong_in_the_table_is_located_and_the_way_out_named() {
     refuses(&[
-        ("[gate]\nversion = ^2", "version 2 of [gate] is not known; this program reads version 1"),
+        ("[gate]\nversion = ^2", "unknown version 2 of [gate]; this program supports version 1"),
         ("[gate]\n^vanish = \"fail\"", "unknown field `vanish`"),
         ("[gate]\n^vanish = \"fail\"", "did you mean \"vanished\"?"),
         (

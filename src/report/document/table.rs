@@ -360,7 +360,7 @@ mod tests {
     fn a_column_of_times_has_one_unit_in_its_title() {
         let drawn = table().drawn(true);
         assert_eq!(drawn.titles, ["kernel", "measured [ms]", "headroom"]);
-        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50 to 2.00×"]);
+        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50–2.00×"]);
         assert_eq!(drawn.rows[1], ["gemm", "≥0.005", "-"]);
     }
 
@@ -368,7 +368,7 @@ mod tests {
     fn a_range_is_shown_where_there_is_room() {
         let cell = Cell::Around { value: 0.05, low: 0.04, high: 0.06 };
         let unit = TimeUnit::of(std::iter::empty());
-        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0% to 6.0%)");
+        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0–6.0%)");
         assert_eq!(shown(&cell, Form::Share, unit, false), "5.0%");
     }
 

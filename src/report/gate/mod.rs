@@ -144,11 +144,11 @@ impl GateReport<'_> {
 
     /// Returns everything that did not decide, as labels with lines.
     fn rest(&self, style: &Style) -> Vec<Fact> {
-        let told = |action| -> Vec<String> {
+        let sentences = |action| -> Vec<String> {
             let checks = view::beside(self, action).into_iter();
-            let told =
+            let sentences =
                 |check: &Check| format!("{}: {}", check.verdict.label(), sentence(check, style));
-            checks.map(told).collect()
+            checks.map(sentences).collect()
         };
         let lone = |verdict| -> Vec<String> {
             let kernels = view::lone(self, verdict, style).into_iter();
@@ -165,8 +165,8 @@ impl GateReport<'_> {
         let method = if method.is_empty() { method } else { vec![method.join(" ")] };
         let again = view::next(self).into_iter().map(|(_, command)| command).collect();
         let all = [
-            ("Warnings", 78, told(Action::Warn)),
-            ("Notices", 82, told(Action::Notice)),
+            ("Warnings", 78, sentences(Action::Warn)),
+            ("Notices", 82, sentences(Action::Notice)),
             ("New", 86, lone(Verdict::New)),
             ("Vanished", 90, lone(Verdict::Vanished)),
             ("Possibly", 92, view::guesses(self)),

@@ -249,9 +249,13 @@ fn common(report: &GateReport<'_>) -> Option<String> {
         None => shift(&common?.evidence),
     };
     if let Some(common) = common {
-        let done = if common.removed { "subtracted from" } else { "not subtracted from" };
-        let kernels = count(common.kernels as u64, "kernel", "kernels");
-        text.push_str(&format!("; over {kernels}, {done} each: {}", printable(&common.reason)));
+        let reason = printable(&common.reason);
+        if common.removed {
+            text.push_str(&format!(" ({reason}, subtracted from each)"));
+        } else {
+            let kernels = count(common.kernels as u64, "kernel", "kernels");
+            text.push_str(&format!("; over {kernels}, not subtracted: {reason}"));
+        }
         if let Some(cycles) = common.cycles {
             text.push_str(&format!("; {} in SM cycles", change(cycles.change())));
         }

@@ -155,7 +155,7 @@ struct Settings<'a> {
     floor_s: f64,
     /// Share of the run below which savings are ignored.
     floor_share: f64,
-    /// What kernels are grouped by: `rooflint.toml` or `category`.
+    /// Basis of the groups: `rooflint.toml` or `category`.
     groups: &'static str,
     /// Least cost of a launch.
     fixed_cost_s: f64,

@@ -191,8 +191,8 @@ mod tests {
         ];
         assert_eq!(
             of(groups).unwrap(),
-            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0 to 60.0%, wanted 70% \
-             (1.43 to 2.86 ms to win)"
+            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0–60.0%, wanted 70% \
+             (1.43–2.86 ms to win)"
         );
     }
 
@@ -221,7 +221,7 @@ mod tests {
             efficiency: 0.25,
             efficiency_high: 0.5,
         }];
-        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0 to 50.0%)"]);
+        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0–50.0%)"]);
     }
 
     #[test]

@@ -118,11 +118,12 @@ impl Trend {
     /// Lists every change of the run and its kernels, and what did not change.
     fn changes(&self, top: usize, style: &Style) -> Vec<String> {
         let lines = || self.whole.iter().chain(&self.kernels);
-        let mut told: Vec<String> = lines().flat_map(|line| self.told(line, style)).collect();
-        let hidden = told.len().saturating_sub(top);
-        told.truncate(top);
+        let mut sentences: Vec<String> =
+            lines().flat_map(|line| self.sentences(line, style)).collect();
+        let hidden = sentences.len().saturating_sub(top);
+        sentences.truncate(top);
         if hidden > 0 {
-            told.push(format!("{hidden} more: use --top"));
+            sentences.push(format!("{hidden} more: use --top"));
         }
         let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
         let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
@@ -133,17 +134,17 @@ impl Trend {
             calm.push(count(kernels as u64, "kernel", "kernels"));
         }
         if !calm.is_empty() {
-            told.push(format!("no change in {}", calm.join(" and ")));
+            sentences.push(format!("no change in {}", calm.join(" and ")));
         }
         if open > 0 {
             let open = count(open as u64, "kernel", "kernels");
-            told.push(format!("too few commits to check {open}"));
+            sentences.push(format!("too few commits to check {open}"));
         }
-        told
+        sentences
     }
 
     /// Lists the changes of a line, one sentence each.
-    fn told(&self, line: &Line, style: &Style) -> Vec<String> {
+    fn sentences(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
             format!("{} ({} of the run)", name(line, style), percent(line.share.get()))
         } else {
@@ -153,15 +154,15 @@ impl Trend {
             (TrendMetric::Time | TrendMetric::Total, false) => String::new(),
             (metric, is_kernel) => format!("{} ", metric.words(is_kernel)),
         };
-        let mut told: Vec<String> = line
+        let mut sentences: Vec<String> = line
             .changes
             .iter()
             .map(|change| format!("{whose}: {words}{}", self.step(change, line)))
             .collect();
-        told.extend(
+        sentences.extend(
             line.drift.as_ref().map(|drift| format!("{whose}: {words}{}", self.drift(drift, line))),
         );
-        told
+        sentences
     }
 
     fn step(&self, found: &TrendChange, line: &Line) -> String {
