@@ -472,7 +472,7 @@ mod tests {
         };
         assert_eq!(new(None, "copy n=4"), "missing kernel or operator pattern");
         assert_eq!(new(Some("k_{m}"), "copy n={n}"), "{n} is not defined by a pattern");
-        assert!(new(Some("k"), "gem m=1").contains("no kernel is called \"gem\""));
+        assert!(new(Some("k"), "gem m=1").contains("unknown kernel \"gem\""));
         assert!(new(Some("k"), "gemm m=1 n=2").contains("gemm needs \"k\""));
         assert!(new(Some("k{m}{m}"), "copy n={m}").contains("twice"));
     }

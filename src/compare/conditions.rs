@@ -205,7 +205,7 @@ mod tests {
         // The other way round it is the baseline that makes everything look slower.
         assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);
         let [doubt] = &doubts(&side(3, 2), &side(4, 1))[..] else { panic!("one doubt") };
-        assert!(doubt.ends_with("was it cut off?"), "{doubt}");
+        assert!(doubt.ends_with("truncated file?"), "{doubt}");
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         );
         let achievable = Run { ceilings: "achievable".to_owned(), ..other() };
         let found = notes(&[one()], &[achievable], &[]);
-        assert!(found[0].contains("are spec, the current side's achievable"), "{found:?}");
+        assert!(found[0].contains("uses spec roofs, the current side achievable"), "{found:?}");
         let two = [other(), run(vec![kernel("a", &[1.2e-3])])];
         assert!(notes(&[one()], &two, &[])[0].contains("order of the runs was not declared"));
         assert_eq!(notes(&[one()], &two, &[false, true, true]), Vec::<String>::new());

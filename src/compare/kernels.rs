@@ -189,7 +189,7 @@ mod tests {
             |before, after| compared(vec![before], vec![after]).changes[0].missing.clone();
         assert_eq!(missing(timed(), timed()), None);
         assert_eq!(missing(untimed(), timed()).unwrap(), "the baseline has no duration for it");
-        assert_eq!(missing(timed(), untimed()).unwrap(), "the current side has no duration of it");
+        assert_eq!(missing(timed(), untimed()).unwrap(), "the current side has no duration for it");
         assert_eq!(missing(untimed(), untimed()).unwrap(), "neither side has its duration");
     }
 

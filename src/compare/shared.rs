@@ -232,7 +232,7 @@ mod tests {
         assert!(compared(&[side(&[1.0; 10])], &[side(&[1.04; 10])]).common.removed);
         let (one, two) = ([side(&[1.0; 3]), side(&[1.0; 3])], [side(&[1.04; 3])]);
         let found = compared(&one, &two).common;
-        assert!(found.removed && found.reason == "the median over 3 kernels", "{found:?}");
+        assert!(found.removed && found.reason == "median over 3 kernels", "{found:?}");
     }
 
     /// Half of ten kernels take 20% longer: all lie ln 1.2 / 2 from the median, which is a deviation of

@@ -326,7 +326,11 @@ mod tests {
             found.reason
         };
         assert_eq!(of(&side(1.0), &[]), "the current side has no runs");
-        assert_eq!(of(&side(1.0), &[run(Vec::new())]), "the current side: run.csv holds no launch");
+        assert_eq!(
+            of(&side(1.0), &[run(Vec::new())]),
+            "the current side: run.csv contains no \
+            launches"
+        );
         let text = "the baseline: no launch of run.csv has a duration";
         assert_eq!(of(&untimed(), &side(1.0)), text);
     }
@@ -361,10 +365,7 @@ mod tests {
 
         let expired = waived(waiver(None, Some("looked_at")), Date::new(2026, 6, 1));
         assert_eq!(expired.outcome, Outcome::Failed);
-        assert!(
-            expired.notes[0].starts_with("a waiver (ada) expired on 2026-05-31"),
-            "{expired:?}"
-        );
+        assert!(expired.notes[0].starts_with("waiver (ada) expired on 2026-05-31"), "{expired:?}");
         for other in [waiver(Some(Metric::Bytes), Some("looked_at")), waiver(None, Some("b_other"))]
         {
             let found = waived(other, None);

@@ -118,11 +118,11 @@ impl Parameter {
         self
     }
 
-    /// Returns its default for people: `needed`, the value, or `= other`.
+    /// Returns its default for people: `required`, the value, or `= other`.
     #[must_use]
     pub fn shown_default(&self) -> String {
         match self.default {
-            Fallback::Needed => "needed".to_owned(),
+            Fallback::Needed => "required".to_owned(),
             Fallback::Text(text) => text.to_owned(),
             Fallback::SameAs(other) => format!("= {other}"),
         }

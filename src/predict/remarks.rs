@@ -146,8 +146,8 @@ mod tests {
             launch,
             "launch-bound: a launch costs at least 1.5 µs, the roofline time is 5.89 ns"
         );
-        assert!(latency.contains("has 1000 threads, 108 SMs ask for 55296"), "{latency}");
-        assert!(cache.contains("(8 kB) fit into L2 (41.9 MB)"), "{cache}");
+        assert!(latency.contains("has 1000 threads, 108 SMs need 55296"), "{latency}");
+        assert!(cache.contains("(8 kB) fit in L2 (41.9 MB)"), "{cache}");
         assert!(remarks("axpy n=1G", "A100 SXM4 80GB").is_empty());
     }
 

@@ -53,6 +53,7 @@ impl Category {
         match self {
             Self::DotProduct => "dot product",
             Self::DataMovement => "data movement",
+            Self::Unknown => "uncategorized",
             other => other.key(),
         }
     }

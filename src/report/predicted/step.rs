@@ -90,7 +90,7 @@ fn totals(step: &ModelPrediction) -> Vec<Figure> {
         share(totals.memory_limited),
         share(totals.math_limited)
     );
-    add("expected", time(totals.roofline_time), &parts);
+    add("roofline time", time(totals.roofline_time), &parts);
     add(
         "with launches",
         time(totals.with_launch_cost),
