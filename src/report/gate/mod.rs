@@ -29,7 +29,7 @@ pub struct GateReport<'a> {
     /// Path of an export of the current side from the root of the repository: the location of
     /// findings whose code is unknown.
     pub export: Option<&'a str>,
-    /// The runs of the current side, whose figures trackers follow; may be empty.
+    /// Runs of the current side, whose figures trackers follow; may be empty.
     pub current: &'a [Run],
 }
 
