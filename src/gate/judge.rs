@@ -331,7 +331,7 @@ mod tests {
             "the current side: run.csv contains no \
             launches"
         );
-        let text = "the baseline: no launch of run.csv has a duration";
+        let text = "the baseline: no launch in run.csv has a duration";
         assert_eq!(of(&untimed(), &side(1.0)), text);
     }
 
@@ -370,7 +370,7 @@ mod tests {
         {
             let found = waived(other, None);
             assert_eq!(found.outcome, Outcome::Failed);
-            assert!(found.notes[0].contains("has nothing to accept"), "{found:?}");
+            assert!(found.notes[0].contains("matches nothing"), "{found:?}");
         }
     }
 

@@ -79,7 +79,11 @@ mod tests {
             assert_eq!(Category::from_key(category.key()), Some(*category));
             assert_eq!(
                 category.label(),
-                category.key().replace("dot-", "dot ").replace("data-", "data ")
+                category
+                    .key()
+                    .replace("dot-", "dot ")
+                    .replace("data-", "data ")
+                    .replace("unknown", "uncategorized")
             );
         }
     }

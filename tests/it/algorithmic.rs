@@ -113,7 +113,7 @@ fn a_form_that_fits_no_kernel_is_told() {
     assert_eq!(report["notes"], serde_json::json!([told]));
     // Another grid is another kernel.
     let other = cases(&CONFIG.replace("32x16", "16x32"), &[]).stdout;
-    assert!(other.contains("the closed form at rooflint.toml:5 fits no kernel"), "{other}");
+    assert!(other.contains("the closed form at rooflint.toml:5 matches no kernel"), "{other}");
 }
 
 #[test]

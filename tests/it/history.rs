@@ -137,7 +137,7 @@ fn trends(here: &Path) {
         &*format!("at commit {} (2026-10-08)", &hash(7)[..8]),
         "p < 0.0001",
         "7 before / 5 after",
-        " a run",
+        " per run",
     ] {
         assert!(change.contains(part), "{part}: {change}");
     }
@@ -209,7 +209,7 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
     for (arguments, code, says) in [
         (vec!["run.csv"], 2, "already saved as default/2026-10-01T000000Z-none-"),
         (vec!["run.csv", "run.csv", "--name", "b"], 2, "are the same measurement"),
-        (vec!["run.csv", "--name", "../b"], 2, "cannot be called"),
+        (vec!["run.csv", "--name", "../b"], 2, "invalid baseline name"),
         (vec!["run.csv", "--store", "."], 2, "contains other files"),
         (vec!["run.csv", "--date", "yesterday"], 2, "invalid time"),
         (vec!["no-such.csv"], 3, "cannot read"),
@@ -246,7 +246,7 @@ fn stores_that_cannot_be_read_are_told() {
     done(here, &["baseline", "save", "run.csv"]);
     std::fs::write(here.join("baselines/default/cut.json"), "{\"schema\":").unwrap();
     let list = done(here, &["baseline", "list"]);
-    assert!(list.contains("Not read") && list.contains("cut.json: EOF"), "{list}");
+    assert!(list.contains("Unreadable files") && list.contains("cut.json: EOF"), "{list}");
     std::fs::write(here.join("baselines/rooflint-baselines.toml"), "schema = 3").unwrap();
     let run = program(here, &[], &["baseline", "list"]);
     assert_eq!(run.code, 3);

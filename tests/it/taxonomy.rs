@@ -256,7 +256,7 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         ),
         (
             &format!("{class}kind = 'gemm'\npattern = '(y'\n"),
-            "my.toml:4:11: pattern \"(y\" is no regular expression: unclosed group",
+            "my.toml:4:11: pattern \"(y\" is not a valid regular expression: unclosed group",
             "single quotes",
         ),
         (
@@ -274,7 +274,11 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
             "my.toml:2:11: unknown field \"tile\", expected one of tensor, mma, tile_m",
             "",
         ),
-        ("[[attr]]\npattern = 'y'\n", "my.toml:2:11: pattern \"y\" tells no field", "name a group"),
+        (
+            "[[attr]]\npattern = 'y'\n",
+            "my.toml:2:11: pattern \"y\" does not set any field",
+            "name a group",
+        ),
         (
             "[[attr]]\npattern = 'y'\nset = { tensr = 'yes' }\n",
             "my.toml:3:9: unknown field \"tensr\", expected one of tensor",
