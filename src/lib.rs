@@ -1,5 +1,5 @@
-//! rooflint reads what a GPU profiler measured, says how long each kernel should have taken by the
-//! roofline model, and ranks what can be won.
+//! rooflint reads exports of GPU profilers, computes how fast each kernel could run by the roofline
+//! model, and ranks kernels by potential savings.
 //!
 //! A profiler says what was **measured**; a catalog says what the hardware **can** do; the roofline
 //! says how long it **should** have taken; rules say **why** it took longer; a report says it
@@ -15,8 +15,8 @@
 //!
 //! `cli` calls the stages, and owns the terminal and the exit code.
 //!
-//! Before there is a profile, [`predict`] holds closed forms of kernels against the same devices.
-//! What a kernel's name tells is read by the rules of [`taxonomy`].
+//! Without a profile, [`predict`] compares closed forms of kernels with the same devices. The rules
+//! of [`taxonomy`] classify kernels by their names.
 //!
 //! ```
 //! use rooflint::{ingest, report, session::Session};
@@ -36,7 +36,8 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-/// The lists of several files as one, in a constant: an entry is listed once, where its file is.
+/// Joins the lists of several files in a constant, so that each entry is listed once, in its own
+/// file.
 macro_rules! joined {
     ($one:ty, $lists:expr) => {{
         const LISTS: &[&[$one]] = $lists;

@@ -1,27 +1,27 @@
-//! The roofline law: how long a kernel should have taken, and what follows from that.
+//! The roofline model: how fast a kernel could run, and what follows from it.
 //!
-//! Pure functions over [`crate::units`]; every formula of the tool stands here once, with its source.
-//! The base law is Williams, Waterman, Patterson, *Roofline: an insightful visual performance model
-//! for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
+//! Pure functions over [`crate::units`]; every formula of the tool is here once, with its source.
+//! The base model is Williams, Waterman, Patterson, *Roofline: an insightful visual performance
+//! model for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
 
-/// `t_mem`: the time a memory level needs at least to move `bytes`.
+/// Returns `t_mem`: the least time in which a memory level can move `bytes`.
 #[must_use]
 pub fn memory_time(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
     bytes / bandwidth
 }
 
-/// `t_math`: the time a pipe needs at least to execute `operations`.
+/// Returns `t_math`: the least time in which a pipe can execute `operations`.
 #[must_use]
 pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
     operations / peak
 }
 
-/// The expected time: the longer of the two, since memory and math overlap.
+/// Returns the roofline time: the longer of the two, because memory and math overlap.
 ///
 /// Source: NVIDIA, *GPU Performance Background User's Guide*, "Understanding Performance".
 #[must_use]
@@ -29,59 +29,58 @@ pub fn roofline_time(memory: Seconds, math: Seconds) -> Seconds {
     memory.max(math)
 }
 
-/// Arithmetic intensity at which the memory roof meets the compute roof.
+/// Returns the arithmetic intensity at which the memory roof meets the compute roof.
 #[must_use]
 pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerByte {
     peak / bandwidth
 }
 
-/// Headroom: measured over expected time, 1 at the roof.
+/// Returns the headroom: measured over roofline time, 1 at the roofline.
 #[must_use]
 pub fn headroom(measured: Seconds, roofline_time: Seconds) -> f64 {
     measured / roofline_time
 }
 
-/// Time that would be saved if the launch reached its roof; zero when it is at or above it.
+/// Returns the time saved if the launch reached its roofline; zero if it is already there.
 #[must_use]
 pub fn savings(measured: Seconds, roofline_time: Seconds) -> Seconds {
     (measured - roofline_time).max(Seconds::ZERO)
 }
 
-/// Headroom up to which a kernel counts as near its roof: what good kernels keep to.
+/// Headroom up to which a kernel is near roofline, as good kernels are.
 pub const NEAR: f64 = 1.3;
 
-/// Time that a launch still takes after a rewrite that only just comes near its roofs and needs all that
-/// it may have needed: the pessimistic expectation, never below the structural one.
+/// Returns the pessimistic time of a launch after a rewrite that only just comes near its roofs;
+/// never below the structural time.
 ///
-/// `most` is the longest time that any roof may ask for, whatever was not counted and at whatever level
-/// of memory; infinite if nothing bounds it, and then nothing is certain to be won.
+/// `most` is the upper bound of the roofline time over all memory levels, including uncounted work;
+/// if it is infinite, no savings are certain.
 #[must_use]
 pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
     structural.max(most * NEAR)
 }
 
-/// Efficiency: expected over measured time, 1 at the roof; the inverse of headroom.
+/// Returns the efficiency: roofline over measured time, 1 at the roofline; the inverse of headroom.
 #[must_use]
 pub fn efficiency(roofline_time: Seconds, measured: Seconds) -> f64 {
     roofline_time / measured
 }
 
-/// Time that reaching a target efficiency would win; zero where it is reached.
+/// Returns the time saved by reaching a target efficiency; zero if it is already reached.
 #[must_use]
 pub fn above_target(measured: Seconds, roofline_time: Seconds, target: f64) -> Seconds {
     savings(measured, roofline_time / target)
 }
 
-/// Speed-up of the whole when `saved` of `total` goes away; 1 where nothing of the whole would be left,
-/// since a time nobody knows has no gain.
+/// Returns the speedup of the whole if `saved` of `total` is removed; 1 if nothing would be left.
 ///
-/// Source: G. Amdahl, AFIPS 1967, with the part's headroom for its speed-up.
+/// Source: G. Amdahl, AFIPS 1967, with the headroom of a part as its speedup.
 #[must_use]
 pub fn run_speedup(total: Seconds, saved: Seconds) -> f64 {
     if saved < total { total / (total - saved) } else { 1.0 }
 }
 
-/// Peak rate of a pipe from the datasheet's parts: each multiply-add is two operations.
+/// Returns the peak rate of a pipe from the datasheet; each multiply-add is two operations.
 ///
 /// `fma_per_clock` is per multiprocessor (CUDA C++ Programming Guide, arithmetic instructions table).
 #[must_use]
@@ -89,31 +88,35 @@ pub fn peak_rate(fma_per_clock: f64, multiprocessors: u32, clock: Hertz) -> Flop
     FlopsPerSecond::new(2.0 * fma_per_clock * f64::from(multiprocessors) * clock.get())
 }
 
-/// Peak rate of a pipe from a profiler's `.peak_sustained` (units per cycle) at the clock measured.
+/// Returns the peak rate of a pipe from a profiler's `.peak_sustained` (units per cycle) at the
+/// clock measured.
 #[must_use]
 pub fn peak_at_clock(per_cycle: f64, operations_per_unit: f64, clock: Hertz) -> FlopsPerSecond {
     FlopsPerSecond::new(per_cycle * operations_per_unit * clock.get())
 }
 
-/// Peak bandwidth from bytes per cycle at the clock measured.
+/// Returns the peak bandwidth from bytes per cycle at the measured clock.
 #[must_use]
 pub fn bandwidth_at_clock(bytes_per_cycle: f64, clock: Hertz) -> BytesPerSecond {
     BytesPerSecond::new(bytes_per_cycle * clock.get())
 }
 
-/// Peak bandwidth of a double-data-rate memory from its bus width and the driver's memory clock.
+/// Returns the peak bandwidth of a double-data-rate memory from its bus width and the driver's
+/// memory clock.
 #[must_use]
 pub fn ddr_bandwidth(bus_bits: u32, clock: Hertz) -> BytesPerSecond {
     BytesPerSecond::new(2.0 * f64::from(bus_bits) / 8.0 * clock.get())
 }
 
-/// Operations of CUDA cores from thread-instruction counts; a fused multiply-add counts 2.
+/// Returns the operations of CUDA cores from thread-instruction counts; a fused multiply-add counts
+/// 2.
 #[must_use]
 pub fn operations(add: f64, mul: f64, fma: f64) -> Flops {
     Flops::new(add + mul + 2.0 * fma)
 }
 
-/// Operations of a packed half instruction mix with `lanes` halves per thread instruction.
+/// Returns the operations of a packed half instruction mix with `lanes` halves per thread
+/// instruction.
 ///
 /// NVIDIA's `HierarchicalHalfRooflineChart` section uses two lanes since 2023 (weights 2, 2, 4).
 #[must_use]
@@ -121,31 +124,32 @@ pub fn half_operations(add: f64, mul: f64, fma: f64, lanes: f64) -> Flops {
     operations(add, mul, fma) * lanes
 }
 
-/// Cycles that elapsed, from their sum over the four sub-partitions of each SM.
+/// Returns the elapsed cycles, from their sum over the four sub-partitions of each SM.
 #[must_use]
 pub fn elapsed_cycles(sum: f64, sms: f64) -> f64 {
     sum / (4.0 * sms)
 }
 
-/// Operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
+/// Returns the operations of one warp-level matrix instruction of shape m × n × k (PTX ISA, `mma`).
 #[must_use]
 pub fn mma_operations(m: u32, n: u32, k: u32) -> Flops {
     Flops::new(2.0 * f64::from(m) * f64::from(n) * f64::from(k))
 }
 
-/// Bytes of 32-byte sectors.
+/// Returns the bytes of 32-byte sectors.
 #[must_use]
 pub fn sector_bytes(sectors: f64) -> Bytes {
     Bytes::new(32.0 * sectors)
 }
 
-/// Time of a cycle count at its clock.
+/// Returns the time of a cycle count at its clock.
 #[must_use]
 pub fn duration_from_cycles(cycles: f64, clock: Hertz) -> Seconds {
     Seconds::new(cycles / clock.get())
 }
 
-/// Math time of several pipes: pipes that share hardware add up, independent groups overlap.
+/// Returns the math time of several pipes: pipes that share hardware add up, independent groups
+/// overlap.
 ///
 /// `groups` holds the times of each group's pipes, already summed.
 #[must_use]
@@ -153,7 +157,7 @@ pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
     groups.into_iter().fold(Seconds::ZERO, Seconds::max)
 }
 
-/// What the algorithm meets first on this device.
+/// The first limit that an algorithm meets on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
@@ -168,10 +172,10 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// Every one.
+    /// All limiters.
     pub const ALL: [Self; 4] = [Self::Memory, Self::Math, Self::Latency, Self::Unknown];
 
-    /// The word used in reports and JSON.
+    /// Returns the name used in reports and JSON.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -183,7 +187,7 @@ impl Limiter {
     }
 }
 
-/// Blocks per multiprocessor below which a grid is too small to fill the device.
+/// Blocks per SM below which a grid is too small to fill the device.
 ///
 /// Source: NVIDIA, *GPU Performance Background*: "at least roughly four times higher than the number of SMs".
 pub const BLOCKS_PER_SM: u64 = 4;
@@ -191,13 +195,15 @@ pub const BLOCKS_PER_SM: u64 = 4;
 /// Threads per block below which latency is hard to hide ("a few hundred" in the same guide).
 pub const THREADS_PER_BLOCK: u64 = 128;
 
-/// Share of a roof beyond which parallelism is evidently enough; also NVIDIA's latency threshold
-/// in the `SpeedOfLight` rule.
+/// Share of a roof from which parallelism is sufficient; also NVIDIA's latency threshold in the
+/// `SpeedOfLight` rule.
 pub const BUSY: f64 = 0.60;
 
-/// Limiter by the assessment of the *GPU Performance Background* guide: parallelism first, then intensity.
+/// Returns the limiter by the method of the *GPU Performance Background* guide: parallelism first,
+/// then intensity.
 ///
-/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was enough.
+/// `utilization` is the larger share of a roof that was reached: from [`BUSY`] on, parallelism was
+/// sufficient.
 #[must_use]
 pub fn limiter(
     memory: Seconds,
@@ -219,48 +225,51 @@ pub fn limiter(
     }
 }
 
-/// Tolerance within which a launch may be faster than its roof: 3%, or two ticks of the 32 ns GPU timer.
+/// Returns the tolerance within which a launch may be faster than its roofline: 3%, or two ticks of
+/// the 32 ns GPU timer.
 fn tolerance(measured: Seconds) -> f64 {
     const SHARE: f64 = 0.03;
     const TWO_TICKS: Seconds = Seconds::new(64e-9);
     SHARE.max(TWO_TICKS / measured)
 }
 
-/// Whether the time is impossible under the model: shorter than expected beyond the tolerance.
+/// Returns `true` if the time is impossible under the model: shorter than the roofline time beyond
+/// the tolerance.
 #[must_use]
 pub fn is_faster_than_roof(measured: Seconds, roofline_time: Seconds) -> bool {
     measured.get() < roofline_time.get() * (1.0 - tolerance(measured))
 }
 
-/// Launch costs below which a launch is mostly launch cost: no rewrite of a kernel makes it shorter.
+/// Multiple of the launch cost below which a launch is launch-bound: no rewrite of a kernel makes
+/// it shorter.
 pub const LAUNCH_FLOOR: f64 = 2.5;
 
-/// Whether launching costs more than the work: fewer launches help, a faster kernel does not.
+/// Returns `true` if launching costs more than the work: fewer launches help, a faster kernel does
+/// not.
 #[must_use]
 pub fn is_launch_floored(measured: Seconds, roofline_time: Seconds, fixed: Seconds) -> bool {
     roofline_time < fixed && measured < fixed * LAUNCH_FLOOR
 }
 
-/// Smallest time worth an opportunity, beside 1% of the total.
+/// Smallest savings of a flagged kernel, besides 1% of the total.
 pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 
-/// Share of the total time below which a gain is noise, unless the user sets another.
+/// Default share of the total time below which savings are ignored.
 pub const FLAG_SHARE: f64 = 0.01;
 
-/// Share of the whole beyond which a gain is never too small, however short the run.
+/// Share of the total time from which savings are never too small, however short the run.
 const NEVER_SMALL: f64 = 0.05;
 
-/// The smallest savings that makes an opportunity: a share of the whole, usually
-/// [`FLAG_SHARE`], and at least `floor`, unless the run is so short that the floor would be more than
-/// 5% of it.
+/// Returns the smallest savings of a flagged kernel: a share of the total, usually [`FLAG_SHARE`],
+/// and at least `floor`, unless the run is so short that the floor would be more than 5% of it.
 #[must_use]
 pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
     (total * share).max(floor.min(total * NEVER_SMALL))
 }
 
-/// Whether a kernel is an opportunity: far from the roof, and with enough time to win.
+/// Returns `true` if a kernel is an opportunity: far from its roofline, and with enough savings.
 ///
-/// `floor` is the smallest time worth it in this run, from [`flag_floor`].
+/// `floor` is the smallest savings that matter in this run, from [`flag_floor`].
 #[must_use]
 pub fn is_opportunity(
     measured: Seconds,
@@ -271,8 +280,8 @@ pub fn is_opportunity(
     headroom(measured, roofline_time) >= threshold && savings(measured, roofline_time) >= floor
 }
 
-/// Blocks that fit on one SM by registers: allocated per warp in units of 256, a quarter of 65,536
-/// registers for each sub-partition (CUDA occupancy calculator).
+/// Returns the blocks that fit on one SM by registers: allocated per warp in units of 256, a
+/// quarter of 65,536 registers for each sub-partition (CUDA occupancy calculator).
 #[must_use]
 pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
     let warps = threads.div_ceil(32).max(1);
@@ -280,13 +289,14 @@ pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
     4 * (16_384 / per_warp) / warps
 }
 
-/// Blocks that fit on one SM by its slots for warps.
+/// Returns the blocks that fit on one SM by its warp slots.
 #[must_use]
 pub fn warp_limited_blocks(threads: u32, warp_slots: u32) -> u32 {
     warp_slots / threads.div_ceil(32).max(1)
 }
 
-/// Blocks that fit on one SM by shared memory; `taken` is what one takes, with its reserve, rounded up.
+/// Returns the blocks that fit on one SM by shared memory; `taken` are the bytes of one block,
+/// reserved part included, rounded up.
 #[must_use]
 pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
     match available.checked_div(taken) {
@@ -295,14 +305,14 @@ pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
     }
 }
 
-/// Share of what is touched that is not needed: of sectors, lanes, warps, bytes.
+/// Returns the share of touched sectors, lanes, warps or bytes that is not needed.
 #[must_use]
 pub fn excess_fraction(touched: f64, needed: f64) -> f64 {
     1.0 - needed / touched
 }
 
-/// Time saved if the busiest unit had only `factor` of its work: then the next one binds. Nothing
-/// if another unit is busier already.
+/// Returns the time saved if the busiest unit had only `factor` of its work, after which the next
+/// unit binds. Zero if another unit is already busier.
 #[must_use]
 pub fn next_bottleneck(time: Seconds, busiest: f64, factor: f64, next: f64) -> Seconds {
     if busiest <= 0.0 || next > busiest {
@@ -311,7 +321,8 @@ pub fn next_bottleneck(time: Seconds, busiest: f64, factor: f64, next: f64) -> S
     time * (1.0 - (busiest * factor).max(next) / busiest)
 }
 
-/// What the hardware was busy with, from the shares of their roofs that memory and math reached.
+/// Returns what kept the hardware busy, from the shares of their roofs that memory and math
+/// reached.
 ///
 /// Source: thresholds of `SpeedOfLight.py` of Nsight Compute.
 #[must_use]
@@ -325,20 +336,21 @@ pub fn bound(memory: f64, math: f64) -> Limiter {
     }
 }
 
-/// Waves of blocks: the grid over the blocks resident on the whole device at once.
+/// Returns the waves of blocks: the grid over the blocks resident on the whole device at once.
 #[must_use]
 pub fn waves(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     blocks as f64 / (f64::from(sms) * f64::from(resident_per_sm))
 }
 
-/// Efficiency if every wave takes equally long: the upper estimate of the tail's cost.
+/// Returns the efficiency if every wave takes equally long: the upper estimate of the tail's cost.
 #[must_use]
 pub fn wave_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     let waves = waves(blocks, sms, resident_per_sm);
     waves / waves.ceil()
 }
 
-/// Efficiency if an SM's speed does not depend on how many blocks it holds: the lower estimate.
+/// Returns the efficiency if an SM's speed does not depend on its number of blocks: the lower
+/// estimate of the tail's cost.
 #[must_use]
 pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
     let (blocks, sms, resident) = (blocks as f64, f64::from(sms), f64::from(resident_per_sm));
@@ -350,28 +362,29 @@ pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
 /// Bytes an SM can receive from L2 per clock.
 pub const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 
-/// What the SMs that have a block can receive from L2 together, whatever the memory behind it could send.
+/// Returns the L2 bandwidth that the SMs with a block can receive together, whatever memory could
+/// send.
 #[must_use]
 pub fn port_bandwidth(blocks: u64, sms: u32, clock: Hertz) -> BytesPerSecond {
     let busy = blocks.min(u64::from(sms)) as f64;
     bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock)
 }
 
-/// Share of the longer time by which memory and math may differ and still be balanced.
+/// Largest relative difference of memory and math time that counts as balanced.
 const BALANCED: f64 = 0.10;
 
-/// Whether memory and math take equally long, within 10 %.
+/// Returns `true` if memory and math take equally long, within 10%.
 #[must_use]
 pub fn is_balanced(memory: Seconds, math: Seconds) -> bool {
     let (shorter, longer) = (memory.min(math), memory.max(math));
     longer > Seconds::ZERO && shorter / longer > 1.0 - BALANCED
 }
 
-/// What a launch costs at least as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing)
-/// are the shortest kernels in public timelines.
+/// Least launch cost as a timeline tool measures it: 1.34 µs (A100) to 2.8 µs (Turing) are the
+/// shortest kernels in public timelines.
 pub const LAUNCH_COST_TIMELINE: Seconds = Seconds::new(1.5e-6);
 
-/// What a launch costs at least as Nsight Compute measures it.
+/// Least launch cost as Nsight Compute measures it.
 pub const LAUNCH_COST_COUNTERS: Seconds = Seconds::new(2.0e-6);
 
 /// Share of the datasheet peak that well-written kernels reach; always overridable.

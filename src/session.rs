@@ -1,5 +1,5 @@
-//! The whole story in one call: a profile is analyzed, waivers and groups are applied, and the rules of
-//! kernels, of the run and of launches look at it. Whatever judges a profile does it here.
+//! Judges a profile in one call: analysis, waivers, groups, and the rules of kernels, launches and
+//! the run.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::model::{Date, Profile};
 use crate::rules::{self, Confidence, Finding, Findings};
 use crate::units::Seconds;
 
-/// By what profiles are judged: devices, choices of the command line, a configuration, a day.
+/// Everything needed to judge profiles: devices, options, configuration, date.
 ///
 /// ```
 /// use rooflint::{ingest, session::Session};
@@ -24,51 +24,51 @@ use crate::units::Seconds;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// The devices that are known.
+    /// Known devices.
     pub catalog: Catalog,
-    /// How launches are held against their roofs.
+    /// How launches are compared with their roofs.
     pub options: analysis::Options,
-    /// Rules, waivers and groups. What it says of the analysis is in `options`.
+    /// Rules, waivers and groups. Its analysis settings are copied to `options`.
     pub config: Config,
-    /// The day on which waivers must still hold; none lets all of them hold.
+    /// Date on which waivers must still be valid; `None` accepts all of them.
     pub today: Option<Date>,
 }
 
 impl Default for Session {
-    /// The built-in catalog, no configuration, all defaults.
+    /// Makes a session with the built-in catalog, no configuration and all defaults.
     fn default() -> Self {
         Self::new(Catalog::builtin(), Config::default())
     }
 }
 
-/// Why a profile cannot be judged.
+/// Error when a profile cannot be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// Its launches cannot be held against roofs.
+    /// Its launches cannot be compared with roofs.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// Its inputs cannot be set beside each other.
+    /// Its inputs cannot be compared with each other.
     #[cfg(feature = "frames")]
     #[error(transparent)]
     Inputs(#[from] crate::table::frames::FrameError),
 }
 
-/// A profile with everything that was concluded from it.
+/// A profile with its analysis and findings.
 #[derive(Debug)]
 pub struct Judged<'p> {
-    /// What was measured.
+    /// The measured data.
     pub profile: &'p Profile,
-    /// Every kernel against its roofs.
+    /// Every kernel compared with its roofs.
     pub analysis: Analysis,
-    /// Why kernels take longer.
+    /// Findings on why kernels take longer.
     pub findings: Findings,
-    /// Waivers that changed nothing because they expired, a sentence each; the notes of the analysis have
-    /// them, too.
+    /// Expired waivers, one sentence each; the notes of the analysis have them, too.
     pub expired: Vec<String>,
 }
 
 impl Session {
-    /// A session with a catalog and a configuration, and the options that the configuration sets.
+    /// Makes a session with a catalog and a configuration, and the options that the configuration
+    /// sets.
     #[must_use]
     pub fn new(catalog: Catalog, config: Config) -> Self {
         let options = analysis::Options {
@@ -81,7 +81,7 @@ impl Session {
         Self { catalog, options, config, today: None }
     }
 
-    /// The same session for launches on this device, whatever the export says; `None` goes by the export.
+    /// Sets the device of all launches, overriding the export; `None` uses that of the export.
     #[must_use]
     pub fn on(mut self, device: Option<String>) -> Self {
         self.options.device = device;
@@ -91,8 +91,8 @@ impl Session {
     /// Judges a profile.
     ///
     /// # Errors
-    /// [`SessionError`] when the device that was asked for is not known, or a figure of a known one that is
-    /// needed is missing.
+    /// [`SessionError`] if the requested device is unknown, or a required figure of a known device
+    /// is missing.
     pub fn judge<'p>(&self, profile: &'p Profile) -> Result<Judged<'p>, SessionError> {
         let mut analysis = self.analyze(profile)?;
         #[cfg(feature = "frames")]
@@ -111,16 +111,16 @@ impl Session {
         Ok(Judged { profile, analysis, findings, expired })
     }
 
-    /// Holds the launches of a profile against their roofs, and no more: no waivers, groups or rules.
+    /// Compares the launches of a profile with their roofs, without waivers, groups or rules.
     ///
     /// # Errors
-    /// As [`Session::judge`].
+    /// [`AnalysisError`] under the same conditions as [`Session::judge`].
     pub fn analyze(&self, profile: &Profile) -> Result<Analysis, AnalysisError> {
         analysis::analyze(profile, &self.catalog, &self.options)
     }
 }
 
-/// Leaves in the sums only what a sure cause stands behind; findings keep to their kernels.
+/// Limits the sums to savings with a certain cause, and keeps findings aligned with their kernels.
 fn settle(analysis: &mut Analysis, findings: &mut Findings) {
     let least = rules::least_shown(analysis.totals.measured);
     // Smaller ones are shown of flagged kernels only: the threshold would change what can be won.
@@ -144,15 +144,15 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
 }
 
 impl Judged<'_> {
-    /// What of it is compared with other runs and saved; the first `warmup` launches of each kernel are left
-    /// out of its times.
+    /// Returns the part that is compared with other runs and saved; the first `warmup` launches of
+    /// each kernel are excluded from its times.
     #[cfg(feature = "gate")]
     #[must_use]
     pub fn run(&self, warmup: u32) -> Run {
         Run::of(self.profile, &self.analysis, &self.findings, warmup)
     }
 
-    /// What the rules found about a kernel.
+    /// Returns the findings of the rules about a kernel.
     #[must_use]
     pub fn findings_of(&self, kernel: &Kernel) -> &[Finding] {
         let position = kernel.rank.checked_sub(1);

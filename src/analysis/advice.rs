@@ -1,36 +1,36 @@
-//! What the profiler's own rules say of a kernel: the results on its launches, gathered.
+//! Results of the profiler's own rules on a kernel, combined over its launches.
 
 use std::sync::Arc;
 
 use crate::model::{AdviceKind, NameId, Profile, SpeedupScope, ToolAdvice};
 
-/// What one rule of the profiler says of a kernel.
+/// Result of one profiler rule on a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelAdvice {
-    /// The profiler's name of the rule.
+    /// The profiler's name for the rule.
     pub rule: Arc<str>,
-    /// How it is marked.
+    /// Kind of the result.
     pub kind: AdviceKind,
-    /// What it is about, in a few words; `None` where the export has no text.
+    /// Subject, in a few words; `None` if the export has no text.
     pub about: Option<Arc<str>>,
-    /// Launches of which it is said.
+    /// Number of launches with this result.
     pub launches: u64,
-    /// What following it is estimated to bring; `None` where the export has no estimate.
+    /// Estimated speedup; `None` if the export has no estimate.
     pub speedup: Option<AdviceSpeedup>,
 }
 
-/// The profiler's estimates on the launches of a kernel: shares, from the least to the greatest.
+/// The profiler's speedup estimates over the launches of a kernel, as shares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdviceSpeedup {
-    /// What they are shares of; `None` where the export does not say.
+    /// Reference of the shares; `None` if the export does not state it.
     pub scope: Option<SpeedupScope>,
-    /// The least.
+    /// Smallest estimate.
     pub low: f64,
-    /// The greatest.
+    /// Largest estimate.
     pub high: f64,
 }
 
-/// The results of rules on the launches of a kernel so far.
+/// The results of profiler rules on the launches of a kernel so far.
 #[derive(Debug, Default)]
 pub(super) struct Gathered(Vec<Entry>);
 
@@ -44,7 +44,7 @@ struct Entry {
 }
 
 impl Gathered {
-    /// Adds what is said of a launch; it stands for `count` of them.
+    /// Adds the results on a row that stands for `count` launches.
     pub(super) fn add(&mut self, advice: &[ToolAdvice], count: u64) {
         for one in advice {
             let scope = one.speedup.map(|speedup| speedup.scope);
@@ -77,7 +77,7 @@ impl Gathered {
         }
     }
 
-    /// What the rules say of the kernel, in the order in which the profiler said it first.
+    /// Returns the results on the kernel, in the order of their first occurrence.
     pub(super) fn named(&self, profile: &Profile) -> Vec<KernelAdvice> {
         let advice = self.0.iter().map(|entry| {
             let about = profile.names.shared(entry.about);

@@ -1,8 +1,8 @@
-//! What the algorithm needs beside what was counted: closed forms for kernels whose shapes are known.
+//! Compares counted work with what the algorithm needs, by closed forms for kernels of known shape.
 //!
-//! Shapes come from the user's `[[closed-form]]` entries, from an operator column that holds a closed
-//! form (`gemm m=4096 n=4096 k=1024`), from the parameters of `PyProf`'s products and convolutions,
-//! or from the sizes that `PyTorch`'s NVTX ranges tell of a product.
+//! Shapes come from the user's `[[closed-form]]` entries, from an operator column that holds a
+//! closed form (`gemm m=4096 n=4096 k=1024`), from the parameters of `PyProf`'s products and
+//! convolutions, or from the sizes of a product in `PyTorch`'s NVTX ranges.
 
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 
@@ -12,8 +12,8 @@ use crate::predict::{Arguments, Options, PredictError, form, predict};
 use crate::taxonomy::Kind;
 use crate::units::{Bytes, Flops, Seconds};
 
-/// A closed form that the user says describes kernels, such as
-/// `gemm m={m} n={n} k={k} dtype=fp16` for the kernels `my_gemm_{m}x{n}x{k}_*`.
+/// A closed form that the user assigned to kernels, such as `gemm m={m} n={n} k={k} dtype=fp16` for
+/// the kernels `my_gemm_{m}x{n}x{k}_*`.
 #[derive(Debug, Clone)]
 pub struct ClosedForm {
     kernel: Option<Pattern>,
@@ -26,38 +26,39 @@ pub struct ClosedForm {
 /// Why a closed form cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClosedFormError {
-    /// Neither a kernel nor an operator is named.
-    #[error("it does not say which kernels it describes")]
+    /// Neither a kernel nor an operator is given.
+    #[error("missing kernel or operator pattern")]
     NoKernel,
-    /// A size in braces is not in a pattern.
-    #[error("{{{0}}} is in no pattern")]
+    /// A size in braces is not defined by a pattern.
+    #[error("{{{0}}} is not defined by a pattern")]
     Unbound(String),
-    /// A pattern cannot be read.
+    /// A pattern is invalid.
     #[error("{0}")]
     Pattern(String),
-    /// The form or its arguments are wrong.
+    /// The form or its arguments are invalid.
     #[error(transparent)]
     Form(#[from] PredictError),
 }
 
 impl ClosedFormError {
-    /// The next step, as one sentence for the `help:` line.
+    /// Returns the next step, as one sentence for the `help:` line.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::NoKernel => "add kernel = \"…\" or operator = \"…\"".to_owned(),
             Self::Unbound(_) | Self::Pattern(_) => {
-                "in a pattern * stands for anything and {m} for a whole number that the form can use"
+                "in a pattern, * matches anything and {m} matches a whole number that the form \
+                 can use"
                     .to_owned()
             }
             Self::Form(error) => error.help().unwrap_or_else(|| {
-                "`rooflint predict --list` shows every form with its parameters".to_owned()
+                "list all forms with their parameters with `rooflint predict --list`".to_owned()
             }),
         }
     }
 }
 
-/// A text in which `*` stands for anything and `{m}` for a whole number called `m`.
+/// A pattern in which `*` matches anything and `{m}` matches a whole number named `m`.
 #[derive(Debug, Clone)]
 struct Pattern {
     compiled: PikeVM,
@@ -82,7 +83,7 @@ impl Pattern {
                         continue;
                     }
                     if names.iter().any(|known| known == name) {
-                        let message = format!("{{{name}}} is twice in {text:?}");
+                        let message = format!("{{{name}}} occurs twice in {text:?}");
                         return Err(ClosedFormError::Pattern(message));
                     }
                     names.push(name.to_owned());
@@ -102,7 +103,7 @@ impl Pattern {
         Ok(Self { compiled, names })
     }
 
-    /// The sizes in a text that fits.
+    /// Returns the sizes in a matching text.
     fn sizes<'t>(&self, text: &'t str) -> Option<Vec<(&str, &'t str)>> {
         let mut slots = self.compiled.create_captures();
         self.compiled.captures(&mut self.compiled.create_cache(), text, &mut slots);
@@ -119,11 +120,12 @@ impl Pattern {
 }
 
 impl ClosedForm {
-    /// A closed form for the kernels that fit all that is given; `place` is where it was written.
+    /// Makes a closed form for the kernels that match all given patterns; `place` is its location
+    /// in the configuration.
     ///
     /// # Errors
-    /// [`ClosedFormError`] where nothing says which kernels, where a size is in no pattern, or where
-    /// the form does not exist or lacks an argument.
+    /// [`ClosedFormError`] if there is no pattern, a size is not defined by a pattern, the form is
+    /// unknown, or an argument is missing.
     pub fn new(
         kernel: Option<&str>,
         operator: Option<&str>,
@@ -145,7 +147,7 @@ impl ClosedForm {
         Ok(this)
     }
 
-    /// The call with its sizes, where the kernel fits.
+    /// Returns the call with its sizes, if the kernel matches.
     fn of(&self, kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
         if self.grid.is_some() && kernel.shape.grid != self.grid {
             return None;
@@ -174,13 +176,13 @@ impl ClosedForm {
     }
 }
 
-/// A call such as `gemm m=4096 n=4096 k=1024`.
+/// Parses a call such as `gemm m=4096 n=4096 k=1024`.
 fn parse(call: &str) -> Result<Arguments, PredictError> {
     let mut words = call.split_whitespace();
     Arguments::parse(form(words.next().unwrap_or_default())?, words)
 }
 
-/// Finds the closed forms of kernels, and remembers which fit none and which cannot be read.
+/// Finds the closed forms of kernels, and records unused forms and invalid calls.
 pub(super) struct Describer<'a> {
     forms: &'a [ClosedForm],
     used: Vec<bool>,
@@ -193,7 +195,7 @@ impl<'a> Describer<'a> {
         Self { forms, used: vec![false; forms.len()], wrong: 0, first_wrong: None }
     }
 
-    /// Adds to a kernel what its algorithm needs; its sums are over so many launches.
+    /// Adds the algorithm's needs to a kernel whose sums are over this many launches.
     pub(super) fn describe(&mut self, kernel: &mut Kernel, launches: u64, device: &DeviceUse) {
         let said = self.forms.iter().enumerate().find_map(|(at, form)| {
             let arguments = form.of(kernel)?;
@@ -235,23 +237,23 @@ impl<'a> Describer<'a> {
         kernel.algorithmic = Some(Box::new(algorithmic));
     }
 
-    /// What fits no kernel, and what cannot be read.
+    /// Returns notes on unused forms and invalid calls.
     pub(super) fn notes(self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(first) = self.first_wrong {
             let kernels = if self.wrong == 1 { "kernel" } else { "kernels" };
             let count = self.wrong;
-            notes.push(format!("the closed form of {count} {kernels} cannot be read; {first}"));
+            notes.push(format!("the closed form of {count} {kernels} is invalid; {first}"));
         }
         let unused = self.forms.iter().zip(self.used).filter(|(_, used)| !used);
         notes.extend(
-            unused.map(|(form, _)| format!("the closed form at {} fits no kernel", form.place)),
+            unused.map(|(form, _)| format!("the closed form at {} matches no kernel", form.place)),
         );
         notes
     }
 }
 
-/// A closed form in the operator column, or the sizes of a product or convolution.
+/// Returns a closed form in the operator column, or from the sizes of a product or convolution.
 fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
     // Of a path of ranges the innermost says what is computed.
     let operator = kernel.operator.as_deref()?.rsplit('/').next()?;
@@ -276,20 +278,20 @@ fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
     Some(parse(operator).map_err(ClosedFormError::from))
 }
 
-/// The number of a key among `PyProf`'s parameters: `N=24x128` is 3072.
+/// Returns the number of a key among `PyProf`'s parameters: `N=24x128` is 3072.
 fn pyprof_size(text: &str, key: &str) -> Option<u64> {
     let text = text.strip_prefix("bprop ").unwrap_or(text);
     let value = text.split(',').find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='));
     value?.split('x').map(|part| part.parse::<u64>().ok()).product::<Option<u64>>()
 }
 
-/// The number format among `PyProf`'s parameters.
+/// Returns the number format among `PyProf`'s parameters.
 fn pyprof_format(text: &str) -> Option<&str> {
     text.split(',').map(str::trim).find(|part| ["fp16", "fp32", "fp64"].contains(part))
 }
 
-/// `N=32,C=64,H=56,…,g=1,fp16`, as `PyProf` writes the sizes of a convolution, where the steps,
-/// borders and distances of both dimensions are the same.
+/// `N=32,C=64,H=56,…,g=1,fp16`, as `PyProf` writes the sizes of a convolution, if stride, padding
+/// and dilation of both dimensions are equal.
 fn pyprof_convolution(text: &str, kind: Kind) -> Option<Result<Arguments, ClosedFormError>> {
     let form = match kind {
         Kind::ConvFprop => "conv2d",
@@ -356,7 +358,7 @@ fn pyprof_product(text: &str) -> Option<Result<Arguments, ClosedFormError>> {
     Some(parse(&call).map_err(ClosedFormError::from))
 }
 
-/// The times at the roofs that the kernel was compared with, where its own counts tell them.
+/// Returns the times of the closed form at the kernel's own roofs, if its counts give them.
 fn times(
     algorithmic: &mut Algorithmic,
     kernel: &Kernel,
@@ -385,7 +387,7 @@ fn times(
     algorithmic.math_time = Some(prediction.t_math * scale.unwrap_or(1.0) * count);
 }
 
-/// What was counted over what is needed.
+/// Computes the ratios of counted to needed work.
 fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel, launches: u64) {
     if kernel.provenance == Some(OriginKind::Algorithmic) {
         return;
@@ -468,9 +470,9 @@ mod tests {
         let new = |kernel: Option<&str>, call: &str| {
             ClosedForm::new(kernel, None, None, call, "a").unwrap_err().to_string()
         };
-        assert_eq!(new(None, "copy n=4"), "it does not say which kernels it describes");
-        assert_eq!(new(Some("k_{m}"), "copy n={n}"), "{n} is in no pattern");
-        assert!(new(Some("k"), "gem m=1").contains("no kernel is called \"gem\""));
+        assert_eq!(new(None, "copy n=4"), "missing kernel or operator pattern");
+        assert_eq!(new(Some("k_{m}"), "copy n={n}"), "{n} is not defined by a pattern");
+        assert!(new(Some("k"), "gem m=1").contains("unknown kernel \"gem\""));
         assert!(new(Some("k"), "gemm m=1 n=2").contains("gemm needs \"k\""));
         assert!(new(Some("k{m}{m}"), "copy n={m}").contains("twice"));
     }

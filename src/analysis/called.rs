@@ -1,14 +1,14 @@
-//! Whether a text that a user typed, or wrote into a policy, means a kernel.
+//! Matches kernel names against texts from the command line or a policy.
 
 use crate::model::KernelName;
 
-/// A text as it is searched for: in lower case, with the `x` that keyboards have for `×`.
+/// Folds a text for searching: lower case, with `x` for `×`.
 pub(super) fn folded(text: &str) -> String {
     text.to_lowercase().replace('×', "x")
 }
 
-/// Whether a pattern is a kernel's name, or fits it: as it is shown, as the export writes it, without what was
-/// added to tell it from others, or without return type and parameters.
+/// Returns `true` if a pattern equals or matches a kernel's name: as shown, as in the export,
+/// without the disambiguating suffix, or without return type and parameters.
 pub(crate) fn is_called(pattern: &str, name: &str, full: &str) -> bool {
     if fits(pattern, name) || fits(pattern, full) {
         return true;
@@ -21,19 +21,19 @@ pub(crate) fn is_called(pattern: &str, name: &str, full: &str) -> bool {
     }
 }
 
-/// A short name as it is shown today: policies may have the type as older reports showed it.
+/// Converts type names of older reports, which policies may contain, to the current spelling.
 fn respelled(pattern: &str) -> String {
     ["bfloat16_t", "bfloat16", "BFloat16"]
         .iter()
         .fold(pattern.to_owned(), |text, old| text.replace(old, "bf16"))
 }
 
-/// Whether a text is a whole word, or fits it as a pattern in which `*` stands for anything.
+/// Returns `true` if a text equals a pattern or matches it, where `*` matches anything.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     if pattern.contains('*') { matches(pattern, text) } else { pattern == text }
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything.
+/// Returns `true` if a text matches a pattern in which `*` matches anything.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

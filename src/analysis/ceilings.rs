@@ -1,4 +1,5 @@
-//! Which roofs a launch is compared with: the datasheet's, those at its own clock, or achievable ones.
+//! The roofs that launches are compared with: from the datasheet, at the measured clock, or
+//! achievable.
 
 use serde::Serialize;
 
@@ -13,14 +14,14 @@ use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 pub enum CeilingSet {
     /// Datasheet peaks at the rated boost clock.
     Spec,
-    /// Peaks at the clock each launch ran at: from the profile, else the datasheet's scaled.
+    /// Peaks at the clock of each launch: from the profile, else scaled from the datasheet.
     MeasuredClock,
-    /// What published benchmarks reach, at the clock each launch ran at where it is known.
+    /// Rates that published benchmarks reach, at the clock of each launch if it is known.
     Achievable,
 }
 
 impl CeilingSet {
-    /// The name in reports, JSON and on the command line.
+    /// Returns the name in reports, JSON and on the command line.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -30,8 +31,8 @@ impl CeilingSet {
         }
     }
 
-    /// Headroom from which a kernel is an opportunity: datasheet roofs are out of reach for some
-    /// kernels (boost clocks), so they ask for more.
+    /// Returns the headroom from which a kernel is flagged. It is larger for datasheet roofs, whose
+    /// boost clocks some kernels cannot reach.
     #[must_use]
     pub const fn threshold(self) -> f64 {
         match self {
@@ -41,25 +42,25 @@ impl CeilingSet {
     }
 }
 
-/// The roofs of one device, resolved for quick use launch by launch.
+/// The roofs of one device, resolved for fast use per launch.
 #[derive(Debug, Clone)]
 pub(super) struct Roofs {
     peaks: Vec<Option<Roof<FlopsPerSecond>>>,
     dram: Option<Roof<BytesPerSecond>>,
-    /// How the DRAM roof follows from the export, where the catalog has none.
+    /// How the DRAM roof is derived from the export, if the catalog has none.
     derived: Option<&'static str>,
     l2: Option<BytesPerSecond>,
-    /// What a published benchmark reached on L2: a roof of what is achievable, not of what is possible.
+    /// L2 bandwidth of a published benchmark: an achievable roof, not a theoretical one.
     measured_l2: Option<BytesPerSecond>,
-    /// No clock above this is real: short launches count cycles and time in different passes.
+    /// Highest realistic clock: short launches count cycles and time in different passes.
     highest_clock: Option<Hertz>,
-    /// The clock at which CUDA-core peaks are quoted.
+    /// Clock at which CUDA-core peaks are quoted.
     rated_clock: Option<Hertz>,
-    /// The memory clock at which the bandwidth is quoted.
+    /// Memory clock at which the bandwidth is quoted.
     memory_clock: Option<Hertz>,
     groups: Vec<usize>,
     limits: Option<&'static Limits>,
-    /// To the host and to peers, both directions together: traffic at least takes so long.
+    /// Bandwidth to the host and to peers, both directions together.
     system: Option<BytesPerSecond>,
     peer: Option<BytesPerSecond>,
     pub(super) l2_bytes: Option<u64>,
@@ -69,7 +70,7 @@ pub(super) struct Roofs {
 #[derive(Debug, Clone, Copy)]
 struct Roof<T> {
     value: T,
-    /// The clock at which the value is quoted.
+    /// Clock at which the value is quoted.
     clock: Option<Hertz>,
     /// Share that is achievable in practice.
     achievable: f64,
@@ -127,23 +128,23 @@ impl Roofs {
         }
     }
 
-    /// Whether any compute roof is known.
+    /// Returns `true` if any compute roof is known.
     pub(super) fn has_peaks(&self) -> bool {
         self.peaks.iter().any(Option::is_some)
     }
 
-    /// Which pipes share hardware; see [`group`].
+    /// Returns the group of a pipe; pipes of one group share hardware, see [`group`].
     pub(super) fn group(&self, pipe: Pipe) -> usize {
         self.groups[pipe as usize]
     }
 
-    /// The SM clock of a launch, capped at what the device can do.
+    /// Returns the SM clock of a launch, capped at the device's maximum.
     pub(super) fn clock(&self, launch: &Launch<'_>) -> Option<Hertz> {
         let clock = Hertz::new(launch.value(Quantity::SmClock)?);
         Some(self.highest_clock.map_or(clock, |highest| clock.min(highest)))
     }
 
-    /// The compute roof of a pipe for a launch, with the words that tell where it comes from.
+    /// Returns the compute roof of a pipe for a launch, with its source.
     pub(super) fn peak(
         &self,
         launch: &Launch<'_>,
@@ -178,7 +179,8 @@ impl Roofs {
         roof.map(|roof| Ceiling { value: roof.value * share, from: From::Catalog })
     }
 
-    /// The DRAM roof for a launch: from the profile, else the catalog's at the memory clock measured.
+    /// Returns the DRAM roof for a launch: from the profile, else the catalog's at the memory clock
+    /// measured.
     pub(super) fn dram(
         &self,
         launch: &Launch<'_>,
@@ -208,23 +210,24 @@ impl Roofs {
         Some(Ceiling { value: roof.value * share * scale, from })
     }
 
-    /// The compute roof of a pipe where nothing was measured: at the rated clock.
+    /// Returns the compute roof of a pipe at the rated clock, for launches that were not measured.
     pub(super) fn quoted_peak(&self, pipe: Pipe, set: CeilingSet) -> Option<FlopsPerSecond> {
         self.peaks[pipe as usize].map(|roof| roof.quoted(set))
     }
 
-    /// The DRAM roof where nothing was measured.
+    /// Returns the DRAM roof at the rated clock, for launches that were not measured.
     pub(super) fn quoted_dram(&self, set: CeilingSet) -> Option<BytesPerSecond> {
         self.dram.map(|roof| roof.quoted(set))
     }
 
-    /// The SM clock of a launch over the one at which the peak of a pipe is quoted.
+    /// Returns the SM clock of a launch over the clock at which the peak of a pipe is quoted.
     pub(super) fn clock_share(&self, launch: &Launch<'_>, pipe: Pipe) -> Option<f64> {
         let rated = self.peaks[pipe as usize].and_then(|roof| roof.clock).or(self.rated_clock)?;
         Some(self.clock(launch)? / rated)
     }
 
-    /// The L2 roof for a launch; without one in the profile, the catalog's follows the SM clock.
+    /// Returns the L2 roof for a launch; without one in the profile, the catalog's follows the SM
+    /// clock.
     pub(super) fn l2(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
         if set == CeilingSet::Spec {
             return self.l2;
@@ -240,7 +243,7 @@ impl Roofs {
         })
     }
 
-    /// The roof of a cache or a link for a launch; device memory has its own, [`Roofs::dram`].
+    /// Returns the roof of a cache or a link for a launch; see [`Roofs::dram`] for device memory.
     pub(super) fn level(
         &self,
         launch: &Launch<'_>,
@@ -260,7 +263,7 @@ impl Roofs {
         }
     }
 
-    /// What L1 and shared memory deliver, by the width of their data path.
+    /// Returns the bandwidth of L1 and shared memory, by the width of their data path.
     fn on_chip(&self, launch: &Launch<'_>, set: CeilingSet) -> Option<BytesPerSecond> {
         let each = f64::from(self.limits?.on_chip_bytes_per_clock?);
         let measured = self.clock(launch).filter(|_| set != CeilingSet::Spec);
@@ -268,15 +271,15 @@ impl Roofs {
         Some(roofline::bandwidth_at_clock(each * f64::from(self.sms_of(launch)?), clock))
     }
 
-    /// Multiprocessors that a launch could use.
+    /// Returns the SMs that a launch could use.
     pub(super) fn sms_of(&self, launch: &Launch<'_>) -> Option<u32> {
         let counted = launch.value(Quantity::SmCount).map(|count| count.round() as u32);
         counted.or(self.sms).filter(|sms| *sms > 0)
     }
 
-    /// Blocks of a launch that fit on one SM at a time: as the profiler says, else computed from its
-    /// threads, registers and shared memory. Without the carve-out of the launch all of the shared
-    /// memory is taken as free.
+    /// Returns the resident blocks per SM of a launch: from the profiler, else computed from its
+    /// threads, registers and shared memory. If the carve-out is unknown, all of the shared memory
+    /// is assumed to be available.
     pub(super) fn resident(&self, launch: &Launch<'_>) -> Option<Resident> {
         let counted = launch.value(Quantity::ResidentBlocksPerSm).filter(|blocks| *blocks >= 1.0);
         if let Some(blocks) = counted {
@@ -294,7 +297,7 @@ impl Roofs {
         Some(Resident { blocks, is_computed: true })
     }
 
-    /// Time the tensor pipe was busy, as its work would take on the roofs of a set.
+    /// Returns the busy time of the tensor pipe, scaled to the roofs of a set.
     pub(super) fn activity_at_tensor(
         &self,
         launch: &Launch<'_>,
@@ -313,7 +316,7 @@ impl Roofs {
         }
     }
 
-    /// Time a unit of the multiprocessors was busy, as its work would take on the roofs of a set.
+    /// Returns the busy time of an SM unit, scaled to the roofs of a set.
     pub(super) fn activity_at_sm(
         &self,
         launch: &Launch<'_>,
@@ -330,7 +333,7 @@ impl Roofs {
         }
     }
 
-    /// Time DRAM was busy, as its traffic would take on the roofs of a set.
+    /// Returns the busy time of DRAM, scaled to the roofs of a set.
     pub(super) fn activity_at_dram(
         &self,
         launch: &Launch<'_>,
@@ -344,8 +347,8 @@ impl Roofs {
         }
     }
 
-    /// Measured memory clock over the rated one, where both are known and they agree roughly: profilers
-    /// count some memories at another multiple of the driver's clock.
+    /// Returns the measured over the rated memory clock, if both are known and agree roughly:
+    /// profilers count some memories at another multiple of the driver's clock.
     pub(super) fn dram_scale(&self, launch: &Launch<'_>) -> f64 {
         let seen = launch.value(Quantity::DramClock).map(Hertz::new);
         seen.zip(self.memory_clock)
@@ -354,12 +357,12 @@ impl Roofs {
             .map_or(1.0, |scale| scale.min(1.0))
     }
 
-    /// The share of a compute roof that is achievable.
+    /// Returns the achievable share of a compute roof.
     pub(super) fn achievable_math(&self, pipe: Pipe) -> f64 {
         self.peaks[pipe as usize].map_or(default_share(pipe), |roof| roof.achievable)
     }
 
-    /// The share of the DRAM roof that is achievable.
+    /// Returns the achievable share of the DRAM roof.
     pub(super) fn achievable_memory(&self) -> f64 {
         self.dram.map_or(crate::roofline::achievable::GDDR, |roof| roof.achievable)
     }
@@ -372,36 +375,36 @@ fn default_share(pipe: Pipe) -> f64 {
     }
 }
 
-/// Blocks resident on one SM at a time.
+/// Resident blocks per SM.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resident {
     pub(super) blocks: u32,
-    /// Computed from the launch and the limits of the device, not read from the profile.
+    /// True if computed from the launch and the device limits instead of read from the profile.
     pub(super) is_computed: bool,
 }
 
-/// A roof and where it comes from.
+/// A roof and its source.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ceiling<T> {
     pub(super) value: T,
     pub(super) from: From,
 }
 
-/// Where a roof comes from.
+/// Source of a roof.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum From {
-    /// `.peak_sustained` of the profile at its own clock.
+    /// `.peak_sustained` in the profile, at its own clock.
     Profile,
     /// The catalog's figure, scaled from its rated clock to the launch's.
     Scaled { rated: Hertz, clock: Hertz },
     /// The catalog's figure as it is.
     Catalog,
-    /// From figures of the whole export, in words.
+    /// Derived from figures of the whole export; holds a description.
     Derived(&'static str),
 }
 
 /// Pipes that share issue slots or datapaths have the same group: their times add up. Independent
-/// pipes overlap. Where the chip is not known all pipes share one group, the cautious reading.
+/// pipes overlap. If the chip is unknown, all pipes share one group, which is conservative.
 ///
 /// Source: `sm__pipe_shared_cycles_active` and pipe tables of the *Nsight Compute Profiling Guide*.
 fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {

@@ -1,24 +1,24 @@
-//! How sure a verdict is, and how sure it is that work nobody counted is absent.
+//! Confidence of verdicts, and of the absence of uncounted work.
 
 use serde::Serialize;
 
-/// How sure the verdict on a kernel is.
+/// Confidence of the verdict on a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Counted, or bounded by measured utilization.
     Certain,
-    /// By what the kernel is: its name, operator, number formats, shapes and architecture.
+    /// Inferred from the kernel's name, operator, number formats, shapes and architecture.
     Likely,
-    /// True unless work that nobody counted takes the time.
+    /// True unless uncounted work takes the time.
     Possible,
 }
 
 impl Confidence {
-    /// Every grade, the surest first.
+    /// All grades, highest confidence first.
     pub const ALL: [Self; 3] = [Self::Certain, Self::Likely, Self::Possible];
 
-    /// The word in reports and machine-readable outputs.
+    /// Returns the name used in reports and machine-readable outputs.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -29,16 +29,16 @@ impl Confidence {
     }
 }
 
-/// What is known of work that was not counted, the least worrying first.
+/// What is known of uncounted work, from harmless to certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Uncounted {
     /// Everything was counted.
     #[default]
     Nothing,
-    /// Such a kernel does no other work, going by its name and number formats.
+    /// By its name and number formats, the kernel does no other work.
     Unlikely,
-    /// There may be such work.
+    /// There may be uncounted work.
     Open,
-    /// The kernel does such work, going by its name: what was counted is not its work.
+    /// By its name, the kernel does uncounted work.
     Certain,
 }

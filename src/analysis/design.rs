@@ -1,14 +1,15 @@
-//! How a kernel is built, as far as name, grid and figures tell: whether it chooses its own grid, and what more
-//! parallelism would have to work on.
+//! Design of a kernel, as far as name, grid and figures show: persistent grids, and work available
+//! for more parallelism.
 
 use super::kernel::Kernel;
 use crate::model::Quantity;
 use crate::taxonomy::{Category, Kind};
 use crate::units::Seconds;
 
-/// In the names of kernels that keep one set of blocks on the device and hand out the work themselves;
-/// lower case. CUTLASS from version 3 on, FlashAttention-3 and cuBLAS's `nvjet` besides divide the warps
-/// of a block into those that load and those that multiply.
+/// Words in the names of persistent kernels, which keep one set of blocks on the device and
+/// distribute the work themselves; lower case. CUTLASS from version 3 on, FlashAttention-3 and
+/// cuBLAS's `nvjet` besides divide the warps of a block into those that load and those that
+/// multiply.
 const PERSISTENT: [&str; 11] = [
     "persistent",
     "tilescheduler",
@@ -23,42 +24,42 @@ const PERSISTENT: [&str; 11] = [
     "cutlass::device_kernel",
 ];
 
-/// In the names of kernels that one block or one thread goes through in order; lower case.
+/// Words in the names of serial kernels, which one block or thread processes in order; lower case.
 const SERIAL: [&str; 6] =
     ["prefix", "cumsum", "cumulative", "singletile", "single_block", "align_block_size"];
 
-/// Kinds whose parallelism is that of a small result or of an order to keep.
+/// Kinds whose parallelism is limited by a small result or a fixed order.
 const SERIAL_KINDS: [Kind; 4] =
     [Kind::SplitKReduce, Kind::AttentionCombine, Kind::Scan, Kind::Sort];
 
-/// Launches up to this many times the fixed cost of one are the territory of fewer launches.
+/// Launches up to this multiple of the launch cost are short: fewer launches help most.
 const TERRITORY: f64 = 4.0;
 
-/// Bytes a thread moves from which it has several items, and other threads could take some: eight
+/// Bytes per thread from which a thread has several items that other threads could take: eight
 /// accesses of 16 bytes.
 const SEVERAL_ITEMS: f64 = 128.0;
 
-/// What more parallelism has to work on.
+/// Work available for more parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spare {
-    /// The grid has as many threads as there is work, or takes hardly longer than a launch.
+    /// None: the grid has a thread per item, or takes hardly longer than a launch.
     Nothing,
     /// Blocks have work that others could share.
     Work,
-    /// Nothing tells: there may be no more items than threads.
+    /// Unknown: there may be no more items than threads.
     #[default]
     Unknown,
 }
 
 impl Kernel {
-    /// Whether it multiplies matrices: by its name or operator, or by the closed form that describes it.
+    /// Returns `true` if it multiplies matrices, by its name, its operator or its closed form.
     #[must_use]
     pub fn is_product(&self) -> bool {
         let form = self.algorithmic.as_deref();
         self.class.is_product() || form.is_some_and(|form| form.product.is_some())
     }
 
-    /// Whether one of these words, in lower case, is in its name.
+    /// Returns `true` if its name contains one of these words, in lower case.
     #[must_use]
     pub fn is_named_with(&self, words: &[&str]) -> bool {
         [&self.full_name, &self.name].into_iter().any(|name| {
@@ -67,15 +68,15 @@ impl Kernel {
         })
     }
 
-    /// Whether its launches take hardly longer than any, at this cost of one: fewer of them help, and little
-    /// else.
+    /// Returns `true` if its launches take hardly longer than the launch cost, so that mainly fewer
+    /// launches help.
     #[must_use]
     pub fn is_short(&self, fixed_cost: Seconds) -> bool {
         self.mean() <= fixed_cost * TERRITORY
     }
 
-    /// Whether the number of its blocks is its own choice, as many as so many multiprocessors hold at once: by
-    /// its name and at most a wave of blocks, or a product of exactly a wave.
+    /// Returns `true` if it is persistent, with as many blocks as this many SMs hold: by its name
+    /// and at most one wave of blocks, or a product of exactly one wave.
     #[must_use]
     pub fn is_persistent(&self, sms: Option<u32>) -> bool {
         let resident = self.average(Quantity::ResidentBlocksPerSm).filter(|blocks| *blocks >= 1.0);
@@ -90,7 +91,7 @@ impl Kernel {
             || self.is_product() && is_known && is_a_wave(u64::eq)
     }
 
-    /// What more blocks would have to work on.
+    /// Returns the work available for more blocks.
     #[must_use]
     pub fn spare(&self, fixed_cost: Seconds) -> Spare {
         let is_serial = self.class.kind.is_some_and(|kind| SERIAL_KINDS.contains(&kind))
@@ -116,7 +117,7 @@ impl Kernel {
         }
     }
 
-    /// Threads of a launch; none where the export has no grid.
+    /// Returns the threads of a launch; `None` if the export has no grid.
     #[must_use]
     pub fn threads(&self) -> Option<u64> {
         self.shape

@@ -1,35 +1,35 @@
-//! Why an analysis is not possible.
+//! Errors of an analysis.
 
 use crate::catalog::CatalogError;
 
-/// Why launches cannot be compared with their roofs.
+/// Error when launches cannot be compared with their roofs.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// The device is not known.
+    /// The device is unknown.
     #[error(transparent)]
     Device(#[from] CatalogError),
-    /// A figure of the device is needed and missing.
-    #[error("{cause}, which kernel {kernel:?} needs")]
+    /// A required figure of the device is missing.
+    #[error("{cause} (required by kernel {kernel:?})")]
     Figure {
         /// The kernel that needs it.
         kernel: String,
-        /// What is missing.
+        /// The missing figure.
         cause: CatalogError,
     },
-    /// Measured-clock ceilings were asked for, and clocks are missing.
+    /// Measured-clock ceilings were requested, but clocks are missing.
     #[error(
-        "{lacking} of {launches} launches carry no SM clock, so there are no measured-clock ceilings"
+        "measured-clock ceilings need an SM clock, which {lacking} of {launches} launches lack"
     )]
     NoClock {
-        /// Launches without a clock.
+        /// Number of launches without a clock.
         lacking: usize,
-        /// Launches with a time.
+        /// Number of launches with a time.
         launches: usize,
     },
 }
 
 impl AnalysisError {
-    /// The next step, as one sentence.
+    /// Returns the next step, as one sentence.
     #[must_use]
     pub fn help(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! Where the figures of one kernel come from: what `--explain` prints as arithmetic.
+//! Sources of one kernel's figures, which `--explain` prints as arithmetic.
 
 use super::ceilings::From;
 use super::{Analysis, Kernel};
@@ -6,33 +6,34 @@ use crate::catalog::Provenance;
 use crate::model::{Origin, Pipe, Profile};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
-/// The sources behind a kernel's figures, read off its longest launch.
+/// The sources of a kernel's figures, from its longest launch.
 #[derive(Debug)]
 pub struct Explanation {
     /// How the time was measured.
     pub time: Option<Origin>,
     /// How the bytes were counted.
     pub bytes: Option<Origin>,
-    /// The memory roof and where it comes from.
+    /// The memory roof and its source.
     pub bandwidth: Option<(BytesPerSecond, String)>,
-    /// Per pipe with work: how it was counted, and its roof with where that comes from.
+    /// For each pipe with work: how it was counted, and its roof with the source.
     pub work: Vec<ExplainedWork>,
-    /// Which pipes share hardware with which: pipes of one number add up, others overlap.
+    /// Hardware groups of the pipes: times of one group add up, groups overlap.
     pub groups: Vec<usize>,
     /// SM clock of the longest launch, capped at the device's highest.
     pub clock: Option<Hertz>,
-    /// Multiprocessors.
+    /// Number of SMs.
     pub sms: Option<u32>,
-    /// Blocks of the longest launch that fit on one of them at a time.
+    /// Resident blocks per SM of the longest launch.
     pub resident: Option<u32>,
-    /// They were computed from threads, registers and shared memory, as the export does not tell.
+    /// True if resident blocks were computed from threads, registers and shared memory instead of
+    /// read from the export.
     pub resident_is_computed: bool,
 }
 
-/// Work on one pipe: how it was counted, and its roof with where that comes from.
+/// Work on one pipe: how it was counted, and its roof with the source.
 pub type ExplainedWork = (Pipe, Origin, Option<(FlopsPerSecond, String)>);
 
-/// Gathers the sources behind a kernel's figures.
+/// Returns the sources of a kernel's figures.
 #[must_use]
 pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Explanation {
     let launch = profile.launch(kernel.longest);
@@ -42,7 +43,7 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
     let own =
         device.device.as_ref().is_some_and(|device| device.provenance == Provenance::Attributes);
     let figure = if own {
-        "from the device attributes of the export".to_owned()
+        "from the device attributes in the export".to_owned()
     } else {
         format!("catalog figure of {name}")
     };

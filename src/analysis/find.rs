@@ -1,11 +1,11 @@
-//! Which kernels a user typed.
+//! Finds the kernels that a user named.
 
 use super::called::folded;
 use super::{Analysis, Kernel};
 
 impl Analysis {
-    /// Kernels that fit what a user typed: `#2` (rank), a whole name, a pattern with `*`; else those whose
-    /// name, library, category or kind contains it, in any case.
+    /// Finds kernels by rank (`#2`), full name or pattern with `*`; otherwise by name, library,
+    /// category or kind that contains the query, ignoring case.
     #[must_use]
     pub fn find(&self, query: &str) -> Vec<&Kernel> {
         if let Some(rank) = query.strip_prefix('#').and_then(|rank| rank.parse::<usize>().ok()) {
@@ -24,7 +24,7 @@ impl Analysis {
         self.kernels.iter().filter(|kernel| kernel.mentions(&part)).collect()
     }
 
-    /// The kernel name most like the one typed.
+    /// Returns the kernel name most similar to a query.
     #[must_use]
     pub fn nearest(&self, query: &str) -> Option<&str> {
         self.kernels

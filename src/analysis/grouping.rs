@@ -1,4 +1,4 @@
-//! Kernels by the groups a team thinks in: their time, the efficiency they reach, the target they miss.
+//! Groups of kernels defined by the user: time, efficiency and targets.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use crate::roofline;
 use crate::taxonomy::{Category, Kind};
 use crate::units::Seconds;
 
-/// Kernels that a team looks at together, and the efficiency it wants of them.
+/// Definition of a group of kernels, with its target efficiency.
 ///
 /// A kernel belongs to the first group all of whose conditions it meets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
-    /// What the team calls it.
+    /// Name of the group.
     pub name: String,
-    /// A whole name, or a pattern in which `*` stands for anything.
+    /// Full kernel name, or a pattern in which `*` matches anything.
     pub kernel: Option<String>,
-    /// The same for the operator that launched the kernel.
+    /// Full name or pattern of the operator that launched the kernel.
     pub operator: Option<String>,
-    /// The family of operation, as the name tells it.
+    /// Category of the operation, derived from the name.
     pub category: Option<Category>,
-    /// The operation, as the name tells it.
+    /// Kind of operation, derived from the name.
     pub kind: Option<Kind>,
-    /// Expected over measured time that is wanted of the group; more than 0, at most 1.
+    /// Target efficiency of the group (roofline over measured time): more than 0, at most 1.
     pub target: Option<f64>,
 }
 
 impl Group {
-    /// What kernels are called that belong to no group of the user.
+    /// Group of kernels that belong to no group of the user.
     pub const REST: &'static str = "other";
 
     fn holds(&self, kernel: &Kernel) -> bool {
@@ -42,29 +42,29 @@ impl Group {
     }
 }
 
-/// Whether a group reaches the efficiency that is wanted of it.
+/// Result of comparing a group with its target efficiency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// For certain.
+    /// The target is certainly met.
     Met,
-    /// For certain: not even with all that was not counted or not judged would it be reached.
+    /// The target is certainly missed, even with all uncounted and unjudged work.
     Missed,
-    /// What was not counted or not judged decides.
+    /// Undecided, because it depends on work that was not counted or not judged.
     CannotTell,
 }
 
 impl Target {
-    /// The word used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
             Self::Met => "met",
             Self::Missed => "missed",
-            Self::CannotTell => "cannot tell",
+            Self::CannotTell => "undecided",
         }
     }
 
-    /// The word that machine-readable outputs use.
+    /// Returns the name that machine-readable outputs use.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -74,83 +74,84 @@ impl Target {
     }
 }
 
-/// A kernel that keeps its group from its target.
+/// A kernel that makes its group miss its target.
 #[derive(Debug, Clone)]
 pub struct Worst {
-    /// Its place in the ranking of the whole profile.
+    /// Rank in the whole profile.
     pub rank: usize,
-    /// Short and readable.
+    /// Short, readable name.
     pub name: Arc<str>,
-    /// Measured time of the launches that were judged.
+    /// Measured time of the launches that the model covers.
     pub measured: Seconds,
-    /// Expected over measured time.
+    /// Efficiency: roofline over measured time.
     pub efficiency: f64,
-    /// The most that can be, given what was not counted.
+    /// Upper bound of the efficiency, given what was not counted.
     pub efficiency_high: f64,
 }
 
-/// The kernels of a group added up.
+/// Sums over the kernels of a group.
 #[derive(Debug, Clone, Default)]
 pub struct GroupTotals {
-    /// Its name.
+    /// Name of the group.
     pub name: Arc<str>,
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: usize,
-    /// Executions.
+    /// Number of launches.
     pub launches: u64,
     /// Measured time.
     pub measured: Seconds,
-    /// Measured time over that of the whole profile.
+    /// Share of the measured time of the whole profile.
     pub share: f64,
-    /// Measured time of what was judged and not waived; the following are about it.
+    /// Measured time that was judged and not waived; the following fields refer to it.
     pub judged: Seconds,
-    /// Its expected time.
+    /// Roofline time of the judged time.
     pub roofline_time: Seconds,
-    /// The most that can be expected, kernel by kernel no more than was measured.
+    /// Upper bound of the roofline time, at most the measured time of each kernel.
     pub roofline_time_high: Seconds,
-    /// Time of kernels that the export does not allow to judge.
+    /// Time of kernels with not enough data.
     pub unmodeled: Seconds,
-    /// Time of kernels that are left alone on purpose.
+    /// Time of waived kernels.
     pub waived: Seconds,
-    /// What its opportunities win, pessimistically.
+    /// Pessimistic savings of its opportunities.
     pub savings_low: Seconds,
-    /// What its opportunities win, realistically.
+    /// Realistic savings of its opportunities.
     pub savings: Seconds,
-    /// What its opportunities win, optimistically.
+    /// Optimistic savings of its opportunities.
     pub savings_high: Seconds,
-    /// Expected over measured time that is wanted.
+    /// Target efficiency.
     pub target: Option<f64>,
-    /// Where a target is not met for certain: the kernels that lose most against it, most first.
+    /// If the target is not certainly met: the kernels that lose most compared with it, most first.
     pub worst: Vec<Worst>,
-    /// Least and most that can be expected of what could not be judged.
+    /// Lower and upper bound of the roofline time of unjudged kernels.
     unjudged_roofline_time: (Seconds, Seconds),
 }
 
-/// As many kernels as a reader follows up.
+/// Largest number of worst kernels listed.
 const WORST: usize = 3;
 
 impl GroupTotals {
-    /// Expected over measured time of what was judged: add up, then divide.
+    /// Returns the efficiency of the judged time: the ratio of summed roofline and measured times.
     #[must_use]
     pub fn efficiency(&self) -> Option<f64> {
         (self.judged.get() > 0.0).then(|| roofline::efficiency(self.roofline_time, self.judged))
     }
 
-    /// The most the efficiency of what was judged can be, given what was not counted.
+    /// Returns the upper bound of the efficiency of the judged time, given what was not counted.
     #[must_use]
     pub fn efficiency_high(&self) -> Option<f64> {
         (self.judged.get() > 0.0)
             .then(|| roofline::efficiency(self.roofline_time_high, self.judged))
     }
 
-    /// Measured time about which the roofline says nothing: links, caches, launch cost, impossible times.
+    /// Returns the measured time that the roofline does not cover: links, caches, launch cost,
+    /// impossible times.
     #[must_use]
     pub fn outside(&self) -> Seconds {
         (self.measured - self.judged - self.unmodeled - self.waived).max(Seconds::ZERO)
     }
 
-    /// Whether the target is reached; `None` without one. What could not be judged widens the interval
-    /// in which the efficiency lies: only an interval wholly on one side of the target decides.
+    /// Compares the group with its target; `None` without one. Unjudged time widens the interval of
+    /// the efficiency, which must lie entirely on one side of the target.
     #[must_use]
     pub fn verdict(&self) -> Option<Target> {
         let target = self.target?;
@@ -168,7 +169,7 @@ impl GroupTotals {
         })
     }
 
-    /// What reaching the target would win of the judged time: for certain, and at most.
+    /// Returns the savings of reaching the target in the judged time: certain, and at most.
     #[must_use]
     pub fn above_target(&self) -> Option<(Seconds, Seconds)> {
         let target = self.target?;
@@ -209,7 +210,7 @@ impl GroupTotals {
         }
     }
 
-    /// The judged kernels below the target, those that lose most for certain first.
+    /// Lists the judged kernels below the target, largest certain loss first.
     fn find_worst<'k>(&mut self, kernels: impl Iterator<Item = &'k Kernel>) {
         let Some(target) = self.target.filter(|_| self.verdict() != Some(Target::Met)) else {
             return;
@@ -245,8 +246,8 @@ impl GroupTotals {
     }
 }
 
-/// Least and most expected time of the launches that were compared with their roofs. What nothing
-/// bounds is bounded by the measured time: no kernel is better than at its roof.
+/// Returns the lower and upper bound of the roofline time of the judged launches. Unbounded times
+/// are capped at the measured time.
 fn bounds(kernel: &Kernel) -> (Seconds, Seconds) {
     let Some(roofline_time) = kernel.roofline_time else { return (Seconds::ZERO, kernel.modeled) };
     let high = kernel.roofline_time_high.unwrap_or(kernel.modeled).min(kernel.modeled);
@@ -254,9 +255,9 @@ fn bounds(kernel: &Kernel) -> (Seconds, Seconds) {
 }
 
 impl Analysis {
-    /// Adds kernels up by the user's groups instead of by category.
+    /// Sums kernels by the user's groups instead of by category.
     ///
-    /// A group that holds no kernel changes nothing, and the notes say so.
+    /// Groups without kernels are reported in the notes.
     pub fn group(&mut self, groups: &[Group]) {
         self.grouping = groups.to_vec();
         self.sum_groups();
@@ -265,24 +266,24 @@ impl Analysis {
                 continue;
             }
             let taken = self.kernels.iter().any(|kernel| group.holds(kernel));
-            let why = if taken { ", but for those of groups before it" } else { "" };
-            self.notes.push(format!("the group {:?} fits no kernel{why}", group.name));
+            let why = if taken { ", except those of earlier groups" } else { "" };
+            self.notes.push(format!("group {:?} matches no kernel{why}", group.name));
         }
     }
 
-    /// The group that a kernel is counted in.
+    /// Returns the group of a kernel.
     #[must_use]
     pub fn group_of(&self, kernel: &Kernel) -> Option<&GroupTotals> {
         self.groups.iter().find(|group| group.name == kernel.group)
     }
 
-    /// Whether the groups are the user's own.
+    /// Returns `true` if the groups are defined by the user.
     #[must_use]
     pub fn has_own_groups(&self) -> bool {
         !self.grouping.is_empty()
     }
 
-    /// Gives each kernel its group and adds the groups up; in the user's order, or by time.
+    /// Assigns each kernel its group and sums the groups, in the user's order or by time.
     pub(super) fn sum_groups(&mut self) {
         let names: Vec<Arc<str>> = if self.has_own_groups() {
             let own = self.grouping.iter().map(|group| group.name.as_str());

@@ -1,35 +1,35 @@
-//! Which launches are one kernel: same name and parameters, operator, shape and device.
+//! Groups launches into kernels: same name and parameters, operator, shape and device.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Analysis;
 use super::nature::Nature;
-use crate::model::{KernelName, Launch, NameId, Profile, tell_apart};
+use crate::model::{KernelName, Launch, NameId, Profile, make_unique};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
-/// Name with its parameter types, operator, shape and device: what makes launches one kernel.
+/// Key of a kernel: name with parameter types, operator, shape and device.
 pub(super) type Key = (usize, NameId, u32, usize);
 
-/// What one name tells.
+/// Facts derived from one name.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) short: Arc<str>,
     pub(super) class: Arc<Class>,
-    /// What such a kernel is likely to do, unless counters say otherwise.
+    /// Likely work of the kernel, unless counters disagree.
     pub(super) nature: Nature,
 }
 
 /// The kernels met so far.
 #[derive(Default)]
 pub(super) struct Groups {
-    /// The user's rules for names; none for the built-in ones.
+    /// The user's rules for names; `None` for the built-in ones.
     taxonomy: Option<Arc<Taxonomy>>,
-    /// By head and parameter list: overloads are different kernels.
+    /// Names by head and parameter list, because overloads are different kernels.
     heads: HashMap<(String, String), usize>,
     head_of_name: HashMap<NameId, usize>,
     names: Vec<Name>,
-    /// What operators tell, for kernels whose names tell nothing.
+    /// Classes of operators, for kernels whose names are not recognized.
     operators: HashMap<NameId, Arc<Class>>,
     index: HashMap<Key, usize>,
     pub(super) keys: Vec<Key>,
@@ -41,7 +41,8 @@ impl Groups {
         Self { taxonomy, ..Self::default() }
     }
 
-    /// The group of a launch, and what it is likely to do. Groups are numbered as they appear.
+    /// Returns the group of a launch and its likely work. Groups are numbered in order of
+    /// appearance.
     pub(super) fn of(
         &mut self,
         profile: &Profile,
@@ -73,7 +74,8 @@ impl Groups {
         (group, nature)
     }
 
-    /// What the name of a group's kernels tells, or their operator where the name tells nothing.
+    /// Returns the facts from the name of a group's kernels, or from their operator if the name is
+    /// not recognized.
     pub(super) fn name(&self, group: usize) -> Name {
         let (head, operator, ..) = self.keys[group];
         let mut name = self.names[head].clone();
@@ -85,7 +87,7 @@ impl Groups {
         name
     }
 
-    /// What the operator tells of a kernel whose name tells nothing.
+    /// Returns the class of the operator, for a kernel whose name is not recognized.
     fn by_operator(&mut self, profile: &Profile, head: usize, operator: NameId) -> Option<&Class> {
         if operator == NameId::default() || self.names[head].class.category != Category::Unknown {
             return None;
@@ -95,8 +97,8 @@ impl Groups {
         Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
-    /// Gives different kernels different short names.
-    pub(super) fn tell_apart(&mut self, profile: &Profile) {
+    /// Makes short names of different kernels unique.
+    pub(super) fn make_unique(&mut self, profile: &Profile) {
         let mut text_of = vec![NameId::default(); self.names.len()];
         // Of several spellings of a name, the one that was met first.
         let mut spelled: Vec<_> = self.head_of_name.iter().collect();
@@ -106,7 +108,7 @@ impl Groups {
         }
         let parsed: Vec<KernelName> =
             text_of.into_iter().map(|name| KernelName::parse(profile.names.get(name))).collect();
-        for (name, shown) in self.names.iter_mut().zip(tell_apart(&parsed)) {
+        for (name, shown) in self.names.iter_mut().zip(make_unique(&parsed)) {
             name.short = shown.into();
         }
     }
@@ -138,8 +140,7 @@ impl Groups {
 }
 
 impl Analysis {
-    /// Shows every launch with the position of its kernel. Launches of kernels that were left out are not
-    /// shown.
+    /// Visits every launch with the index of its kernel, except launches of omitted kernels.
     pub(crate) fn each_grouped<'p>(
         &self,
         profile: &'p Profile,
@@ -148,7 +149,8 @@ impl Analysis {
         self.each_with_nature(profile, |position, launch, _| visit(position, launch));
     }
 
-    /// Shows every launch with the position of its kernel and what it is likely to do. Launches of kernels that were left out are not shown.
+    /// Visits every launch with the index of its kernel and its likely work, except launches of
+    /// omitted kernels.
     pub(super) fn each_with_nature<'p>(
         &self,
         profile: &'p Profile,

@@ -1,4 +1,4 @@
-//! Compares the inputs of a profile: how long each took, and which kernels take longer in some.
+//! Compares the inputs of a profile: time of each, and kernels that take longer in some.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::model::Profile;
 use crate::table::frames::{By, FrameError, sums};
 use crate::units::Seconds;
 
-/// How many kernels are listed with their spread.
+/// Number of kernels listed with their spread.
 const SPREADS: usize = 5;
 
 /// Compares the inputs of a profile: time per input, and kernels that take longer on some.
 ///
 /// # Errors
-/// [`FrameError`] when the frame library fails.
+/// [`FrameError`] if the frame library fails.
 pub fn compare_inputs(profile: &Profile) -> Result<Ranks, FrameError> {
     let mut ranks: Vec<Rank> = sums(profile, By::Source)?
         .into_iter()
@@ -38,7 +38,7 @@ pub fn compare_inputs(profile: &Profile) -> Result<Ranks, FrameError> {
     Ok(Ranks { ranks, spreads })
 }
 
-/// Least, median and greatest time over the inputs; where two are the slowest, the first of them.
+/// Returns smallest, median and largest time over the inputs; of equally slow inputs the first.
 fn spread(kernel: &str, mut inputs: Vec<(f64, usize)>) -> Spread {
     inputs.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
     let (least, greatest) = (inputs[0], inputs[inputs.len() - 1]);

@@ -1,25 +1,25 @@
-//! A time between bounds: from what was counted up to what may have been missed.
+//! Times with bounds: from counted work up to possibly missed work.
 
 use crate::roofline;
 use crate::units::Seconds;
 
-/// A time that is known, or known to lie between bounds.
+/// A time with bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Interval {
-    /// The least it can be.
+    /// Lower bound.
     pub(super) low: Seconds,
-    /// By what was counted, or what stands in for a count.
+    /// Value from counts or their substitute.
     pub(super) value: Seconds,
-    /// The most it is likely to be, by what the kernel is.
+    /// Likely upper bound, by the kind of kernel.
     pub(super) likely: Seconds,
-    /// The most it can be.
+    /// Upper bound.
     pub(super) high: Seconds,
 }
 
 impl Interval {
     pub(super) const ZERO: Self = Self::exactly(Seconds::ZERO);
 
-    /// Nothing is known.
+    /// An unknown time.
     pub(super) const UNKNOWN: Self = Self {
         low: Seconds::ZERO,
         value: Seconds::ZERO,
@@ -31,25 +31,25 @@ impl Interval {
         Self { low: time, value: time, likely: time, high: time }
     }
 
-    /// Nothing was counted, and at most this can have been missed.
+    /// Makes an interval without counts, of which at most this was missed.
     pub(super) const fn at_most(high: Seconds) -> Self {
         Self { low: Seconds::ZERO, value: Seconds::ZERO, likely: high, high }
     }
 
-    /// A time with uncertain factors on its ends.
+    /// Makes an interval from a time and uncertainty factors.
     pub(super) fn scaled(time: Seconds, low: f64, high: f64) -> Self {
         // Zero work stays zero however uncertain its factor is.
         let high = if time.get() == 0.0 { Seconds::ZERO } else { time * high };
         Self { low: time * low, value: time, likely: time, high }
     }
 
-    /// The interval with uncertain factors on its ends.
+    /// Scales the ends by uncertainty factors.
     pub(super) fn times(self, low: f64, high: f64) -> Self {
         let high = if self.high.get() == 0.0 { Seconds::ZERO } else { self.high * high };
         Self { low: self.low * low, high, ..self }
     }
 
-    /// The same, knowing that it is at most `time`, unless more was counted.
+    /// Caps the interval at `time`, unless more was counted.
     pub(super) fn capped(self, time: Seconds) -> Self {
         let cap = self.value.max(time);
         Self { likely: self.likely.min(cap), high: self.high.min(cap), ..self }
@@ -64,7 +64,7 @@ impl Interval {
         }
     }
 
-    /// What two sides that overlap need: bound by bound the longer.
+    /// Combines two overlapping sides: the longer of each bound.
     pub(super) fn overlapped(self, other: Self) -> Self {
         let longer = roofline::roofline_time;
         Self {
@@ -75,7 +75,7 @@ impl Interval {
         }
     }
 
-    /// Whether it says more than a bound from above.
+    /// Returns `true` if it has more than an upper bound.
     pub(super) fn is_known(self) -> bool {
         self.value > Seconds::ZERO || self.high == Seconds::ZERO
     }

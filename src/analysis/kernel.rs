@@ -1,4 +1,4 @@
-//! A kernel: all launches of a name and shape on a device, added up, then judged as one.
+//! Kernels: all launches of a name and shape on a device, summed and then judged.
 
 use std::sync::Arc;
 
@@ -13,36 +13,37 @@ use crate::roofline::Limiter;
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
-/// What the analysis concludes about a kernel.
+/// Conclusion of the analysis on a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Far from its roof, for certain or in all likelihood, and with enough time to win.
+    /// Far from its roofline, certainly or likely, with enough savings to matter.
     Flagged,
-    /// Close to its roof: at most [`NEAR`](super::NEAR) times the expected time.
+    /// Close to its roofline: at most [`NEAR`](super::NEAR) times the roofline time.
     NearRoofline,
-    /// Between near the roof and the threshold.
+    /// Between near roofline and the threshold.
     Fair,
-    /// Far from its roof, but with too little time at stake to matter.
+    /// Far from its roofline, but with too little time at stake to matter.
     LowImpact,
-    /// Launching costs more than the work: fewer launches help, a faster kernel does not.
+    /// Dominated by launch overhead: fewer launches help, a faster kernel does not.
     LaunchBound,
     /// The caches carry the traffic: the DRAM roof does not apply.
     CacheResident,
-    /// Faster than the model allows: a device, clock or metric is wrong, or the model overcounts.
+    /// Faster than the model allows: the device, a clock or a metric is wrong, or work is
+    /// overcounted.
     FasterThanRoofline,
-    /// Far from its roof, unless work that was not counted takes the time.
+    /// Far from its roofline, unless uncounted work takes the time.
     Possible,
-    /// The export does not allow a judgment; the reason says what is missing.
+    /// The export has not enough data; the reason names what is missing.
     NotEnoughData,
     /// Communication or a host copy: bound by links, not by this device's roofs.
     NotRoofline,
-    /// Left alone on purpose, by a waiver.
+    /// Accepted by a waiver.
     Waived,
 }
 
 impl State {
-    /// Every state, in the order of reports.
+    /// All states, in the order of reports.
     pub const ALL: [Self; 11] = [
         Self::Flagged,
         Self::Fair,
@@ -57,7 +58,7 @@ impl State {
         Self::Waived,
     ];
 
-    /// The words used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -75,7 +76,7 @@ impl State {
         }
     }
 
-    /// The word that machine-readable outputs use.
+    /// Returns the name that machine-readable outputs use.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -93,7 +94,7 @@ impl State {
         }
     }
 
-    /// Whether the roofline says how long such a kernel should take.
+    /// Returns `true` if the roofline model covers kernels in this state.
     #[must_use]
     pub const fn is_modeled(self) -> bool {
         matches!(
@@ -107,7 +108,7 @@ impl State {
         )
     }
 
-    /// Whether the kernel is set apart from the ranking, with a reason of its own.
+    /// Returns `true` if the kernel is excluded from the ranking, with its own reason.
     #[must_use]
     pub const fn is_set_apart(self) -> bool {
         !matches!(self, Self::Flagged | Self::NearRoofline | Self::Fair)
@@ -117,18 +118,18 @@ impl State {
 /// Work of a kernel on one pipe.
 #[derive(Debug, Clone, Serialize)]
 pub struct Work {
-    /// Where it executed.
+    /// Pipe that executed it.
     pub pipe: Pipe,
     /// Operations of all launches (FMA = 2).
     pub operations: Flops,
-    /// The time the pipe needs at least for them; zero for zero work.
+    /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
-    /// How the kernel's longest launch counted them; `None` if only others did.
+    /// Origin of the count in the longest launch; `None` if only others have it.
     pub origin: Option<Origin>,
 }
 
 impl Work {
-    /// The roof used: operations over the time they need.
+    /// Returns the roof that was used: operations over their least time.
     #[must_use]
     pub fn peak(&self) -> Option<FlopsPerSecond> {
         (self.time.get() > 0.0).then(|| self.operations / self.time)
@@ -138,17 +139,17 @@ impl Work {
 /// Traffic of a kernel at one level of the memory hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelTraffic {
-    /// Where.
+    /// The memory level.
     pub level: MemoryLevel,
-    /// Bytes of all launches for which they were counted.
+    /// Bytes of all launches with a count.
     pub bytes: Bytes,
-    /// The time they need at least; none where the bandwidth of the level is not known.
+    /// Least time of these bytes; `None` if the bandwidth of the level is unknown.
     pub time: Option<Seconds>,
-    /// Launches for which they were counted.
+    /// Number of launches with a count.
     pub launches: u64,
 }
 
-/// What needs most of a kernel's time.
+/// The binding resource, which takes the longest of a kernel's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// The operations.
@@ -158,7 +159,7 @@ pub enum Binding {
 }
 
 impl Binding {
-    /// The word in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -167,7 +168,7 @@ impl Binding {
         }
     }
 
-    /// The word that machine-readable outputs use.
+    /// Returns the name that machine-readable outputs use.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -180,118 +181,118 @@ impl Binding {
 /// All launches of one name and shape on one device.
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    /// Place in the ranking of the whole profile, from 1.
+    /// Rank in the whole profile, from 1.
     pub rank: usize,
-    /// Short and readable.
+    /// Short, readable name.
     pub name: Arc<str>,
-    /// As the export writes it; empty where it writes none.
+    /// Full name as written in the export; empty if there is none.
     pub full_name: Arc<str>,
-    /// Framework operator and parameters, where the export has them.
+    /// Framework operator and parameters, if the export has them.
     pub operator: Option<Arc<str>>,
-    /// What its name tells.
+    /// Facts derived from its name.
     pub class: Arc<Class>,
     /// Grid and block.
     pub shape: Shape,
-    /// Position among the devices of the analysis.
+    /// Index among the devices of the analysis.
     pub device: usize,
-    /// Number of executions.
+    /// Number of launches.
     pub launches: u64,
     /// Measured time of all launches.
     pub measured: Seconds,
-    /// Measured time of the launches that were judged: what expected time is compared with.
+    /// Measured time of the launches that the model covers, with which roofline time is compared.
     pub modeled: Seconds,
-    /// Measured time over that of the whole profile.
+    /// Share of the measured time of the whole profile.
     pub share: f64,
-    /// What its algorithm needs, where its shape is known.
+    /// Needs of its algorithm, if its shape is known.
     pub algorithmic: Option<Box<Algorithmic>>,
     /// Floating-point operations on all pipes; `None` if none were counted.
     pub flops: Option<Flops>,
-    /// Integer operations on tensor pipes; apart from FLOPs.
+    /// Integer operations on tensor pipes, separate from FLOPs.
     pub integer_operations: Option<Flops>,
     /// Work per pipe.
     pub work: Vec<Work>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
-    /// How bytes and operations came about, the least direct of both; `None` where there are none.
+    /// Least direct origin of bytes and operations; `None` if there are none.
     pub provenance: Option<OriginKind>,
     /// FLOPs over bytes.
     pub intensity: Option<FlopsPerByte>,
-    /// Where the kernel's own compute roof meets the memory roof.
+    /// Intensity at which the kernel's own compute roof meets the memory roof.
     pub ridge_point: Option<FlopsPerByte>,
-    /// Time its bytes need at least.
+    /// Least time of its DRAM traffic.
     pub memory_time: Option<Seconds>,
-    /// Time its operations need at least.
+    /// Least time of its operations.
     pub math_time: Option<Seconds>,
-    /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
+    /// Traffic per level of the memory hierarchy, from the SM outwards.
     pub levels: Vec<LevelTraffic>,
-    /// The longer of memory and math time.
+    /// Roofline time: the longer of memory and math time.
     pub roofline_time: Option<Seconds>,
-    /// The expected time if every level of the memory hierarchy counts, not only DRAM: launch by launch
-    /// the longest of memory, math and the other levels; none where no other level was counted.
+    /// Roofline time over all levels of the memory hierarchy, not only DRAM: per launch the longest
+    /// of memory, math and the other levels. `None` if no other level was counted.
     pub hierarchical: Option<Seconds>,
-    /// The most the expected time is likely to be, by what the kernel is; infinite if that says nothing.
+    /// Likely upper bound of the roofline time, by the kind of kernel; infinite if there is none.
     pub roofline_time_likely: Option<Seconds>,
-    /// The most the expected time can be, given what was not counted; infinite if nothing bounds it.
+    /// Upper bound of the roofline time, given what was not counted; infinite if there is none.
     pub roofline_time_high: Option<Seconds>,
-    /// How busy a unit was stands in for work that was not counted.
+    /// True if utilization substitutes for work that was not counted.
     pub by_utilization: bool,
-    /// What remains if only the implementation improves: launch cost, tail, achievable share.
+    /// Time that remains if only the implementation improves: launch cost, tail, achievable share.
     pub structural: Option<Seconds>,
-    /// Measured over expected time.
+    /// Measured over roofline time.
     pub headroom: Option<f64>,
-    /// Headroom that is certain: measured over the most that can be expected.
+    /// Lower bound of headroom: measured time over the upper bound of the roofline time.
     pub headroom_low: Option<f64>,
-    /// Least and greatest headroom of a launch.
+    /// Smallest and largest headroom of a launch.
     pub headrooms: Option<(f64, f64)>,
-    /// What the algorithm meets first.
+    /// The first limit that the algorithm meets.
     pub limiter: Limiter,
-    /// The conclusion.
+    /// Conclusion on the kernel.
     pub state: State,
-    /// How sure the conclusion is; `None` where there is none.
+    /// Confidence of the conclusion; `None` if there is none.
     pub confidence: Option<Confidence>,
-    /// Why it is in that state, in a phrase.
+    /// Reason of the state, as a phrase.
     pub reason: Reason,
-    /// Whether it can be won at all: not where work that nobody counted may take the time, nor where there is no
-    /// more work to spread over an idle device. Then only the optimistic end is told, apart from all sums.
+    /// True if the savings are backed by evidence. False if uncounted work may take the time, or if
+    /// there is no more work for an idle device; then only the optimistic savings are reported,
+    /// outside of all sums.
     pub is_winnable: bool,
-    /// What is won if a rewrite only just comes near its roofs, needs all that was not counted, and moves
-    /// as much through every level of memory as now: the pessimistic end. Zero where nothing bounds that.
+    /// Pessimistic savings: a rewrite only just comes near its roofs, does all uncounted work, and
+    /// moves as much through every memory level as now. Zero if that is unbounded.
     pub savings_low: Seconds,
-    /// Time that a better implementation can win realistically: above the structural expectation.
+    /// Realistic savings of a better implementation: the time above the structural time.
     pub savings: Seconds,
-    /// Time above the ideal expectation: the optimistic end.
+    /// Optimistic savings: the time above the roofline time.
     pub savings_high: Seconds,
-    /// Speed-up of the whole profile if [`Kernel::savings`] is won.
+    /// Speedup of the whole profile if [`Kernel::savings`] is realized.
     pub run_speedup: f64,
-    /// Share of the savings of the run that this one and those above it hold; `None` where
-    /// nothing can be won.
+    /// Cumulative share of the run's savings up to this rank; `None` if it has no savings.
     pub coverage: Option<f64>,
-    /// The group it is counted in.
+    /// Group of the kernel.
     pub group: Arc<str>,
-    /// Averages over the launches, weighted by time, of quantities that do not add up.
+    /// Time-weighted averages over the launches, of quantities that do not add up.
     pub averages: Vec<(Quantity, f64)>,
-    /// Row of its longest launch in the profile.
+    /// Index of its longest launch in the profile.
     pub longest: usize,
-    /// Pipes nobody counted, where the export counts others.
+    /// Pipes that were not counted, if the export counts others.
     pub uncounted: Vec<&'static str>,
-    /// What the profiler's own rules say of it; empty where the export has no rules.
+    /// Results of the profiler's own rules; empty if the export has none.
     pub tool_advice: Vec<KernelAdvice>,
 }
 
 impl Kernel {
-    /// The word for how bytes and operations came about; `none` where there are none.
+    /// Returns the origin of bytes and operations as a word; `none` if there are none.
     #[must_use]
     pub fn provenance_label(&self) -> &'static str {
         self.provenance.map_or("none", OriginKind::label)
     }
 
-    /// Whether its short or full name is this one, or fits it as a pattern with `*`.
+    /// Returns `true` if its short or full name equals or matches this pattern with `*`.
     #[must_use]
     pub fn is_named(&self, pattern: &str) -> bool {
         super::is_called(pattern, &self.name, &self.full_name)
     }
 
-    /// Whether its name, library, category or kind contains a text that was folded.
+    /// Returns `true` if its name, library, category or kind contains a folded text.
     pub(super) fn mentions(&self, part: &str) -> bool {
         let class = &self.class;
         let texts = [&*self.name, &self.full_name, class.category.label(), class.category.key()];
@@ -300,13 +301,13 @@ impl Kernel {
         texts.any(|text| folded(text).contains(part))
     }
 
-    /// A time-weighted average such as achieved occupancy.
+    /// Returns a time-weighted average such as achieved occupancy.
     #[must_use]
     pub fn average(&self, quantity: Quantity) -> Option<f64> {
         self.averages.iter().find(|(known, _)| *known == quantity).map(|(_, value)| *value)
     }
 
-    /// Whether the expected time is only a lower bound of what the roofline would say.
+    /// Returns `true` if the roofline time is only a lower bound.
     #[must_use]
     pub fn is_lower_bound(&self) -> bool {
         match (self.roofline_time, self.roofline_time_high) {
@@ -315,7 +316,7 @@ impl Kernel {
         }
     }
 
-    /// Headroom that is likely: measured over the most that the expected time is likely to be.
+    /// Returns the likely headroom: measured time over the likely upper bound of the roofline time.
     #[must_use]
     pub fn headroom_likely(&self) -> Option<f64> {
         self.roofline_time_likely
@@ -323,34 +324,34 @@ impl Kernel {
             .map(|time| self.modeled / time)
     }
 
-    /// Whether its savings are likely, not certain: nothing bounds what was not counted, or bytes and
-    /// operations come from sizes.
+    /// Returns `true` if its savings are likely, not certain: uncounted work is unbounded, or bytes
+    /// and operations come from sizes.
     #[must_use]
     pub fn has_likely_savings(&self) -> bool {
         let is_unbounded = self.roofline_time_high.is_none_or(|high| high.get().is_infinite());
         is_unbounded || self.provenance == Some(OriginKind::Algorithmic)
     }
 
-    /// Whether its savings count in those of the run.
+    /// Returns `true` if its savings count in those of the run.
     #[must_use]
     pub fn has_savings(&self) -> bool {
         self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
-    /// Its traffic at a level, where it was counted.
+    /// Returns its traffic at a level, if it was counted.
     #[must_use]
     pub fn level(&self, level: MemoryLevel) -> Option<&LevelTraffic> {
         self.levels.iter().find(|traffic| traffic.level == level)
     }
 
-    /// Time that its traffic at a level needs at least.
+    /// Returns the least time of its traffic at a level.
     #[must_use]
     pub fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         self.level(level)?.time
     }
 
-    /// What needs the longest of its times: math, or the traffic at a level; none where nothing that
-    /// needs time was counted.
+    /// Returns the binding resource: math, or the traffic at a level; `None` if nothing that takes
+    /// time was counted.
     #[must_use]
     pub fn binding(&self) -> Option<Binding> {
         let levels = self
@@ -363,7 +364,7 @@ impl Kernel {
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
     }
 
-    /// Measured time of one launch on average.
+    /// Returns the mean measured time of one launch.
     #[must_use]
     pub fn mean(&self) -> Seconds {
         self.measured / self.launches.max(1) as f64

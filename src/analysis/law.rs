@@ -1,4 +1,4 @@
-//! The law applied to one launch: how long it should have taken, and between which bounds.
+//! Applies the roofline law to one launch: its roofline time with bounds.
 
 use super::ceilings::{CeilingSet, Roofs};
 use super::confidence::Uncounted;
@@ -8,12 +8,12 @@ use crate::model::{Engine, Launch, MemoryLevel, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{Bytes, Flops, FlopsPerSecond, Seconds};
 
-/// Why the model says nothing about a launch.
+/// Why the model does not cover a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Problem {
-    /// No duration and nothing it follows from.
+    /// No duration and nothing to derive it from.
     NoTime,
-    /// The only time was taken while the kernel ran instrumented.
+    /// The only time was measured while the kernel was instrumented.
     Instrumented,
     /// Neither operations nor bytes.
     NoCounters,
@@ -29,62 +29,61 @@ pub(super) struct PipeWork {
     pub(super) time: Seconds,
 }
 
-/// What a launch moved at one level of the memory hierarchy.
+/// Traffic of a launch at one level of the memory hierarchy.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Traffic {
     pub(super) bytes: Bytes,
-    /// The time it needs at least; none where the level's bandwidth is not known.
+    /// Least time of the traffic; `None` if the level's bandwidth is unknown.
     pub(super) time: Option<Seconds>,
 }
 
-/// One launch against its roofs.
+/// One launch compared with its roofs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
-    /// Work per pipe with the time each needs at least.
+    /// Work per pipe with its least time.
     pub(super) work: Vec<PipeWork>,
     pub(super) bytes: Option<Bytes>,
     pub(super) memory: Option<Interval>,
     pub(super) math: Option<Interval>,
-    /// Tensor pipe time known from its activity alone, without a count of operations.
+    /// Tensor pipe time from its activity alone, without a count of operations.
     pub(super) tensor_activity: Option<Seconds>,
-    /// Traffic per level but DRAM, with the time it needs at least, in the order of [`MemoryLevel::ALL`].
+    /// Traffic per level except DRAM, with its least time, in the order of [`MemoryLevel::ALL`].
     pub(super) levels: [Option<Traffic>; MemoryLevel::ALL.len()],
     pub(super) structural: Option<Seconds>,
-    /// Bytes or operations come from shapes, not counters.
+    /// True if bytes or operations come from shapes, not counters.
     pub(super) algorithmic: bool,
-    /// Work on a pipe whose peak is not known.
+    /// A pipe with work whose peak is unknown.
     pub(super) without_peak: Option<Pipe>,
-    /// Bytes without a bandwidth to divide by.
+    /// True if there are bytes but no bandwidth.
     pub(super) without_bandwidth: bool,
-    /// What is known of work that was not counted.
+    /// What is known of uncounted work.
     pub(super) uncounted: Uncounted,
-    /// A side whose work was not counted, or has no roof, is known by the share of its peak that a unit
-    /// reached.
+    /// True if a side without counts or roof is estimated from a unit's utilization.
     pub(super) by_utilization: bool,
-    /// The math side is such a one.
+    /// True if the math side is estimated from utilization.
     pub(super) math_by_utilization: bool,
     pub(super) problem: Option<Problem>,
 }
 
-/// How much longer than its peak rate allows counted work may keep the tensor pipe busy: `HMMA` on
-/// Hopper runs at two thirds of the pipe's rate. Beyond that, work was not counted.
+/// Largest ratio of tensor pipe time to the least time of counted work: `HMMA` on Hopper runs at
+/// two thirds of the pipe's rate. Beyond that, work was not counted.
 const SLOW_INSTRUCTIONS: f64 = 1.6;
 
 impl Judged {
-    /// The time the traffic at a level but DRAM needs at least.
+    /// Returns the least time of the traffic at a level other than DRAM.
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         self.levels[level as usize]?.time
     }
 
-    /// The time the model expects if every level counts, not only DRAM: `max(t_math, t_x)` over all
-    /// levels with data.
+    /// Returns the roofline time over all memory levels: `max(t_math, t_x)` over all levels with
+    /// data.
     pub(super) fn hierarchical(&self) -> Option<Seconds> {
         let roofline_time = self.roofline_time()?.value;
         let levels = self.levels.iter().flatten().filter_map(|traffic| traffic.time);
         Some(levels.fold(roofline_time, Seconds::max))
     }
 
-    /// The time the model expects, with its bounds; missing sides bound it from above.
+    /// Returns the roofline time with its bounds; missing sides bound it from above.
     pub(super) fn roofline_time(&self) -> Option<Interval> {
         if self.memory.is_none() && self.math.is_none() {
             return None;
@@ -94,13 +93,13 @@ impl Judged {
     }
 }
 
-/// What is known of the profiler that measured a launch.
+/// Properties of the profiler that measured a launch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Instrument {
-    /// What any launch costs at least, as it measures it.
+    /// Least cost of a launch as the profiler measures it.
     pub(super) fixed_cost: Seconds,
-    /// Whether its counts cover all work of a kernel (operator shapes, a user's own columns) rather
-    /// than the counters that were asked for.
+    /// True if its counts cover all work of a kernel (operator shapes, a user's own columns) rather
+    /// than selected counters.
     pub(super) whole_counts: bool,
 }
 
@@ -144,36 +143,36 @@ pub(super) fn judge(
     judged
 }
 
-/// A launch before its roofs.
+/// Inputs for judging a launch.
 struct Scene<'a, 'p> {
     launch: &'a Launch<'p>,
     roofs: &'a Roofs,
     set: CeilingSet,
-    /// None where it was not measured, or while instrumented.
+    /// `None` if it was not measured, or only while instrumented.
     time: Option<Seconds>,
 }
 
 impl Scene<'_, '_> {
-    /// The time for which a unit was as busy as at its peak.
+    /// Returns the time for which a unit was as busy as at its peak.
     fn busy(&self, quantity: Quantity) -> Option<Seconds> {
         self.launch.value(quantity).zip(self.time).map(|(share, time)| time * share)
     }
 
-    /// The same for DRAM, whose own share holds commands and turnarounds beside the data.
+    /// Returns the busy time of DRAM, whose share includes commands and turnarounds besides data.
     fn dram_busy(&self) -> Option<Seconds> {
         let busy = self.busy(Quantity::DramThroughput)?;
         Some(self.roofs.activity_at_dram(self.launch, busy, self.set))
     }
 
-    /// The same for the busiest unit of the multiprocessors.
+    /// Returns the busy time of the busiest SM unit.
     fn sm_busy(&self) -> Option<Seconds> {
         let busy = self.busy(Quantity::SmThroughput)?;
         Some(self.roofs.activity_at_sm(self.launch, busy, self.set))
     }
 
-    /// The busiest of the pipes and issue slots that the export tells of; others may be busier.
+    /// Returns the busy time of the busiest pipe or issue slot in the export; others may be busier.
     fn pipes_busy(&self) -> Option<Seconds> {
-        /// Units of a multiprocessor by shares of active cycles: at most that of elapsed ones.
+        /// Units of an SM by shares of active cycles, which are at most those of elapsed cycles.
         const UNITS: [Quantity; 7] = [
             Quantity::IssueActive,
             Quantity::PipeFma,
@@ -188,8 +187,8 @@ impl Scene<'_, '_> {
     }
 }
 
-/// Data and what goes with it: the share of DRAM's peak that Nsight Compute reports holds commands and
-/// turnarounds too, up to a quarter more than the data (1.249× on an RTX A2000).
+/// Share of data in DRAM activity: the share of peak that Nsight Compute reports includes commands
+/// and turnarounds, up to a quarter of the data (1.249× on an RTX A2000).
 const DATA_OF_DRAM_BUSY: f64 = 0.8;
 
 fn memory(judged: &mut Judged, scene: &Scene<'_, '_>) {
@@ -229,7 +228,7 @@ fn memory(judged: &mut Judged, scene: &Scene<'_, '_>) {
     judged.without_bandwidth = counted.is_some() && judged.memory.is_none();
 }
 
-/// Traffic at the levels but DRAM, which has bounds and an origin of its own.
+/// Adds the traffic at the levels other than DRAM, which has its own bounds and origin.
 fn levels(judged: &mut Judged, scene: &Scene<'_, '_>) {
     for (level, traffic) in MemoryLevel::ALL.into_iter().zip(&mut judged.levels) {
         if level == MemoryLevel::Dram {
@@ -317,7 +316,7 @@ fn math(judged: &mut Judged, scene: &Scene<'_, '_>, nature: Nature, whole_counts
     };
 }
 
-/// The math side where not all work was counted: what was, and how busy the units were.
+/// Returns the math side if not all work was counted, from counts and utilization.
 fn open_math(
     judged: &mut Judged,
     scene: &Scene<'_, '_>,
@@ -357,7 +356,7 @@ fn open_math(
     Some(Interval { low: counts.map_or(Seconds::ZERO, |counts| counts.low), value, likely, high })
 }
 
-/// Adds a pipe's time to those of the pipes that share its hardware.
+/// Adds a pipe's time to that of the pipes that share its hardware.
 fn add(groups: &mut Vec<(usize, Interval)>, group: usize, interval: Interval) {
     match groups.iter_mut().find(|(known, _)| *known == group) {
         Some((_, sum)) => *sum = sum.add(interval),
@@ -365,8 +364,8 @@ fn add(groups: &mut Vec<(usize, Interval)>, group: usize, interval: Interval) {
     }
 }
 
-/// The time of work on one pipe. Work of unstated precision needs at least the time of the device's
-/// fastest roof and at most that of FP32: the lower bound is the expectation.
+/// Returns the time of work on one pipe. Work of unstated precision takes at least the time on the
+/// device's fastest roof and at most that on FP32; the lower bound is used.
 pub(super) fn work_time(
     pipe: Pipe,
     operations: Flops,
@@ -384,8 +383,9 @@ pub(super) fn work_time(
     Some(Interval { low: fastest, value: fastest, likely: slow, high: slow })
 }
 
-/// What remains if only the implementation improves: launch cost, tail, per-SM bandwidth, and the
-/// share of the roof that good kernels reach. Explains; never judges.
+/// Returns the structural time, which remains if only the implementation improves: launch cost,
+/// tail, per-SM bandwidth, and the share of the roof that good kernels reach. It explains and never
+/// judges.
 fn structural(
     judged: &Judged,
     launch: &Launch<'_>,

@@ -1,4 +1,5 @@
-//! Profile × catalog → [`Analysis`]: every launch against its roofs, added up into kernels, ranked.
+//! Analyzes a profile: compares every launch with its roofs, sums launches into kernels and ranks
+//! them by savings.
 
 mod advice;
 mod algorithmic;
@@ -75,75 +76,77 @@ use law::Instrument;
 use sums::{Part, Sums};
 use verdict::Setting;
 
-/// What the user decides about an analysis.
+/// Options of an analysis.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Device by name, whatever the export says.
+    /// Device by name, which overrides the export.
     pub device: Option<String>,
-    /// Ceilings; `None` takes measured-clock ones where every launch has them, else the datasheet's.
+    /// Ceilings; `None` uses measured-clock ceilings if every launch has a clock, else the
+    /// datasheet's.
     pub ceilings: Option<CeilingSet>,
-    /// Headroom from which a kernel is an opportunity; `None` takes the ceilings' own.
+    /// Headroom from which a kernel is flagged; `None` uses the default of the ceilings.
     pub threshold: Option<f64>,
-    /// Smallest savings of an opportunity; `None` takes [`roofline::FLAG_FLOOR`].
+    /// Smallest savings of a flagged kernel; `None` uses [`roofline::FLAG_FLOOR`].
     pub floor: Option<Seconds>,
-    /// Share of the whole below which a win is noise; `None` takes [`roofline::FLAG_SHARE`].
+    /// Share of the run below which savings are ignored; `None` uses [`roofline::FLAG_SHARE`].
     pub floor_share: Option<f64>,
-    /// What kernel names tell; `None` takes the built-in rules.
+    /// Rules for kernel names; `None` uses the built-in ones.
     pub taxonomy: Option<Arc<Taxonomy>>,
     /// Closed forms of kernels whose shapes the user knows.
     pub closed_forms: Vec<ClosedForm>,
 }
 
-/// A profile judged: the whole, and every kernel.
+/// The analysis of a profile: totals, and every kernel.
 #[derive(Debug)]
 pub struct Analysis {
     /// The files, in the order given.
     pub sources: Vec<Source>,
     /// The devices the launches ran on.
     pub devices: Vec<DeviceUse>,
-    /// The ceilings used.
+    /// Ceilings that were used.
     pub ceilings: CeilingSet,
-    /// Why those ceilings.
+    /// Why these ceilings were used.
     pub ceilings_reason: String,
-    /// Headroom from which a kernel is an opportunity.
+    /// Headroom from which a kernel is flagged.
     pub threshold: f64,
-    /// Smallest savings of an opportunity, beside the share; see [`Analysis::smallest_win`].
+    /// Smallest savings of a flagged kernel, besides the share; see [`Analysis::smallest_win`].
     pub floor: Seconds,
-    /// Share of the whole below which a win is noise.
+    /// Share of the run below which savings are ignored.
     pub floor_share: f64,
-    /// What any launch costs at least, as the profiler measures it.
+    /// Least cost of a launch as the profiler measures it.
     pub fixed_cost: Seconds,
-    /// The whole run.
+    /// Totals of the run.
     pub totals: Totals,
-    /// By what can be won, then by measured time.
+    /// Kernels by savings, then by measured time.
     pub kernels: Vec<Kernel>,
-    /// What the verdict needs and parts of the run lack, most important first.
+    /// Data that verdicts need but parts of the run lack, most important first.
     pub lacking: Vec<Lack>,
-    /// How finely each file tells durations.
+    /// Timer resolution of each file.
     pub timers: Vec<Timer>,
-    /// Kernels by the user's groups, in their order, then the rest; by category where there are none.
+    /// Kernels by the user's groups, in their order, then the rest; by category if there are none.
     pub groups: Vec<GroupTotals>,
-    /// What a reader must know about the whole profile, one sentence each.
+    /// Caveats about the whole profile, one sentence each.
     pub notes: Vec<String>,
-    /// Files found by a search that could not be read; the notes say why.
+    /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
-    /// The inputs beside each other, where there are several and they were compared.
+    /// Comparison of the inputs, if there are several.
     pub ranks: Option<Ranks>,
-    /// For each device hint of the profile, the position of its device.
+    /// For each device hint of the profile, the index of its device.
     of_hint: Vec<usize>,
-    /// What kernel names were taken to tell.
+    /// Rules for kernel names.
     taxonomy: Option<Arc<Taxonomy>>,
     /// The user's groups.
     grouping: Vec<Group>,
 }
 
 impl Analysis {
-    /// The kernels that are flagged, or with savings worth it in this run, sure or open; best first.
+    /// Iterates over the kernels that are flagged or have comparable savings, largest savings
+    /// first.
     pub fn ranked(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.iter().filter(|kernel| self.is_ranked(kernel))
     }
 
-    /// Whether a kernel is flagged, or can win as much as a flagged one.
+    /// Returns `true` if a kernel is flagged, or has comparable savings.
     #[must_use]
     pub fn is_ranked(&self, kernel: &Kernel) -> bool {
         let is_judged = kernel.state.is_modeled() && kernel.state != State::Waived;
@@ -152,25 +155,26 @@ impl Analysis {
         kernel.state == State::Flagged || is_worth_it
     }
 
-    /// The flagged kernels, best first.
+    /// Iterates over the flagged kernels, largest savings first.
     pub fn opportunities(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.iter().filter(|kernel| kernel.state == State::Flagged)
     }
 
-    /// The smallest win that makes an opportunity in this run.
+    /// Returns the smallest savings of a flagged kernel in this run.
     #[must_use]
     pub fn smallest_win(&self) -> Seconds {
         roofline::flag_floor(self.totals.measured, self.floor, self.floor_share)
     }
 }
 
-/// Compares every launch with its roofs, adds them up and ranks what can be won.
+/// Compares every launch with its roofs, sums them by kernel and ranks kernels by savings.
 ///
-/// A device that is not known is no error: [`DeviceUse::unknown`] says why, and what needs no roofs of it
-/// is written all the same.
+/// An unknown device is not an error: [`DeviceUse::unknown`] has the reason, and everything that
+/// needs no roofs is still computed.
 ///
 /// # Errors
-/// When the device that was asked for is not known, or a figure of a known one that is needed is missing.
+/// [`AnalysisError`] if the requested device is unknown, or a required figure of a known device is
+/// missing.
 pub fn analyze(
     profile: &Profile,
     catalog: &Catalog,
@@ -200,7 +204,7 @@ pub fn analyze(
         }
         of_group[group].add(&launch, &judged, &averaged);
     }
-    groups.tell_apart(profile);
+    groups.make_unique(profile);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     for sums in &of_group {
@@ -262,14 +266,14 @@ pub fn analyze(
     Ok(analysis)
 }
 
-/// A kernel with all its grids and operators, on one device.
+/// Key of a kernel with all its grids and operators, on one device.
 type Family = (usize, usize);
 
 fn family(key: &groups::Key) -> Family {
     (key.0, key.3)
 }
 
-/// What the kernels of a name can win together, realistically and at most: its grids are one finding.
+/// Sums realistic and largest savings of the kernels of one name, whose grids are one finding.
 fn families(groups: &Groups, of_group: &[Sums]) -> BTreeMap<Family, (Seconds, Seconds)> {
     let mut families: BTreeMap<Family, (Seconds, Seconds)> = BTreeMap::new();
     for (key, sums) in groups.keys.iter().zip(of_group) {
@@ -280,7 +284,7 @@ fn families(groups: &Groups, of_group: &[Sums]) -> BTreeMap<Family, (Seconds, Se
     families
 }
 
-/// What measured the launches of each file.
+/// The profiler of each file.
 struct Instruments(Vec<Instrument>);
 
 impl Instruments {
@@ -317,25 +321,25 @@ fn choose_ceilings(
         Some(CeilingSet::MeasuredClock) if lacking > 0 => {
             Err(AnalysisError::NoClock { lacking, launches: timed.len() })
         }
-        Some(set) => Ok((set, "as asked".to_owned())),
+        Some(set) => Ok((set, "as requested".to_owned())),
         None if !timed.is_empty() && lacking == 0 => {
-            Ok((CeilingSet::MeasuredClock, "every launch carries its SM clock".to_owned()))
+            Ok((CeilingSet::MeasuredClock, "every launch has an SM clock".to_owned()))
         }
         None if lacking == timed.len() => Ok((
             CeilingSet::Spec,
-            "the export carries no SM clock; datasheet peaks at boost clock".to_owned(),
+            "the export has no SM clock; datasheet peaks at boost clock".to_owned(),
         )),
         None => Ok((
             CeilingSet::Spec,
             format!(
-                "{lacking} of {} launches carry no SM clock; datasheet peaks at boost clock",
+                "{lacking} of {} launches have no SM clock; datasheet peaks at boost clock",
                 timed.len()
             ),
         )),
     }
 }
 
-/// A figure that is needed and missing is an error that names it.
+/// Checks that all required figures of the device are known.
 fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(), AnalysisError> {
     let Some(known) = &device.device else { return Ok(()) };
     let kernel = || KernelName::parse(profile.launch(sums.longest.0).kernel()).short;
@@ -442,7 +446,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     }
 }
 
-/// The traffic at each level that was counted.
+/// Returns the traffic at each level that was counted.
 fn levels(part: &Part) -> Vec<LevelTraffic> {
     let dram = (part.launches_with_bytes > 0).then(|| LevelTraffic {
         level: MemoryLevel::Dram,
@@ -462,7 +466,7 @@ fn levels(part: &Part) -> Vec<LevelTraffic> {
     MemoryLevel::ALL.into_iter().zip(&part.levels).filter_map(of).collect()
 }
 
-/// What stands in for a kernel whose name the profiler lost.
+/// Returns a placeholder for a missing kernel name.
 fn unnamed(operator: &str) -> String {
     let operator = operator.split([' ', '(']).next().unwrap_or_default();
     if operator.is_empty() { "(unnamed kernel)".to_owned() } else { format!("({operator})") }
@@ -479,7 +483,7 @@ fn ridge_point(work: &[Work], part: &Part) -> Option<FlopsPerByte> {
         .flatten()
 }
 
-/// The least direct origin among bytes and operations of a launch.
+/// Returns the least direct origin of bytes and operations of a launch.
 fn provenance(launch: &Launch<'_>) -> Option<OriginKind> {
     launch
         .dram_bytes()
@@ -489,7 +493,7 @@ fn provenance(launch: &Launch<'_>) -> Option<OriginKind> {
         .max()
 }
 
-/// Kinds of work that were not counted although others were.
+/// Returns the kinds of work that were not counted although others were.
 fn uncounted(work: &[Work], algorithmic: bool, tensor_activity: bool) -> Vec<&'static str> {
     if work.is_empty() || algorithmic {
         return Vec::new();

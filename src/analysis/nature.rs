@@ -1,32 +1,32 @@
-//! What a kernel is likely to do, by its class, or by words in a name that no rule knows: which work is
-//! missing where it was not counted. A name is a hint and never overrides a counter.
+//! Likely work of a kernel, by its class or by words in an unrecognized name: which uncounted work
+//! is missing. A name is a hint and never overrides a counter.
 
 use super::confidence::Uncounted;
 use crate::model::{DataType, Engine, Pipe, Precision};
 use crate::taxonomy::{Category, Class, Kind};
 
-/// What a kernel is likely to do.
+/// Likely work of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Nature {
-    /// Tensor cores may have worked in it: their work is only taken as absent if it was counted.
+    /// True if it may use tensor cores, so that uncounted tensor work cannot be ruled out.
     may_use_tensor_cores: bool,
-    /// Tensor cores do its work.
+    /// True if tensor cores do its work.
     uses_tensor_cores: bool,
-    /// It moves data, or computes little on each element that it moves: its arithmetic takes no longer than
+    /// True if it moves data or computes little per element: its arithmetic takes no longer than
     /// its traffic.
     moves_data: bool,
-    /// A rule knows its name.
+    /// True if a rule recognizes its name.
     is_known: bool,
-    /// It multiplies matrices, or a matrix and a vector.
+    /// True if it multiplies matrices, or a matrix and a vector.
     is_product: bool,
-    /// Number formats that its name tells.
+    /// Number formats in its name.
     formats: [Option<DataType>; 3],
-    /// The format of its products, where it multiplies matrices.
+    /// Format of its products, if it multiplies matrices.
     product: Option<Precision>,
 }
 
 impl Nature {
-    /// The nature of kernels of a class; `head` is the name without its parameters.
+    /// Makes the nature of kernels of a class; `head` is the name without its parameters.
     pub(super) fn of(class: &Class, head: &str) -> Self {
         let is_product = class.category == Category::DotProduct;
         Self {
@@ -40,22 +40,22 @@ impl Nature {
         }
     }
 
-    /// The nature of a kernel whose operator multiplies matrices.
+    /// Returns the nature of a kernel whose operator multiplies matrices.
     pub(super) const fn launched_by_product(self) -> Self {
         Self { may_use_tensor_cores: true, ..self }
     }
 
-    /// Whether it multiplies matrices, or a matrix and a vector.
+    /// Returns `true` if it multiplies matrices, or a matrix and a vector.
     pub(super) const fn is_product(self) -> bool {
         self.is_product
     }
 
-    /// Whether its arithmetic takes no longer than its traffic.
+    /// Returns `true` if its arithmetic takes no longer than its traffic.
     pub(super) const fn moves_data(self) -> bool {
         self.moves_data
     }
 
-    /// What is known of the work that was not counted.
+    /// Returns what is known of the uncounted work.
     pub(super) fn uncounted(self, counted: &Counted) -> Uncounted {
         if counted.whole {
             return Uncounted::Nothing;
@@ -73,8 +73,8 @@ impl Nature {
         .unwrap_or_default()
     }
 
-    /// What it means that tensor work was not counted. Where CUDA-core work was counted in full and the
-    /// name gives no sign of matrix products there is none.
+    /// Returns what is known of uncounted tensor work. There is none if CUDA-core work was fully
+    /// counted and the name shows no matrix products.
     fn tensor(self) -> Uncounted {
         match (self.uses_tensor_cores, self.may_use_tensor_cores) {
             (true, _) => Uncounted::Certain,
@@ -83,7 +83,7 @@ impl Nature {
         }
     }
 
-    /// What it means that the work of CUDA cores in a format was not counted.
+    /// Returns what is known of uncounted CUDA-core work in a format.
     fn vector(self, precision: Precision) -> Uncounted {
         let is_told = |format: DataType| match format.precision() {
             Precision::Bf16 => precision == Precision::Fp16,
@@ -102,24 +102,24 @@ impl Nature {
     }
 }
 
-/// Which kinds of work a launch was counted for.
+/// Kinds of work that were counted for a launch.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
     fp64: bool,
     fp32: bool,
     fp16: bool,
-    /// Matrix work by the format of its operands, a bit each.
+    /// Matrix work by the format of its operands, one bit each.
     matrix: u32,
-    /// The activity of the tensor pipe: that of all formats.
+    /// True if the activity of the tensor pipe is known, for all formats together.
     pub(super) tensor_activity: bool,
-    /// Any matrix work was found.
+    /// True if any matrix work was found.
     found_matrix: bool,
-    /// Counted from shapes: then everything the operator does is in it.
+    /// True if counted from shapes, which covers everything the operator does.
     pub(super) whole: bool,
 }
 
 impl Counted {
-    /// Notes work that was counted on a pipe.
+    /// Records that work was counted on a pipe.
     pub(super) fn note(&mut self, pipe: Pipe, is_some: bool) {
         match (pipe.engine(), pipe) {
             (Engine::Matrix, _) => {
@@ -133,8 +133,8 @@ impl Counted {
         }
     }
 
-    /// Whether tensor work was counted in the format of the kernel: int8 products are not among counts of
-    /// fp16 and fp8.
+    /// Returns `true` if tensor work was counted in the format of the kernel; counts of fp16 and
+    /// fp8 do not include int8 products.
     fn has_tensor(&self, nature: Nature) -> bool {
         let counts = |precision: Precision| self.matrix & 1 << precision as u32 != 0;
         if self.tensor_activity || self.found_matrix {
@@ -151,7 +151,7 @@ impl Counted {
     }
 }
 
-/// Whether a kernel moves data, or does little with each element.
+/// Returns `true` if a kernel moves data, or computes little per element.
 fn moves_data(class: &Class) -> bool {
     match class.category {
         Category::Elementwise | Category::Reduction | Category::DataMovement => !matches!(
@@ -185,7 +185,8 @@ const WORDS: [&str; 18] = [
     "einsum",
 ];
 
-/// Whether a kernel may use tensor cores: then their work is only taken as absent if it was counted.
+/// Returns `true` if a kernel may use tensor cores, so that uncounted tensor work cannot be ruled
+/// out.
 fn may_use_tensor_cores(class: &Class, head: &str) -> bool {
     match class.category {
         Category::DotProduct => class.tensor != Some(false),

@@ -1,45 +1,46 @@
-//! What an analysis needs of an export, and the exact command that would supply what is missing.
+//! Data that an analysis needs from an export, and the command that collects what is missing.
 
 use super::kernel::{Kernel, State};
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
 
-/// Something an export should have.
+/// Data that an export should have.
 #[derive(Debug)]
 pub struct Need {
-    /// What it is.
+    /// Name of the data.
     pub what: &'static str,
-    /// What cannot be said without it.
+    /// Consequence of missing it.
     pub consequence: &'static str,
     /// Nsight Compute metrics that supply it.
     pub metrics: &'static [&'static str],
-    /// `PyProf` columns that supply it; parameters tell shapes, of which operations and bytes follow.
+    /// `PyProf` columns that supply it; parameters have shapes, from which operations and bytes
+    /// follow.
     pub columns: &'static [&'static str],
-    /// What it is for.
+    /// Purpose of the data.
     pub used: Use,
     met: fn(&Launch<'_>) -> bool,
 }
 
-/// What an analysis uses something for.
+/// Purpose of data in an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// To compare kernels with their roofs.
     Roofs,
-    /// To put the roofs where they were while the kernels ran.
+    /// To scale the roofs to the clocks of the launches.
     Ceilings,
-    /// To tell why a kernel is slow.
+    /// To find out why a kernel is slow.
     Rules,
 }
 
 impl Need {
-    /// Whether a launch has it.
+    /// Returns `true` if a launch has it.
     #[must_use]
     pub fn is_met(&self, launch: &Launch<'_>) -> bool {
         (self.met)(launch)
     }
 
-    /// Whether the profiler that wrote a file has more to give of it. Columns that are there have told
-    /// what they can.
+    /// Returns `true` if the profiler of a file can supply more of it, by columns that are not yet
+    /// present.
     #[must_use]
     pub fn is_in_reach(&self, source: &Source) -> bool {
         match source.profiler {
@@ -50,21 +51,20 @@ impl Need {
     }
 }
 
-/// A need that part of a run does not meet, where it matters to the verdict.
+/// Missing data of part of a run that affects verdicts.
 #[derive(Debug, Clone, Copy)]
 pub struct Lack {
     /// What is missing.
     pub need: &'static Need,
-    /// Launches without it; a kernel counts as the longest of its launches does.
+    /// Number of launches without it, by the longest launch of each kernel.
     pub launches: u64,
-    /// Their measured time.
+    /// Measured time of these launches.
     pub time: Seconds,
 }
 
-/// What kernels lack that roofs can judge, most important first.
+/// Returns the data that kernels lack, most important first.
 ///
-/// Work that was not counted matters where it leaves a kernel without a verdict, or with a lower bound:
-/// elsewhere the rest of the time is accounted for.
+/// Uncounted work is only listed if it leaves a kernel without a verdict or with a lower bound.
 pub(super) fn lacking(profile: &Profile, kernels: &[Kernel]) -> Vec<Lack> {
     let mut lacking: Vec<Lack> =
         NEEDS.iter().map(|need| Lack { need, launches: 0, time: Seconds::ZERO }).collect();
@@ -89,11 +89,11 @@ fn has_work(launch: &Launch<'_>, fits: impl Fn(Pipe) -> bool) -> bool {
     launch.work().any(|(pipe, ..)| fits(pipe))
 }
 
-/// Everything an analysis uses, most important first.
+/// All data that an analysis uses, most important first.
 pub const NEEDS: &[Need] = &[
     Need {
         what: "time",
-        consequence: "no launch can be judged",
+        consequence: "no launch can be analyzed",
         metrics: &["gpu__time_duration.sum"],
         columns: &["sil"],
         used: Use::Roofs,
@@ -125,7 +125,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "FP64 operations",
-        consequence: "double precision work would go unseen",
+        consequence: "double-precision work is not detected",
         metrics: &[
             "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
             "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
@@ -137,7 +137,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "FP16 operations",
-        consequence: "packed half work would go unseen",
+        consequence: "packed half-precision work is not detected",
         metrics: &[
             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
             "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
@@ -149,7 +149,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "tensor operations",
-        consequence: "work on tensor cores would go unseen",
+        consequence: "tensor-core work is not detected",
         metrics: &[
             "regex:sm__ops_path_tensor_.*",
             "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
@@ -164,7 +164,8 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "SM clock",
-        consequence: "only datasheet peaks at boost clock, which a locked clock cannot reach",
+        consequence: "only datasheet peaks at boost clock are used, which a locked clock cannot \
+            reach",
         metrics: &["sm__cycles_elapsed.avg.per_second"],
         columns: &[],
         used: Use::Ceilings,
@@ -172,7 +173,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "grid and block",
-        consequence: "too little parallelism would go unseen",
+        consequence: "too little parallelism is not detected",
         metrics: &["launch__grid_size", "launch__block_size"],
         columns: &["grid", "block"],
         used: Use::Rules,
@@ -195,7 +196,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "achieved occupancy",
-        consequence: "low occupancy would go unseen",
+        consequence: "low occupancy is not detected",
         metrics: &["sm__warps_active.avg.pct_of_peak_sustained_active"],
         columns: &[],
         used: Use::Rules,
@@ -203,7 +204,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "L2 traffic",
-        consequence: "cache-resident kernels cannot be told from slow ones",
+        consequence: "cache-resident kernels look like slow ones",
         metrics: &["lts__t_sectors_srcunit_tex.sum"],
         columns: &[],
         used: Use::Rules,
@@ -211,7 +212,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "speed-of-light percentages",
-        consequence: "work that no counter saw cannot be bounded",
+        consequence: "uncounted work cannot be bounded",
         metrics: &[
             "sm__throughput.avg.pct_of_peak_sustained_elapsed",
             "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -222,7 +223,7 @@ pub const NEEDS: &[Need] = &[
     },
     Need {
         what: "sectors and requests of global loads",
-        consequence: "uncoalesced access would go unseen",
+        consequence: "uncoalesced access is not detected",
         metrics: &[
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
             "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -235,28 +236,28 @@ pub const NEEDS: &[Need] = &[
     },
 ];
 
-/// Whether the counts come from shapes: then hardware counters cannot be expected beside them.
+/// Returns `true` if the counts come from shapes, so that hardware counters cannot be expected.
 fn algorithmic(launch: &Launch<'_>) -> bool {
     use crate::model::OriginKind::Algorithmic;
     launch.dram_bytes().is_some_and(|(_, origin)| origin.kind == Algorithmic)
         || launch.work().any(|(_, _, origin)| origin.kind == Algorithmic)
 }
 
-/// Compute capabilities of integrated parts, whose memory controller has no counters of its own.
+/// Compute capabilities of integrated GPUs, whose memory controller has no counters.
 const WITHOUT_DRAM_COUNTERS: [&str; 3] = ["8.7", "11.0", "12.1"];
 
-/// Sectors that L2 did not have: the DRAM traffic of parts without DRAM counters, nearly.
+/// L2 sector misses: approximately the DRAM traffic of GPUs without DRAM counters.
 const L2_MISSES: &str = "lts__t_sectors_lookup_miss.sum";
 
-/// Sections of Nsight Compute that supply every need; shorter to write than their metrics.
+/// Sections of Nsight Compute that supply all data; shorter to write than their metrics.
 const SECTIONS: &str = "--set roofline --section MemoryWorkloadAnalysis_Tables --section Occupancy --section LaunchStats --page raw --print-units base";
 
-/// Every column of `PyProf` that is read.
+/// All columns of `PyProf` that are read.
 const COLUMNS: &str =
     "idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes";
 
-/// The command that would supply these needs metric by metric, for the profiler that wrote a file and
-/// the GPU of a compute capability; none where that profiler has no more to give.
+/// Returns the command that collects these needs metric by metric, for the profiler of a file and a
+/// compute capability; `None` if that profiler cannot supply more.
 #[must_use]
 pub fn command_for(
     source: &Source,
@@ -266,20 +267,21 @@ pub fn command_for(
     if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = quoted(&metrics(needs, compute_capability));
         return Some(format!(
-            "ncu --csv --metrics {metrics} APP > more.csv   # then give both files: separate runs are joined"
+            "ncu --csv --metrics {metrics} APP > more.csv   # then pass both files: separate runs \
+             are joined"
         ));
     }
     short_command_for(source, needs, compute_capability)
 }
 
-/// The same in few words: whole sections where many metrics are missing.
+/// Returns a shorter command that collects whole sections if many metrics are missing.
 #[must_use]
 pub fn short_command_for(
     source: &Source,
     needs: &[&Need],
     compute_capability: Option<&str>,
 ) -> Option<String> {
-    /// As many metrics as fit a line of a report.
+    /// Number of metrics that fit on a line of a report.
     const FEW: usize = 3;
     if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = metrics(needs, compute_capability);
@@ -297,7 +299,8 @@ pub fn short_command_for(
         .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
 }
 
-/// Whether a file has a column, by the name that `PyProf`'s option `-c` gives it: `sil` is `Sil(ns)`.
+/// Returns `true` if a file has a column, by its name in `PyProf`'s option `-c`: `sil` is
+/// `Sil(ns)`.
 fn has_column(source: &Source, column: &str) -> bool {
     source.columns.keys().any(|header| {
         let title = header.split('(').next().unwrap_or_default();
@@ -305,7 +308,7 @@ fn has_column(source: &Source, column: &str) -> bool {
     })
 }
 
-/// The metrics that supply these needs on the GPU of a compute capability, each once.
+/// Returns the metrics that supply these needs on a compute capability, each once.
 fn metrics(needs: &[&Need], compute_capability: Option<&str>) -> Vec<&'static str> {
     let integrated = compute_capability.is_some_and(|known| WITHOUT_DRAM_COUNTERS.contains(&known));
     let mut metrics = Vec::new();
@@ -319,7 +322,7 @@ fn metrics(needs: &[&Need], compute_capability: Option<&str>) -> Vec<&'static st
     metrics
 }
 
-/// Metric names as one shell word.
+/// Formats metric names as one shell word.
 fn quoted(metrics: &[&str]) -> String {
     let list = metrics.join(",");
     if list.contains('*') { format!("'{list}'") } else { list }

@@ -1,8 +1,8 @@
-//! The order of kernels by what can be won.
+//! Ranking of kernels by savings.
 
 use super::kernel::Kernel;
 
-/// Kernels by what can be won, then by time. Numbers them from 1.
+/// Sorts kernels by savings, then by time, and numbers them from 1.
 pub(super) fn rank(kernels: &mut [Kernel]) {
     let savings = |kernel: &Kernel| {
         let (likely, most) = (kernel.savings.get(), kernel.savings_high.get());

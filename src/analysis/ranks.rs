@@ -1,15 +1,15 @@
-//! Several inputs beside each other: ranks of one run, or repeated runs.
+//! Comparison of several inputs: ranks of one run, or repeated runs.
 
 use serde::Serialize;
 
 use crate::units::Seconds;
 
-/// One input among several: its time beside that of the others.
+/// One input among several with its time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rank {
-    /// Position among the sources.
+    /// Index among the sources.
     pub source: usize,
-    /// Executions.
+    /// Number of launches.
     pub launches: u64,
     /// Sum of durations; `None` if no launch has one.
     pub measured: Option<Seconds>,
@@ -18,25 +18,25 @@ pub struct Rank {
 /// A kernel whose time differs between inputs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spread {
-    /// Kernel name as the export writes it.
+    /// Kernel name as written in the export.
     pub kernel: String,
-    /// Inputs in which it occurs.
+    /// Number of inputs in which it occurs.
     pub sources: u64,
-    /// Least, median and greatest time over those inputs.
+    /// Smallest time over these inputs, in seconds.
     pub least: Seconds,
-    /// The middle one.
+    /// Median time over these inputs, in seconds.
     pub median: Seconds,
-    /// The greatest one.
+    /// Largest time over these inputs, in seconds.
     pub greatest: Seconds,
-    /// The input with the greatest time.
+    /// Index of the slowest input.
     pub slowest: usize,
 }
 
 /// Inputs compared with each other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranks {
-    /// Every input, in order.
+    /// All inputs, in order.
     pub ranks: Vec<Rank>,
-    /// The kernels whose slowest input loses most against the median, most first.
+    /// Kernels whose slowest input loses most compared with the median, most first.
     pub spreads: Vec<Spread>,
 }

@@ -1,35 +1,37 @@
-//! Why a kernel is in its state.
+//! Reasons for the states of kernels.
 
 use std::fmt;
 
-/// Why a kernel is in its state: what is the same for all kernels of which it holds, then the figures of this
-/// one.
+/// Reason for a kernel's state: a general part shared with other kernels, and the figures of this
+/// kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reason {
     text: String,
-    /// Where the figures begin.
+    /// Byte offset at which the figures begin.
     figures: usize,
 }
 
 impl Reason {
-    /// A reason and the figures that follow it, with the mark between; there may be none.
+    /// Makes a reason from its general part and its figures with their leading separator; figures
+    /// may be empty.
     pub(super) fn new(general: &str, figures: &str) -> Self {
         Self { text: format!("{general}{figures}"), figures: general.len() }
     }
 
-    /// The whole sentence.
+    /// Returns the whole sentence.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// What is the same for all kernels of which it holds.
+    /// Returns the general part, which is the same for all kernels with this reason.
     #[must_use]
     pub fn general(&self) -> &str {
         &self.text[..self.figures]
     }
 
-    /// The figures of this kernel, without the mark before them; none where there are none.
+    /// Returns the figures of this kernel without their leading separator; `None` if there are
+    /// none.
     #[must_use]
     pub fn figures(&self) -> Option<&str> {
         let figures = self.text[self.figures..].trim_start_matches([':', ';', ' ']);

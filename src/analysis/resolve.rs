@@ -1,4 +1,4 @@
-//! Which device each launch ran on, and how that is known.
+//! Identifies the device of each launch.
 
 use super::AnalysisError;
 use super::ceilings::Roofs;
@@ -8,33 +8,33 @@ use crate::model::{DeviceHint, Profile, Quantity};
 /// A device on which launches of the profile ran.
 #[derive(Debug)]
 pub struct DeviceUse {
-    /// Its catalog entry; `None` if it is not known.
+    /// Its catalog entry; `None` if it is unknown.
     pub device: Option<Device>,
-    /// How it was found, in a phrase.
+    /// How it was found, as a phrase.
     pub how: String,
-    /// Why it is not known, and what to do; `None` if it is.
+    /// Why it is unknown and what to do; `None` if it is known.
     pub unknown: Option<Unknown>,
-    /// Whether the user named it, whatever the export says.
+    /// True if the user set it, which overrides the export.
     pub is_asked: bool,
-    /// What the export says of it.
+    /// Its attributes in the export.
     pub hint: DeviceHint,
-    /// What its launches tell of it.
+    /// Figures derived from its launches.
     pub observed: Observed,
     /// Disagreements between export and catalog, one sentence each.
     pub notes: Vec<String>,
-    /// What it is called while it is not known.
+    /// Name while it is unknown.
     stand_in: String,
     pub(super) roofs: Roofs,
 }
 
-/// Why a device is not known.
+/// Why a device is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// What the export says, and why that is not enough.
+    /// What the export says, and why it is not enough.
     pub reason: String,
-    /// The next step, with the option that settles it.
+    /// The next step, with the option that resolves it.
     pub help: String,
-    /// Unique names of the devices that fit, the likeliest first; may be empty.
+    /// Unique names of matching devices, most likely first; may be empty.
     pub candidates: Vec<String>,
 }
 
@@ -52,14 +52,14 @@ impl Unknown {
 }
 
 impl DeviceUse {
-    /// The name for reports; that of an unknown device says what is known of it.
+    /// Returns the name for reports; for an unknown device it includes its known attributes.
     #[must_use]
     pub fn name(&self) -> &str {
         self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
     }
 }
 
-/// What a device is called that is not in the catalog.
+/// Returns the name of a device that is not in the catalog.
 fn stand_in(hint: &DeviceHint) -> String {
     if let Some(name) = &hint.name {
         return name.clone();
@@ -75,7 +75,7 @@ fn stand_in(hint: &DeviceHint) -> String {
     }
 }
 
-/// The devices of a profile, and for each hint the position of its device.
+/// Returns the devices of a profile, and for each hint the index of its device.
 pub(super) fn devices(
     profile: &Profile,
     catalog: &Catalog,
@@ -128,14 +128,14 @@ fn device(
     };
     if let Some(name) = asked {
         let device = catalog.find(name, hint)?;
-        return Ok(of(Some(device), "named with --device".to_owned(), None));
+        return Ok(of(Some(device), "set with --device".to_owned(), None));
     }
     let error = match catalog.identify(hint, &observed) {
         Ok(found) => return Ok(of(Some(found.device), found.how, None)),
         Err(error) => error,
     };
     if let Some(device) = Device::from_attributes(hint) {
-        let how = "not in the catalog; put together from the export's device attributes";
+        let how = "not in the catalog; derived from the export's device attributes";
         return Ok(of(Some(device), how.to_owned(), None));
     }
     let own = Quantity::all().any(|quantity| {
@@ -143,10 +143,16 @@ fn device(
             && profile.launches.has(quantity)
     });
     let how = match (&hint.name, own) {
-        (_, true) => "not known; the export carries its own peaks",
-        _ if observed.dram.is_some() => "not known; its memory bandwidth follows from the export",
-        (Some(_), false) => "not in the catalog, and the export's attributes do not give its roofs",
-        (None, false) => "not named",
+        (_, true) => "unknown device; the export has its own peaks",
+        _ if observed.dram.is_some() => {
+            "unknown device; its memory bandwidth is derived from the \
+            export"
+        }
+        (Some(_), false) => {
+            "not in the catalog, and the export's attributes are not enough to \
+            derive its roofs"
+        }
+        (None, false) => "not named in the export",
     };
     Ok(of(None, how.to_owned(), Some(error)))
 }

@@ -1,4 +1,4 @@
-//! Adds the launches of a kernel up: sums first, ratios afterwards.
+//! Sums the launches of a kernel: sums first, ratios afterwards.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{ExactSum, Seconds};
 
-/// Traffic of launches at one level.
+/// Traffic of launches at one memory level.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     pub(super) bytes: ExactSum,
     pub(super) time: ExactSum,
-    /// Launches whose traffic was counted, and those of them for which it has a time.
+    /// Launches with counted traffic, and those of them with a time.
     pub(super) launches: u64,
     pub(super) timed: u64,
 }
 
-/// Launches of one kernel that are alike in what can be said of them.
+/// Sums over the judged or the unjudged launches of one kernel.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) launches: u64,
@@ -31,7 +31,7 @@ pub(super) struct Part {
     pub(super) structural: ExactSum,
     pub(super) memory: ExactSum,
     pub(super) math: ExactSum,
-    /// Per level but DRAM, in the order of [`MemoryLevel::ALL`].
+    /// Traffic per level except DRAM, in the order of [`MemoryLevel::ALL`].
     pub(super) levels: [Level; MemoryLevel::ALL.len()],
     pub(super) hierarchical: ExactSum,
     pub(super) has_memory: bool,
@@ -43,31 +43,31 @@ pub(super) struct Part {
     pub(super) savings_low: ExactSum,
     pub(super) savings: ExactSum,
     pub(super) savings_high: ExactSum,
-    /// Least and greatest headroom of a launch.
+    /// Smallest and largest headroom of a launch.
     pub(super) headrooms: Option<(f64, f64)>,
-    /// The worst of what is known of work that was not counted.
+    /// Worst case of what is known of uncounted work.
     pub(super) uncounted: Uncounted,
-    /// How busy a unit was stands in for counts.
+    /// True if utilization substitutes for counts.
     pub(super) by_utilization: bool,
-    /// It does on the math side.
+    /// True if utilization substitutes for counts on the math side.
     pub(super) math_by_utilization: bool,
 }
 
-/// The launches of one kernel so far.
+/// Sums over the launches of one kernel so far.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     pub(super) launches: u64,
     pub(super) timed_launches: u64,
-    /// Time of all launches but instrumented ones.
+    /// Time of all launches except instrumented ones.
     pub(super) measured: ExactSum,
-    /// Time of launches that ran instrumented: nobody's time.
+    /// Time of instrumented launches, which is in no other sum.
     pub(super) instrumented: ExactSum,
-    /// Launches the model says something about.
+    /// Launches that the model covers.
     judged: Part,
-    /// Those of them that are faster than the model allows, and their time.
+    /// Judged launches that are faster than the model allows, and their time.
     faster: u64,
     faster_time: ExactSum,
-    /// Launches that cannot be judged; their counts still tell what the kernel does.
+    /// Launches that cannot be judged; their counts still describe the kernel.
     rest: Part,
     pub(super) problems: BTreeMap<Problem, u64>,
     pub(super) without_peak: Option<Pipe>,
@@ -75,27 +75,27 @@ pub(super) struct Sums {
     pub(super) algorithmic: bool,
     averages: Vec<Average>,
     pub(super) longest: (usize, f64),
-    /// What the profiler's own rules say.
+    /// Results of the profiler's own rules.
     pub(super) advice: Gathered,
 }
 
 impl Sums {
-    /// The launches that speak for the kernel: those that were judged; else the rest.
+    /// Returns the launches that represent the kernel: the judged ones, else the rest.
     pub(super) fn part(&self) -> &Part {
         if self.is_judged() { &self.judged } else { &self.rest }
     }
 
-    /// Whether any launch could be compared with its roofs.
+    /// Returns `true` if any launch could be compared with its roofs.
     pub(super) fn is_judged(&self) -> bool {
         self.judged.launches > 0
     }
 
-    /// Launches that are faster than the model allows.
+    /// Returns the number of launches that are faster than the model allows.
     pub(super) fn faster_launches(&self) -> u64 {
         self.faster
     }
 
-    /// Whether such launches took most of the time.
+    /// Returns `true` if such launches took most of the time.
     pub(super) fn is_faster(&self) -> bool {
         self.faster_time.get() > self.judged.time.get() / 2.0
     }
@@ -151,13 +151,13 @@ impl Sums {
         self.averages[at].add(value, weight);
     }
 
-    /// The averages, by quantity.
+    /// Returns the averages by quantity.
     pub(super) fn averages(&self) -> Vec<(Quantity, f64)> {
         self.averages.iter().filter_map(|one| Some((one.quantity, one.mean()?))).collect()
     }
 }
 
-/// The mean of a quantity, weighted by time.
+/// Time-weighted mean of a quantity.
 #[derive(Debug)]
 struct Average {
     quantity: Quantity,
@@ -180,7 +180,7 @@ impl Average {
         self.greatest = self.greatest.max(value);
     }
 
-    /// No mean lies outside its values: the mean of 68 and 68 multiprocessors is 68, not 67.999….
+    /// Returns the mean, clamped to its values: the mean of 68 and 68 SMs is 68, not 67.999….
     fn mean(&self) -> Option<f64> {
         let mean = self.sum.get() / self.weights.get();
         let is_known = self.weights.get() > 0.0 && self.least <= self.greatest;
@@ -189,7 +189,7 @@ impl Average {
 }
 
 impl Part {
-    /// Time of the traffic at a level but DRAM; none where no launch has it.
+    /// Returns the time of the traffic at a level other than DRAM; `None` if no launch has it.
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         let sum = &self.levels[level as usize];
         (sum.timed > 0).then(|| Seconds::new(sum.time.get()))

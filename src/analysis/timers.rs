@@ -1,4 +1,4 @@
-//! How finely the files tell durations, and how much of the run is too short for that.
+//! Timer resolution of the files, and the part of the run that is too short for it.
 
 use crate::model::{Launch, Profile, Quantity};
 use crate::units::{ExactSum, Seconds};
@@ -6,27 +6,27 @@ use crate::units::{ExactSum, Seconds};
 /// The durations of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timer {
-    /// Position among the sources.
+    /// Index among the sources.
     pub source: usize,
-    /// Launches with a duration.
+    /// Number of launches with a duration.
     pub launches: u64,
-    /// Whether every duration is a multiple of a microsecond.
+    /// True if every duration is a multiple of a microsecond.
     pub whole_micros: bool,
-    /// Launches shorter than [`Timer::SHORT`], and their time.
+    /// Number of launches shorter than [`Timer::SHORT`], and their time.
     pub short: (u64, Seconds),
-    /// Different durations among the short ones, counted to [`Timer::COUNTED`]. Long ones tell less:
-    /// a text that shows milliseconds rounds them to whole microseconds.
+    /// Distinct durations among the short launches, counted up to [`Timer::COUNTED`]. Long launches
+    /// are less informative, because milliseconds may be rounded to whole microseconds.
     pub values: usize,
 }
 
 impl Timer {
-    /// Different durations are counted so far: more say no more.
+    /// Limit for counting distinct durations.
     pub const COUNTED: usize = 16;
 
-    /// Of a shorter launch, a microsecond is more than 5 %.
+    /// A microsecond is more than 5% of a shorter launch.
     pub const SHORT: Seconds = Seconds::new(20e-6);
 
-    /// The timers of the files of a profile, those without durations left out.
+    /// Returns the timers of a profile's files, except files without durations.
     pub(super) fn all(profile: &Profile) -> Vec<Self> {
         let mut seen: Vec<Seen> = profile.sources.iter().map(|_| Seen::default()).collect();
         for launch in profile.iter() {
@@ -47,7 +47,7 @@ impl Timer {
     }
 }
 
-/// What was seen of a file so far.
+/// Durations of a file so far.
 #[derive(Debug, Default)]
 struct Seen {
     launches: u64,
@@ -59,7 +59,7 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, launch: &Launch<'_>) {
-        /// Profilers write nanoseconds at best; what remains below is arithmetic.
+        /// Profilers write nanoseconds at best; smaller remainders are rounding.
         const ROUNDING: f64 = 1e-4;
         let Some(time) = launch.value(Quantity::Duration).filter(|time| *time > 0.0) else {
             return;

@@ -1,4 +1,4 @@
-//! What the kernels of a run add up to.
+//! Totals of a run.
 
 use std::collections::BTreeMap;
 
@@ -12,65 +12,64 @@ use crate::units::Seconds;
 /// Sums over all kernels.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// Executions, after separate runs were joined.
+    /// Number of launches, after separate runs were joined.
     pub launches: u64,
-    /// Executions that have a duration.
+    /// Number of launches that have a duration.
     pub timed_launches: u64,
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: usize,
     /// GPU time: the sum of all durations. Launches are serialized by counters, so there are no gaps.
     pub measured: Seconds,
-    /// Time that was taken while kernels ran instrumented; in no other sum.
+    /// Time measured while kernels were instrumented; in no other sum.
     pub instrumented: Seconds,
-    /// Time of the kernels the model says something about.
+    /// Measured time of the kernels that the model covers.
     pub modeled: Seconds,
-    /// Their expected time.
+    /// Roofline time of these kernels.
     pub roofline_time: Seconds,
-    /// The most their expected time is likely to be.
+    /// Likely upper bound of their roofline time.
     pub roofline_time_likely: Seconds,
-    /// The most their expected time can be, given what was not counted.
+    /// Upper bound of their roofline time, given what was not counted.
     pub roofline_time_high: Seconds,
     /// Time of the kernels judged with each confidence, in the order of [`Confidence::ALL`].
     pub(crate) graded: [Seconds; Confidence::ALL.len()],
-    /// What is won if rewrites of all kernels only just come near their roofs: the pessimistic end.
+    /// Pessimistic savings, if rewrites of all kernels only just come near their roofs.
     pub savings_low: Seconds,
-    /// What better implementations can win realistically, of all kernels that were judged.
+    /// Realistic savings of better implementations, over all judged kernels.
     pub savings: Seconds,
-    /// The part of it that is likely, not certain.
+    /// Part of the savings that is likely, not certain.
     pub savings_likely: Seconds,
-    /// At most what is above the expectation in kernels of which nothing shows that it can be won; in no other
-    /// sum.
+    /// Optimistic savings of kernels without evidence that they can be realized; in no other sum.
     pub savings_unproven: Seconds,
-    /// The same against ideal roofs: the optimistic end.
+    /// Optimistic savings, if all kernels reach their ideal roofs.
     pub savings_high: Seconds,
-    /// Time of kernels the export does not allow to judge.
+    /// Time of kernels with not enough data.
     pub unmodeled: Seconds,
-    /// Kernels and time per state.
+    /// Number of kernels and their time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
-    /// How many of the first kernels bring 80% of the savings.
+    /// Number of top kernels that provide 80% of the savings.
     pub kernels_for_80_percent: usize,
 }
 
 impl Totals {
-    /// Measured over expected time of everything that was modeled.
+    /// Returns measured over roofline time of all kernels that the model covers.
     #[must_use]
     pub fn headroom(&self) -> Option<f64> {
         (self.roofline_time.get() > 0.0).then(|| self.modeled / self.roofline_time)
     }
 
-    /// Time of the kernels that were judged with this confidence.
+    /// Returns the time of the kernels judged with this confidence.
     #[must_use]
     pub const fn graded(&self, confidence: Confidence) -> Seconds {
         self.graded[confidence as usize]
     }
 
-    /// Speed-up of the whole profile if [`Totals::savings`] is won.
+    /// Returns the speedup of the whole profile if [`Totals::savings`] is realized.
     #[must_use]
     pub fn run_speedup(&self) -> f64 {
         roofline::run_speedup(self.measured, self.savings)
     }
 
-    /// Adds ranked kernels up, and tells each how much of what can be won the first of them hold.
+    /// Sums ranked kernels, and sets the cumulative share of the savings of each.
     pub(super) fn sum_up(&mut self, kernels: &mut [Kernel]) {
         self.kernels = kernels.len();
         for kernel in kernels.iter() {
@@ -105,10 +104,10 @@ impl Totals {
         self.cover(kernels);
     }
 
-    /// The share of the savings that each kernel and those above it hold. The same sums in
-    /// the same order make the total, so that the last share is exactly 1.
+    /// Sets the cumulative share of the savings of each kernel. The total is the same sum in the
+    /// same order, so that the last share is exactly 1.
     fn cover(&mut self, kernels: &mut [Kernel]) {
-        /// Pareto's share: where most teams stop.
+        /// Pareto's share, at which most teams stop.
         const MOST: f64 = 0.8;
         let mut won = Seconds::ZERO;
         for kernel in kernels {
@@ -124,7 +123,7 @@ impl Totals {
 }
 
 impl Analysis {
-    /// Ranks and adds up again after a change of what kernels can win.
+    /// Ranks and sums again after the savings of kernels changed.
     pub(super) fn rank_again(&mut self) {
         rank(&mut self.kernels);
         let whole = &self.totals;
@@ -139,9 +138,9 @@ impl Analysis {
         self.sum_groups();
     }
 
-    /// Leaves of the savings of kernels whose launches leave units idle (limiter `latency`) what sure causes
-    /// account for: so much time each, by position. Without one, at most what lies above the expected
-    /// time is left, apart. Tells whether anything changed.
+    /// Limits the savings of kernels whose launches leave units idle (limiter `latency`) to the
+    /// time that certain causes account for, given by position. Without such a cause only unproven
+    /// savings remain. Returns `true` if anything changed.
     pub(crate) fn leave_sure(&mut self, accounted: impl Fn(usize) -> Seconds) -> bool {
         let mut has_changed = false;
         for (position, kernel) in self.kernels.iter_mut().enumerate() {
@@ -162,7 +161,7 @@ impl Analysis {
     }
 }
 
-/// No kernel needs longer than it took: what nothing bounds is bounded by the measured time.
+/// Caps a bound at the measured time, because no kernel needs longer than it took.
 fn at_most_measured(kernel: &Kernel, bound: Option<Seconds>) -> Seconds {
     let bound = bound.unwrap_or(kernel.modeled).min(kernel.modeled);
     bound.max(kernel.roofline_time.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! From the sums of a kernel to its state, limiter and the words that explain both.
+//! Derives the state, limiter and reason of a kernel from its sums.
 
 use super::ceilings::Roofs;
 use super::confidence::{Confidence, Uncounted};
@@ -12,25 +12,25 @@ use crate::roofline::{self, Limiter, NEAR};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
-/// What the verdict on a kernel depends on beside its own sums.
+/// Inputs of the verdict on a kernel besides its own sums.
 pub(super) struct Setting<'a> {
     pub(super) roofs: &'a Roofs,
     pub(super) threshold: f64,
-    /// The threshold where nobody asks for another.
+    /// Default threshold.
     pub(super) usual_threshold: f64,
-    /// The smallest win worth it in this run.
+    /// Smallest savings that matter in this run.
     pub(super) floor: Seconds,
     pub(super) fixed_cost: Seconds,
-    /// Whether the profiler could have collected more counters.
+    /// True if the profiler could have collected more counters.
     pub(super) counters: bool,
-    /// What all grids of the kernel can win together, realistically and at most.
+    /// Realistic and largest savings of all grids of the kernel together.
     pub(super) family: (Seconds, Seconds),
 }
 
-/// Share of L2 look-ups that hit from which a kernel with little DRAM traffic lives in the cache.
+/// L2 hit rate from which a kernel with little DRAM traffic is cache-resident.
 const CACHE_HITS: f64 = 0.9;
 
-/// Fills in state, confidence, reason, limiter and meaning of a kernel whose sums are set.
+/// Sets state, confidence, reason and limiter of a kernel whose sums are set.
 pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) {
     kernel.limiter = limiter(kernel, sums, setting);
     let (state, confidence, reason) = state(kernel, sums, setting);
@@ -50,14 +50,14 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     }
 }
 
-/// Whether neither counts nor what the kernel is say how long it should take at most.
+/// Returns `true` if neither counts nor the kind of kernel bound the roofline time from above.
 fn is_unbounded(kernel: &Kernel) -> bool {
     kernel.roofline_time_likely.is_some_and(|likely| likely.get().is_infinite())
 }
 
-/// Whether a kernel with little parallelism could have more: one that gives every multiprocessor its warps has
-/// enough; with fewer threads there must be work that others could share. The 192 threads of a track finder
-/// have 192 tracks, and more blocks find nothing to do.
+/// Returns `true` if a kernel with little parallelism could have more: it has enough if every SM
+/// has its warps, and otherwise needs work that more threads could share. The 192 threads of a
+/// track finder have 192 tracks, so more blocks would be idle.
 fn has_room(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     let sms = multiprocessors(kernel, setting);
     let fills = kernel
@@ -114,17 +114,17 @@ fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
     limiter == Limiter::Latency && !kernel.is_persistent(sms)
 }
 
-/// The state, how sure it is, and why.
+/// A state with its confidence and reason.
 type Verdict = (State, Option<Confidence>, Reason);
 
 fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     if kernel.class.crosses_link() {
         let reason = match kernel.class.kind {
-            Some(Kind::MemcpyPeer) => "copy between devices: bound by links",
+            Some(Kind::MemcpyPeer) => "copy between devices: limited by links",
             Some(Kind::MemcpyHost | Kind::PageFault) => {
-                "copy between host and device: bound by PCIe or NVLink"
+                "copy between host and device: limited by PCIe or NVLink"
             }
-            _ => "communication: bound by links and peers",
+            _ => "communication: limited by links and peers",
         };
         return (State::NotRoofline, None, reason.into());
     }
@@ -145,7 +145,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         && high < mean
     {
         let reason = format!(
-            "{:.2} µs a launch, near the {:.1} µs any launch costs",
+            "{:.2} µs per launch, close to the launch cost of {:.1} µs",
             mean.get() * 1e6,
             setting.fixed_cost.get() * 1e6
         );
@@ -154,11 +154,11 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     let Some(headroom) = kernel.headroom else {
         let reason = match (part.has_memory, part.has_math) {
             (true, true) if kernel.uncounted.is_empty() => {
-                "no floating-point work and no DRAM traffic: the time goes elsewhere"
+                "neither floating-point work nor DRAM traffic: its time has another cause"
             }
-            (true, true) => "all that was counted is zero: the time goes elsewhere",
-            (true, false) => "no DRAM traffic, and FLOPs were not counted",
-            (false, _) => "no work that was counted, and bytes were not",
+            (true, true) => "all counters are zero: its time has another cause",
+            (true, false) => "no DRAM traffic, and FLOPs were not collected",
+            (false, _) => "no FLOPs were counted, and DRAM bytes were not collected",
         };
         return (State::NotEnoughData, None, unsettled(reason, kernel, sums, setting));
     };
@@ -192,7 +192,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         let state = if likely <= near { State::NearRoofline } else { State::Fair };
         let rest = if state == State::Fair { below.as_str() } else { "" };
         let reason = format!(
-            "{} if its units did no more than they had to{}",
+            "{}, assuming no redundant work of its units{}",
             at(kernel, sums, likely, rest),
             busiest(kernel)
         );
@@ -202,18 +202,19 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     (State::Possible, Some(Confidence::Possible), reason)
 }
 
-/// Why a kernel is at its distance from the roof.
+/// Describes the ratio of a kernel to its roofline time.
 fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
     let busiest = if kernel.by_utilization { busiest(kernel) } else { String::new() };
     let faster = match sums.faster_launches() {
         0 => String::new(),
-        1 => "; 1 launch is faster than the roof".to_owned(),
-        count => format!("; {count} launches are faster than the roof"),
+        1 => "; 1 launch is faster than the roofline".to_owned(),
+        count => format!("; {count} launches are faster than the roofline"),
     };
-    format!("{headroom:.2}× the expected time{rest}{busiest}{faster}")
+    format!("{headroom:.2}× the roofline time{rest}{busiest}{faster}")
 }
 
-/// A kernel that is far from its roof: an opportunity if it, with its other grids, is worth it.
+/// Returns the verdict on a kernel far from its roofline: flagged if it, with its other grids, has
+/// enough savings.
 fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
     let (headroom, roofline_time) =
         (kernel.headroom.unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
@@ -223,20 +224,20 @@ fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confiden
     let minor = |reason: String| (State::LowImpact, Some(confidence), reason.into());
     if !roofline::is_opportunity(kernel.modeled, roofline_time, setting.threshold, floor) {
         let floor = microseconds(setting.floor);
-        return minor(format!("{headroom:.2}× the expected time, but under {floor} to win"));
+        return minor(format!("{headroom:.2}× the roofline time, but savings are below {floor}"));
     }
     if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
         return minor(format!(
-            "{headroom:.2}× the expected time, but nothing shows that its work can be divided among \
-             more threads"
+            "{headroom:.2}× the roofline time, but there is no evidence that its work can be \
+             split among more threads"
         ));
     }
     if family < setting.floor {
         // Less than the last digit shown is nothing.
         let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
-        let left = left.map_or_else(String::new, |time| format!(" but {}", microseconds(time)));
+        let left = left.map_or_else(String::new, |time| format!(" except {}", microseconds(time)));
         return minor(format!(
-            "{headroom:.2}× the expected time, of which its grid and the usual losses explain all{left}"
+            "{headroom:.2}× the roofline time, which its grid and usual losses explain{left}"
         ));
     }
     (State::Flagged, Some(confidence), at(kernel, sums, headroom, "").into())
@@ -247,21 +248,23 @@ fn microseconds(time: Seconds) -> String {
     if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
 }
 
-/// Why nothing at all can be said.
+/// Explains why a kernel was not judged.
 fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let problem =
         sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
     match problem {
         Some(Problem::NoTime) => "no duration in the export".into(),
         Some(Problem::Instrumented) => {
-            "only timed while instrumented for SASS counters: not the time of the real run".into()
+            "only timed while instrumented for SASS counters, which is not the time of the real \
+             run"
+            .into()
         }
-        Some(Problem::NoRoof) => "the device, and so its roofs, is unknown".into(),
-        _ => unsettled("neither FLOPs nor bytes in the export", kernel, sums, setting),
+        Some(Problem::NoRoof) => "unknown device, so its roofs are unknown".into(),
+        _ => unsettled("neither FLOPs nor DRAM bytes were collected", kernel, sums, setting),
     }
 }
 
-/// What is not known, with the one metric that would settle it.
+/// Describes what is unknown, with the metric that would resolve it.
 fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let part = sums.part();
     let metric = match (part.has_memory, kernel.uncounted.contains(&"tensor")) {
@@ -270,11 +273,11 @@ fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>)
         (false, _) if part.has_math => "dram__bytes.sum",
         (false, _) => "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
     };
-    let settles = if setting.counters { format!(" ({metric} tells more)") } else { String::new() };
+    let settles = if setting.counters { format!(" (collect {metric})") } else { String::new() };
     Reason::new(&format!("{missing}{settles}"), &busiest(kernel))
 }
 
-/// How busy the busiest unit was, where the export says it: all that is known without counts.
+/// Describes the utilization of the busiest unit, if the export has it.
 fn busiest(kernel: &Kernel) -> String {
     [(Quantity::SmThroughput, "compute"), (Quantity::MemoryThroughput, "memory")]
         .into_iter()
@@ -285,16 +288,20 @@ fn busiest(kernel: &Kernel) -> String {
         })
 }
 
-/// Why a headroom is not certain.
+/// Explains why a headroom is not certain.
 fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -> Reason {
     let part = sums.part();
     let (missing, known) = match (part.has_memory, part.has_math) {
-        (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone explain"),
-        (false, true) => ("bytes were not counted".to_owned(), "math alone explains"),
+        (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone account for"),
+        (false, true) => ("bytes were not counted".to_owned(), "math alone accounts for"),
         _ if kernel.uncounted.is_empty() => {
-            ("counts are known within bounds only".to_owned(), "they explain at least")
+            ("counts are only known within bounds".to_owned(), "they account for at least")
         }
-        _ => (format!("{} not counted", kernel.uncounted.join(", ")), "what was explains"),
+        _ => (
+            format!("{} not counted", kernel.uncounted.join(", ")),
+            "the counters collected \
+            account for",
+        ),
     };
     let share = 100.0 / headroom;
     let figures = format!(": {known} {share:.0}% of the time{}", busiest(kernel));
@@ -310,7 +317,7 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
         && part.memory.get() >= part.math.get()
     {
         let reason = format!(
-            "its {} fit the {} L2 cache: the DRAM roof does not apply",
+            "its {} fit in the {} L2 cache, so the DRAM roof does not apply",
             megabytes(each.get()),
             megabytes(l2 as f64)
         );
@@ -322,14 +329,15 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
             && work.operations.get() > 0.0
     });
     let cause = if sums.algorithmic {
-        "the operator's FLOPs or bytes overcount this kernel, or its data came from cache"
+        "the operator's FLOPs or bytes overcount this kernel, or its data came from a cache"
     } else if half {
-        "half instructions may use one lane only; else a wrong device, clock or metric"
+        "half-precision instructions may use one lane only; otherwise the device, clock or a \
+         metric is wrong"
     } else {
-        "wrong device, clock or metric, or counters and time of different runs"
+        "the device, clock or a metric is wrong, or counters and time are of different runs"
     };
     let reached = 100.0 * part.roofline_time.get() / part.time.get();
-    (State::FasterThanRoofline, format!("{reached:.0}% of its roof: {cause}").into())
+    (State::FasterThanRoofline, format!("{reached:.0}% of its roofline: {cause}").into())
 }
 
 fn megabytes(bytes: f64) -> String {
@@ -345,7 +353,7 @@ fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
     let l2 = sums.level_time(MemoryLevel::L2).unwrap_or_default();
     if l2.get() > sums.memory.get() && l2.get() / time >= roofline::BUSY {
         return Some(format!(
-            "L2 traffic explains {:.0}% of the time, DRAM {:.0}%",
+            "L2 traffic accounts for {:.0}% of the time, DRAM for {:.0}%",
             100.0 * l2.get() / time,
             100.0 * sums.memory.get() / time
         ));

@@ -1,28 +1,28 @@
-//! Kernels that are left alone on purpose: out of the sum of opportunities, still in the table.
+//! Waivers: accepted kernels, which are excluded from the savings but still in the table.
 
 use super::{Analysis, State};
 use crate::model::Date;
 use crate::units::Seconds;
 
-/// A kernel that is left alone on purpose, and until when.
+/// A waiver, which accepts kernels until a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    /// A whole name, or a pattern in which `*` stands for anything.
+    /// Full kernel name, or a pattern in which `*` matches anything.
     pub kernel: String,
-    /// Why.
+    /// Reason for the waiver.
     pub reason: String,
-    /// Who answers for it.
+    /// Person responsible.
     pub owner: Option<String>,
-    /// The last day on which it holds.
+    /// Last day on which it is valid.
     pub expires: Option<Date>,
 }
 
 impl Analysis {
-    /// Sets aside the kernels that waivers name; those that expired before `today` do not count; without a day
-    /// all of them do.
+    /// Waives the kernels that waivers name. Waivers that expired before `today` are ignored;
+    /// without a date all of them are valid.
     ///
-    /// Waivers that have expired or that fit no kernel change nothing, and the notes say so. What they say of
-    /// those that expired is returned, too: it holds for whatever else is made of the profile.
+    /// Expired waivers and waivers that match no kernel have no effect and are reported in the
+    /// notes. The notes on expired ones are also returned, because they apply to all outputs.
     pub fn waive(&mut self, waivers: &[Waiver], today: Option<Date>) -> Vec<String> {
         let mut expired = Vec::new();
         for waiver in waivers {
@@ -31,7 +31,10 @@ impl Analysis {
                 .collect();
             let of = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
             if fitting.is_empty() {
-                self.notes.push(format!("the waiver for {:?}{of} fits no kernel", waiver.kernel));
+                self.notes.push(format!(
+                    "the waiver for {:?}{of} matches no kernel; remove it",
+                    waiver.kernel
+                ));
                 continue;
             }
             if let Some(expires) = waiver.expires

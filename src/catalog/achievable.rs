@@ -1,4 +1,4 @@
-//! The second, practical roof: what was measured on a device, or the usual share of its peak.
+//! The achievable roof: rates measured on a device, or the usual share of its peak.
 
 use super::device::Device;
 use super::figure::Figure;
@@ -7,8 +7,9 @@ use crate::roofline::achievable;
 use crate::units::{BytesPerSecond, FlopsPerSecond};
 
 impl Device {
-    /// Memory bandwidth that well-written kernels reach: the best published simple kernel, else the
-    /// usual share of the peak for this kind of memory, or more where a real program reached more.
+    /// Returns the memory bandwidth that well-written kernels reach: the best published simple
+    /// kernel, else the usual share of the peak for this kind of memory, or more if a real program
+    /// reached more.
     #[must_use]
     pub fn achievable_bandwidth(&self) -> Option<Figure<BytesPerSecond>> {
         if let Some(dram) = &self.achievable.dram {
@@ -23,8 +24,9 @@ impl Device {
         }
     }
 
-    /// The rate that well-written kernels reach on a pipe: the best published one, else the usual
-    /// share of the peak. FP16 and BF16 matrix work of equal peak stand in for each other.
+    /// Returns the rate that well-written kernels reach on a pipe: the best published one, else the
+    /// usual share of the peak. FP16 and BF16 matrix rates substitute for each other if their peaks
+    /// are equal.
     #[must_use]
     pub fn achievable_peak(&self, pipe: Pipe) -> Option<Figure<FlopsPerSecond>> {
         if let Some(measured) = self.achievable.peaks.get(&pipe) {
@@ -68,7 +70,8 @@ fn twin(pipe: Pipe) -> Option<Pipe> {
 }
 
 fn usual<T>(value: T, share: f64) -> Figure<T> {
-    let source = format!("{:.0}% of the peak, the usual share; nothing published", share * 100.0);
+    let source =
+        format!("{:.0}% of the peak, the usual share (no published benchmark)", share * 100.0);
     Figure { value, source, derived: true }
 }
 

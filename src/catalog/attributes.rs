@@ -1,4 +1,4 @@
-//! Devices by the attributes an export carries: built from them, or held against the catalog.
+//! Devices from the attributes in an export: built from them, or compared with the catalog.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::units::{BytesPerSecond, Hertz};
 /// of zero (Thor) or the data rate itself (GB10), so no bandwidth follows from it.
 const SHARED_MEMORY: &[&str] = &["5.3", "6.2", "7.2", "8.7", "11.0", "12.1"];
 
-/// What launches did is known less well than what an export states.
+/// Tolerance for figures derived from launches, which are less exact than stated ones.
 const SEEN_TOLERANCE: f64 = 0.05;
 
 /// Beyond this, catalog and export disagree; below it is rounding of published figures.
@@ -25,8 +25,8 @@ impl Device {
     /// A device that is not in the catalog, from an export that gives SM count, clocks, bus width
     /// and compute capability.
     ///
-    /// Peaks follow from the rates of the architecture: matrix pipes only where the name tells the
-    /// rate class or the architecture has one class, vector pipes where its classes agree.
+    /// Peaks follow from the rates of the architecture: matrix pipes only if the name gives the
+    /// rate class or the architecture has one class, vector pipes if its classes agree.
     #[must_use]
     pub fn from_attributes(hint: &DeviceHint) -> Option<Self> {
         let capability = hint.compute_capability.as_deref()?;
@@ -95,8 +95,8 @@ impl Device {
         })
     }
 
-    /// Where an export contradicts this entry, one sentence each: a sign of another device of the
-    /// same name, a MIG slice, or a wrong catalog entry.
+    /// Returns where an export contradicts this entry, one sentence each: a sign of another device
+    /// of the same name, a MIG slice, or a wrong catalog entry.
     #[must_use]
     pub fn disagreements(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
         let mut found = self.stated_otherwise(hint);
@@ -104,7 +104,7 @@ impl Device {
         found
     }
 
-    /// Where what launches did contradicts this entry.
+    /// Returns where the launches contradict this entry.
     fn seen_otherwise(&self, observed: &Observed) -> Vec<String> {
         let mut found = Vec::new();
         let giga = |rate: BytesPerSecond| rate.get() / 1e9;
@@ -113,8 +113,8 @@ impl Device {
             let off = |derived: &BytesPerSecond| ((*derived / listed) - 1.0).abs() > SEEN_TOLERANCE;
             if let Some(derived) = derived.filter(off) {
                 found.push(format!(
-                    "rates and percentages of the peak give a memory bandwidth of {:.0} GB/s, the \
-                     catalog says {:.0} GB/s for {}",
+                    "the export's rates and percentages of peak imply a memory bandwidth of {:.0} \
+                     GB/s, the catalog says {:.0} GB/s for {}",
                     giga(derived),
                     giga(listed),
                     self.name
@@ -143,7 +143,7 @@ impl Device {
         found
     }
 
-    /// Where what the export states contradicts this entry.
+    /// Returns where the attributes in the export contradict this entry.
     fn stated_otherwise(&self, hint: &DeviceHint) -> Vec<String> {
         let mut found = Vec::new();
         if let (Some(exported), Some(listed)) = (&hint.compute_capability, &self.compute_capability)
@@ -168,7 +168,7 @@ impl Device {
             && !self.allows(exported)
         {
             found.push(format!(
-                "the export says a highest SM clock of {:.0} MHz, the catalog {:.0} MHz for {}",
+                "the export says a maximum SM clock of {:.0} MHz, the catalog {:.0} MHz for {}",
                 exported.get() / 1e6,
                 clock.value.get() / 1e6,
                 self.name
@@ -179,7 +179,7 @@ impl Device {
             && apart(exported / listed.value)
         {
             found.push(format!(
-                "memory clock and bus width of the export give {:.0} GB/s, the catalog says {:.0} \
+                "memory clock and bus width of the export imply {:.0} GB/s, the catalog says {:.0} \
                  GB/s for {}",
                 exported.get() / 1e9,
                 listed.value.get() / 1e9,
@@ -189,7 +189,8 @@ impl Device {
         found
     }
 
-    /// Whether a highest clock lies in the range that the power of the device leaves open.
+    /// Returns `true` if a maximum clock is within the range that the device's power settings
+    /// allow.
     fn allows(&self, clock: Hertz) -> bool {
         let lowest = self.lowest_boost_clock.as_ref().map(|figure| figure.value);
         let highest = self.boost_clock.as_ref().map(|figure| figure.value);
@@ -199,7 +200,7 @@ impl Device {
     }
 }
 
-/// A clock of zero is how drivers say that they do not know it.
+/// Drops a clock of zero, by which drivers mark an unknown clock.
 pub(super) fn known(clock: Option<Hertz>) -> Option<Hertz> {
     clock.filter(|clock| *clock > Hertz::ZERO)
 }
@@ -235,16 +236,16 @@ fn peaks(
 }
 
 fn notes(capability: &str, class: Option<&str>) -> Vec<String> {
-    let mut notes = vec!["put together from the device attributes of the export".to_owned()];
+    let mut notes = vec!["derived from the device attributes in the export".to_owned()];
     if class.is_none() {
         notes.push(format!(
             "devices of compute capability {capability} differ in their Tensor Cores and the name \
-             does not tell which rates hold, so matrix peaks are left out"
+             does not identify the rates, so matrix peaks are unknown"
         ));
     } else if matches!(capability, "9.0" | "10.0" | "10.3") {
         notes.push(format!(
-            "matrix peaks are taken at the highest SM clock; vendors quote those of compute \
-             capability {capability} at a lower one"
+            "matrix peaks are computed at the maximum SM clock; vendors quote those of compute \
+             capability {capability} at a lower clock"
         ));
     }
     notes
@@ -292,7 +293,7 @@ mod tests {
         let device = Device::from_attributes(&DeviceHint { name: None, ..laptop() }).unwrap();
         assert!(device.peak(Pipe::Fp32Vector).is_some());
         assert!(device.peak(Pipe::Bf16Matrix).is_none());
-        assert!(device.notes[1].contains("matrix peaks are left out"));
+        assert!(device.notes[1].contains("matrix peaks are unknown"));
     }
 
     #[test]
@@ -304,7 +305,7 @@ mod tests {
             let hint = DeviceHint { max_sm_clock: Some(Hertz::new(mhz * 1e6)), ..laptop() };
             assert!(
                 device.disagreements(&hint, &Observed::default())[0]
-                    .contains("a highest SM clock of"),
+                    .contains("a maximum SM clock of"),
                 "{mhz}"
             );
         }
@@ -332,7 +333,7 @@ mod tests {
             [
                 "the export says compute capability 9.0, the catalog 8.0 for A100 SXM4 40GB",
                 "the export says 14 SMs, the catalog 108 for A100 SXM4 40GB",
-                "memory clock and bus width of the export give 2039 GB/s, the catalog says 1555 \
+                "memory clock and bus width of the export imply 2039 GB/s, the catalog says 1555 \
                  GB/s for A100 SXM4 40GB",
             ]
         );

@@ -1,4 +1,4 @@
-//! A device: what it is called, what it is made of, and the roofs that follow.
+//! A device: names, attributes and the roofs derived from them.
 
 use std::collections::BTreeMap;
 
@@ -21,23 +21,23 @@ pub struct Device {
     pub id: String,
     /// The unique name shown in reports: `H100 SXM5 80GB`.
     pub name: String,
-    /// What the driver reports; several devices may share it.
+    /// Name that the driver reports; several devices may share it.
     pub driver_name: Option<String>,
-    /// Other spellings seen in logs and documents.
+    /// Aliases seen in logs and documents.
     pub aliases: Vec<String>,
-    /// `NVIDIA`, `AMD`, `Intel`.
+    /// Vendor: `NVIDIA`, `AMD` or `Intel`.
     pub vendor: Option<String>,
-    /// Such as `Hopper`.
+    /// Architecture, such as `Hopper`.
     pub architecture: Option<String>,
-    /// Such as `GH100`.
+    /// Chip, such as `GH100`.
     pub chip: Option<String>,
-    /// Such as `9.0`; NVIDIA only.
+    /// Compute capability, such as `9.0`; NVIDIA only.
     pub compute_capability: Option<String>,
-    /// Such as `gfx942`; AMD only.
+    /// AMD target, such as `gfx942`; AMD only.
     pub gfx: Option<String>,
-    /// Selects the rates per SM where devices of one architecture differ, such as `geforce`.
+    /// Selects the rates per SM if devices of one architecture differ, such as `geforce`.
     pub rate_class: Option<String>,
-    /// Multiprocessors (AMD: compute units, Intel: Xe cores) the profiler sees.
+    /// Number of SMs (AMD: compute units, Intel: Xe cores) that the profiler sees.
     pub sms: Option<u32>,
     /// Rated clock under sustained load; Nsight Compute locks to it by default.
     #[serde(rename = "base_clock_hz")]
@@ -45,10 +45,11 @@ pub struct Device {
     /// Rated or device-reported maximum clock, at which peaks are quoted.
     #[serde(rename = "boost_clock_hz")]
     pub boost_clock: Option<Figure<Hertz>>,
-    /// The boost clock at the lowest power, where a maker chooses the power (laptops, modules).
+    /// Boost clock at the lowest power setting, if manufacturers choose the power (laptops,
+    /// modules).
     #[serde(rename = "lowest_boost_clock_hz")]
     pub lowest_boost_clock: Option<Figure<Hertz>>,
-    /// The clock at which matrix peaks are quoted, where it is a different one.
+    /// Clock at which matrix peaks are quoted, if it differs from the boost clock.
     #[serde(rename = "tensor_clock_hz")]
     pub tensor_clock: Option<Figure<Hertz>>,
     /// Device memory.
@@ -59,18 +60,18 @@ pub struct Device {
     pub l2_bytes: Option<u64>,
     /// Cache behind L2 (AMD Infinity Cache), in bytes.
     pub last_level_bytes: Option<u64>,
-    /// Theoretical L2 bandwidth; what was measured is in [`Device::achievable`].
+    /// Theoretical L2 bandwidth; measured ones are in [`Device::achievable`].
     #[serde(rename = "l2_bandwidth_bytes_per_s")]
     pub l2_bandwidth: Option<Figure<BytesPerSecond>>,
     /// Peak rates; integer pipes count OP. Sparse pipes are separate entries.
     #[serde(rename = "peaks_flop_per_s")]
     pub peaks: BTreeMap<Pipe, Figure<FlopsPerSecond>>,
-    /// What published benchmarks reached.
+    /// Rates that published benchmarks reached.
     pub achievable: Achievable,
     /// Board power, in watts.
     #[serde(rename = "tdp_w")]
     pub tdp_watts: Option<u32>,
-    /// Generation and width, such as `5.0 x16`.
+    /// PCIe generation and width, such as `5.0 x16`.
     pub pcie: Option<String>,
     /// Bandwidth to other GPUs, both directions together.
     #[serde(rename = "nvlink_bytes_per_s")]
@@ -79,26 +80,26 @@ pub struct Device {
     pub launch_year: Option<u16>,
     /// How well the main figures are documented.
     pub confidence: Option<Confidence>,
-    /// What a reader of the figures must know, one sentence each.
+    /// Caveats on the figures, one sentence each.
     pub notes: Vec<String>,
     /// Explained disagreements between published figures and the formula.
     pub exceptions: Vec<Exception>,
     /// Sources of the plain attributes, by their path in the device file (`sms`, `memory.size_gb`).
     pub citations: BTreeMap<&'static str, Citation>,
-    /// Where the entry itself comes from.
+    /// Origin of the entry.
     pub provenance: Provenance,
 }
 
 /// Device memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Memory {
-    /// Such as `HBM3`.
+    /// Memory type, such as `HBM3`.
     pub kind: Option<String>,
-    /// Nominal size as on the box (1 GB taken as 10⁹ bytes), in bytes.
+    /// Nominal size in bytes, with 1 GB as 10⁹ bytes.
     pub bytes: Option<u64>,
     /// Width of the bus, in bits.
     pub bus_bits: Option<u32>,
-    /// The clock as a driver reports it: half the data rate of a pin.
+    /// Clock as a driver reports it: half the data rate per pin.
     #[serde(rename = "clock_hz")]
     pub clock: Option<Figure<Hertz>>,
     /// Peak bandwidth.
@@ -109,7 +110,7 @@ pub struct Memory {
 /// Rates reached by published benchmarks, beside the theoretical ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Achievable {
-    /// The best simple kernel on device memory.
+    /// Best simple kernel on device memory.
     #[serde(rename = "dram_bytes_per_s")]
     pub dram: Option<Achieved<BytesPerSecond>>,
     /// A real memory-bound program (D3Q19 lattice-Boltzmann): a floor rather than a ceiling.
@@ -118,7 +119,7 @@ pub struct Achievable {
     /// L2 reads.
     #[serde(rename = "l2_bytes_per_s")]
     pub l2: Option<Achieved<BytesPerSecond>>,
-    /// The best multiplication or multiply-add loop per pipe.
+    /// Best multiplication or multiply-add loop per pipe.
     #[serde(rename = "peaks_flop_per_s")]
     pub peaks: BTreeMap<Pipe, Achieved<FlopsPerSecond>>,
 }
@@ -127,31 +128,31 @@ pub struct Achievable {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "path", rename_all = "kebab-case")]
 pub enum Provenance {
-    /// Shipped with the program.
+    /// Built into the program.
     Builtin,
-    /// The user's own file, by its path.
+    /// A device file of the user, with its path.
     UserFile(String),
-    /// Put together from the device attributes of an export.
+    /// Derived from the device attributes of an export.
     Attributes,
 }
 
 impl Device {
-    /// Compute capability or AMD target, whichever names the architecture.
+    /// Returns the compute capability or the AMD target, whichever identifies the architecture.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
-    /// The peak rate of a pipe.
+    /// Returns the peak rate of a pipe.
     #[must_use]
     pub fn peak(&self, pipe: Pipe) -> Option<&Figure<FlopsPerSecond>> {
         self.peaks.get(&pipe)
     }
 
-    /// The peak rate of a pipe that must be known.
+    /// Returns the peak rate of a pipe, which must be known.
     ///
     /// # Errors
-    /// [`CatalogError::MissingFigure`] that names the figure.
+    /// [`CatalogError::MissingFigure`] with the name of the figure.
     pub fn need_peak(&self, pipe: Pipe) -> Result<FlopsPerSecond, CatalogError> {
         self.peak(pipe).map(|figure| figure.value).ok_or_else(|| {
             let table = if pipe.is_sparse() { "peaks_sparse_tflops" } else { "peaks_tflops" };
@@ -159,18 +160,18 @@ impl Device {
         })
     }
 
-    /// The memory bandwidth, which must be known.
+    /// Returns the memory bandwidth, which must be known.
     ///
     /// # Errors
-    /// [`CatalogError::MissingFigure`] that names the figure.
+    /// [`CatalogError::MissingFigure`] with the name of the figure.
     pub fn need_bandwidth(&self) -> Result<BytesPerSecond, CatalogError> {
         let bandwidth = self.memory.bandwidth.as_ref().map(|figure| figure.value);
         bandwidth.ok_or_else(|| self.missing("memory.bandwidth_gbs"))
     }
 
-    /// The clock at which the peak of a pipe is quoted; peaks scale with the clock from there.
+    /// Returns the clock at which the peak of a pipe is quoted; peaks scale with the clock.
     ///
-    /// A published peak may imply another clock than the rated ones: then it is that one.
+    /// If a published peak implies another clock than the rated ones, returns that clock.
     #[must_use]
     pub fn clock_of(&self, pipe: Pipe) -> Option<Hertz> {
         let dense = pipe.dense().key();
@@ -180,14 +181,16 @@ impl Device {
         implied.or_else(|| self.rated_clock_of(pipe))
     }
 
-    /// The rated clock of a pipe: NVIDIA specifies FP64 Tensor Core peaks at the boost clock.
+    /// Returns the rated clock of a pipe: NVIDIA specifies FP64 Tensor Core peaks at the boost
+    /// clock.
     pub(super) fn rated_clock_of(&self, pipe: Pipe) -> Option<Hertz> {
         let tensor = pipe.engine() == Engine::Matrix && pipe.precision() != Precision::Fp64;
         let clock = self.tensor_clock.as_ref().filter(|_| tensor).or(self.boost_clock.as_ref());
         clock.map(|figure| figure.value)
     }
 
-    /// The highest SM clock that is real: GeForce boards run above their rated boost, others do not.
+    /// Returns the highest realistic SM clock: GeForce boards run above their rated boost, others
+    /// do not.
     #[must_use]
     pub fn highest_sm_clock(&self) -> Option<Hertz> {
         const GEFORCE_MARGIN: f64 = 1.2;
@@ -196,33 +199,34 @@ impl Device {
         self.boost_clock.as_ref().map(|clock| clock.value * margin)
     }
 
-    /// Arithmetic intensity at which the memory roof meets this pipe's roof.
+    /// Returns the arithmetic intensity at which the memory roof meets this pipe's roof.
     #[must_use]
     pub fn ridge_point(&self, pipe: Pipe) -> Option<FlopsPerByte> {
         let bandwidth = self.memory.bandwidth.as_ref()?.value;
         Some(roofline::ridge_point(self.peak(pipe)?.value, bandwidth))
     }
 
-    /// Bandwidth of L2: the theoretical one, else what a published benchmark reached.
+    /// Returns the L2 bandwidth: the theoretical one, else that of a published benchmark.
     #[must_use]
     pub fn l2_roof(&self) -> Option<BytesPerSecond> {
         let measured = || self.achievable.l2.as_ref().map(|measured| measured.value);
         self.l2_bandwidth.as_ref().map(|published| published.value).or_else(measured)
     }
 
-    /// Arithmetic intensity at which the L2 roof meets this pipe's roof.
+    /// Returns the arithmetic intensity at which the L2 roof meets this pipe's roof.
     #[must_use]
     pub fn l2_ridge_point(&self, pipe: Pipe) -> Option<FlopsPerByte> {
         Some(roofline::ridge_point(self.peak(pipe)?.value, self.l2_roof()?))
     }
 
-    /// Whether the memory is stacked (HBM) rather than GDDR or LPDDR.
+    /// Returns `true` if the memory is HBM rather than GDDR or LPDDR.
     #[must_use]
     pub fn is_hbm(&self) -> bool {
         self.memory_kind_starts_with("HBM")
     }
 
-    /// Whether the memory is the host's as well; drivers report its clock inconsistently.
+    /// Returns `true` if the memory is shared with the host; drivers report its clock
+    /// inconsistently.
     pub(super) fn shares_host_memory(&self) -> bool {
         self.memory_kind_starts_with("LPDDR")
     }
@@ -231,7 +235,8 @@ impl Device {
         self.memory.kind.as_deref().is_some_and(|kind| kind.starts_with(start))
     }
 
-    /// Memory clock as a driver reports it, computed from bandwidth and bus where it is not given.
+    /// Returns the memory clock as a driver reports it, computed from bandwidth and bus if it is
+    /// not given.
     #[must_use]
     pub fn memory_clock(&self) -> Option<Hertz> {
         if let Some(clock) = &self.memory.clock {
@@ -241,14 +246,15 @@ impl Device {
         Some(Hertz::new(self.memory.bandwidth.as_ref()?.value / per_hertz))
     }
 
-    /// Multiply-adds per clock and SM of a dense pipe, where the architecture's table has them.
+    /// Returns multiply-adds per clock and SM of a dense pipe, if the architecture's table has
+    /// them.
     #[must_use]
     pub fn rate(&self, pipe: Pipe) -> Option<&'static Rate> {
         rates::rate(self.target()?, self.rate_class.as_deref()?, pipe)
     }
 
-    /// Whether the device has matrix units for the format of a pipe; `None` where neither a figure
-    /// nor the architecture's table tells. Vector units are not asked for.
+    /// Returns `true` if the device has matrix units for the format of a pipe; `None` for vector
+    /// pipes, or if neither a figure nor the architecture's table says.
     #[must_use]
     pub fn has_units(&self, pipe: Pipe) -> Option<bool> {
         if self.peak(pipe).is_some() {
@@ -262,7 +268,7 @@ impl Device {
         Some(listed && !none)
     }
 
-    /// What fits on one SM at a time; NVIDIA only.
+    /// Returns the occupancy limits of one SM; NVIDIA only.
     #[must_use]
     pub fn limits(&self) -> Option<&'static Limits> {
         Limits::of(self.compute_capability.as_deref()?)

@@ -1,40 +1,40 @@
-//! What can go wrong between a device's name and its figures.
+//! Errors when looking up a device or its figures.
 
 use std::io;
 
-/// Why a device or one of its figures is not available.
+/// Error when a device or one of its figures is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// No device has this name.
-    #[error("no device is called {name:?}{}", closest(.nearest))]
+    #[error("unknown device {name:?}{}", closest(.nearest))]
     NotFound {
         /// The name as given.
         name: String,
         /// Unique names of the most similar devices, best first; may be empty.
         nearest: Vec<String>,
     },
-    /// Several devices share the name and the export does not tell which one is meant.
-    #[error("{name:?} is the name of several devices: {}", quoted(.candidates))]
+    /// Several devices share the name and the export does not say which one it is.
+    #[error("several devices are named {name:?}: {}", quoted(.candidates))]
     Ambiguous {
         /// The name as given.
         name: String,
         /// Their unique names.
         candidates: Vec<String>,
     },
-    /// The export names no device, and what it says instead does not lead to exactly one.
+    /// The export does not name its device, and its other attributes do not identify exactly one.
     #[error("the export does not name its device; {reason}")]
     Unidentified {
-        /// What it says instead, and why that is not enough.
+        /// The attributes it has instead, and why they are not enough.
         reason: String,
-        /// Unique names of the devices that fit; may be empty.
+        /// Unique names of the devices that match; may be empty.
         candidates: Vec<String>,
     },
-    /// The device is known, a figure that is needed is not.
-    #[error("the catalog has no figure for {figure} of {device}")]
+    /// The device is known, but a required figure is not.
+    #[error("the catalog does not have {figure} for {device}")]
     MissingFigure {
         /// The device's unique name.
         device: String,
-        /// What is missing, named as in a device file.
+        /// Name of the missing figure, as in a device file.
         figure: String,
     },
     /// A device file cannot be read.
@@ -42,7 +42,7 @@ pub enum CatalogError {
     Read {
         /// The file.
         path: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         cause: io::Error,
     },
@@ -51,11 +51,11 @@ pub enum CatalogError {
     Malformed {
         /// The file.
         path: String,
-        /// Line of the fault, counted from 1.
+        /// Line of the error, counted from 1.
         line: usize,
-        /// Character of the fault within its line, counted from 1.
+        /// Column of the error in characters, counted from 1.
         column: usize,
-        /// What is wrong, in words.
+        /// Description of the problem.
         message: String,
     },
     /// Two devices of a user's files have the same name.
@@ -69,31 +69,33 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// The next step, as one sentence for the `help:` line.
+    /// Returns the next step, as one sentence for the `help:` line.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::NotFound { .. } => "`rooflint devices` lists every name; a device that is not \
-                there takes about six lines of TOML, read with --devices FILE"
+            Self::NotFound { .. } => "list all names with `rooflint devices`; add a missing \
+                device with about six lines of TOML and --devices FILE"
                 .to_owned(),
             Self::Ambiguous { candidates, .. } => {
-                format!("name one of them, such as --device {:?}", first(candidates))
+                format!("choose one of them, such as --device {:?}", first(candidates))
             }
             Self::Unidentified { candidates, .. } if candidates.is_empty() => {
-                "name the device with --device NAME; `rooflint devices` lists every name".to_owned()
+                "set the device with --device NAME; list all names with `rooflint \
+                 devices`"
+                    .to_owned()
             }
             Self::Unidentified { candidates, .. } => {
-                format!("name the device, such as --device {:?}", first(candidates))
+                format!("set the device, such as --device {:?}", first(candidates))
             }
             Self::MissingFigure { device, figure } => format!(
-                "write the figure into a device file with name = {device:?} and {figure}, and read \
-                 it with --devices FILE"
+                "add it in a device file with name = {device:?} and {figure}, and pass the file \
+                 with --devices FILE"
             ),
             Self::Read { .. } => "check the path given to --devices".to_owned(),
             Self::Malformed { .. } => {
-                "`rooflint devices NAME` shows a complete entry to compare with".to_owned()
+                "compare with a complete entry from `rooflint devices NAME`".to_owned()
             }
-            Self::Duplicate { .. } => "give each device a name of its own".to_owned(),
+            Self::Duplicate { .. } => "give each device a unique name".to_owned(),
         }
     }
 }
@@ -102,12 +104,12 @@ fn first(candidates: &[String]) -> &str {
     candidates.first().map_or("", String::as_str)
 }
 
-/// Names in quotes, with commas between them.
+/// Formats names in quotes, separated by commas.
 pub(super) fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The first names in quotes, and how many more there are.
+/// Formats the first names in quotes, and the number of further ones.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let more = names.len().saturating_sub(SHOWN);
@@ -126,7 +128,7 @@ mod tests {
     #[test]
     fn messages_name_what_was_found_and_the_help_what_to_do() {
         let error = CatalogError::NotFound { name: "A101".into(), nearest: vec!["A100".into()] };
-        assert_eq!(error.to_string(), "no device is called \"A101\"; closest: \"A100\"");
+        assert_eq!(error.to_string(), "unknown device \"A101\"; closest: \"A100\"");
         assert!(error.help().contains("--devices FILE"));
         let error = CatalogError::Ambiguous {
             name: "Orin".into(),

@@ -1,4 +1,4 @@
-//! What an export says about its device besides the name, and which devices agree with that.
+//! Identifies devices by what an export says besides the name.
 
 use super::attributes::known;
 use super::device::Device;
@@ -16,16 +16,17 @@ const SM_CLOCK_TOLERANCE: f64 = 0.02;
 /// Published figures of equal devices differ by rounding only.
 const ROUNDING: f64 = 0.005;
 
-/// Whether a device agrees with one attribute of the export; `None` if either does not have it.
+/// Compares a device with one attribute of the export; `None` if either lacks it.
 type Criterion = fn(&Device, &Evidence) -> Option<bool>;
 
-/// Peaks that follow from rates and percentages fall short of the catalog's by refresh, at most this far.
+/// Peaks derived from rates and percentages fall short of the catalog's by refresh, at most this
+/// far.
 const BANDWIDTH_TOLERANCE: f64 = 0.03;
 
-/// Within this a derived peak is that of the device rather than of one nearby.
+/// A derived peak this close belongs to the device rather than to a similar one.
 const BANDWIDTH_CLOSE: f64 = 0.01;
 
-/// The profiler locks the SM clock to the rated base clock; what it counts lies this near.
+/// The profiler locks the SM clock to the rated base clock; counted clocks are this close to it.
 const BASE_CLOCK_TOLERANCE: f64 = 0.05;
 
 /// Attributes that rule a device out.
@@ -35,7 +36,7 @@ const DECISIVE: &[Criterion] =
 /// Attributes that prefer one device to another: rated clocks depend on the maker and power mode.
 const PREFERRED: &[Criterion] = &[same_l2, same_sm_clock, close_bandwidth, locked_to_base_clock];
 
-/// Attributes of an export and what its launches tell; zero counts as missing.
+/// Attributes of an export and figures derived from its launches; zero counts as missing.
 pub(super) struct Evidence {
     sms: Option<u32>,
     bus_bits: Option<u32>,
@@ -47,16 +48,17 @@ pub(super) struct Evidence {
     seen_clock: Option<Hertz>,
 }
 
-/// The devices that agree with an export.
+/// The devices that match an export.
 pub(super) struct Narrowed {
-    /// Those that nothing rules out, in the order given.
+    /// Devices that nothing rules out, in the order given.
     pub(super) fitting: Vec<Device>,
-    /// Those of them that agree best.
+    /// The best matches among them.
     pub(super) best: Vec<Device>,
 }
 
 impl Narrowed {
-    /// The names of all that fit, the likeliest first; of devices with the same figures, the first given.
+    /// Returns the names of all matches, most likely first; of devices with the same figures, the
+    /// first given.
     pub(super) fn names(&self) -> Vec<String> {
         let Self { fitting, best } = self;
         let alike = best.iter().flat_map(|one| fitting.iter().filter(|other| alike(one, other)));
@@ -91,8 +93,8 @@ impl Evidence {
         }
     }
 
-    /// Whether there is enough to tell devices apart: one attribute beside the compute capability, two
-    /// where that is not known.
+    /// Returns `true` if there is enough evidence to distinguish devices: one attribute besides the
+    /// compute capability, two if that is unknown.
     pub(super) fn is_specific(&self, has_capability: bool) -> bool {
         let told = [
             self.sms.is_some(),
@@ -104,8 +106,8 @@ impl Evidence {
         told.into_iter().filter(|told| *told).count() >= if has_capability { 1 } else { 2 }
     }
 
-    /// The devices that agree. A device of which an attribute is not known gives way to one that
-    /// agrees on it.
+    /// Returns the matching devices. A device with an unknown attribute yields to one that matches
+    /// it.
     pub(super) fn narrow(&self, mut devices: Vec<Device>) -> Narrowed {
         for criterion in DECISIVE {
             let sure = devices.iter().any(|device| criterion(device, self) == Some(true));
@@ -123,7 +125,7 @@ impl Evidence {
         Narrowed { fitting, best: devices }
     }
 
-    /// The evidence in words, with the compute capability it goes with, if that is known.
+    /// Describes the evidence, with the compute capability if it is known.
     pub(super) fn describe(&self, capability: Option<&str>) -> String {
         let sms = self.sms.map(|sms| format!("{sms} SMs"));
         let bus = self.bus_bits.map(|bits| format!("a memory bus of {bits} bits"));
@@ -175,7 +177,7 @@ fn bandwidth_within(device: &Device, evidence: &Evidence, tolerance: f64) -> Opt
     Some((1.0 - tolerance..=1.0 + BANDWIDTH_CLOSE).contains(&ratio))
 }
 
-/// Whether a device can run at the clock that was counted. One whose clock is not known may.
+/// Returns `true` if a device can run at the counted clock, or if its clock is unknown.
 fn reaches_sm_clock(device: &Device, evidence: &Evidence) -> Option<bool> {
     let seen = evidence.seen_clock?;
     let highest = device.highest_sm_clock();
@@ -199,7 +201,7 @@ fn near(ratio: f64, tolerance: f64) -> bool {
     (ratio - 1.0).abs() <= tolerance
 }
 
-/// Whether two devices have the same roofs: SMs, clocks, bandwidth and all peaks.
+/// Returns `true` if two devices have the same roofs: SMs, clocks, bandwidth and all peaks.
 pub(super) fn alike(a: &Device, b: &Device) -> bool {
     let boost = |device: &Device| device.boost_clock.as_ref().map(|clock| clock.value.get());
     let tensor = |device: &Device| device.tensor_clock.as_ref().map(|clock| clock.value.get());

@@ -1,15 +1,15 @@
-//! A figure is a value with its source; nothing in the catalog is a bare number.
+//! Figures: values with their source; nothing in the catalog is a bare number.
 
 use serde::{Deserialize, Serialize};
 
-/// A value of a device and where it comes from.
+/// A value of a device with its source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure<T> {
     /// The value, in SI base units.
     pub value: T,
     /// The full citation.
     pub source: String,
-    /// Computed from other figures, not printed anywhere.
+    /// True if it was computed from other figures instead of published.
     pub derived: bool,
 }
 
@@ -18,7 +18,7 @@ pub struct Figure<T> {
 pub struct Citation {
     /// The full citation.
     pub source: String,
-    /// Computed or inferred, not printed anywhere.
+    /// True if it was computed or inferred instead of published.
     pub derived: bool,
 }
 
@@ -27,18 +27,18 @@ pub struct Citation {
 pub struct Achieved<T> {
     /// The rate, in SI base units.
     pub value: T,
-    /// What the program did, such as `triad`, where the benchmark has several kernels.
+    /// Kernel of the benchmark, such as `triad`, if it has several.
     pub kernel: Option<String>,
-    /// The program and what it takes as its result.
+    /// The benchmark and how it computes its result.
     pub method: Option<String>,
-    /// Shapes, versions, clocks and power, as far as stated.
+    /// Shapes, versions, clocks and power, as far as published.
     pub conditions: Option<String>,
     /// The full citation.
     pub source: String,
 }
 
 impl<T: Copy> Achieved<T> {
-    /// The rate as a figure, with kernel, method and conditions told in its source.
+    /// Returns the rate as a figure whose source includes kernel, method and conditions.
     #[must_use]
     pub fn figure(&self) -> Figure<T> {
         let parts = [&self.kernel, &self.method, &self.conditions];
@@ -52,14 +52,15 @@ impl<T: Copy> Achieved<T> {
     }
 }
 
-/// Figures that do not follow from rate × SMs × clock (or pin rate × bus width), and why.
+/// An explained difference between published figures and rate × SMs × clock (or pin rate × bus
+/// width).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exception {
     /// Keys of the figures: pipes, or `bandwidth`.
     pub figures: Vec<String>,
-    /// Why the published value is kept.
+    /// Why the published value is used.
     pub reason: String,
-    /// The clock at which the formula gives the published value, where the clock is the cause.
+    /// Clock at which the formula gives the published value, if the clock is the cause.
     #[serde(rename = "implied_clock_hz")]
     pub implied_clock: Option<crate::units::Hertz>,
 }
@@ -68,10 +69,10 @@ pub struct Exception {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// A vendor's document, or a public copy of its text, covers them.
+    /// Documented by the vendor, or in a public copy of its document.
     Vendor,
-    /// A secondary copy, or a mixture.
+    /// From a secondary copy, or from mixed sources.
     Secondary,
-    /// Third parties only, or a single observation.
+    /// From third parties only, or from a single observation.
     ThirdParty,
 }

@@ -1,4 +1,4 @@
-//! A device file, built in or a user's own: from TOML text to [`Device`].
+//! Reads device files, built in or the user's: from TOML text to [`Device`].
 
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
     }
 }
 
-/// Bandwidth from bus width and pin rate, where only these are given.
+/// Computes the bandwidth from bus width and pin rate, if only these are given.
 fn with_bandwidth(mut memory: Memory) -> Memory {
     if let (None, Some(bits), Some(clock)) = (&memory.bandwidth, memory.bus_bits, &memory.clock) {
         memory.bandwidth = Some(Figure {
@@ -126,25 +126,25 @@ fn exception(wire: ExceptionWire) -> Exception {
     Exception { figures: wire.figures, reason: wire.reason, implied_clock }
 }
 
-/// Figures are whole numbers of their base unit: 4.11 × 10¹² in binary is not.
+/// Rounds to whole numbers of the base unit, which 4.11 × 10¹² in binary is not.
 fn whole(value: f64) -> f64 {
     value.round()
 }
 
-/// The citations of one file, and the attributes that were given with one.
+/// The citations of one file, and the attributes that have one.
 struct Sources {
     texts: BTreeMap<String, String>,
     plain: BTreeMap<&'static str, Citation>,
 }
 
 impl Sources {
-    /// The full citation: looked up under `[sources]`, else the text itself.
+    /// Returns the full citation: the entry under `[sources]`, else the text itself.
     fn cite(&self, key: Option<String>) -> String {
         let Some(key) = key else { return "user file".to_owned() };
         self.texts.get(&key).cloned().unwrap_or(key)
     }
 
-    /// Names carry no source key of their own: the key `names` stands for all of them.
+    /// Cites all names by the key `names`, because they have no source key of their own.
     fn cite_names(&mut self) {
         if let Some(source) = self.texts.get("names").cloned() {
             self.plain.insert("names", Citation { source, derived: false });
@@ -241,10 +241,7 @@ peaks_tflops.fp16_matrix = { value = 65, source = "datasheet" }
         assert_eq!(device.peak(Pipe::Fp16Matrix).unwrap().source, "datasheet");
         assert_eq!(device.provenance, Provenance::UserFile("my.toml".into()));
         let missing = device.need_peak(Pipe::Fp8MatrixSparse).unwrap_err().to_string();
-        assert_eq!(
-            missing,
-            "the catalog has no figure for peaks_sparse_tflops.fp8_matrix of My GPU"
-        );
+        assert_eq!(missing, "the catalog does not have peaks_sparse_tflops.fp8_matrix for My GPU");
     }
 
     #[test]

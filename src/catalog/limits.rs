@@ -1,4 +1,4 @@
-//! What fits on one SM at a time, by compute capability: the basis of occupancy and waves.
+//! Occupancy limits of one SM by compute capability, from which occupancy and waves follow.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,70 +23,70 @@ static TABLE: LazyLock<BTreeMap<String, Limits>> =
 pub struct Limits {
     /// Architecture and chips, such as `Ampere GA100`.
     pub architecture: String,
-    /// Threads of one warp.
+    /// Threads per warp.
     pub threads_per_warp: u32,
-    /// Resident threads.
+    /// Maximum resident threads per SM.
     pub max_threads_per_sm: u32,
-    /// Resident warps.
+    /// Maximum resident warps per SM.
     pub max_warps_per_sm: u32,
-    /// Resident blocks.
+    /// Maximum resident blocks per SM.
     pub max_blocks_per_sm: u32,
-    /// Threads of one block.
+    /// Maximum threads per block.
     pub max_threads_per_block: u32,
-    /// Registers of 32 bits.
+    /// 32-bit registers per SM.
     pub registers_per_sm: u32,
-    /// Registers of 32 bits one thread can have.
+    /// Maximum 32-bit registers per thread.
     pub max_registers_per_thread: u32,
     /// Registers are allocated per warp in multiples of this.
     pub register_granularity: u32,
     /// Warps are allocated in multiples of this.
     pub warp_granularity: Option<u32>,
-    /// L1 cache and shared memory together, where they are one.
+    /// L1 cache and shared memory together in KiB, if they are unified.
     pub l1_shared_kib_per_sm: Option<u32>,
-    /// Shared memory, reserved parts included.
+    /// Shared memory per SM in KiB, including the reserved part.
     pub shared_kib_per_sm: u32,
-    /// Shared memory of one block without opting in to more.
+    /// Shared memory per block in KiB, without opt-in.
     pub shared_kib_per_block: u32,
-    /// Shared memory of one block at most.
+    /// Maximum shared memory per block in KiB, with opt-in.
     pub shared_kib_per_block_optin: u32,
-    /// Shared memory the system takes for each resident block, in bytes.
+    /// Shared memory that the system reserves per resident block, in bytes.
     pub reserved_shared_bytes_per_block: u32,
     /// Shared memory is allocated in multiples of this, in bytes.
     pub shared_granularity_bytes: u32,
-    /// Bytes that L1 and shared memory, one data path, deliver per clock; from Volta on.
+    /// Bytes per clock that the shared data path of L1 and shared memory delivers; from Volta on.
     pub on_chip_bytes_per_clock: Option<u32>,
     /// Input formats of the Tensor Cores, such as `bf16`.
     pub matrix_inputs: Vec<String>,
     /// The full citation.
     pub source: String,
-    /// What to know about it.
+    /// Remark on the entry.
     pub note: Option<String>,
 }
 
 impl Limits {
-    /// The limits of a compute capability such as `9.0`.
+    /// Returns the limits of a compute capability such as `9.0`.
     #[must_use]
     pub fn of(compute_capability: &str) -> Option<&'static Self> {
         TABLE.get(compute_capability)
     }
 
-    /// Shared memory of one SM, in bytes.
+    /// Returns the shared memory of one SM, in bytes.
     #[must_use]
     pub const fn shared_bytes_per_sm(&self) -> u32 {
         self.shared_kib_per_sm * 1024
     }
 
-    /// Shared memory a resident block takes when it asks for `bytes`: rounded up, with what the
-    /// system reserves.
+    /// Returns the shared memory in bytes that a resident block takes for a request of `bytes`:
+    /// rounded up, with the reserved part.
     #[must_use]
     pub const fn shared_bytes_taken(&self, bytes: u32) -> u32 {
         (bytes + self.reserved_shared_bytes_per_block)
             .next_multiple_of(self.shared_granularity_bytes)
     }
 
-    /// Blocks that fit on one SM at a time: the least that threads, registers per thread, shared memory
-    /// (`shared_taken`, as a block takes it, reserve included) and slots allow; none where not even one
-    /// fits, or the register file is of another size than the formula knows.
+    /// Returns the resident blocks per SM: the smallest number that threads, registers per thread,
+    /// shared memory (`shared_taken` in bytes, reserved part included) and slots allow. `None` if
+    /// not even one block fits, or if the formula does not apply to the size of the register file.
     #[must_use]
     pub fn resident_blocks(&self, threads: u32, registers: u32, shared_taken: u32) -> Option<u32> {
         if self.registers_per_sm != REGISTERS || threads == 0 {

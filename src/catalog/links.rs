@@ -4,14 +4,15 @@ use super::Device;
 use crate::units::BytesPerSecond;
 
 impl Device {
-    /// What PCI Express carries in one direction, encoding taken off.
+    /// Returns the PCI Express bandwidth in one direction, net of encoding.
     #[must_use]
     pub fn pcie_bandwidth(&self) -> Option<BytesPerSecond> {
         pcie_bandwidth(self.pcie.as_deref()?)
     }
 }
 
-/// Bytes per second in one direction of `5.0 x16`: transfers per lane, less the encoding.
+/// Returns the bytes per second in one direction of a link such as `5.0 x16`: transfers per lane,
+/// net of encoding.
 ///
 /// Source: *PCI Express Base Specification*: 8b/10b up to 2.x, 128b/130b up to 5.0, and flits of 256
 /// bytes of which 242 carry packets from 6.0 on.

@@ -1,4 +1,4 @@
-//! From what an export or a user calls a device to the one entry that is meant.
+//! Finds the entry for the device name of an export or a user.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
 
-/// The devices that can be looked up: the built-in ones and those of a user's files.
+/// The known devices: the built-in ones and those of the user's files.
 ///
 /// ```
 /// use rooflint::catalog::Catalog;
@@ -30,7 +30,7 @@ pub struct Catalog {
 pub struct Identified {
     /// The catalog entry.
     pub device: Device,
-    /// How it was found, to be read after its name and a comma.
+    /// How it was found, as a phrase that follows its name and a comma.
     pub how: String,
 }
 
@@ -54,7 +54,7 @@ impl Catalog {
         }
     }
 
-    /// Adds the devices of a device file's text; `path` is what errors call it.
+    /// Adds the devices of a device file's text; errors refer to it as `path`.
     ///
     /// # Errors
     /// As [`Catalog::with_file`], without reading.
@@ -69,7 +69,8 @@ impl Catalog {
         Ok(self)
     }
 
-    /// Every device: the user's in the order of their files, then the built-in ones they do not hide.
+    /// Iterates over all devices: the user's in the order of their files, then the built-in ones
+    /// they do not hide.
     ///
     /// Each built-in file is parsed as it is reached.
     ///
@@ -81,7 +82,7 @@ impl Catalog {
         self.user.iter().cloned().map(Ok).chain(builtin)
     }
 
-    /// The unique names of all devices.
+    /// Returns the unique names of all devices.
     ///
     /// # Errors
     /// As [`Catalog::devices`].
@@ -89,11 +90,11 @@ impl Catalog {
         self.devices().map(|device| Ok(device?.name)).collect()
     }
 
-    /// The device of this name.
+    /// Finds the device with this name.
     ///
-    /// Whole names are compared, without regard to case, separators and vendor: identifier, unique
-    /// name, driver's name and aliases. Where several devices share the name, what the export says
-    /// about SMs, memory bus, memory clock, L2 and SM clock decides. A MIG suffix is left out.
+    /// Full names are compared, ignoring case, separators and vendor: id, unique name, driver name
+    /// and aliases. If several devices share the name, the export's SM count, memory bus, memory
+    /// clock, L2 and SM clock decide. A MIG suffix is ignored.
     ///
     /// # Errors
     /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Ambiguous`] with the
@@ -116,22 +117,21 @@ impl Catalog {
         };
         if let Some(slice) = slice {
             device.notes.push(format!(
-                "the export names the MIG slice {slice}; figures are those of the whole device, of \
-                 which a slice has its share of SMs, L2 and bandwidth"
+                "the export names MIG slice {slice}; figures are those of the whole device, but a \
+                 slice only has a part of its SMs, L2 and bandwidth"
             ));
         }
         Ok(device)
     }
 
-    /// The device an export was taken on: by its name, else by its attributes and what its launches
-    /// tell.
+    /// Identifies the device of an export by its name, else by its attributes and launches.
     ///
     /// Without a name, compute capability together with SM count, bus width, memory clock, memory
-    /// bandwidth or the size of L2 must leave one device, or several with the same figures.
+    /// bandwidth or the size of L2 must match one device, or several with the same figures.
     ///
     /// # Errors
-    /// As [`Catalog::find`], or [`CatalogError::Unidentified`] with the devices that fit, the likeliest
-    /// first.
+    /// As [`Catalog::find`], or [`CatalogError::Unidentified`] with the matching devices, most
+    /// likely first.
     pub fn identify(
         &self,
         hint: &DeviceHint,
@@ -149,7 +149,8 @@ impl Catalog {
         }
     }
 
-    /// Where an export contradicts a device, one sentence each, and which device fits it, if one does.
+    /// Returns where an export contradicts a device, one sentence each, and which device matches
+    /// instead, if any.
     #[must_use]
     pub fn disagreements(
         &self,
@@ -168,12 +169,12 @@ impl Catalog {
                         && fits.device.id != device.id =>
                 {
                     let name = &fits.device.name;
-                    found.push(format!("{name} fits the export: --device {name:?}"));
+                    found.push(format!("{name} matches the export: --device {name:?}"));
                 }
                 Err(CatalogError::Unidentified { candidates, .. })
                     if !candidates.is_empty() && !candidates.contains(&device.name) =>
                 {
-                    found.push(format!("what fits the export: {}", listed(&candidates)));
+                    found.push(format!("devices that match the export: {}", listed(&candidates)));
                 }
                 _ => {}
             }
@@ -193,7 +194,7 @@ impl Catalog {
         let is_specific = evidence.is_specific(capability.is_some());
         // Without a capability, one figure would list half of the catalog.
         if capability.is_none() && !is_specific {
-            let reason = "it does not state a compute capability either".to_owned();
+            let reason = "it has no compute capability either".to_owned();
             return unidentified(reason, Vec::new());
         }
         let known = evidence.describe(capability);
@@ -205,7 +206,7 @@ impl Catalog {
         };
         if !is_specific || !narrowed.best.iter().all(|other| alike(likeliest, other)) {
             let names = narrowed.names();
-            return unidentified(format!("{known} fits {}", listed(&names)), names);
+            return unidentified(format!("{known} matches {}", listed(&names)), names);
         }
         let (same, less): (Vec<&Device>, Vec<&Device>) =
             narrowed.fitting.iter().partition(|other| alike(likeliest, other));
@@ -216,8 +217,8 @@ impl Catalog {
         let others = same.get(1..).unwrap_or_default();
         let mut how = match (others, less.as_slice()) {
             ([], []) => format!("the only catalog device of {known}"),
-            ([], _) => format!("the likeliest device of {known}"),
-            (others, _) => format!("of {known}; so are {}, with the same figures", names(others)),
+            ([], _) => format!("the most likely device of {known}"),
+            (others, _) => format!("of {known}, like {} with the same figures", names(others)),
         };
         if !less.is_empty() {
             how.push_str(&format!("; less likely: {}", names(&less)));
@@ -225,7 +226,8 @@ impl Catalog {
         Ok(Identified { device: first.clone(), how })
     }
 
-    /// The user's devices of this normalized name; only where there are none, the built-in ones.
+    /// Returns the user's devices of this normalized name; only where there are none, the built-in
+    /// ones.
     fn named(&self, name: &str) -> Result<Vec<Device>, CatalogError> {
         let own: Vec<Device> =
             self.user.iter().filter(|device| device.is_called(name)).cloned().collect();
@@ -245,7 +247,7 @@ impl Catalog {
         Ok(found)
     }
 
-    /// The devices of a compute capability; of any where it is not known.
+    /// Returns the devices of a compute capability, or all if it is unknown.
     fn of_capability(&self, capability: Option<&str>) -> Result<Vec<Device>, CatalogError> {
         let of = |device: &&Device| match capability {
             Some(_) => device.compute_capability.as_deref() == capability,
@@ -261,7 +263,7 @@ impl Catalog {
         Ok(self.user.iter().filter(of).cloned().chain(builtin?).collect())
     }
 
-    /// Every spelling of every device with the unique name it stands for.
+    /// Returns every spelling of every device, with its unique name.
     fn spellings(&self) -> Result<Vec<(String, String)>, CatalogError> {
         let mut spellings = Vec::new();
         for device in self.devices() {
@@ -274,11 +276,12 @@ impl Catalog {
 
 fn from_attributes(hint: &DeviceHint) -> Option<Identified> {
     let device = Device::from_attributes(hint)?;
-    let how = "not in the catalog; its figures follow from the device attributes of the export";
+    let how = "not in the catalog; its figures are derived from the device attributes in the \
+        export";
     Some(Identified { device, how: how.to_owned() })
 }
 
-/// Whether a user's device takes the place of a built-in one: same identifier or unique name.
+/// Returns `true` if a user's device replaces a built-in one: same id or unique name.
 fn hides(own: &Device, builtin: &BuiltinDevice) -> bool {
     let name = normalized(&own.name);
     normalized(builtin.id) == name
@@ -286,7 +289,7 @@ fn hides(own: &Device, builtin: &BuiltinDevice) -> bool {
 }
 
 impl Device {
-    /// Identifier, unique name, driver's name and aliases.
+    /// Iterates over id, unique name, driver name and aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let own = [self.id.as_str(), self.name.as_str()].into_iter();
         own.chain(self.driver_name.as_deref()).chain(self.aliases.iter().map(String::as_str))
@@ -303,12 +306,13 @@ impl BuiltinDevice {
         file::builtin(self.id, self.text)
     }
 
-    /// The lines before the first blank one, where the names are.
+    /// Returns the lines before the first blank one, which have the names.
     fn head(&self) -> &'static str {
         self.text.split("\n\n").next().unwrap_or(self.text)
     }
 
-    /// Whether the name occurs anywhere in the names: cheap, and true for every device that has it.
+    /// Returns `true` if the name occurs anywhere in the names: a cheap filter without false
+    /// negatives.
     fn may_be_called(&self, normalized_name: &str) -> bool {
         normalized(self.id) == normalized_name || normalized(self.head()).contains(normalized_name)
     }
@@ -350,7 +354,7 @@ mod tests {
         let observed = seen(757.6 / 0.4232, Some(1930.0));
         let found = catalog.identify(&hint("12.0", None, Some(13.985)), &observed).unwrap();
         assert_eq!(found.device.name, "GeForce RTX 5090");
-        assert!(found.how.starts_with("the likeliest device of compute capability 12.0 with"));
+        assert!(found.how.starts_with("the most likely device of compute capability 12.0 with"));
         assert!(found.how.contains("less likely: RTX PRO 6000"), "{}", found.how);
         // 1.95 GHz are out of the NVL's reach, 4.79 TB/s are 2.2% below a GH200's.
         let of_h200 = hint("9.0", Some(132), Some(3.19));
@@ -406,9 +410,9 @@ mod tests {
         assert_eq!(
             catalog.disagreements(&h100, &of_h200, &observed),
             [
-                "rates and percentages of the peak give a memory bandwidth of 4792 GB/s, the \
+                "the export\'s rates and percentages of peak imply a memory bandwidth of 4792 GB/s, the \
                  catalog says 3352 GB/s for H100 SXM5 80GB",
-                "H200 SXM 141GB fits the export: --device \"H200 SXM 141GB\"",
+                "H200 SXM 141GB matches the export: --device \"H200 SXM 141GB\"",
             ]
         );
         let h200 = catalog.find("H200 SXM 141GB", &DeviceHint::default()).unwrap();

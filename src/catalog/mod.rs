@@ -1,7 +1,7 @@
-//! What the hardware can do: devices with every figure's source, found by the names tools print.
+//! The device catalog: GPUs with the source of every figure, found by the names that tools print.
 //!
 //! A device is one file in `devices/`, readable and editable without knowing Rust, and one line in
-//! [`DEVICES`]. Files are parsed when they are looked up, not before: a run needs one or two.
+//! [`DEVICES`]. Files are parsed when they are looked up, because a run needs only one or two.
 
 mod achievable;
 mod attributes;
@@ -31,16 +31,16 @@ pub use rates::{Rate, rate};
 /// A device file compiled into the program.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltinDevice {
-    /// The stem of its name, and the identifier of the device.
+    /// Stem of the file name, which is the id of the device.
     pub id: &'static str,
-    /// Its text.
+    /// Text of the file.
     pub text: &'static str,
 }
 
 macro_rules! devices {
     ($($id:literal),* $(,)?) => {
-        /// Every built-in device, by vendor and generation; of devices with equal figures, the
-        /// first is the one an export without a name is taken to mean.
+        /// All built-in devices, by vendor and generation. Of devices with equal figures, the first
+        /// one is assumed for an export without a name.
         pub const DEVICES: &[BuiltinDevice] = &[$(BuiltinDevice {
             id: $id,
             text: include_str!(concat!("../../devices/", $id, ".toml")),

@@ -1,9 +1,9 @@
-//! Names of devices: when two spellings mean the same, and which names are close to a wrong one.
+//! Device names: comparison of spellings, and suggestions for unknown names.
 
-/// Words before the name proper that tools print or leave out: vendor and product line.
+/// Optional words before the name: vendor and product line.
 const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
 
-/// One spelling for all that differ in case, `(R)`, blanks, `-`, `_`, vendor or product line.
+/// Normalizes spellings that differ in case, `(R)`, blanks, `-`, `_`, vendor or product line.
 ///
 /// Two names are the same if their normalized forms are equal. Parts of names never match: `H20` is
 /// not `H200`, and `A100` is not in `RTX A1000`.
@@ -16,7 +16,7 @@ pub(super) fn normalized(name: &str) -> String {
     words.join(" ")
 }
 
-/// A name without the ordinal that tools put behind it: `NVIDIA H200 (0)`.
+/// Removes the ordinal that tools append: `NVIDIA H200 (0)`.
 fn without_ordinal(name: &str) -> &str {
     let ordinal = name.trim_end().strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
     match ordinal {
@@ -29,7 +29,7 @@ fn without_ordinal(name: &str) -> &str {
     }
 }
 
-/// The identifier of a device that has no file name: its name in lower case with hyphens.
+/// Returns the id of a device without a file name: its name in lower case with hyphens.
 pub(super) fn slug(name: &str) -> String {
     let parts = name.to_lowercase();
     let parts = parts.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
@@ -45,8 +45,8 @@ pub(super) fn split_mig(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Up to five of `names` that resemble `wanted`, best first: the same words among others, then
-/// similar spelling. Each item pairs a spelling with the unique name to propose.
+/// Returns up to five of `names` that resemble `wanted`, best first: names with the same words,
+/// then similar spellings. Each item is a spelling with the unique name to suggest.
 pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     const CLOSE: f64 = 0.85;
     const SHOWN: usize = 5;

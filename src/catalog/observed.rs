@@ -1,49 +1,50 @@
-//! What launches tell of the device they ran on, beside what their export states.
+//! Figures of a device derived from its launches.
 
 use crate::model::{Launch, OriginKind, Pipe, Profile, Quantity};
 use crate::units::{BytesPerSecond, Hertz, Seconds};
 
-/// A percentage below this is printed with too few digits to divide by.
+/// Smallest percentage of peak to divide by; smaller ones have too few digits.
 const LEAST_SHARE: f64 = 0.05;
 
-/// Launches with less than this part of the greatest share are left to those that moved more.
+/// Launches below this part of the largest share are ignored.
 const LEAST_OF_GREATEST: f64 = 0.5;
 
-/// Quartiles further apart than this, over the median: bytes and time are of different executions.
+/// Largest interquartile range over the median of consistent samples; beyond it, bytes and time are
+/// of different executions.
 const STEADY: f64 = 0.03;
 
-/// Beyond this a derived figure says nothing.
+/// Largest interquartile range over the median of a usable figure.
 const USABLE: f64 = 0.1;
 
-/// Shorter launches move what caches and passes make of them.
+/// Shortest launch that is used; traffic of shorter ones depends on caches and passes.
 const LEAST_TIME: Seconds = Seconds::new(20e-6);
 
-/// What the launches of one device tell of it.
+/// Figures derived from the launches of one device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observed {
-    /// The peak of its memory.
+    /// Peak bandwidth of its memory.
     pub dram: Option<DerivedPeak>,
-    /// The highest rate at which a launch moved bytes of device memory.
+    /// Highest rate at which a launch moved bytes of device memory.
     pub highest_rate: Option<BytesPerSecond>,
-    /// The median SM clock.
+    /// Median SM clock.
     pub sm_clock: Option<Hertz>,
-    /// FP32 operations per clock of the whole device (FMA = 2), from the peaks of the export.
+    /// FP32 operations per clock of the whole device (FMA = 2), from the peaks in the export.
     pub fp32_per_clock: Option<f64>,
 }
 
-/// A peak that follows from figures of the export.
+/// A peak derived from figures of the export.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DerivedPeak {
-    /// The median over the launches that tell it.
+    /// Median over the usable launches.
     pub value: BytesPerSecond,
-    /// Its quartiles apart, over the median.
+    /// Interquartile range over the median.
     pub spread: f64,
-    /// How it follows.
+    /// How it was derived.
     pub how: &'static str,
 }
 
 impl DerivedPeak {
-    /// Whether the launches agree well enough to tell devices apart.
+    /// Returns `true` if the launches agree well enough to distinguish devices.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.spread <= STEADY
@@ -63,7 +64,7 @@ struct Samples {
 }
 
 impl Observed {
-    /// What the launches tell of each device of the profile, in the order of its hints; there is at
+    /// Derives the figures of each device of the profile, in the order of its hints; there is at
     /// least one.
     #[must_use]
     pub fn of(profile: &Profile) -> Vec<Self> {
@@ -124,14 +125,14 @@ impl Samples {
     }
 }
 
-/// The peaks that follow from shares great enough to divide by.
+/// Returns the peaks derived from shares that are large enough to divide by.
 fn telling(samples: &[(f64, f64)]) -> Vec<f64> {
     let greatest = samples.iter().map(|(share, _)| *share).fold(0.0, f64::max);
     let least = LEAST_SHARE.max(greatest * LEAST_OF_GREATEST);
     samples.iter().filter(|(share, _)| *share >= least).map(|(_, peak)| *peak).collect()
 }
 
-/// The median of samples, and their quartiles apart over it.
+/// Returns the median of samples, and their interquartile range over it.
 fn spread(samples: &mut [f64]) -> Option<(f64, f64)> {
     samples.sort_by(f64::total_cmp);
     let last = samples.len().checked_sub(1)?;

@@ -13,16 +13,16 @@ const TEXT: &str = include_str!("../../devices/architectures/rates.toml");
 /// An unreadable table would be empty; a test sees to it that it is not.
 static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
 
-/// How many multiply-adds one SM (AMD: compute unit) does per clock on one pipe, dense.
+/// Multiply-adds per clock of one SM (AMD: compute unit) on one dense pipe.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// Multiply-adds, each of which counts as two operations; `None` where no rate is known.
+    /// Multiply-adds per clock and SM, each of which counts as two operations; `None` if unknown.
     pub fma_per_clock_per_sm: Option<f64>,
     /// How well it is documented.
     pub confidence: Confidence,
     source: String,
-    /// What to know about it.
+    /// Remark on the rate.
     pub note: Option<String>,
 }
 
@@ -44,17 +44,18 @@ struct Table {
     sources: BTreeMap<String, String>,
 }
 
-/// The class whose rates hold for every device of an architecture.
+/// The class whose rates apply to every device of an architecture.
 const ALL: &str = "all";
 
-/// The rate of a dense pipe by compute capability or AMD target (`8.6`, `gfx942`) and rate class.
+/// Returns the rate of a dense pipe by compute capability or AMD target (`8.6`, `gfx942`) and rate
+/// class.
 #[must_use]
 pub fn rate(target: &str, class: &str, pipe: Pipe) -> Option<&'static Rate> {
     let classes = TABLE.rates.get(target)?;
     [class, ALL].iter().find_map(|class| classes.get(*class)?.get(pipe.key()))
 }
 
-/// Whether a class of an architecture has no matrix units at all (GTX 16 among those of 7.5).
+/// Returns `true` if a class of an architecture has no matrix units (GTX 16 within 7.5).
 pub(super) fn lacks_matrix_units(target: &str, class: &str) -> bool {
     let Some(classes) = TABLE.rates.get(target) else { return false };
     let pipes = [class, ALL].into_iter().filter_map(|class| classes.get(class));
@@ -62,8 +63,8 @@ pub(super) fn lacks_matrix_units(target: &str, class: &str) -> bool {
     !pipes.any(|pipe| pipe.engine() == Engine::Matrix)
 }
 
-/// The rate class of a device that is not in the catalog, where its name tells it or where its
-/// architecture has one class only.
+/// The rate class of a device that is not in the catalog, if its name identifies it or its
+/// architecture has only one class.
 pub(super) fn class_of(target: &str, name: &str) -> Option<&'static str> {
     let classes = TABLE.rates.get(target)?;
     if classes.keys().all(|class| class == ALL) {
@@ -74,7 +75,7 @@ pub(super) fn class_of(target: &str, name: &str) -> Option<&'static str> {
     told.map(|(class, _)| class.as_str()).filter(|class| classes.contains_key(*class))
 }
 
-/// The rate of a pipe where the class is not known: only vector pipes, and only where the classes
+/// Returns the rate of a pipe if the class is unknown: only vector pipes, and only if the classes
 /// that list the pipe agree. Classes differ in their Tensor Cores, and some chips of an
 /// architecture have none (GTX 16).
 pub(super) fn undisputed_rate(target: &str, pipe: Pipe) -> Option<&'static Rate> {

@@ -414,8 +414,8 @@ fn an_export_without_a_name_is_identified_by_what_it_says() {
     let how = catalog.identify(&at(1.59), &Observed::default()).unwrap().how;
     assert_eq!(
         how,
-        "of compute capability 8.0 with 108 SMs and a memory clock near 1.590 GHz; so are A800 SXM4 \
-         80GB, with the same figures"
+        "of compute capability 8.0 with 108 SMs and a memory clock near 1.590 GHz, like A800 SXM4 \
+         80GB with the same figures"
     );
     let b200 = DeviceHint {
         compute_capability: Some("10.0".into()),
@@ -450,7 +450,7 @@ fn an_export_that_fits_several_devices_is_an_error_that_lists_them() {
     assert!(candidates.contains(&"A100 SXM4 40GB".to_owned()));
     let error =
         catalog.identify(&DeviceHint::default(), &Observed::default()).unwrap_err().to_string();
-    assert!(error.ends_with("it does not state a compute capability either"), "{error}");
+    assert!(error.ends_with("it has no compute capability either"), "{error}");
 }
 
 #[test]

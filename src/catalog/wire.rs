@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use super::figure::Confidence;
 use crate::model::Pipe;
 
-/// Several devices in one file of a user's.
+/// Several devices in one file of the user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManyWire {
@@ -114,7 +114,7 @@ pub(super) struct Cited<T> {
     pub(super) derived: bool,
 }
 
-/// A number above zero; an unknown figure is left out, never written as zero.
+/// A number above zero; unknown figures are omitted, never written as zero.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "f64")]
 pub(super) struct Positive(pub(super) f64);
@@ -126,7 +126,7 @@ impl TryFrom<f64> for Positive {
         if value.is_finite() && value > 0.0 {
             Ok(Self(value))
         } else {
-            Err(format!("{value} is not above zero; leave an unknown figure out"))
+            Err(format!("{value} is not above zero; omit unknown figures"))
         }
     }
 }
@@ -154,7 +154,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cited<T> {
     }
 }
 
-/// Written by hand instead of an untagged enum, whose errors do not say what is wrong.
+/// Visitor with clear error messages, unlike an untagged enum.
 struct CitedVisitor<T>(PhantomData<T>);
 
 impl<T> CitedVisitor<T> {

@@ -1,6 +1,6 @@
-//! One of something for each side of a comparison.
+//! A pair of values: one for the baseline, one for the current side.
 
-/// The same thing of the baseline and of the current side.
+/// One value of the baseline and one of the current side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Both<T> {
     pub(crate) before: T,
@@ -8,7 +8,7 @@ pub(crate) struct Both<T> {
 }
 
 impl<T> Both<T> {
-    /// The same of another thing, side by side.
+    /// Applies a function to both sides.
     pub(crate) fn map<U>(self, mut of: impl FnMut(T) -> U) -> Both<U> {
         Both { before: of(self.before), after: of(self.after) }
     }
@@ -17,14 +17,14 @@ impl<T> Both<T> {
         Both { before: &self.before, after: &self.after }
     }
 
-    /// Both, the baseline first.
+    /// Iterates over both values, the baseline first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         [&self.before, &self.after].into_iter()
     }
 }
 
 impl<T> Both<Option<T>> {
-    /// What both sides have.
+    /// Returns both values if both sides have one.
     pub(crate) fn known(self) -> Option<Both<T>> {
         Some(Both { before: self.before?, after: self.after? })
     }

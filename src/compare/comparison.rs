@@ -1,4 +1,5 @@
-//! Two sets of runs set beside each other: what all kernels share, what each has of its own.
+//! The comparison of two sets of runs: the global shift of all kernels and the shift of each
+//! kernel.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,82 +7,84 @@ use serde::Serialize;
 use super::evidence::{Change, Evidence, Lone, Proposal};
 use crate::units::{Factor, Seconds, Shift};
 
-/// What is compared.
+/// The quantity that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Measured time: both sides ran on the same device.
+    /// Measured time, if both sides ran on the same device.
     Time,
-    /// Headroom, the distance from each device's own roof: the sides ran on different devices.
+    /// Headroom over each device's own roofline, if the sides ran on different devices.
     Headroom,
 }
 
 /// The runs of one side.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
-    /// What its runs are called.
+    /// Labels of its runs.
     pub labels: Vec<String>,
-    /// Its devices, by name.
+    /// Names of its devices.
     pub devices: Vec<String>,
-    /// Time of one run, in seconds: the median of its runs.
+    /// Time of one run in seconds: the median over its runs.
     pub time_s: Seconds,
-    /// Launches of one run: the median.
+    /// Launches of one run: the median over its runs.
     pub launches: f64,
-    /// Kernels that occur in any run.
+    /// Number of kernels that occur in any of its runs.
     pub kernels: usize,
     /// Commits of saved runs, each once.
     pub commits: Vec<String>,
-    /// Spread of the time of its runs, as a standard deviation of logarithms.
+    /// Run-to-run spread of the total time, as a standard deviation of logarithms.
     pub spread: Option<Shift>,
 }
 
-/// The shift that is common to all kernels of a run: clocks, temperature, a driver.
+/// The global shift that all kernels of a run share: clocks, temperature, driver.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Common {
-    /// The shift: the median over kernels that take a share worth telling.
+    /// The shift: the median over kernels with a sufficient share of the time.
     pub evidence: Evidence,
-    /// Kernels it was taken from.
+    /// Number of kernels it was computed from.
     pub kernels: usize,
-    /// Whether it was taken out of the shift of each kernel.
+    /// True if it was subtracted from the shift of each kernel.
     pub removed: bool,
-    /// Why, or why not.
+    /// Why it was subtracted, or why not.
     pub reason: String,
-    /// The same in SM cycles, where all of those kernels have clocks: what a clock cannot explain.
+    /// The global shift in SM cycles, if all of these kernels have clocks: the part that a clock
+    /// change cannot explain.
     pub cycles: Option<Shift>,
 }
 
-/// Two sets of runs, compared.
+/// The comparison of two sets of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What is compared.
+    /// The quantity that is compared.
     pub basis: Basis,
-    /// What was before.
+    /// The baseline side.
     pub baseline: Side,
-    /// What is now.
+    /// The current side.
     pub current: Side,
-    /// Order in which runs were taken, such as `ABBA`; none where it was not declared.
+    /// Order in which runs were taken, such as `ABBA`; `None` if it was not declared.
     pub order: Option<String>,
-    /// What all kernels share.
+    /// The global shift of all kernels.
     pub common: Common,
-    /// The whole run, for the same amount of work.
+    /// The shift of the whole run's time, for the same amount of work.
     pub total: Evidence,
-    /// The same with every launch taken for a typical one of its kernel, as a logarithm: what single
-    /// launches that took much longer cannot move. Only for one run a side on the same device.
+    /// The shift of the total as a logarithm if every launch took the median time of its kernel, so
+    /// that single slow launches do not count. Only for one run per side on the same device.
     pub total_typical: Option<Shift>,
-    /// How much more work the current runs hold: the usual ratio of launches; 1 where it is the same.
+    /// Work of the current runs relative to the baseline: the usual ratio of launches; 1 if it is
+    /// the same.
     pub work: Factor,
-    /// Kernels that both sides have, those with most time first.
+    /// Kernels that both sides have, most time first.
     pub changes: Vec<Change>,
-    /// Kernels that only the current side has, those with most time first.
+    /// Kernels that only the current side has, most time first.
     pub new: Vec<Lone>,
     /// Kernels that only the baseline has.
     pub vanished: Vec<Lone>,
-    /// What may have become of them.
+    /// Guesses at what happened to new and vanished kernels.
     pub proposals: Vec<Proposal>,
-    /// Whether the current side looks like the beginning of the baseline: a file that was cut off.
+    /// Why the current side looks like a truncated copy of the baseline, if it does.
     pub cut_off: Option<String>,
-    /// Differences of the sides that make a comparison doubtful, one sentence each.
+    /// Differences between the sides that make the comparison doubtful, one sentence each.
     pub doubts: Vec<String>,
-    /// What a reader must know, one sentence each.
+    /// Caveats, one sentence each.
     pub notes: Vec<String>,
 }

@@ -1,20 +1,20 @@
-//! What makes a comparison doubtful, beside its numbers: how the sides were measured, and whether whole.
+//! Conditions that make a comparison doubtful: different measurement, truncated files.
 
 use std::collections::BTreeMap;
 
 use super::run::{Run, RunFile, RunKernel};
 use crate::model::Profiler;
 
-/// Whether a run of the current side looks cut off: like the beginning of a run of the baseline, or read
-/// with records that could not be used and fewer launches than any run of the baseline.
+/// Returns why a run of the current side looks truncated: it equals the beginning of a baseline
+/// run, or it has unusable records and fewer launches than any baseline run.
 pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
     current.iter().find_map(|part| {
         let least = baseline.iter().map(|run| run.launches).min()?;
         let most_unused = baseline.iter().map(unused).max()?;
         if part.launches < least && unused(part) > most_unused {
             return Some(format!(
-                "{} has {} launches where the baseline has {least}, and {} records or cells of it could \
-                 not be used",
+                "{} has {} launches, the baseline has {least}, and {} of its records or cells \
+                 were unusable",
                 part.label,
                 part.launches,
                 unused(part)
@@ -23,19 +23,19 @@ pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
         // One run of the baseline is enough: repeated runs launch the same.
         let whole = baseline.iter().find(|whole| is_beginning(part, whole))?;
         Some(format!(
-            "{} is the beginning of {}: {} of {} launches, and then nothing",
+            "{} matches the beginning of {} and ends after {} of {} launches",
             part.label, whole.label, part.launches, whole.launches
         ))
     })
 }
 
-/// Records and cells of a run that could not be used.
+/// Counts records and cells of a run that could not be used.
 fn unused(run: &Run) -> u64 {
     run.files.iter().map(|file| file.skipped).sum()
 }
 
-/// Every kernel that ends before the place of the cut is whole, every kernel that begins behind it is
-/// gone, and nothing is new.
+/// Returns `true` if `part` equals `whole` up to a cut: kernels before it are complete, kernels
+/// after it are missing, and nothing is new.
 fn is_beginning(part: &Run, whole: &Run) -> bool {
     let rows = |run: &Run| {
         let last = run.kernels.iter().map(|kernel| kernel.rows[1].saturating_add(1));
@@ -70,7 +70,7 @@ fn is_beginning(part: &Run, whole: &Run) -> bool {
     as_in_the_whole && known.is_empty()
 }
 
-/// What makes a comparison doubtful.
+/// Lists differences between the sides that make a comparison doubtful.
 pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     let mut doubts = Vec::new();
     let formats = |runs: &[Run]| {
@@ -86,7 +86,8 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     let (one, two) = (formats(baseline), formats(current));
     if one != two {
         doubts.push(format!(
-            "the sides were measured differently: the baseline by {one}, the current side by {two}"
+            "the sides were measured with different tools: the baseline with {one}, the current \
+             side with {two}"
         ));
     }
     // The other way round it fails; a baseline that was cut off makes everything look slower, or less.
@@ -94,8 +95,8 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     let most_unused = current.iter().map(unused).max().unwrap_or(0);
     for run in baseline.iter().filter(|run| run.launches < least && unused(run) > most_unused) {
         doubts.push(format!(
-            "{} of the baseline has {} launches where the current side has {least}, and {} records or \
-             cells of it could not be used: was it cut off?",
+            "{} of the baseline has {} launches, the current side has {least}, and {} of its \
+             records or cells were unusable: truncated file?",
             run.label,
             run.launches,
             unused(run)
@@ -105,13 +106,14 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     let (one, two) = (warmup(baseline), warmup(current));
     if one != two {
         doubts.push(format!(
-            "{one} first launches of each kernel were left out of the baseline, {two} of the current side"
+            "warm-up differs: the first {one} launches of each kernel are excluded from the \
+             baseline, {two} from the current side"
         ));
     }
     doubts
 }
 
-/// What took the measurement; where that is not known, the format stands for it.
+/// Returns the tool that took the measurement, or the format if the tool is unknown.
 fn instrument(file: &RunFile) -> &str {
     match file.profiler {
         Profiler::Other | Profiler::Rooflint => &file.format,
@@ -119,7 +121,7 @@ fn instrument(file: &RunFile) -> &str {
     }
 }
 
-/// What a reader must know.
+/// Lists caveats of the comparison.
 pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<String> {
     let mut notes = Vec::new();
     let same: Vec<&str> = current
@@ -129,7 +131,7 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
         .collect();
     if !same.is_empty() {
         notes.push(format!(
-            "{}: the same measurement is on both sides, so that nothing can differ; compare with an \
+            "{}: both sides contain the same measurement, so nothing can differ; compare with an \
              earlier run",
             same.join(", ")
         ));
@@ -143,13 +145,13 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
     let (one, two) = (ceilings(baseline), ceilings(current));
     if one != two {
         notes.push(format!(
-            "headrooms are not comparable: the baseline's roofs are {one}, the current side's {two}"
+            "headroom is not comparable: the baseline uses {one} roofs, the current side {two}"
         ));
     }
     if baseline.len() + current.len() > 2 && order.is_empty() {
         notes.push(
-            "the order of the runs was not declared: a drift while they were taken cannot be told from \
-             a change; take them in turns and say so with --order, such as ABBA"
+            "the order of the runs was not declared, so drift cannot be separated from a change; \
+             alternate the runs and pass their order, such as --order ABBA"
                 .to_owned(),
         );
     }
@@ -177,7 +179,9 @@ mod tests {
         let whole = run(vec![at("a", 1, [0, 0]), at("b", 2, [1, 2]), at("c", 1, [3, 3])]);
         let part = run(vec![at("a", 1, [0, 0]), at("b", 1, [1, 1])]);
         let cut = |part: &Run| cut_off(std::slice::from_ref(&whole), std::slice::from_ref(part));
-        assert!(cut(&part).unwrap().contains("the beginning of run.csv: 2 of 4 launches"));
+        assert!(
+            cut(&part).unwrap().contains("the beginning of run.csv and ends after 2 of 4 launches")
+        );
         assert_eq!(cut(&whole), None);
         // Fewer launches of what was over by then are a change, and so is anything new.
         let fewer = run(vec![at("b", 1, [0, 1])]);
@@ -194,14 +198,14 @@ mod tests {
         };
         let found = cut_off(&side(4, 1), &side(3, 2)).unwrap();
         assert!(
-            found.contains("has 3 launches where the baseline has 4, and 2 records"),
+            found.contains("has 3 launches, the baseline has 4, and 2 of its records"),
             "{found}"
         );
         assert_eq!(cut_off(&side(4, 2), &side(3, 2)), None);
         // The other way round it is the baseline that makes everything look slower.
         assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);
         let [doubt] = &doubts(&side(3, 2), &side(4, 1))[..] else { panic!("one doubt") };
-        assert!(doubt.ends_with("was it cut off?"), "{doubt}");
+        assert!(doubt.ends_with("truncated file?"), "{doubt}");
     }
 
     #[test]
@@ -217,9 +221,12 @@ mod tests {
         assert_eq!(doubts(&long, &wide), Vec::<String>::new(), "one tool, two pages of it");
         let mapped = side(Profiler::Other, "mapped", 3);
         let found = doubts(&long, &mapped);
-        assert!(found[0].ends_with("by Nsight Compute, the current side by mapped"), "{found:?}");
-        assert!(found[1].starts_with("0 first launches"), "{found:?}");
-        assert!(found[1].ends_with("baseline, 3 of the current side"), "{found:?}");
+        assert!(
+            found[0].ends_with("with Nsight Compute, the current side with mapped"),
+            "{found:?}"
+        );
+        assert!(found[1].starts_with("warm-up differs: the first 0 launches"), "{found:?}");
+        assert!(found[1].ends_with("baseline, 3 from the current side"), "{found:?}");
     }
 
     #[test]
@@ -228,11 +235,11 @@ mod tests {
         let other = || run(vec![kernel("a", &[1.1e-3])]);
         assert_eq!(notes(&[one()], &[other()], &[]), Vec::<String>::new());
         assert!(
-            notes(&[one()], &[one()], &[])[0].contains("the same measurement is on both sides")
+            notes(&[one()], &[one()], &[])[0].contains("both sides contain the same measurement")
         );
         let achievable = Run { ceilings: "achievable".to_owned(), ..other() };
         let found = notes(&[one()], &[achievable], &[]);
-        assert!(found[0].contains("are spec, the current side's achievable"), "{found:?}");
+        assert!(found[0].contains("uses spec roofs, the current side achievable"), "{found:?}");
         let two = [other(), run(vec![kernel("a", &[1.2e-3])])];
         assert!(notes(&[one()], &two, &[])[0].contains("order of the runs was not declared"));
         assert_eq!(notes(&[one()], &two, &[false, true, true]), Vec::<String>::new());

@@ -1,7 +1,8 @@
-//! What two sets of runs tell about one thing: by how much it moved, and how surely.
+//! Evidence of two sets of runs on one kernel or total: its shift and the uncertainty.
 //!
-//! Shifts are natural logarithms of ratios: 0 is no change, `ln 1.05` is 5% more, and a shift from A to
-//! B is the negative of the one from B to A. [`Shift::change`] turns them into what people read.
+//! Shifts are natural logarithms of ratios: 0 is no change, `ln 1.05` is 5% more, and a shift from
+//! A to B is the negative of the one from B to A. [`Shift::change`] converts them to relative
+//! changes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,118 +13,117 @@ use crate::units::{
     Bytes, Factor, Flops, Hertz, Probability, RelativeChange, Seconds, Share, Shift,
 };
 
-/// What is repeated, and so what an interval is an interval of.
+/// The unit of repetition behind an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Several runs: each gives one value.
+    /// Several runs per side, each with one value.
     Runs,
-    /// One run a side, several launches in each. They share whatever befell their run.
+    /// One run per side with several launches, which share the conditions of their run.
     Launches,
-    /// One number a side.
+    /// One value per side.
     Single,
 }
 
-/// A shift with what is known of its uncertainty.
+/// A shift with its uncertainty.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// The shift: the median of all ratios between the sides (Hodges–Lehmann), as a logarithm.
     pub shift: Shift,
-    /// Lower end of the distribution-free interval; none for a single number a side.
+    /// Lower end of the distribution-free interval; `None` for one value per side.
     pub low: Option<Shift>,
-    /// Upper end.
+    /// Upper end of the interval; `None` for one value per side.
     pub high: Option<Shift>,
-    /// The confidence which that interval attains, two-sided: as near to 90% as the counts allow, so that
-    /// one end has 95 %.
+    /// Two-sided confidence of the interval: as close to 90% as the counts allow, so that each end
+    /// has 95%.
     pub confidence: Option<Probability>,
-    /// What the interval is an interval of.
+    /// The unit of repetition.
     pub unit: Unit,
-    /// Values of the baseline.
+    /// Number of values of the baseline.
     pub before: usize,
-    /// Values of the current side.
+    /// Number of values of the current side.
     pub after: usize,
-    /// Standard error of the shift, its variance pooled across kernels; only for runs.
+    /// Standard error of the shift with variances pooled across kernels; only for several runs.
     pub standard_error: Option<Shift>,
     /// Degrees of freedom of the standard error.
     pub degrees: Option<f64>,
-    /// What noise alone may shift, where there is one run a side.
+    /// Shift that noise alone could explain, with one run per side.
     pub floor: Shift,
-    /// Spread of single launches within a run, as a standard deviation of logarithms; robust.
+    /// Spread of single launches within a run, as a robust standard deviation of logarithms.
     pub within: Option<Shift>,
-    /// Spread of runs of one side, as a standard deviation of logarithms.
+    /// Spread of the runs of one side, as a standard deviation of logarithms.
     pub between: Option<Shift>,
 }
 
-/// How two kernels stand that are compared, and by how much they moved.
+/// A kernel of both sides, with the measurements and the shift between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The kernels of both sides, and how surely they are the same.
+    /// The matched kernels of both sides and how they were matched.
     pub pair: Pair,
-    /// How it is called in the current runs.
+    /// Name in the current runs.
     pub name: String,
-    /// How it was called, if differently.
+    /// Name in the baseline, if different.
     pub was: Option<String>,
-    /// What was measured before, on average over the runs of the baseline.
+    /// Measurements of the baseline, averaged over its runs.
     pub before: Measured,
-    /// What is measured now.
+    /// Measurements of the current side, averaged over its runs.
     pub after: Measured,
-    /// The shift of one launch's time, as measured; of headroom, where devices differ. None where
-    /// either side has nothing to compare; the reason says what is missing.
+    /// The shift of the time per launch as measured, or of headroom if the devices differ. `None`
+    /// if a side has nothing to compare; `missing` has the reason.
     pub raw: Option<Evidence>,
-    /// The same with the shift that is common to all kernels taken out.
+    /// The shift with the global shift subtracted.
     pub own: Option<Evidence>,
-    /// Why there is no shift.
+    /// Why there is no shift, if there is none.
     pub missing: Option<String>,
-    /// More or fewer launches, in proportion to those of other kernels; a logarithm. Not part of the
-    /// shift: that is of one launch.
+    /// Change of the number of launches relative to other kernels, as a logarithm. Not part of the
+    /// shift, which is per launch.
     pub launches_shift: Shift,
-    /// The shift in SM cycles, where both sides have clocks.
+    /// The shift in SM cycles, if both sides have clocks.
     pub cycles: Option<Evidence>,
-    /// The shift of the mean launch: far from the median where few launches got much slower.
+    /// The shift of the mean launch; it differs from the median if a few launches got much slower.
     pub mean_shift: Option<Shift>,
-    /// Probability of ranks so different by chance, were launches independent (Mann–Whitney); it
-    /// informs and decides nothing.
+    /// Mann–Whitney probability of the ranks if launches were independent; informational only.
     pub p_launches: Option<Probability>,
 }
 
-/// A kernel, or a group of kernels, of one side; averages over its runs.
+/// Measurements of a kernel, or a group of kernels, of one side, averaged over its runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
-    /// Runs in which it occurs.
+    /// Number of runs in which it occurs.
     pub runs: usize,
-    /// Executions.
+    /// Number of launches.
     pub launches: f64,
-    /// Time of all of them, in seconds.
+    /// Time of all launches, in seconds.
     pub time_s: Seconds,
-    /// Typical time of one launch, in seconds.
+    /// Median time of one launch, in seconds.
     pub launch_s: Seconds,
-    /// Share of the time of the run.
+    /// Share of the run time, from 0 to 1.
     pub share: Share,
-    /// Bytes to and from device memory.
+    /// Bytes to and from device memory, per launch.
     pub bytes: Option<Bytes>,
     /// Floating-point operations.
     pub flops: Option<Flops>,
     /// Of these, operations in double precision.
     pub fp64_flops: Option<Flops>,
-    /// Measured over expected time.
+    /// Measured over roofline time.
     pub headroom: Option<Factor>,
-    /// Headroom that is certain, given what was not counted.
+    /// Lower bound of headroom, given what was not counted.
     pub headroom_low: Option<Factor>,
-    /// What a better implementation can win, in seconds.
+    /// Potential savings, in seconds.
     pub savings_s: Seconds,
     /// Mean SM clock, in hertz.
     pub clock_hz: Option<Hertz>,
-    /// Category that the name tells.
+    /// Category derived from the name.
     pub category: String,
     /// Framework operator and parameters.
     pub operator: Option<String>,
-    /// The name as the export writes it.
+    /// Full name as written in the export.
     pub full_name: String,
-    /// Grid and block, such as `108 / 256`; empty where not known.
+    /// Grid and block, such as `108 / 256`; empty if unknown.
     pub shape: String,
     /// The device.
     pub device: String,
-    /// Findings of the rules: rule and severity.
+    /// Findings of the rules: rule and severity of each.
     pub findings: Vec<(String, Severity)>,
 }
 
@@ -132,13 +132,13 @@ pub struct Measured {
 pub struct Lone {
     /// Its position among the kernels of the side.
     pub kernel: usize,
-    /// How it is called.
+    /// Name.
     pub name: String,
-    /// What was measured.
+    /// Its measurements.
     pub measured: Measured,
 }
 
-/// What may have become of kernels that only one side has.
+/// Kinds of guesses about kernels that only one side has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalKind {
@@ -150,33 +150,33 @@ pub enum ProposalKind {
     Split,
 }
 
-/// A guess at what became of kernels, never used for the verdict on one.
+/// A guess at what happened to kernels; it never affects a verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// What may have happened.
+    /// Kind of change.
     pub kind: ProposalKind,
     /// Positions among the vanished kernels.
     pub before: Vec<usize>,
     /// Positions among the new kernels.
     pub after: Vec<usize>,
-    /// How sure, from 0 to 1.
+    /// Confidence, from 0 to 1.
     pub confidence: Probability,
-    /// What speaks for it, in a sentence.
+    /// Evidence for the guess, in a sentence.
     pub why: String,
-    /// Time before, in seconds.
+    /// Time in the baseline, in seconds.
     pub before_s: Seconds,
-    /// Time now, in seconds.
+    /// Time in the current runs, in seconds.
     pub after_s: Seconds,
 }
 
 impl Evidence {
-    /// The shift as a relative change: 0.05 is 5% more.
+    /// Returns the shift as a relative change: 0.05 is 5% more.
     #[must_use]
     pub fn change(&self) -> RelativeChange {
         self.shift.change()
     }
 
-    /// The ends of the interval as relative changes.
+    /// Returns the ends of the interval as relative changes.
     #[must_use]
     pub fn interval(&self) -> Option<[RelativeChange; 2]> {
         Some([self.low?.change(), self.high?.change()])

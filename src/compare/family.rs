@@ -1,12 +1,13 @@
-//! What of a kernel's name stays when it is compiled again.
+//! The part of a kernel's name that survives recompilation.
 //!
 //! Compilers number their kernels, libraries choose tiles by trial, and both say so in the name:
 //! `triton_poi_fused_add_relu_7` is `…_12` after a change elsewhere, `ampere_sgemm_128x64_tn` is
 //! `…_64x64_tn` on another day. Sources: Inductor's ordinals, pytorch #106351 and #108449; tile, stage
 //! and alignment tokens of cuBLAS, CUTLASS and cuDNN names.
 
-/// The name without what changes from build to build: hashes, ordinals, and the tile, stages, alignment
-/// and architecture that a library chose. Case and every other word stay.
+/// Returns the name without the parts that change from build to build: hashes, ordinals, and the
+/// tile, stages, alignment and architecture that a library chose. Case and all other words are
+/// kept.
 ///
 /// ```
 /// use rooflint::compare::family;
@@ -31,7 +32,7 @@ pub fn family(name: &str) -> String {
     kept
 }
 
-/// The word, or what stands for any word of its sort.
+/// Returns the word, or a placeholder for all words of its kind.
 fn stable<'a>(word: &'a str, before: &str) -> &'a str {
     let after = |prefix: &str| {
         let rest = word.strip_prefix(prefix);
@@ -63,7 +64,7 @@ fn is_tile(word: &str) -> bool {
         && parts.all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Digits and letters of a hash: at least eight, hexadecimal, some of both sorts.
+/// Returns `true` for a hash: at least eight hexadecimal characters, both digits and letters.
 fn is_hash(word: &str) -> bool {
     let word = word.strip_prefix("17h").unwrap_or(word);
     word.len() >= 8

@@ -1,4 +1,4 @@
-//! By how much each kernel that both sides have moved, and what is known of it.
+//! The shift of each kernel that both sides have, with its evidence.
 
 use super::both::Both;
 use super::comparison::Basis;
@@ -9,7 +9,7 @@ use super::sides::Group;
 use super::statistics::rank_test;
 use crate::units::{Probability, Seconds, Shift};
 
-/// The shift of a kernel as measured, and with what all kernels share taken out.
+/// The shift of a kernel as measured, and with the global shift subtracted.
 #[derive(Default)]
 struct Shifts {
     raw: Option<Evidence>,
@@ -44,7 +44,7 @@ impl Table<'_> {
         }
     }
 
-    /// Why nothing can be said of a shift.
+    /// Explains why a shift is missing.
     fn missing(&self, row: &Row<'_>) -> String {
         let known = row.known();
         let side = match (known.before.is_empty(), known.after.is_empty()) {
@@ -53,10 +53,10 @@ impl Table<'_> {
             _ => Some("the current side"),
         };
         match (self.basis, side) {
-            (Basis::Time, None) => "neither side has a duration of it".to_owned(),
-            (Basis::Time, Some(side)) => format!("{side} has no duration of it"),
-            (Basis::Headroom, None) => "neither side's roofline judges it".to_owned(),
-            (Basis::Headroom, Some(side)) => format!("{side} has no certain expected time of it"),
+            (Basis::Time, None) => "neither side has its duration".to_owned(),
+            (Basis::Time, Some(side)) => format!("{side} has no duration for it"),
+            (Basis::Headroom, None) => "it has no roofline time on either side".to_owned(),
+            (Basis::Headroom, Some(side)) => format!("{side} has no certain roofline time for it"),
         }
     }
 
@@ -74,7 +74,7 @@ impl Table<'_> {
         }
     }
 
-    /// One run of each side has it.
+    /// Evidence from one run per side.
     fn of_one_run(
         &self,
         row: &Row<'_>,
@@ -115,7 +115,7 @@ impl Table<'_> {
         Shifts { raw: of(Shift::ZERO), own: of(taken) }
     }
 
-    /// Several runs have it: each gives one value.
+    /// Evidence from several runs with one value each.
     fn of_several(
         &self,
         row: &Row<'_>,
@@ -138,7 +138,7 @@ impl Table<'_> {
         Shifts { raw, own }
     }
 
-    /// The shift in SM cycles, where every run of both sides has clocks.
+    /// The shift in SM cycles, if every run of both sides has clocks.
     fn cycles(&self, row: &Row<'_>) -> Option<Evidence> {
         if self.basis == Basis::Headroom || !row.by_samples {
             return None;
@@ -188,9 +188,9 @@ mod tests {
         let missing =
             |before, after| compared(vec![before], vec![after]).changes[0].missing.clone();
         assert_eq!(missing(timed(), timed()), None);
-        assert_eq!(missing(untimed(), timed()).unwrap(), "the baseline has no duration of it");
-        assert_eq!(missing(timed(), untimed()).unwrap(), "the current side has no duration of it");
-        assert_eq!(missing(untimed(), untimed()).unwrap(), "neither side has a duration of it");
+        assert_eq!(missing(untimed(), timed()).unwrap(), "the baseline has no duration for it");
+        assert_eq!(missing(timed(), untimed()).unwrap(), "the current side has no duration for it");
+        assert_eq!(missing(untimed(), untimed()).unwrap(), "neither side has its duration");
     }
 
     /// The mean of 1, 1, 1, 1 and 6 ms is 2 ms; the typical launch is as before.

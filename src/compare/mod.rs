@@ -1,5 +1,5 @@
-//! Runs of the same program set beside each other: which kernels are the same, through names that change
-//! from build to build, and by how much each moved, with what is known of the noise.
+//! Compares runs of the same program: matches kernels, even if their names change from build to
+//! build, and measures the shift of each with its noise.
 
 mod both;
 mod comparison;

@@ -1,4 +1,4 @@
-//! Which kernels of two runs are the same: by the strictest key that fits on both sides.
+//! Matches kernels of two runs by the strictest key that fits on both sides.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::family::family;
 use crate::analysis::{Analysis, Kernel};
 use crate::model::KernelName;
 
-/// How surely two kernels are the same.
+/// How two kernels were matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchLevel {
@@ -18,17 +18,17 @@ pub enum MatchLevel {
     Exact,
     /// Same name without return type and parameters, same operator, same grid and block.
     Signature,
-    /// The same, with any grid and block.
+    /// Same signature and operator, with any grid and block.
     Name,
-    /// Same [`family`] of names and same operator.
+    /// Same name [`family`] and same operator.
     Family,
 }
 
 impl MatchLevel {
-    /// Every level, the strictest first.
+    /// All levels, strictest first.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Signature, Self::Name, Self::Family];
 
-    /// The word in reports.
+    /// Name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -54,16 +54,16 @@ impl MatchLevel {
     }
 }
 
-/// What tells a kernel of one side from the others.
+/// What distinguishes a kernel from the others of its side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
-    /// The name as the export writes it; the short one where it writes none.
+    /// Full name as written in the export, else the short name.
     pub(crate) full: String,
-    /// Framework operator; empty where there is none.
+    /// Framework operator; empty if there is none.
     pub(crate) operator: String,
     /// Grid and block.
     pub(crate) shape: String,
-    /// The device, where a side has several.
+    /// The device, if a side has several.
     pub(crate) device: String,
     /// Runs of the side in which it occurs.
     pub(crate) runs: Vec<usize>,
@@ -82,11 +82,11 @@ impl Identity {
     }
 }
 
-/// Kernels that are the same in two runs, by their positions. Where a looser key joins several, their
-/// totals can be compared, single launches cannot.
+/// Matching kernels of two runs, by their positions. If a looser key joins several, only their
+/// totals can be compared, not single launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// How surely.
+    /// How they were matched.
     pub level: MatchLevel,
     /// Kernels of the baseline.
     pub before: Vec<usize>,
@@ -94,19 +94,19 @@ pub struct Pair {
     pub after: Vec<usize>,
 }
 
-/// Two runs set beside each other.
+/// The matching of two runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// In the order of the current run.
+    /// Matched kernels, in the order of the current run.
     pub pairs: Vec<Pair>,
-    /// Kernels of the baseline that the current run has not.
+    /// Kernels of the baseline that the current run lacks.
     pub vanished: Vec<usize>,
-    /// Kernels of the current run that the baseline has not.
+    /// Kernels of the current run that the baseline lacks.
     pub new: Vec<usize>,
 }
 
-/// Sets the kernels of two analyses beside each other, level by level: a looser key never overrides a
-/// tighter one, and what only a part of a name would join stays apart.
+/// Matches the kernels of two analyses level by level. A looser key never overrides a stricter one,
+/// and partial names never match.
 #[must_use]
 pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
     let of = |analysis: &Analysis| analysis.kernels.iter().map(Identity::of).collect::<Vec<_>>();
@@ -114,9 +114,9 @@ pub fn pair(before: &Analysis, after: &Analysis) -> Pairing {
     pair_sides(kernels.as_ref().map(Vec::as_slice), Both { before: 1, after: 1 })
 }
 
-/// The same for sides of several runs each. A kernel that not every run has, because a library chose
-/// another tile in some, is paired by the strictest key that every run has; what no key completes is
-/// paired by the strictest that both sides have.
+/// Matches sides of several runs each. A kernel that some runs lack, because a library chose
+/// another tile, is matched by the strictest key that every run has; if there is none, by the
+/// strictest key that both sides have.
 pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairing {
     let Both { before, after } = kernels;
     let mut pairing = Pairing::default();
@@ -158,7 +158,7 @@ pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairi
     pairing
 }
 
-/// In how many runs any of the kernels occurs.
+/// Counts the runs in which any of the kernels occurs.
 fn covered(kernels: &[Identity], positions: &[usize]) -> usize {
     let runs = positions.iter().flat_map(|position| &kernels[*position].runs);
     runs.collect::<std::collections::BTreeSet<_>>().len()

@@ -1,34 +1,35 @@
-//! What may have become of kernels that only one side has: renamed, fused, split.
+//! Guesses at what happened to kernels that only one side has: renamed, fused, split.
 //!
-//! A guess with a stated confidence, from time, launches, place in the run, grid, category, operator and
-//! the words of the names. It never decides about a kernel: the total does, whatever the names.
+//! A guess with a stated confidence, from time, launches, place in the run, grid, category,
+//! operator and the words of the names. It never decides about a kernel.
 
 use super::both::Both;
 use super::evidence::{Lone, Proposal, ProposalKind};
 use super::sides::Joined;
 use crate::units::{Factor, Probability, Seconds, Share};
 
-/// Kernels of a side that are looked at: those with most time. Guesses about the rest would help nobody.
+/// Number of kernels per side that guesses consider: those with the most time.
 const LOOKED_AT: usize = 64;
-/// A guess is worth saying if it is likelier than not.
-const WORTH_SAYING: Probability = Probability::new(0.5);
-/// What is guessed from names and times is never certain.
+/// Smallest confidence of a guess that is shown.
+const SHOWN_CONFIDENCE: Probability = Probability::new(0.5);
+/// Largest confidence of a guess: names and times are never certain.
 const SUREST: Probability = Probability::new(0.95);
-/// Kernels that may become one: longer chains share too few words with what they become.
+/// Most kernels of one fusion: longer chains share too few words with the result.
 const FUSED: usize = 6;
-/// Launches are as many if they differ by less than 7%: `1 - ln 1.07 / ln 2 = 0.9`.
+/// Launch counts are equal if they differ by less than 7%: `1 - ln 1.07 / ln 2 = 0.9`.
 const AS_MANY: f64 = 0.9;
-/// Part of a run within which two kernels stand at the same place: a layer of twenty.
+/// Part of a run within which two kernels are at the same position: one layer of twenty.
 const SAME_PLACE: f64 = 0.05;
-/// A part shares at least a third of its words with the kernel it became part of, or has none that tell.
+/// Share of its words that a fused kernel has in common with the result, unless it has no
+/// distinctive words.
 const COVERED: f64 = 0.34;
-/// A kernel that others became takes no more than twice as long as they did, and no less than a fifth.
+/// Time of a fused kernel relative to its parts.
 const FUSED_TIME: std::ops::RangeInclusive<f64> = 0.2..=2.0;
-/// A fusion saves time; what is within 5% of it is noise.
+/// A fusion saves time; within 5% it is noise.
 const NO_LONGER: f64 = 1.05;
 
-/// What speaks for one kernel under another name, and how much: judgment, not measurement. Alone, as many
-/// launches are not worth saying; time or name must agree, and nothing less than all of it is near-certain.
+/// Weights of the evidence for a rename, set by judgment. Equal launch counts alone are not enough:
+/// time or name must agree, and only full agreement is near-certain.
 mod renamed {
     pub(super) const AS_MANY_LAUNCHES: f64 = 0.15;
     pub(super) const TIME: f64 = 0.25;
@@ -38,25 +39,24 @@ mod renamed {
     pub(super) const OPERATOR: f64 = 0.1;
 }
 
-/// What speaks for several kernels in place of one: that they are at the same place, their words, and that
-/// no time is lost.
+/// Weights of the evidence for a fusion: same position, common words, no time lost.
 mod fused {
     pub(super) const PLACE: f64 = 0.3;
     pub(super) const NAME: f64 = 0.4;
     pub(super) const TIME: f64 = 0.2;
 }
 
-/// A kernel with what speaks for what it is.
+/// A kernel with its identifying traits.
 struct Trait<'a> {
     at: usize,
     lone: &'a Lone,
     words: Vec<String>,
     grid: &'a str,
-    /// Where in the run its first launch lies.
+    /// Position of its first launch in the run.
     place: Share,
 }
 
-/// Several kernels of one side that may be one of the other.
+/// Several kernels of one side that may be one kernel of the other.
 struct Fusion<'a, 'b> {
     parts: Vec<&'b Trait<'a>>,
     confidence: Probability,
@@ -73,8 +73,8 @@ impl Fusion<'_, '_> {
     }
 }
 
-/// Proposes what happened to the vanished kernels, the surest guess first; no kernel is in two guesses.
-/// `lone` are those that vanished, and those that are new.
+/// Proposes what happened to the vanished kernels, highest confidence first; no kernel is in two
+/// guesses. `lone` are the vanished and the new kernels.
 pub(super) fn propose(
     sides: Both<&Joined<'_>>,
     lone: Both<&[Lone]>,
@@ -110,9 +110,9 @@ pub(super) fn propose(
     surest(guesses, lone.map(<[Lone]>::len))
 }
 
-/// The guesses worth saying, the surest first, as long as none takes a kernel of a surer one.
+/// Returns the guesses to show, highest confidence first, each kernel only once.
 fn surest(mut guesses: Vec<Proposal>, kernels: Both<usize>) -> Vec<Proposal> {
-    guesses.retain(|guess| guess.confidence >= WORTH_SAYING);
+    guesses.retain(|guess| guess.confidence >= SHOWN_CONFIDENCE);
     guesses.sort_by(|one, two| {
         let by_confidence = two.confidence.total_cmp(&one.confidence);
         by_confidence.then_with(|| (&one.before, &one.after).cmp(&(&two.before, &two.after)))
@@ -151,7 +151,7 @@ fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
     lone.iter().enumerate().take(LOOKED_AT).map(of).collect()
 }
 
-/// The telling words of a name: lower case, without numbers and what every kernel is called.
+/// Returns the distinctive words of a name: lower case, without numbers and generic words.
 fn words(name: &str) -> Vec<String> {
     const COMMON: [&str; 14] = [
         "void", "kernel", "at", "native", "triton", "poi", "red", "per", "fused", "cuda", "std",
@@ -168,7 +168,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How near two positive numbers are: 1 where they agree, 0 from a factor of 2 on.
+/// Returns how close two positive numbers are: 1 if equal, 0 from a factor of 2.
 fn nearness(one: f64, two: f64) -> f64 {
     if one <= 0.0 || two <= 0.0 {
         return 0.0;
@@ -176,7 +176,7 @@ fn nearness(one: f64, two: f64) -> f64 {
     (1.0 - (one / two).ln().abs() / std::f64::consts::LN_2).max(0.0)
 }
 
-/// Share of the words of both that both have.
+/// Returns the share of words that both names have.
 fn likeness(one: &[String], two: &[String]) -> f64 {
     let shared = one.iter().filter(|word| two.contains(word)).count();
     let all = one.len() + two.len() - shared;
@@ -191,7 +191,7 @@ fn same_operator(one: &Trait<'_>, two: &Trait<'_>) -> bool {
     one.lone.measured.operator.is_some() && one.lone.measured.operator == two.lone.measured.operator
 }
 
-/// One kernel under another name.
+/// Proposes a rename.
 fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let (before, after) = (&one.lone.measured, &two.lone.measured);
     let launches = nearness(before.launches * work, after.launches);
@@ -211,19 +211,19 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         + renamed::SHAPE * counts(shape)
         + renamed::PLACE * counts(place)
         + renamed::OPERATOR * counts(operator);
-    let mut why = vec!["as many launches".to_owned()];
-    why.push(format!("{:.0}% as long", after.launch_s / before.launch_s * 100.0));
+    let mut why = vec!["same number of launches".to_owned()];
+    why.push(format!("{:.0}% of the time", after.launch_s / before.launch_s * 100.0));
     if shape {
-        why.push("the same grid and block".to_owned());
+        why.push("same grid and block".to_owned());
     }
     if place {
-        why.push("at the same place of the run".to_owned());
+        why.push("same position in the run".to_owned());
     }
     if operator {
-        why.push("the same operator".to_owned());
+        why.push("same operator".to_owned());
     }
     if name > 0.0 {
-        why.push(format!("{:.0}% of the words of the names", name * 100.0));
+        why.push(format!("{:.0}% of the words in the names", name * 100.0));
     }
     Some(Proposal {
         kind: ProposalKind::Rename,
@@ -236,9 +236,9 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     })
 }
 
-/// The kernels that may have become `whole`: as many launches each, at the same place, with words that the
-/// whole has too, or none that tell; together they took no less than half of it and no more than five
-/// times.
+/// Proposes the kernels that may have been fused into `whole`: same number of launches, same
+/// position, common words or no distinctive ones, and together between half and five times its
+/// time.
 fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Option<Fusion<'a, 'b>> {
     let mut fitting: Vec<(&Trait<'_>, f64)> = parts
         .iter()
@@ -264,8 +264,8 @@ fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Optio
     let faster = if ratio <= NO_LONGER { fused::TIME } else { 0.0 };
     let confidence = Probability::new(fused::PLACE + fused::NAME * covered + faster).min(SUREST);
     let why = format!(
-        "as many launches, at the same place of the run, {:.0}% of the words of the names, {:.0}% of \
-         the time",
+        "same number of launches, same position in the run, {:.0}% of the words in the names, \
+         {:.0}% of the time",
         covered * 100.0,
         ratio * 100.0
     );
@@ -321,7 +321,7 @@ mod tests {
         let found = rename(&looked_at(0, &one), &looked_at(1, &two), 1.0).unwrap();
         assert!(near(found.confidence, 0.15 + 0.25 + 0.25 / 3.0 + 0.1), "{found:?}");
         assert!(
-            found.why.ends_with("place of the run, 33% of the words of the names"),
+            found.why.ends_with("position in the run, 33% of the words in the names"),
             "{found:?}"
         );
         let shaped = |name: &str| {

@@ -1,4 +1,4 @@
-//! Pairs of kernels with a value for each run: what shifts are found in.
+//! Pairs of kernels with a value for each run, from which shifts are computed.
 //!
 //! Values are natural logarithms, and plain numbers until a [`crate::units::Shift`] is found between them.
 
@@ -10,23 +10,23 @@ use super::sides::Group;
 use super::statistics::Prior;
 use crate::units::{Factor, Seconds, Shift};
 
-/// Kernels that take at least this share of the time tell what is common to all: the shifts of smaller ones
-/// are mostly those of their timer (`docs/gate.md`, "What all kernels share").
-pub(super) const TELLING_SHARE: f64 = 0.001;
+/// Kernels with at least this share of the time contribute to the global shift: the shifts of
+/// smaller ones are mostly timer noise (`docs/gate.md`, "What all kernels share").
+pub(super) const SUFFICIENT_SHARE: f64 = 0.001;
 
-/// Runs of both sides together from which their spread can be told: one a side, and one more.
+/// Runs of both sides together needed to estimate their spread: one per side, and one more.
 pub(super) const RUNS_THAT_SPREAD: usize = 3;
 
 /// A pair of kernels with a value for each run.
 pub(super) struct Row<'a> {
     pub(super) pair: Pair,
     pub(super) groups: Both<Group<'a>>,
-    /// The typical launch of each run, or its headroom.
+    /// The median launch of each run, or its headroom.
     pub(super) values: Both<Vec<Option<f64>>>,
-    /// Typical launches of each run, whatever is compared.
+    /// Median launches of each run, whatever is compared.
     pub(super) centers: Both<Vec<Option<f64>>>,
     pub(super) by_samples: bool,
-    /// Mean share of the time of both sides.
+    /// Mean share of the run time over both sides.
     pub(super) share: f64,
 }
 
@@ -46,17 +46,17 @@ impl<'a> Row<'a> {
         Self { pair, groups, values, centers, by_samples, share }
     }
 
-    /// Whether it takes enough of the time to tell what is common to all.
-    pub(super) fn is_telling(&self) -> bool {
-        self.share >= TELLING_SHARE
+    /// Returns `true` if it takes enough time to contribute to the global shift.
+    pub(super) fn has_sufficient_share(&self) -> bool {
+        self.share >= SUFFICIENT_SHARE
     }
 
-    /// The values of the runs that have one.
+    /// Returns the values of the runs that have one.
     pub(super) fn known(&self) -> Both<Vec<f64>> {
         self.values.as_ref().map(|values| values.iter().flatten().copied().collect())
     }
 
-    /// The same with what is common to each run taken out.
+    /// Returns the values with the offset of each run subtracted.
     pub(super) fn without(&self, offsets: &Offsets) -> Both<Vec<f64>> {
         let known = |values: &[Option<f64>], offsets: &[f64]| {
             let pairs = values.iter().zip(offsets);
@@ -68,50 +68,50 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Launches of one run of each side; none where a side has none.
+    /// Returns the launches of one run of each side; `None` if a side has none.
     pub(super) fn launches(&self) -> Option<Both<f64>> {
         let launches = self.groups.as_ref().map(Group::launches);
         launches.iter().all(|launches| *launches > 0.0).then_some(launches)
     }
 }
 
-/// What all kernels of a run share, about a common level; zero where it is not known.
+/// Offset of each run that all its kernels share, relative to a common level; zero if unknown.
 pub(super) struct Offsets {
-    /// For each run.
+    /// Offset of each run.
     pub(super) runs: Both<Vec<f64>>,
-    /// Kernels it was taken from.
+    /// Number of kernels it was computed from.
     pub(super) kernels: usize,
-    /// How far the shifts of these kernels spread.
+    /// Spread of the shifts of these kernels.
     pub(super) spread: Shift,
 }
 
-/// All pairs, and how the sides were measured.
+/// All pairs of kernels, with the measurement conditions of the sides.
 pub(super) struct Table<'a> {
     pub(super) rows: Vec<Row<'a>>,
     pub(super) basis: Basis,
     pub(super) noise: Noise,
-    /// What the timer of the runs cannot tell.
+    /// Resolution of the timer of the runs.
     pub(super) timer: Seconds,
-    /// Runs of each side.
+    /// Number of runs of each side.
     pub(super) runs: Both<usize>,
-    /// Places of the runs of both sides in the order in which they were taken.
+    /// Positions of the runs of both sides in the order in which they were taken.
     pub(super) places: Option<Both<Vec<f64>>>,
 }
 
 impl Table<'_> {
-    /// Whether there are more runs than one a side.
+    /// Returns `true` if a side has more than one run.
     pub(super) const fn several(&self) -> bool {
         self.runs.before + self.runs.after >= RUNS_THAT_SPREAD
     }
 }
 
-/// What is known of all kernels when one of them is looked at.
+/// Data of all kernels that is needed to judge one of them.
 pub(super) struct Shared<'a> {
     pub(super) offsets: &'a Offsets,
     pub(super) common: &'a Common,
-    /// What the variances of kernels have in common; only for several runs.
+    /// Prior of the kernels' variances; only for several runs.
     pub(super) prior: Option<Prior>,
-    /// How much more work the current side holds.
+    /// Work of the current side relative to the baseline.
     pub(super) work: Factor,
 }
 

@@ -1,4 +1,4 @@
-//! One run, as far as it is compared with others; also the document in which a baseline is kept.
+//! The part of a run that is compared with others; also the document format of a saved baseline.
 
 use std::collections::BTreeMap;
 
@@ -14,71 +14,72 @@ use crate::units::{Bytes, BytesPerSecond, ExactSum, Factor, Flops, Hertz, Second
 /// Name and major version of the document.
 pub const SCHEMA: &str = "rooflint/run/2";
 
-/// Times of launches that are kept of a kernel: more are replaced by so many quantiles.
+/// Number of launch times kept per kernel; more are replaced by this many quantiles.
 ///
-/// A shift looks at every pair of both sides, and a baseline lives in version control: 64 keep both small.
+/// Comparing looks at every pair of both sides, and baselines live in version control: 64 keeps
+/// both small.
 pub const SAMPLES: usize = 64;
 
-/// One run of a program under a profiler: every kernel with its times and what the roofline says of it.
+/// One run of a program under a profiler: every kernel with its times and its roofline results.
 ///
 /// Times are in seconds, work in FLOPs (a fused multiply-add counts 2), traffic in bytes of device
-/// memory. What was not measured is absent, never zero.
+/// memory. Missing figures are absent, never zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Type and major version of this document.
     pub schema: String,
-    /// Version of the program that made it.
+    /// Version of rooflint that wrote it.
     pub rooflint: String,
-    /// What the run is called in reports: its file, or the name it was saved by.
+    /// Name of the run in reports: its file, or the name under which it was saved.
     pub label: String,
-    /// Commit, branch and date, where the run was saved with them.
+    /// Commit, branch and date, if the run was saved with them.
     #[serde(default)]
     pub origin: RunOrigin,
     /// The files it was read from.
     pub files: Vec<RunFile>,
     /// The devices it ran on; kernels refer to them by position.
     pub devices: Vec<RunDevice>,
-    /// Which roofs its kernels are held against: `spec`, `measured-clock` or `achievable`.
+    /// Roofs its kernels are compared with: `spec`, `measured-clock` or `achievable`.
     pub ceilings: String,
     /// Executions.
     pub launches: u64,
-    /// Executions that have a duration.
+    /// Number of launches that have a duration.
     pub timed_launches: u64,
-    /// Time of all launches.
+    /// Time of all launches, in seconds.
     pub measured_s: Seconds,
-    /// First launches of each kernel that were left out as warm-up.
+    /// Number of first launches of each kernel excluded as warm-up.
     #[serde(default)]
     pub warmup: u32,
-    /// Every kernel, those with most time first.
+    /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
-    /// Hash of everything that was measured: two runs with the same are the same measurement.
+    /// Hash of all measured values; equal hashes mean the same measurement.
     pub fingerprint: String,
 }
 
-/// Where a saved run comes from.
+/// Origin of a saved run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunOrigin {
-    /// Commit of the code that ran.
+    /// Commit of the code that was profiled.
     pub commit: Option<String>,
-    /// Its branch.
+    /// Branch of the commit.
     pub branch: Option<String>,
-    /// When it was saved, as `2026-11-22T05:30:00Z`.
+    /// Time at which it was saved, as `2026-11-22T05:30:00Z`.
     pub saved: Option<String>,
 }
 
 /// A file of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
-    /// The path as given.
+    /// Path as given on the command line.
     pub path: String,
-    /// The format that read it.
+    /// Name of the input format.
     pub format: String,
-    /// The tool that measured; `other` in documents of early versions.
+    /// Profiler that measured it; `other` in documents of early versions.
     #[serde(default)]
     pub profiler: Profiler,
-    /// Launches it describes.
+    /// Number of launches in it.
     pub launches: u64,
-    /// Records or cells that could not be used.
+    /// Number of records or cells that could not be used.
     pub skipped: u64,
 }
 
@@ -87,18 +88,18 @@ pub struct RunFile {
 pub struct RunDevice {
     /// Its name in the catalog, or the one in the export.
     pub name: String,
-    /// Whether the catalog knows it.
+    /// True if the catalog has it.
     pub known: bool,
-    /// Datasheet bandwidth of its memory, in bytes per second.
+    /// Datasheet bandwidth of device memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
 }
 
 /// All launches of one name and shape on one device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunKernel {
-    /// Short and readable.
+    /// Short, readable name.
     pub name: String,
-    /// As the export writes it; empty where it writes none.
+    /// Full name as written in the export; empty if there is none.
     pub full_name: String,
     /// Framework operator and parameters.
     pub operator: Option<String>,
@@ -110,99 +111,99 @@ pub struct RunKernel {
     pub blocks: Option<u64>,
     /// Threads in a block.
     pub threads_per_block: Option<u64>,
-    /// Position among the devices.
+    /// Index into `devices`.
     pub device: usize,
-    /// Category that its name tells, such as `dot-product`.
+    /// Category derived from its name, such as `dot-product`.
     pub category: String,
     /// Executions.
     pub launches: u64,
-    /// Executions that have a duration.
+    /// Number of launches that have a duration.
     pub timed: u64,
-    /// Time of all of them.
+    /// Time of all launches, in seconds.
     pub measured_s: Seconds,
-    /// Share of the time of the run.
+    /// Share of the run time, from 0 to 1.
     pub share: Share,
-    /// Times of single launches, ascending: all of them, or 64 quantiles of more; empty where the
-    /// export only holds averages of several launches.
+    /// Times of single launches in seconds, ascending: all of them, or 64 quantiles if there are
+    /// more; empty if the export only has averages over several launches.
     pub samples_s: Vec<Seconds>,
-    /// SM cycles of single launches, in the same way; empty where no launch has a clock.
+    /// SM cycles of single launches, in the same form; empty if no launch has a clock.
     #[serde(default)]
     pub samples_cycles: Vec<f64>,
     /// Mean SM clock in hertz.
     pub clock_hz: Option<Hertz>,
-    /// Bytes to and from device memory.
+    /// Bytes to and from device memory, over all launches.
     pub bytes: Option<Bytes>,
-    /// Floating-point operations on all pipes.
+    /// Floating-point operations on all pipes, over all launches.
     pub flops: Option<Flops>,
     /// Of these, operations in double precision.
     pub fp64_flops: Option<Flops>,
-    /// Time of the launches that the model judged.
+    /// Time of the launches that the roofline model covers, in seconds.
     #[serde(alias = "modelled_s")]
     pub judged_s: Seconds,
-    /// Their expected time.
+    /// Roofline time of these launches, in seconds.
     #[serde(alias = "expected_s")]
     pub roofline_s: Option<Seconds>,
-    /// The most their expected time can be; absent where nothing bounds it.
+    /// Upper bound of their roofline time, in seconds; absent if it is unbounded.
     #[serde(alias = "expected_high_s")]
     pub roofline_high_s: Option<Seconds>,
-    /// What a better implementation can win.
+    /// Potential savings, in seconds.
     #[serde(alias = "recoverable_s")]
     pub savings_s: Seconds,
-    /// What the rules found: rule and severity.
+    /// Findings of the rules: rule and severity of each.
     pub findings: Vec<RunFinding>,
-    /// Rows of its first and last launch among the launches of the run.
+    /// Indices of its first and last launch among the launches of the run.
     pub rows: [u64; 2],
 }
 
-/// What a rule found about a kernel of a run.
+/// A finding of a rule about a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFinding {
-    /// The rule.
+    /// Id of the rule.
     pub rule: String,
-    /// How much time was at stake.
+    /// Severity, by the time at stake.
     pub severity: Severity,
 }
 
 impl RunKernel {
-    /// Measured over expected time; none where the roofline does not judge it.
+    /// Returns measured over roofline time; `None` if the roofline model does not cover it.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
         self.over(self.roofline_s)
     }
 
-    /// The headroom that is certain, given what was not counted.
+    /// Returns the lower bound of headroom, given what was not counted.
     #[must_use]
     pub fn headroom_low(&self) -> Option<Factor> {
         self.over(self.roofline_high_s)
     }
 
-    /// Measured time over a time that is expected, where there is any.
+    /// Returns measured time over a roofline time, if there is any.
     fn over(&self, roofline_time: Option<Seconds>) -> Option<Factor> {
         let roofline_time = roofline_time.filter(|time| *time > Seconds::ZERO)?;
         Some(Factor::new(self.judged_s / roofline_time))
     }
 
-    /// Time of one launch on average.
+    /// Returns the mean time of one launch, in seconds.
     #[must_use]
     pub fn mean_s(&self) -> Seconds {
         self.measured_s / self.timed.max(1) as f64
     }
 
-    /// Whether its name, short or full, is this one, or fits it as a pattern with `*`.
+    /// Returns `true` if its short or full name equals or matches this pattern with `*`.
     #[must_use]
     pub fn is_named(&self, pattern: &str) -> bool {
         crate::analysis::is_called(pattern, &self.name, &self.full_name)
     }
 }
 
-/// The first half of the SHA-256 of a text, in hexadecimal.
+/// Returns the first half of the SHA-256 of a text, in hexadecimal.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     hash.iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// What of the launches of a kernel is gathered on the way.
+/// Sums over the launches of a kernel.
 #[derive(Default)]
 struct Gathered {
     seen: u64,
@@ -211,13 +212,13 @@ struct Gathered {
     samples: Vec<f64>,
     cycles: Vec<f64>,
     clock: ExactSum,
-    /// Whether every row stands for one launch.
+    /// Marks rows that stand for several launches.
     averaged: bool,
     rows: Option<[u64; 2]>,
 }
 
 impl Gathered {
-    /// Takes in a launch; the first `cold` executions of the kernel have no time.
+    /// Adds a launch; the first `cold` launches of the kernel have no time.
     fn add(&mut self, launch: &Launch<'_>, cold: u64) {
         let row = launch.row() as u64;
         self.rows = Some([self.rows.map_or(row, |[first, _]| first), row]);
@@ -236,7 +237,7 @@ impl Gathered {
 }
 
 impl Run {
-    /// What of an analyzed profile is compared.
+    /// Makes the run of an analyzed profile.
     ///
     /// The first `warmup` launches of each kernel are left out of its times, as far as it has more.
     #[must_use]
@@ -280,8 +281,8 @@ impl Run {
         .ordered()
     }
 
-    /// The run with its kernels in order, those with most time first, its timed launches counted and its
-    /// fingerprint taken: the last step of whatever makes one.
+    /// Finishes a run: sorts its kernels by time, counts timed launches and computes the
+    /// fingerprint.
     pub(super) fn ordered(mut self) -> Self {
         self.kernels.sort_by(|one, two| {
             let by_time = two.measured_s.total_cmp(&one.measured_s);
@@ -292,7 +293,8 @@ impl Run {
         self
     }
 
-    /// Measured over expected time of all kernels that the roofline judges; none where it judges none.
+    /// Returns measured over roofline time of all kernels that the roofline model covers; `None` if
+    /// it covers none.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
         let judged = || self.kernels.iter().filter(|kernel| kernel.roofline_s.is_some());
@@ -301,14 +303,14 @@ impl Run {
         (roofline_time > Seconds::ZERO).then(|| Factor::new(modeled / roofline_time))
     }
 
-    /// The run as a document with one line per key: fit for version control.
+    /// Returns the run as JSON with one line per key, suitable for version control.
     #[must_use]
     pub fn json(&self) -> String {
         // A run holds nothing that JSON cannot.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Names of its devices, each once, in order.
+    /// Returns the names of its devices, each once, in order.
     #[must_use]
     pub fn device_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -320,7 +322,7 @@ impl Run {
         names
     }
 
-    /// Hash of what was measured: names, shapes, counts and times, in an order of their own.
+    /// Hashes what was measured: names, shapes, counts and times, in a fixed order.
     fn hash(&self) -> String {
         let mut lines: Vec<String> = self
             .kernels
@@ -397,8 +399,8 @@ fn run_kernel(
     }
 }
 
-/// The values in order; of more than [`SAMPLES`], so many evenly spaced quantiles, at the middles of
-/// equal shares, so that the median and the spread stay.
+/// Returns the sorted values. More than [`SAMPLES`] are replaced by evenly spaced quantiles at the
+/// middles of equal shares, which preserve median and spread.
 fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     if values.len() <= SAMPLES {
@@ -419,19 +421,19 @@ fn seconds(values: Vec<f64>) -> Vec<Seconds> {
     values.into_iter().map(Seconds::new).collect()
 }
 
-/// The sum of times, whatever their order.
+/// Returns the sum of times, independent of their order.
 pub(super) fn total(times: impl Iterator<Item = Seconds>) -> Seconds {
     let mut total = ExactSum::default();
     times.for_each(|time| total.add(time.get()));
     Seconds::new(total.get())
 }
 
-/// The share of a kernel in the time of its run.
+/// Returns the share of a kernel in the time of its run.
 pub(super) fn share(measured: Seconds, total: Seconds) -> Share {
     if total > Seconds::ZERO { Share::new(measured / total) } else { Share::ZERO }
 }
 
-/// What a run of these files is called.
+/// Returns the label of a run read from these files.
 pub(super) fn label<'a>(mut files: impl ExactSizeIterator<Item = &'a str>) -> String {
     match (files.next(), files.len()) {
         (None, _) => "(empty)".to_owned(),
@@ -463,7 +465,7 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
     analysis.devices.iter().map(device).collect()
 }
 
-/// Findings of a kernel by severity.
+/// Counts the findings of a kernel by severity.
 #[must_use]
 pub fn by_severity(kernel: &RunKernel) -> BTreeMap<Severity, usize> {
     let mut counts = BTreeMap::new();

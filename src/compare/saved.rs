@@ -1,6 +1,7 @@
-//! Runs from documents of earlier days: saved runs, and reports that were written for programs.
+//! Reads runs from saved runs and from JSON reports, old versions included.
 //!
-//! What a report and a saved run call alike of a kernel is read by [`RunKernel`] itself; only what a report says differently, or not at all, is listed here.
+//! Figures with the same key in both documents are read by [`RunKernel`] itself; only the
+//! differences are listed here.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +14,23 @@ use super::run::{
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
-/// Versions of saved runs that can be read: the first had other names for four times.
+/// Schemas of saved runs that can be read; the first version has other names for four times.
 const RUNS: [&str; 2] = ["rooflint/run/1", SCHEMA];
 
-/// Versions of the report for programs that can be read; names that changed have aliases here.
+/// Schemas of JSON reports that can be read; renamed keys have aliases here.
 const REPORTS: [&str; 3] = ["rooflint/report/1", "rooflint/report/2", "rooflint/report/3"];
 
-/// How the names of our own documents begin.
+/// Prefix of the schema names of JSON reports.
 const OWN_REPORT: &str = "rooflint/report/";
 const OWN_RUN: &str = "rooflint/run/";
 
-/// Amounts of a document from which on they are a mistake: seconds of more than 10²² years, and the square
-/// of it is still a number.
+/// Amounts above this are a mistake: more than 10²² years in seconds; its square is still finite.
 const BEYOND_ALL: f64 = 1e30;
 
-/// Counts up to which every whole number is exact as a float, as other readers of JSON hold it.
+/// Largest count that is exact as a float, as other JSON readers store it.
 const EXACT: u64 = 1 << 53;
 
-/// What of a report is needed.
+/// The part of a report that is needed.
 #[derive(Deserialize)]
 struct Report {
     rooflint: String,
@@ -41,7 +41,7 @@ struct Report {
     kernels: Vec<Kernel>,
 }
 
-/// A file: `skipped` is a list in reports, and the count of it in saved runs.
+/// A file: `skipped` is a list in reports, and a count in saved runs.
 #[derive(Deserialize)]
 struct Input {
     path: String,
@@ -76,12 +76,12 @@ struct Totals {
     launches: u64,
 }
 
-/// What a report says of a kernel in other words than a saved run; the rest as it stands.
+/// Fields of a kernel that differ between reports and saved runs; the rest is passed through.
 #[derive(Deserialize)]
 struct Kernel {
-    /// By name; a saved run has its position.
+    /// Name of the device; a saved run has its index.
     device: String,
-    /// Not in the reports of early versions.
+    /// Missing in reports of early versions.
     category: Option<String>,
     group: Option<String>,
     launches: u64,
@@ -110,29 +110,28 @@ struct Head {
     schema: Option<String>,
 }
 
-/// Whether a document is of one of these types.
+/// Checks that a document has one of these schemas.
 ///
 /// # Errors
-/// What it is instead.
+/// Returns a message with the actual schema.
 fn check_schema(text: &str, read: &[&str]) -> Result<(), String> {
     let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
     match head.schema.as_deref() {
         Some(schema) if read.contains(&schema) => Ok(()),
         Some(other) => {
-            let read: Vec<String> = read.iter().map(|schema| format!("{schema:?}")).collect();
-            let verb = if read.len() == 1 { "is" } else { "are" };
-            Err(format!("its schema is {other:?}, and {} {verb} read", read.join(" and ")))
+            let expected: Vec<String> = read.iter().map(|schema| format!("{schema:?}")).collect();
+            Err(format!("unsupported schema {other:?} (expected {})", expected.join(" or ")))
         }
-        None => Err("it has no key \"schema\"".to_owned()),
+        None => Err("missing key \"schema\"".to_owned()),
     }
 }
 
 impl Run {
-    /// Reads a saved run or a report for programs; none where the text is neither, and so may be an
+    /// Reads a saved run or a JSON report; returns `None` if the text is neither, and so may be an
     /// export.
     ///
     /// # Errors
-    /// What is wrong with such a document, with line and column.
+    /// Returns a message with the problem, its line and column.
     pub fn from_document(text: &str) -> Result<Option<Self>, String> {
         if !text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
             return Ok(None);
@@ -157,20 +156,20 @@ impl Run {
     /// Reads a saved run.
     ///
     /// # Errors
-    /// What is wrong with the text, with line and column.
+    /// Returns a message with the problem, its line and column.
     pub fn from_json(text: &str) -> Result<Self, String> {
         check_schema(text, &RUNS)?;
         let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         run.checked()
     }
 
-    /// The run, if nothing about it is impossible: documents may have been edited.
+    /// Checks that no value of the run is impossible, because documents may have been edited.
     ///
     /// # Errors
-    /// Which kernel is impossible, and why.
+    /// Returns a message with the kernel and the problem.
     fn checked(self) -> Result<Self, String> {
         for kernel in &self.kernels {
-            self.check(kernel).map_err(|what| format!("the kernel {:?} {what}", kernel.name))?;
+            self.check(kernel).map_err(|what| format!("kernel {:?} {what}", kernel.name))?;
         }
         Ok(self)
     }
@@ -184,13 +183,13 @@ impl Run {
         let others = others.into_iter().flatten().chain([kernel.share.get()]);
         let mut all = times.chain(work).chain(others).chain(kernel.samples_cycles.iter().copied());
         if kernel.device >= self.devices.len().max(1) {
-            Err("refers to a device that is not listed")
+            Err("refers to a device that is not in \"devices\"")
         } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
             Err("has more than 64 samples")
         } else if !all.all(|value| (0.0..BEYOND_ALL).contains(&value)) {
-            Err("has an amount that is negative or beyond all bounds")
+            Err("has an amount that is negative or impossibly large")
         } else if kernel.timed > kernel.launches || kernel.launches > EXACT {
-            Err("has more launches than there can be, or fewer than have a duration")
+            Err("has an impossible number of launches, or fewer launches than durations")
         } else if kernel.rows[0] > kernel.rows[1] || kernel.rows[1] > EXACT {
             Err("has rows out of order")
         } else {
@@ -198,13 +197,13 @@ impl Run {
         }
     }
 
-    /// Reads the report for programs, as `rooflint analyze -o report.json` writes it.
+    /// Reads a JSON report as written by `rooflint analyze -o report.json`.
     ///
-    /// A report has one time per kernel and none of single launches: one number a side, for which the
-    /// noise that is declared decides.
+    /// A report has one time per kernel and no times of single launches, so the declared noise
+    /// decides in comparisons.
     ///
     /// # Errors
-    /// What is wrong with the text: with line and column, or with the kernel.
+    /// Returns a message with the problem and its line and column, or its kernel.
     pub fn from_report(text: &str) -> Result<Self, String> {
         check_schema(text, &REPORTS)?;
         let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -246,7 +245,7 @@ fn run_device(device: Device) -> RunDevice {
 }
 
 impl Kernel {
-    /// The kernel of a saved run: what is alike, and what is not said in the same words beside it.
+    /// Converts a kernel of a report to that of a saved run.
     fn read(
         self,
         devices: &[Device],
@@ -254,12 +253,13 @@ impl Kernel {
         by_category: bool,
     ) -> Result<RunKernel, String> {
         let name = self.alike.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let wrong = |what: &str| format!("the kernel {name:?} {what}");
+        let wrong = |what: &str| format!("kernel {name:?} {what}");
         let device = devices.iter().position(|device| device.name == self.device);
-        let device = device
-            .ok_or_else(|| wrong(&format!("ran on {:?}, which is not listed", self.device)))?;
+        let device = device.ok_or_else(|| {
+            wrong(&format!("ran on {:?}, which is not in \"devices\"", self.device))
+        })?;
         if self.launches == 0 {
-            return Err(wrong("has no launch"));
+            return Err(wrong("has no launches"));
         }
         let measured = self.measured_s.unwrap_or(Seconds::ZERO);
         // Launches that the roofline does not judge are in the measured time, and not in the headroom.
@@ -367,17 +367,17 @@ mod tests {
             (
                 "report/1",
                 "report/4",
-                "its schema is \"rooflint/report/4\", and \"rooflint/report/1\" and \
-                 \"rooflint/report/2\" and \"rooflint/report/3\" are read",
+                "unsupported schema \"rooflint/report/4\" (expected \"rooflint/report/1\" or \
+                 \"rooflint/report/2\" or \"rooflint/report/3\")",
             ),
             ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
             ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),
-            ("1e-3", "-1e-3", "the kernel \"gemm\" has an amount that is negative"),
-            ("1e-3", "1e300", "the kernel \"gemm\" has an amount that is negative or beyond"),
-            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "the kernel \"gemm\" cannot be read: inv"),
+            ("1e-3", "-1e-3", "kernel \"gemm\" has an amount that is negative"),
+            ("1e-3", "1e300", "kernel \"gemm\" has an amount that is negative or impossibly"),
+            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "kernel \"gemm\" cannot be read: inv"),
             ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing field"),
-            ("\"launches\": 5", "\"launches\": 0", "the kernel \"gemm\" has no launch"),
-            ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not listed"),
+            ("\"launches\": 5", "\"launches\": 0", "kernel \"gemm\" has no launches"),
+            ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not in"),
             ("1e-3", "1e999", "number out of range at line 1"),
         ] {
             let found = with(from, to);

@@ -1,4 +1,4 @@
-//! What no kernel has alone: what all of a run share, the whole, and how much work there is.
+//! The global shift, the total time and the amount of work of two sides.
 
 use super::both::Both;
 use super::comparison::{Basis, Common};
@@ -10,39 +10,39 @@ use super::sides::Joined;
 use super::statistics::{Prior, median, robust_deviation, weighted_median};
 use crate::units::{Factor, Seconds, Shift};
 
-/// So many kernels must agree before their common shift is taken out of each, with one run a side: a median
+/// Kernels that must agree before the global shift is subtracted, with one run per side: a median
 /// of fewer is moved by two or three that changed.
-const TELLING_KERNELS: usize = 10;
+const AGREEING_KERNELS: usize = 10;
 
-/// With several runs, fewer do: what is taken out is judged by itself, and its noise is known.
-const TELLING_KERNELS_OF_RUNS: usize = 3;
+/// Kernels needed with several runs, where the noise of the global shift is known.
+const AGREEING_KERNELS_OF_RUNS: usize = 3;
 
-/// They do not agree if they spread further than this: as far as the smallest change that a default policy
-/// fails.
+/// Largest spread of shifts that agree: the smallest change that fails a default policy.
 const AGREEMENT: Shift = Shift::new(0.05);
 
-/// Runs of both sides from which a drift can be told from a change: two of each, taken in turns.
+/// Runs of both sides needed to separate drift from a change: two of each, alternating.
 const RUNS_THAT_DRIFT: usize = 4;
 
-/// Ratios of launches that differ by less than 2% are one ratio: a loop that ran once more or less.
+/// Ratios of launches that differ by less than 2% are equal: a loop that ran once more or less.
 const SAME_WORK: Shift = Shift::new(0.02);
 
-/// Part of the kernels, and of the time, that must have the usual ratio of launches before it is taken for
-/// more work. A single kernel that is launched more often is a change (`docs/gate.md`, "The total").
+/// Part of the kernels, and of the time, that must have the usual ratio of launches before it
+/// counts as more work. A single kernel that is launched more often is a change (`docs/gate.md`,
+/// "The total").
 const MOST: f64 = 0.75;
 
-/// One kernel has no usual ratio.
+/// Fewest kernels that define a usual ratio.
 const KERNELS_OF_WORK: usize = 2;
 
 impl Table<'_> {
-    /// The median over telling kernels of how far each run lies from the kernel's level, which is
-    /// midway between the sides.
+    /// Returns the median distance of each run from the kernels' levels, which are midway between
+    /// the sides.
     pub(super) fn offsets(&self) -> Offsets {
         let in_all = |row: &&Row<'_>| row.values.iter().flatten().all(Option::is_some);
         let telling: Vec<(&Row<'_>, Both<f64>)> = self
             .rows
             .iter()
-            .filter(|row| row.is_telling())
+            .filter(|row| row.has_sufficient_share())
             .filter(in_all)
             .filter_map(|row| Some((row, row.known().map(|side| median(&side)).known()?)))
             .collect();
@@ -69,29 +69,30 @@ impl Table<'_> {
     pub(super) fn common(&self, offsets: &Offsets) -> Common {
         let runs = offsets.runs.as_ref().map(Vec::as_slice);
         let evidence = self.of_whole(runs);
-        let needed = if self.several() { TELLING_KERNELS_OF_RUNS } else { TELLING_KERNELS };
+        let needed = if self.several() { AGREEING_KERNELS_OF_RUNS } else { AGREEING_KERNELS };
         let (removed, reason) = if self.basis == Basis::Headroom {
-            (false, "headroom is compared, and the devices differ".to_owned())
+            (false, "the devices differ, so headroom is compared".to_owned())
         } else if offsets.kernels < needed {
             let few = format!(
-                "{} kernels have 0.1% of the time or more, and {needed} are needed to tell what they \
-                 share from what each has",
+                "only {} kernels have 0.1% of the time or more; {needed} are needed for a global \
+                 shift",
                 offsets.kernels
             );
             (false, few)
         } else if offsets.spread > AGREEMENT {
             let spread = offsets.spread.get() * 100.0;
-            (false, format!("the kernels do not agree: their shifts spread by {spread:.1}%"))
+            (false, format!("the kernels disagree: their shifts spread by {spread:.1}%"))
         } else {
-            (true, format!("the median over {} kernels", offsets.kernels))
+            (true, format!("median over {} kernels", offsets.kernels))
         };
         Common { evidence, kernels: offsets.kernels, removed, reason, cycles: self.common_cycles() }
     }
 
-    /// The median shift in cycles of the telling kernels, if all of them have clocks.
+    /// Returns the median shift in cycles over kernels with enough time, if all of them have
+    /// clocks.
     fn common_cycles(&self) -> Option<Shift> {
         let mut shifts = Vec::new();
-        for row in self.rows.iter().filter(|row| row.is_telling()) {
+        for row in self.rows.iter().filter(|row| row.has_sufficient_share()) {
             let cycles =
                 row.groups.as_ref().map(|group| median(&group.cycle_centers()?)).known()?;
             shifts.push(cycles.after - cycles.before);
@@ -99,7 +100,7 @@ impl Table<'_> {
         median(&shifts).map(Shift::new)
     }
 
-    /// Evidence on something that each run has one of, with the drift over the order of runs taken out.
+    /// Evidence on a value per run, with the drift over the order of runs removed.
     fn of_whole(&self, values: Both<&[f64]>) -> Evidence {
         let floor = self.noise.common.shift();
         if !self.several() {
@@ -118,7 +119,7 @@ impl Table<'_> {
             .unwrap_or_else(|| shifts::single(Shift::ZERO, floor))
     }
 
-    /// The whole run, for the same amount of work.
+    /// Returns the shift of the whole run, for the same amount of work.
     pub(super) fn total(&self, runs: Both<&[Run]>, work: Factor) -> Evidence {
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
@@ -136,7 +137,7 @@ impl Table<'_> {
         self.of_whole(values.as_ref().map(Vec::as_slice))
     }
 
-    /// The shift of the whole with typical launches, for one run a side.
+    /// Returns the shift of the whole run with median launches, for one run per side.
     pub(super) fn total_typical(&self, sides: Both<&Joined<'_>>, work: Factor) -> Option<Shift> {
         if self.several() || self.basis == Basis::Headroom {
             return None;
@@ -146,7 +147,7 @@ impl Table<'_> {
         are_known.then(|| Shift::new((times.after / times.before / work.get()).ln()))
     }
 
-    /// Headroom of everything that both sides have judged, run by run.
+    /// Returns the headroom of all kernels that the roofline covers on both sides, run by run.
     fn whole_headrooms(&self) -> Both<Vec<f64>> {
         let judged: Vec<&Row<'_>> = self
             .rows
@@ -171,12 +172,12 @@ impl Table<'_> {
         Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
     }
 
-    /// What the variances of the telling kernels have in common; only for several runs.
+    /// Fits the prior of the variances of kernels with enough time; only for several runs.
     pub(super) fn prior(&self, offsets: &Offsets, removed: bool) -> Option<Prior> {
         if !self.several() {
             return None;
         }
-        let telling = self.rows.iter().filter(|row| row.is_telling());
+        let telling = self.rows.iter().filter(|row| row.has_sufficient_share());
         let variances: Vec<(f64, f64)> = telling
             .map(|row| {
                 let Both { before, after } =
@@ -187,7 +188,8 @@ impl Table<'_> {
         Prior::fit(&variances)
     }
 
-    /// How much more work the current side holds: the ratio of launches that most of the time agrees on.
+    /// Returns the work of the current side relative to the baseline: the ratio of launches that
+    /// most of the time agrees on.
     pub(super) fn work(&self) -> Factor {
         let ratio =
             |row: &Row<'_>| row.launches().map(|all| ((all.after / all.before).ln(), row.share));
@@ -223,15 +225,18 @@ mod tests {
     #[test]
     fn few_kernels_do_not_tell_what_all_share_unless_there_are_more_runs() {
         let found = compared(&[side(&[1.0; 9])], &[side(&[1.04; 9])]).common;
-        assert!(!found.removed && found.reason.starts_with("9 kernels have 0.1%"), "{found:?}");
+        assert!(
+            !found.removed && found.reason.starts_with("only 9 kernels have 0.1%"),
+            "{found:?}"
+        );
         assert!(compared(&[side(&[1.0; 10])], &[side(&[1.04; 10])]).common.removed);
         let (one, two) = ([side(&[1.0; 3]), side(&[1.0; 3])], [side(&[1.04; 3])]);
         let found = compared(&one, &two).common;
-        assert!(found.removed && found.reason == "the median over 3 kernels", "{found:?}");
+        assert!(found.removed && found.reason == "median over 3 kernels", "{found:?}");
     }
 
     /// Half of ten kernels take 20% longer: all lie ln 1.2 / 2 from the median, which is a deviation of
-    /// 1.4826 × 0.0912 = 13.5 %.
+    /// 1.4826 × 0.0912 = 13.5%.
     #[test]
     fn kernels_that_do_not_agree_share_nothing() {
         let after: Vec<f64> = (0..10).map(|at| if at % 2 == 0 { 1.0 } else { 1.2 }).collect();

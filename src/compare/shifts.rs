@@ -1,7 +1,7 @@
-//! Evidence from values: one run a side, or several.
+//! Evidence from values of one run per side, or of several.
 //!
-//! Values are natural logarithms of times, cycles or headrooms: plain numbers, as [`super::statistics`]
-//! computes with them. What lies between two of them is a [`Shift`].
+//! Values are natural logarithms of times, cycles or headrooms: plain numbers, as
+//! [`super::statistics`] computes with them. The difference of two is a [`Shift`].
 
 use super::both::Both;
 use super::evidence::{Evidence, Unit};
@@ -9,18 +9,18 @@ use super::noise::Noise;
 use super::statistics::{Prior, hodges_lehmann, mean, robust_deviation, squares};
 use crate::units::{Probability, Seconds, Shift};
 
-/// Standard errors, or ranges of few values, that noise alone does not exceed: of normal errors 0.3% lie
-/// further out.
+/// Standard errors, or ranges of few values, that noise alone does not exceed: 0.3% of normal
+/// errors are larger.
 const NOISE_ERRORS: f64 = 3.0;
 
-/// What a straight drift and two sides take of the degrees of freedom: two levels and a slope.
+/// Degrees of freedom that a linear drift and two sides use: two levels and a slope.
 const DRIFT_PARAMETERS: f64 = 3.0;
 
-/// Sides whose middle places lie further apart than this share of all runs do not interleave: of `AABB`
-/// they lie 0.5 apart, of `ABAB` 0.25, of `ABBA` 0.
+/// Sides whose mean positions differ by more than this share of all runs do not interleave: 0.5 for
+/// `AABB`, 0.25 for `ABAB`, 0 for `ABBA`.
 const APART: f64 = 0.3;
 
-/// Values of single launches a side, as logarithms, after `offset` was taken out of the shift.
+/// Evidence from single launches per side, as logarithms, with `offset` subtracted from the shift.
 pub(super) fn of_launches(
     values: Both<&[f64]>,
     offset: Shift,
@@ -48,7 +48,7 @@ pub(super) fn of_launches(
     })
 }
 
-/// Spread of launches within the runs, pooled over them.
+/// Returns the spread of launches within runs, pooled over the runs.
 pub(super) fn within(runs: &[&[f64]]) -> Option<Shift> {
     let known = runs.iter().filter(|run| run.len() >= 2);
     let spreads: Vec<(f64, f64)> = known
@@ -59,13 +59,13 @@ pub(super) fn within(runs: &[&[f64]]) -> Option<Shift> {
     (degrees > 0.0).then(|| Shift::new((sum / degrees).sqrt()))
 }
 
-/// What a timer cannot tell of the shortest of these times.
+/// Returns the relative resolution of the timer at the shortest of these times.
 pub(super) fn unseen<'a>(logs: impl Iterator<Item = &'a f64>, timer: Seconds) -> Shift {
     let shortest = logs.copied().fold(f64::INFINITY, f64::min);
     Shift::new((timer.get() / shortest.exp()).ln_1p())
 }
 
-/// What noise alone may shift between two runs of the same code.
+/// Returns the shift that noise alone could cause between two runs of the same code.
 ///
 /// With enough launches, the declared floor, and three standard errors of the shift as launches spread;
 /// with few, the larger floor, and three times their range. Never finer than the timer.
@@ -89,8 +89,8 @@ fn floor(Both { before, after }: Both<&[f64]>, noise: &Noise, timer: Seconds) ->
     declared.max(timer)
 }
 
-/// The floor for few launches a side: it is declared for [`Noise::FEW`], and grows as their mean gets less
-/// certain.
+/// Returns the floor for few launches per side: declared for [`Noise::FEW`], it grows as their mean
+/// gets less certain.
 pub(super) fn few(noise: &Noise, before: usize, after: usize) -> Shift {
     let variance = |before: usize, after: usize| 1.0 / before as f64 + 1.0 / after as f64;
     let declared = variance(Noise::FEW, Noise::FEW);
@@ -98,7 +98,7 @@ pub(super) fn few(noise: &Noise, before: usize, after: usize) -> Shift {
     noise.few_launches.shift() * growth.max(1.0)
 }
 
-/// One number a side.
+/// Evidence from one value per side.
 pub(super) fn single(shift: Shift, floor: Shift) -> Evidence {
     Evidence {
         shift,
@@ -116,20 +116,20 @@ pub(super) fn single(shift: Shift, floor: Shift) -> Evidence {
     }
 }
 
-/// The spread of the values of both sides about their own means, and its degrees of freedom.
+/// Returns the variance of both sides about their own means, and its degrees of freedom.
 pub(super) fn variance(before: &[f64], after: &[f64]) -> (f64, f64) {
     let degrees = (before.len() + after.len()).saturating_sub(2) as f64;
     let sum = squares(before) + squares(after);
     (if degrees > 0.0 { sum / degrees } else { 0.0 }, degrees)
 }
 
-/// Standard deviation of the values of one side; none of a single one.
+/// Returns the standard deviation of the values of one side; `None` for a single value.
 pub(super) fn deviation(values: &[f64]) -> Option<Shift> {
     (values.len() > 1).then(|| Shift::new((squares(values) / (values.len() - 1) as f64).sqrt()))
 }
 
-/// Values of several runs. The variance is drawn towards what other kernels show, where there is a
-/// prior; `floor` is what the timer cannot tell.
+/// Evidence from several runs. With a prior, the variance is shrunk towards that of other kernels;
+/// `floor` is the resolution of the timer.
 pub(super) fn of_runs(
     Both { before, after }: Both<&[f64]>,
     prior: Option<Prior>,
@@ -155,9 +155,9 @@ pub(super) fn of_runs(
     })
 }
 
-/// Values of runs that drift linearly over the order in which they were taken: least squares on the side
-/// and the place in the order. None where the order is that of the sides, so that a drift cannot be told
-/// from a change, or where nothing is left to estimate the error from.
+/// Evidence from runs that drift linearly over the order in which they were taken: least squares on
+/// the side and the position in the order. `None` if the order is that of the sides, so that drift
+/// and change cannot be separated, or if no degrees of freedom are left.
 pub(super) fn of_drifting(values: Both<&[f64]>, places: &Both<Vec<f64>>) -> Option<Evidence> {
     let Both { before, after } = values;
     let (one, two) = (before.len() as f64, after.len() as f64);
@@ -189,7 +189,7 @@ pub(super) fn of_drifting(values: Both<&[f64]>, places: &Both<Vec<f64>>) -> Opti
     Some(Evidence { standard_error, degrees: Some(degrees), ..evidence })
 }
 
-/// Sum of the products of distances from both means.
+/// Returns the sum of products of the distances from both means.
 fn products(values: &[f64], places: &[f64]) -> f64 {
     let (value, place) = (mean(values), mean(places));
     values.iter().zip(places).map(|(known, at)| (known - value) * (at - place)).sum()
@@ -201,7 +201,7 @@ mod tests {
     use crate::units::RelativeChange;
 
     /// 10% for four launches a side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
-    /// and twice the floor on the logarithmic scale: 1.1² - 1 = 21 %.
+    /// and twice the floor on the logarithmic scale: 1.1² - 1 = 21%.
     #[test]
     fn the_floor_of_few_launches_grows_to_twice_as_much() {
         let noise = Noise { few_launches: RelativeChange::new(0.1), ..Noise::default() };

@@ -1,4 +1,4 @@
-//! The kernels of several runs of one side, joined: which is which from run to run, and its values.
+//! Joins the kernels of several runs of one side and collects their values.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use super::statistics::{median, pseudomedian};
 use crate::rules::Severity;
 use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share};
 
-/// A headroom is certain if what was not counted leaves the expected time open by no more than 5%: the
-/// smallest change that a default policy fails.
+/// Headroom is certain if uncounted work changes the roofline time by no more than 5%, the smallest
+/// change that fails a default policy.
 const CERTAIN_HEADROOM: f64 = 1.05;
 
 /// The runs of one side and the kernels that occur in any of them.
 pub(super) struct Joined<'a> {
     pub(super) runs: &'a [Run],
-    /// For each kernel of the side, where it is: run and position.
+    /// For each kernel of the side: run and position of its members.
     pub(super) members: Vec<Vec<(usize, usize)>>,
     pub(super) identities: Vec<Identity>,
 }
 
 impl<'a> Joined<'a> {
-    /// Joins kernels of the same full name, operator, shape and device.
+    /// Joins kernels with the same full name, operator, shape and device.
     pub(super) fn new(runs: &'a [Run]) -> Self {
         let mut joined: BTreeMap<Identity, Vec<(usize, usize)>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
@@ -41,7 +41,8 @@ impl<'a> Joined<'a> {
         Self { runs, members, identities }
     }
 
-    /// Time of all kernels of all runs, every launch a typical one of its kernel and run.
+    /// Returns the time of all kernels of all runs if every launch took the median of its kernel
+    /// and run.
     pub(super) fn typical_time(&self) -> Seconds {
         let of = |run: &Run| {
             let kernels = run.kernels.iter().map(|kernel| {
@@ -54,7 +55,7 @@ impl<'a> Joined<'a> {
         self.runs.iter().map(of).sum()
     }
 
-    /// Kernels of the side by themselves, those with most time first.
+    /// Returns the kernels at these positions, most time first.
     pub(super) fn lone(&self, positions: impl IntoIterator<Item = usize>) -> Vec<Lone> {
         let of = |kernel: usize| {
             let group = self.of(&[kernel]);
@@ -69,7 +70,7 @@ impl<'a> Joined<'a> {
         lone
     }
 
-    /// The kernels at these positions, run by run.
+    /// Returns the kernels at these positions, run by run.
     pub(super) fn of(&self, positions: &[usize]) -> Group<'a> {
         let mut by_run: Vec<Vec<&'a RunKernel>> = self.runs.iter().map(|_| Vec::new()).collect();
         for (run, position) in positions.iter().flat_map(|position| &self.members[*position]) {
@@ -98,26 +99,27 @@ fn identity(run: &Run, kernel: &RunKernel, several: bool) -> Identity {
     }
 }
 
-/// Every kernel that occurs in any of the runs, averaged over those that have it, most time first.
+/// Returns every kernel that occurs in any of the runs, averaged over the runs that have it, most
+/// time first.
 #[must_use]
 pub fn kernels(runs: &[Run]) -> Vec<Lone> {
     let joined = Joined::new(runs);
     joined.lone(0..joined.members.len())
 }
 
-/// Kernels that are looked at as one, in each run of a side.
+/// Kernels that are treated as one, in each run of a side.
 pub(super) struct Group<'a> {
     pub(super) by_run: Vec<Vec<&'a RunKernel>>,
     pub(super) device: String,
 }
 
 impl<'a> Group<'a> {
-    /// Every kernel of every run.
+    /// Iterates over every kernel of every run.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a RunKernel> + Clone {
         self.by_run.iter().flatten().copied()
     }
 
-    /// Whether each run that has it has it once, with the times of its launches.
+    /// Returns `true` if each run has it at most once, with the times of its launches.
     pub(super) fn has_samples(&self) -> bool {
         self.by_run.iter().all(|kernels| match kernels.as_slice() {
             [] => true,
@@ -126,24 +128,25 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Logarithms of the times of single launches in one run.
+    /// Returns the logarithms of single launch times in one run.
     pub(super) fn logs(&self, run: usize) -> Vec<f64> {
         let first = self.by_run[run].first();
         logs(first.into_iter().flat_map(|kernel| seconds(&kernel.samples_s)))
     }
 
-    /// The same of every run.
+    /// Returns the logarithms of single launch times of every run.
     pub(super) fn all_logs(&self) -> Vec<Vec<f64>> {
         (0..self.by_run.len()).map(|run| self.logs(run)).collect()
     }
 
-    /// Logarithms of the cycles of single launches in one run.
+    /// Returns the logarithms of single launches' cycles in one run.
     pub(super) fn cycle_logs(&self, run: usize) -> Vec<f64> {
         let first = self.by_run[run].first();
         logs(first.into_iter().flat_map(|kernel| kernel.samples_cycles.iter().copied()))
     }
 
-    /// The typical launch of each run, as the logarithm of seconds: of the samples, or of the mean.
+    /// Returns the logarithm of the typical launch time of each run: the median of the samples,
+    /// else the mean.
     pub(super) fn centers(&self, by_samples: bool) -> Vec<Option<f64>> {
         let of = |run: usize| {
             if by_samples {
@@ -155,7 +158,8 @@ impl<'a> Group<'a> {
         (0..self.by_run.len()).map(of).collect()
     }
 
-    /// The typical cycles of each run, as logarithms; none where a run that has the kernel has no clock.
+    /// Returns the logarithm of the typical cycles of each run; `None` if a run that has the kernel
+    /// has no clock.
     pub(super) fn cycle_centers(&self) -> Option<Vec<f64>> {
         let mut centers = Vec::new();
         for (run, kernels) in self.by_run.iter().enumerate() {
@@ -168,8 +172,8 @@ impl<'a> Group<'a> {
         (!centers.is_empty()).then_some(centers)
     }
 
-    /// The distance from the roof in each run, as the logarithm of headroom. None for a run in which
-    /// the roofline does not judge the kernel, or what was not counted leaves it open by more than 5 %.
+    /// Returns the logarithm of headroom in each run; `None` for a run in which the roofline does
+    /// not cover the kernel, or leaves it uncertain by more than 5%.
     pub(super) fn headrooms(&self) -> Vec<Option<f64>> {
         let of = |kernels: &Vec<&RunKernel>| {
             let zero = Seconds::ZERO;
@@ -189,18 +193,18 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// Executions in one run, averaged over all runs of the side.
+    /// Returns the launches in one run, averaged over all runs of the side.
     pub(super) fn launches(&self) -> f64 {
         let all: u64 = self.all().map(|kernel| kernel.launches).sum();
         all as f64 / self.by_run.len().max(1) as f64
     }
 
-    /// The logarithm of the mean launch over all runs.
+    /// Returns the logarithm of the mean launch time over all runs.
     pub(super) fn mean(&self) -> Option<f64> {
         mean_launch(self.all()).map(|time| time.get().ln())
     }
 
-    /// Averages over the runs in which it occurs.
+    /// Returns averages over the runs in which it occurs.
     pub(super) fn measured(&self, centers: &[Option<f64>]) -> Measured {
         let runs = self.by_run.iter().filter(|kernels| !kernels.is_empty()).count();
         let per_run = runs.max(1) as f64;
@@ -241,14 +245,14 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Mean SM clock of the members that have one.
+    /// Returns the mean SM clock of the members that have one.
     fn clock(&self) -> Option<Hertz> {
         let clocks: Vec<Hertz> = self.all().filter_map(|kernel| kernel.clock_hz).collect();
         let sum = clocks.iter().copied().sum::<Hertz>();
         (!clocks.is_empty()).then(|| sum / clocks.len() as f64)
     }
 
-    /// Findings of any member, each once.
+    /// Returns the findings of all members, each once.
     fn findings(&self) -> Vec<(String, Severity)> {
         let findings = self.all().flat_map(|kernel| &kernel.findings);
         let mut findings: Vec<(String, Severity)> =
@@ -258,7 +262,7 @@ impl<'a> Group<'a> {
         findings
     }
 
-    /// Grid and block where all members share them.
+    /// Returns grid and block if all members share them.
     fn shape(&self) -> String {
         let mut shapes: Vec<String> = self.all().map(shape).collect();
         shapes.sort_unstable();
@@ -270,14 +274,14 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The name most of its time goes by.
+    /// Returns the name with the most time.
     pub(super) fn name(&self) -> String {
         let longest = self.all().max_by(|one, two| one.measured_s.total_cmp(&two.measured_s));
         longest.map(|kernel| kernel.name.clone()).unwrap_or_default()
     }
 }
 
-/// Time of one launch of these kernels on average; none where none has a duration.
+/// Returns the mean time of one launch; `None` if none has a duration.
 fn mean_launch<'a>(kernels: impl Iterator<Item = &'a RunKernel> + Clone) -> Option<Seconds> {
     let time: Seconds = kernels.clone().map(|kernel| kernel.measured_s).sum();
     let timed: u64 = kernels.map(|kernel| kernel.timed).sum();
@@ -288,7 +292,7 @@ fn seconds(times: &[Seconds]) -> impl Iterator<Item = f64> {
     times.iter().map(|time| time.get())
 }
 
-/// Grid / block, as far as known.
+/// Formats grid / block, as far as known.
 fn shape(kernel: &RunKernel) -> String {
     let part = |dim: Option<[u32; 3]>, product: Option<u64>| match (dim, product) {
         (Some([x, 1, 1]), _) => x.to_string(),
@@ -301,7 +305,7 @@ fn shape(kernel: &RunKernel) -> String {
     if grid == "-" && block == "-" { String::new() } else { format!("{grid} / {block}") }
 }
 
-/// Logarithms of what is more than zero.
+/// Returns the logarithms of positive values.
 fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.filter(|value| *value > 0.0).map(f64::ln).collect()
 }

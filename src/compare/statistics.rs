@@ -1,8 +1,7 @@
-//! Robust shifts, distribution-free intervals, pooled variances: what the comparison calculates with.
+//! Robust shifts, distribution-free intervals and pooled variances for comparisons.
 //!
-//! Here, and only here and in the series of [`crate::history`], numbers are plain: statistics hold for
-//! values of any unit, and logarithms, ranks, variances and degrees of freedom have none. Callers name what
-//! comes back.
+//! Only here and in the series of [`crate::history`] are numbers plain `f64`: statistics apply to
+//! values of any unit. Callers wrap the results in quantities.
 //!
 //! Sources: J. L. Hodges, E. L. Lehmann, *Estimates of location based on rank tests*, Ann. Math. Stat. 34
 //! (1963); M. Hollander, D. A. Wolfe, E. Chicken, *Nonparametric Statistical Methods*, 3rd ed., §4.2–4.3
@@ -14,44 +13,46 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::digamma;
 
-/// Two-sided confidence that intervals aim at: what decides is one end, with a confidence of 95 %.
+/// Two-sided target confidence of intervals: the deciding end has a confidence of 95%.
 pub(crate) const CONFIDENCE: f64 = 0.90;
 
-/// What the median absolute deviation of a normal distribution is multiplied by to give its standard
-/// deviation: one over its upper quartile, 0.6745.
+/// Ratio of the standard deviation to the median absolute deviation of a normal distribution: one
+/// over its upper quartile, 0.6745.
 const NORMAL_DEVIATIONS: f64 = 1.4826;
 
-/// Pairs of values up to which the distribution of ranks is counted out: a few milliseconds, and beyond it
-/// the normal approximation is within a rank.
+/// Pairs of values up to which the rank distribution is computed exactly, in a few milliseconds;
+/// beyond it the normal approximation is within a rank.
 const COUNTED_PAIRS: usize = 1024;
 
-/// Weights that differ by less than this relative amount are the same but for rounding.
+/// Weights that differ by less than this relative amount are equal up to rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Variances of so many kernels tell how far they differ among each other; of fewer, nothing is drawn
-/// towards the others (Smyth 2004 estimates a variance of variances).
+/// Kernels needed to estimate how much variances differ; with fewer, nothing is pooled (Smyth 2004
+/// estimates a variance of variances).
 const VARIANCES: usize = 3;
 
-/// Degrees of freedom from which Student's t is the normal distribution to the last digit that is shown.
+/// Degrees of freedom above which Student's t equals the normal distribution to the last shown
+/// digit.
 const AS_NORMAL: f64 = 1e6;
 
-/// The mean; 0 of nothing.
+/// Returns the mean; 0 for no values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Sum of squared distances from the mean.
+/// Returns the sum of squared distances from the mean.
 pub(crate) fn squares(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// The median; the mean of the two middle values of an even number; none of nothing.
+/// Returns the median, which is the mean of the two middle values for an even number; `None` for no
+/// values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     middle(&mut values.to_vec())
 }
 
-/// The median of values whose order does not matter any more.
+/// Returns the median and reorders the values.
 fn middle(values: &mut [f64]) -> Option<f64> {
     let length = values.len();
     if length == 0 {
@@ -66,7 +67,7 @@ fn middle(values: &mut [f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The median of values that weigh differently: half of the weight lies on either side.
+/// Returns the weighted median: half of the weight lies on either side.
 pub(crate) fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     let mut sorted: Vec<(f64, f64)> =
         values.iter().copied().filter(|(_, weight)| *weight > 0.0).collect();
@@ -87,15 +88,15 @@ pub(crate) fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     sorted.last().map(|(value, _)| *value)
 }
 
-/// Standard deviation of a normal distribution with the same median absolute deviation.
+/// Returns the standard deviation of a normal distribution with the same median absolute deviation.
 pub(crate) fn robust_deviation(values: &[f64]) -> Option<f64> {
     let center = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();
     median(&distances).map(|distance| NORMAL_DEVIATIONS * distance)
 }
 
-/// The Hodges–Lehmann estimate of one sample: the median of all averages of two values. It lies between
-/// the modes of a sample that has two, where the median jumps from one to the other.
+/// Returns the Hodges–Lehmann estimate of one sample: the median of all averages of two values. It
+/// lies between the modes of a sample that has two, where the median jumps from one to the other.
 pub(crate) fn pseudomedian(values: &[f64]) -> Option<f64> {
     let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
     for (at, one) in values.iter().enumerate() {
@@ -110,13 +111,13 @@ pub(crate) struct Shift {
     pub(crate) estimate: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Two-sided confidence that the interval attains; 0 for one value a side.
+    /// Two-sided confidence of the interval; 0 for one value per side.
     pub(crate) confidence: f64,
 }
 
-/// The median of all differences `after - before` (Hodges–Lehmann), and the interval of those
-/// differences that Wilcoxon's rank sum test does not reject. Where the counts allow no
-/// [`CONFIDENCE`], the interval holds every difference.
+/// Returns the median of all differences `after - before` (Hodges–Lehmann), and the interval of
+/// differences that Wilcoxon's rank sum test does not reject. If the counts do not allow
+/// [`CONFIDENCE`], the interval spans every difference.
 pub(crate) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
     let mut differences = Vec::with_capacity(before.len() * after.len());
     for one in before {
@@ -130,7 +131,7 @@ pub(crate) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
     Some(Shift { estimate, low, high, confidence: (1.0 - 2.0 * tail).max(0.0) })
 }
 
-/// How many differences are cut off at either end, and the probability of one tail beyond.
+/// Returns how many differences are cut off at either end, and the probability of one tail.
 fn cut(before: usize, after: usize) -> (usize, f64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     // Exact where that is quick; the normal approximation is good beyond.
@@ -153,7 +154,7 @@ fn cut(before: usize, after: usize) -> (usize, f64) {
     (cut as usize, normal().cdf((cut + 0.5 - mean) / deviation))
 }
 
-/// In how many ways each rank sum `U` of the Mann–Whitney test comes about, from 0 to `one * two`.
+/// Counts the ways to get each rank sum `U` of the Mann–Whitney test, from 0 to `one * two`.
 fn rank_sums(one: usize, two: usize) -> Vec<f64> {
     // The number of partitions of u into at most `one` parts of at most `two`: the coefficients of the
     // Gaussian binomial, multiplied and divided factor by factor.
@@ -173,7 +174,8 @@ fn rank_sums(one: usize, two: usize) -> Vec<f64> {
     counts
 }
 
-/// Two-sided probability of ranks at least so different (Mann–Whitney), with ties counted half.
+/// Returns the two-sided Mann–Whitney probability of ranks at least this different, with ties
+/// counted half.
 pub(crate) fn rank_test(before: &[f64], after: &[f64]) -> Option<f64> {
     if before.is_empty() || after.is_empty() {
         return None;
@@ -211,19 +213,19 @@ pub(crate) fn rank_test(before: &[f64], after: &[f64]) -> Option<f64> {
     Some((2.0 * normal().sf(distance)).min(1.0))
 }
 
-/// What the variances of many kernels have in common (Smyth 2004, §6.2): a prior variance worth so many
-/// degrees of freedom.
+/// Prior of the variances of many kernels (Smyth 2004, §6.2): a variance with its degrees of
+/// freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) variance: f64,
-    /// Infinite where kernels differ no more than chance lets them.
+    /// Infinite if kernels differ no more than by chance.
     pub(crate) degrees: f64,
     /// Degrees of freedom of all kernels together.
     pub(crate) most: f64,
 }
 
 impl Prior {
-    /// Fits the prior to sample variances with their degrees of freedom. None without any.
+    /// Fits the prior to sample variances with their degrees of freedom; `None` if there are none.
     pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Self> {
         // Identical values have no variance and no logarithm; the smallest that is told apart stands in.
         let usable: Vec<(f64, f64)> = variances
@@ -259,8 +261,8 @@ impl Prior {
         Some(Self { variance: (mean + digamma(half) - half.ln()).exp(), degrees: 2.0 * half, most })
     }
 
-    /// A kernel's variance drawn towards the common one, and its degrees of freedom: no more than all
-    /// kernels have together.
+    /// Returns a kernel's variance shrunk towards the prior, and its degrees of freedom: at most
+    /// those of all kernels together.
     pub(crate) fn moderate(self, variance: f64, degrees: f64) -> (f64, f64) {
         if self.degrees.is_infinite() {
             return (self.variance, self.most);
@@ -274,11 +276,11 @@ impl Prior {
     }
 }
 
-/// Logarithms closer than the root of this, 0.01%, are the same measurement.
+/// Logarithms closer than the square root of this, 0.01%, are the same measurement.
 const SMALLEST_VARIANCE: f64 = 1e-8;
 
-/// Second derivative of the logarithm of the gamma function, for positive arguments: recurrence up to 10,
-/// then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12).
+/// Returns the second derivative of the logarithm of the gamma function, for positive arguments:
+/// recurrence up to 10, then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12).
 fn trigamma(mut x: f64) -> f64 {
     let mut sum = 0.0;
     while x < 10.0 {
@@ -291,8 +293,8 @@ fn trigamma(mut x: f64) -> f64 {
         + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square / 30.0)))
 }
 
-/// The positive number whose trigamma is `y`: Newton's method on the reciprocal, which is nearly linear
-/// (Smyth 2004, appendix).
+/// Returns the positive number whose trigamma is `y`: Newton's method on the reciprocal, which is
+/// nearly linear (Smyth 2004, appendix).
 fn trigamma_inverse(y: f64) -> f64 {
     if y > 1e7 {
         return 1.0 / y.sqrt();
@@ -313,7 +315,7 @@ fn trigamma_inverse(y: f64) -> f64 {
     x
 }
 
-/// Probability that Student's t with so many degrees of freedom exceeds a value.
+/// Returns the probability that Student's t with these degrees of freedom exceeds a value.
 pub(crate) fn student_tail(value: f64, degrees: f64) -> f64 {
     if value.is_nan() {
         return 1.0;
@@ -328,7 +330,7 @@ pub(crate) fn student_tail(value: f64, degrees: f64) -> f64 {
     }
 }
 
-/// The value that Student's t exceeds with this probability.
+/// Returns the value that Student's t exceeds with this probability.
 pub(crate) fn student_quantile(tail: f64, degrees: f64) -> f64 {
     if degrees > AS_NORMAL {
         return normal().inverse_cdf(1.0 - tail);
@@ -337,7 +339,8 @@ pub(crate) fn student_quantile(tail: f64, degrees: f64) -> f64 {
         .map_or(f64::INFINITY, |student| student.inverse_cdf(1.0 - tail))
 }
 
-/// Adjusted probabilities (q values) of Benjamini and Hochberg, in the order of the input.
+/// Returns the adjusted probabilities (q-values) of Benjamini and Hochberg, in the order of the
+/// input.
 #[must_use]
 pub fn benjamini_hochberg(probabilities: &[f64]) -> Vec<f64> {
     let count = probabilities.len() as f64;

@@ -1,4 +1,5 @@
-//! Sets two sides beside each other: pairs their kernels, takes apart what all share and what each has.
+//! Compares two sides: matches their kernels and separates the global shift from that of each
+//! kernel.
 
 use super::both::Both;
 use super::comparison::{Basis, Comparison, Side};
@@ -14,27 +15,27 @@ use super::sides::Joined;
 use super::statistics::median;
 use crate::units::Seconds;
 
-/// A timer that counts whole microseconds, as some profilers do.
+/// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);
 
-/// A duration in microseconds that is whole but for the rounding of decimals in an export.
+/// Tolerance for a duration in whole microseconds, because exports round decimals.
 const WHOLE: f64 = 1e-6;
 
-/// Fewer durations are whole microseconds by chance.
+/// Fewest durations that show a microsecond timer; fewer may be whole by chance.
 const ENOUGH_DURATIONS: usize = 8;
 
-/// What the user tells about two sides.
+/// Inputs of a comparison besides the runs.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// What noise may do where it cannot be measured.
+    /// Noise floors for cases in which noise cannot be measured.
     pub noise: Noise,
-    /// The order in which the runs were taken, `true` for those of the current side; empty where it
-    /// was not declared. Runs of a side are in the order given.
+    /// Order in which the runs were taken, `true` for runs of the current side; empty if it was not
+    /// declared. Runs of a side are in the order given.
     pub order: Vec<bool>,
 }
 
-/// Compares two sides of one or more runs each. Same code on both sides, in any order of kernels,
-/// launches and runs of a side, gives no shift; exchanging the sides mirrors all shifts.
+/// Compares two sides of one or more runs each. The same code on both sides gives no shift in any
+/// order of kernels, launches and runs; exchanging the sides mirrors all shifts.
 #[must_use]
 pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparison {
     let runs = Both { before: baseline, after: current };
@@ -92,7 +93,7 @@ fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
     changes
 }
 
-/// Whether every run of both sides ran on the same devices.
+/// Returns `true` if every run of both sides ran on the same devices.
 fn same_devices(runs: Both<&[Run]>) -> bool {
     let runs = runs.before.iter().chain(runs.after);
     let mut sets = runs.map(|run| devices(std::slice::from_ref(run)));
@@ -107,7 +108,8 @@ fn devices(runs: &[Run]) -> Vec<&str> {
     names
 }
 
-/// What the timer of the runs cannot tell: a microsecond where every duration is a whole number of them.
+/// Returns the resolution of the runs' timer: a microsecond if every duration is a whole number of
+/// them.
 fn timer(runs: &[Run]) -> Seconds {
     let kernels = runs.iter().flat_map(|run| &run.kernels);
     let mut times = kernels.flat_map(|kernel| &kernel.samples_s);
@@ -123,7 +125,7 @@ fn timer(runs: &[Run]) -> Seconds {
     if whole && seen >= ENOUGH_DURATIONS { MICROSECOND } else { Seconds::ZERO }
 }
 
-/// Places of the runs of both sides in the order in which they were taken, from 0.
+/// Returns the positions of the runs of both sides in the order in which they were taken, from 0.
 fn places(order: &[bool]) -> Option<Both<Vec<f64>>> {
     if order.is_empty() {
         return None;

@@ -310,7 +310,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
                 "[[closed-form]]\nkernel = \"a\"\nform = \"gemm m=1 n=1\"",
                 "3:8: gemm needs \"k\"; for example: gemm m=",
             ),
-            ("[[closed-form]]\nform = \"copy n=1\"", "2:8: it does not say which kernels"),
+            ("[[closed-form]]\nform = \"copy n=1\"", "2:8: missing kernel or operator"),
             (
                 "[[closed-form]]\nkernel = \"a\"\ngrid = \"1x2x3x4\"\nform = \"copy n=1\"",
                 "3:8: \"1x2x3x4\" is not a grid; write it as",

@@ -3,15 +3,14 @@
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
-use super::words;
 use crate::compare::{self, Lone, Run};
 use crate::rules::Severity;
-use crate::units::{Dimension, Factor, Seconds, Share};
+use crate::units::{Dimension, Factor, Seconds, Share, interval};
 
-/// A value whose ends lie within this part of each other is shown as one: three digits would be the same.
+/// Ends closer than this ratio are shown as one value, because three digits would be the same.
 const ONE_VALUE: f64 = 0.999;
 
-/// A value that a bound is held against: what it is at least, and at most.
+/// A value that a bound is checked against, with its lower and upper limit.
 struct Known {
     least: f64,
     most: f64,
@@ -25,7 +24,7 @@ impl Known {
     }
 }
 
-/// Checks every bound on the kernels of the current side.
+/// Checks every bound of the policy on the kernels of the current side.
 pub(super) fn judge(kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<Check> {
     policy.bounds.iter().flat_map(|bound| of_bound(bound, kernels, current, policy)).collect()
 }
@@ -47,7 +46,7 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
                 &format!("bound:{}", bound.name),
                 bound.metric,
                 Subject::Run,
-                format!("the bound {:?} fits no kernel of the current side", bound.name),
+                format!("bound {:?} matches no kernel of the current side", bound.name),
             )
         }];
     }
@@ -59,7 +58,7 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
     .collect()
 }
 
-/// What is known of a kernel by the metric of a bound.
+/// Returns the known range of a bound's metric for one kernel.
 fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
     let measured = &lone.measured;
     let launches = measured.launches.max(1.0);
@@ -103,7 +102,7 @@ fn check(
     let rule = format!("bound:{}", bound.name);
     let key = bound.metric.key();
     let Some(known) = known else {
-        let message = format!("its {key} is not known, and the bound {:?} asks for it", bound.name);
+        let message = format!("{key} is unknown, but bound {:?} needs it", bound.name);
         return Check {
             verdict: Verdict::NoData,
             action: policy.incomparable,
@@ -114,11 +113,9 @@ fn check(
     let seen = known.shown();
     let (verdict, action, message, limit) = match broken(bound, &known) {
         Some(Broken { limit, is_certain, word }) => {
-            let message = format!(
-                "{key} is {seen}, and {word} {} is asked for by the bound {:?}",
-                words::value(limit),
-                bound.name
-            );
+            let limit_text = limit.shown();
+            let message =
+                format!("{key} is {seen}, bound {:?} allows {word} {limit_text}", bound.name);
             if is_certain {
                 (Verdict::Violation, bound.action, message, Some(limit))
             } else {
@@ -142,19 +139,20 @@ fn check(
 }
 
 impl Known {
-    /// One value, or two between which it lies.
+    /// Formats one value, or the range in which it lies.
     fn shown(&self) -> String {
-        let shown = |value: f64| words::value(Value { value, unit: self.unit });
+        let shown = |value: f64| Value { value, unit: self.unit }.shown();
         if self.least >= self.most * ONE_VALUE {
-            return shown(self.least);
+            shown(self.least)
+        } else if self.most.is_finite() {
+            interval(&shown(self.least), &shown(self.most))
+        } else {
+            format!("at least {}", shown(self.least))
         }
-        let is_known = self.most.is_finite();
-        let most = if is_known { shown(self.most) } else { "an unknown value".to_owned() };
-        format!("between {} and {most}", shown(self.least))
     }
 }
 
-/// A limit that a value may lie beyond.
+/// A limit that a value exceeds or may exceed.
 struct Broken {
     limit: Value,
     is_certain: bool,
@@ -222,10 +220,7 @@ mod tests {
         assert_eq!(verdict(most(4.0)), (Verdict::Violation, Action::Fail));
         assert_eq!(verdict(most(6.0)), (Verdict::Unchanged, Action::None));
         let found = judged(most(4.0), &[run(vec![kernel("a", &[1e-3; 5])])]);
-        assert_eq!(
-            found[0].message,
-            "time is 5.00 ms, and at most 4.00 ms is asked for by the bound \"cap\""
-        );
+        assert_eq!(found[0].message, "time is 5.00 ms, bound \"cap\" allows at most 4.00 ms");
     }
 
     /// Headroom is between 1.5 and 2, the roof between 1 / 2 and 1 / 1.5: what lies between is not certain.
@@ -246,7 +241,7 @@ mod tests {
         let [check] = &judged(roof(0.6), &[run(vec![kernel("a", &[1e-3; 5])])])[..] else {
             panic!("one check")
         };
-        assert!(check.message.starts_with("roof is between 50.0% and 66.7%, and"), "{check:?}");
+        assert!(check.message.starts_with("roof is 50.0–66.7%, bound"), "{check:?}");
     }
 
     #[test]
@@ -274,7 +269,7 @@ mod tests {
         );
         let asleep = of(Some("c*"), 0.0);
         assert_eq!((asleep[0].verdict, asleep[0].action), (Verdict::NoData, Action::Warn));
-        assert!(asleep[0].message.contains("fits no kernel"), "{asleep:?}");
+        assert!(asleep[0].message.contains("matches no kernel"), "{asleep:?}");
     }
 
     #[test]

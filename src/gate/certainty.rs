@@ -1,28 +1,28 @@
-//! Whether evidence goes beyond a limit, and how surely.
+//! Decides if evidence exceeds a limit, and with what confidence.
 //!
 //! Over several runs, the lower end of the distribution-free interval decides, and with it a t test
-//! against the limit itself, not against no change (TREAT: `McCarthy` and Smyth 2009), its variance pooled
-//! across kernels. With one run a side, what noise alone may do decides: launches of one run share
-//! whatever befell the run, so that no probability can be had from them.
+//! against the limit itself, not against no change (TREAT: `McCarthy` and Smyth 2009), its variance
+//! pooled across kernels. With one run per side, the declared noise floor decides: launches of one
+//! run share its conditions, so they give no probability.
 
 use crate::compare::{Evidence, Unit, student_quantile, student_tail};
 use crate::units::{Probability, Shift};
 
-/// On which side of a limit a shift lies.
+/// Position of a shift relative to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Beyond it for certain, towards more.
+    /// Certainly above the limit.
     Worse,
-    /// Beyond it as far as the estimate goes, but not for certain.
+    /// The estimate is above the limit, but not with certainty.
     Unsure,
-    /// Within it.
+    /// Within the limit.
     Within,
-    /// Beyond it for certain, towards less.
+    /// Certainly below the opposite limit.
     Better,
 }
 
-/// Probability of runs so far beyond the limit, were the shift only as large as the limit allows; none
-/// where there is one run a side.
+/// Probability of runs this far beyond the limit if the true shift were exactly the limit; `None`
+/// with one run per side.
 pub(super) fn probability(evidence: &Evidence, limit: Shift) -> Option<Probability> {
     let error = evidence.standard_error?;
     let degrees = evidence.degrees.unwrap_or(f64::INFINITY);
@@ -35,7 +35,7 @@ pub(super) fn probability(evidence: &Evidence, limit: Shift) -> Option<Probabili
     Some(Probability::new(student_tail(beyond / error, degrees)))
 }
 
-/// The evidence on the contrary change.
+/// The evidence mirrored: a slowdown becomes a speedup and the other way round.
 pub(super) fn mirrored(evidence: &Evidence) -> Evidence {
     Evidence {
         shift: -evidence.shift,
@@ -47,8 +47,8 @@ pub(super) fn mirrored(evidence: &Evidence) -> Evidence {
     }
 }
 
-/// Whether a shift is certainly beyond a limit; `allowed` says what of the probabilities counts as
-/// certain, and is not asked where there is one run a side.
+/// Returns `true` if a shift is certainly beyond a limit. `allowed` decides which probabilities
+/// count as certain; it is not called with one run per side.
 pub(super) fn is_beyond(
     evidence: &Evidence,
     limit: Shift,
@@ -62,8 +62,8 @@ pub(super) fn is_beyond(
     }
 }
 
-/// Runs a side, beyond those there are, that would settle whether the shift is beyond the limit, if it
-/// stays as large and the noise as it is; none where it is exactly at the limit. At most [`MOST_RUNS`].
+/// Additional runs per side that would settle if the shift is beyond the limit, assuming that shift
+/// and noise stay as they are. At most [`MOST_RUNS`]; `None` if the shift is exactly at the limit.
 pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
     let beyond = (evidence.shift - limit).get();
     if beyond <= 0.0 {
@@ -82,17 +82,18 @@ pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
     Some(if more >= f64::from(MOST_RUNS) { MOST_RUNS } else { more as u32 })
 }
 
-/// More runs than this are not worth naming.
+/// Largest number of additional runs that is suggested.
 pub(super) const MOST_RUNS: u32 = 50;
 
-/// Standard errors that make a difference certain among many kernels: of normal errors 1 in 4,000 lies
-/// further out on one side, which is 5% shared among two hundred kernels.
+/// Standard errors beyond which a difference is certain among many kernels: 1 in 4,000 normal
+/// errors is larger on one side, which is 5% divided among 200 kernels.
 const CERTAIN: f64 = 3.5;
 
-/// Runs a side from which their spread says anything.
+/// Runs per side needed to estimate their spread.
 const RUNS_THAT_SPREAD: f64 = 3.0;
 
-/// The shift that would certainly have been seen, for so many kernels that are judged together.
+/// The smallest shift that would certainly be detected, given the number of kernels judged
+/// together.
 pub(super) fn detectable(
     evidence: &Evidence,
     limit: Shift,

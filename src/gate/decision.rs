@@ -1,4 +1,4 @@
-//! What a gate decided, and why: the same for every output.
+//! The decision of a gate with its reasons, shared by every output.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,34 @@ use super::value::{Allowed, Value};
 use crate::compare::{Comparison, MatchLevel, Measured, ProposalKind};
 use crate::units::{Probability, RelativeChange, Seconds, Share};
 
-/// What became of a kernel, of the whole, or of a rule of the policy.
+/// Result of one check: of a kernel, of the whole run, or of a rule of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Worse than the limit allows, for certain.
+    /// Certainly worse than the limit allows.
     Regression,
-    /// A rule that needs no baseline is broken.
+    /// A bound that needs no baseline is violated.
     Violation,
-    /// Worse than the limit allows, but not for certain.
+    /// Probably worse than the limit allows, but not certainly.
     Ambiguous,
-    /// What is needed for a judgment is missing or does not fit.
+    /// Data needed for the check is missing or does not match.
     Incomparable,
     /// Nothing was measured.
     NoData,
-    /// Better than is believable.
+    /// An improvement too large to be plausible.
     ImplausibleImprovement,
-    /// Only the current runs have it.
+    /// Occurs only in the current runs.
     New,
-    /// Only the baseline has it.
+    /// Occurs only in the baseline.
     Vanished,
-    /// Better than the limit, for certain.
+    /// Certainly better, by more than the limit.
     Improvement,
     /// Within the limit.
     Unchanged,
 }
 
 impl Verdict {
-    /// Every one, the gravest first.
+    /// All verdicts, most severe first.
     pub const ALL: [Self; 10] = [
         Self::Regression,
         Self::Violation,
@@ -51,7 +51,7 @@ impl Verdict {
         Self::Unchanged,
     ];
 
-    /// The word in reports.
+    /// Name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -69,24 +69,24 @@ impl Verdict {
     }
 }
 
-/// How the gate ends.
+/// Overall result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Nothing that the policy forbids.
+    /// Nothing violates the policy.
     Passed,
-    /// The policy is broken.
+    /// The policy is violated.
     Failed,
-    /// It cannot be told, and the policy asks for an answer.
+    /// The data cannot decide, and the policy demands an answer.
     Inconclusive,
-    /// Nothing was measured that could be judged.
+    /// Nothing was measured that could be checked.
     NothingMeasured,
-    /// The sides ran on different devices, and the policy does not let them be compared.
+    /// The sides ran on different devices, and the policy does not allow comparing them.
     DifferentDevices,
 }
 
 impl Outcome {
-    /// The word in reports.
+    /// Name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Outcome {
     }
 }
 
-/// What a check is about.
+/// Subject of a check.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Subject {
@@ -107,19 +107,19 @@ pub enum Subject {
     Run,
     /// A kernel.
     Kernel {
-        /// Its short name.
+        /// Short name.
         name: String,
-        /// Its name as the export writes it.
+        /// Full name as written in the export.
         full_name: String,
-        /// Grid and block; empty where not known.
+        /// Grid and block; empty if unknown.
         shape: String,
-        /// Its device.
+        /// Name of the device.
         device: String,
     },
 }
 
 impl Subject {
-    /// A kernel by its short name, and what is measured of it.
+    /// Makes the subject of a kernel from its short name and its measurements.
     pub(super) fn kernel(name: &str, measured: &Measured) -> Self {
         Self::Kernel {
             name: name.to_owned(),
@@ -130,99 +130,100 @@ impl Subject {
     }
 }
 
-/// One thing that was checked.
+/// One check with its result and evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
-    /// Stable name of the rule: `time`, `total`, `common-shift`, `required-kernel`, `vanished` …
+    /// Stable name of the rule, such as `time`, `total`, `common-shift`, `required-kernel`,
+    /// `vanished` …
     pub rule: String,
-    /// What is measured.
+    /// The metric that was checked.
     pub metric: Metric,
-    /// About what.
+    /// The run or the kernel that was checked.
     pub subject: Subject,
-    /// What became of it.
+    /// Result of the check.
     pub verdict: Verdict,
-    /// What the policy makes of it.
+    /// Action that the policy takes on this verdict.
     pub action: Action,
-    /// The baseline.
+    /// Value in the baseline.
     pub before: Option<Value>,
-    /// The current side.
+    /// Value in the current runs.
     pub after: Option<Value>,
-    /// The change as a relative one: 0.1 is 10% more.
+    /// Relative change: 0.1 is 10% more.
     pub change: Option<RelativeChange>,
-    /// Lower and upper end of its interval.
+    /// Lower and upper end of the change's interval.
     pub interval: Option<[RelativeChange; 2]>,
-    /// The confidence of that interval.
+    /// Confidence of that interval, from 0 to 1.
     pub confidence: Option<Probability>,
-    /// The relative change that the policy allows, or the absolute bound.
+    /// Relative change that the policy allows, or the absolute bound.
     #[schemars(with = "Option<f64>")]
     pub limit: Option<Allowed>,
-    /// What noise alone may change, where one run a side decides.
+    /// Relative change that noise alone could explain; only with one run per side.
     pub noise: Option<RelativeChange>,
-    /// Difference of the total time of the kernel, in seconds.
+    /// Change of the kernel's total time, in seconds.
     pub delta_s: Option<Seconds>,
-    /// Share of the time of the current run; of the baseline for what vanished.
+    /// Share of the current run's time; of the baseline's time for vanished kernels.
     pub share: Option<Share>,
-    /// How surely the kernels of both sides are the same.
+    /// How the kernels of both sides were matched.
     pub matched: Option<MatchLevel>,
-    /// Runs a side that would settle it, beyond those there are.
+    /// Additional runs per side that would settle the check.
     pub more_runs: Option<u32>,
-    /// One sentence for people, with its numbers.
+    /// One sentence for people, with the numbers.
     pub message: String,
-    /// What else speaks for or against it: cycles, work, clocks, launches; one sentence each.
+    /// Supporting evidence: cycles, work, clocks, launches; one sentence each.
     pub evidence: Vec<String>,
-    /// Why it does not count: the reason of the waiver.
+    /// Reason of the waiver that accepts this result.
     pub waived: Option<String>,
 }
 
-/// What may have become of kernels, for people.
+/// A guess at what happened to new and vanished kernels, for people.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Guess {
-    /// What may have happened.
+    /// Kind of change.
     pub kind: ProposalKind,
-    /// Names of the kernels before.
+    /// Names of the kernels in the baseline.
     pub before: Vec<String>,
-    /// Names of the kernels now.
+    /// Names of the kernels in the current runs.
     pub after: Vec<String>,
-    /// Time before, in seconds.
+    /// Time in the baseline, in seconds.
     pub before_s: Seconds,
-    /// Time now, in seconds.
+    /// Time in the current runs, in seconds.
     pub after_s: Seconds,
-    /// How sure, from 0 to 1.
+    /// Confidence, from 0 to 1.
     pub confidence: Probability,
-    /// What speaks for it.
+    /// Evidence for the guess, in a sentence.
     pub why: String,
 }
 
-/// What a gate decided.
+/// The decision of a gate or of a comparison, with all checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// How it ends.
+    /// Overall result.
     pub outcome: Outcome,
-    /// Whether the policy only warns: the outcome stands, and fails nothing.
+    /// True if the policy only warns: the outcome is reported, but the command does not fail.
     pub warn_only: bool,
-    /// Why, in one sentence.
+    /// Reason of the outcome, in one sentence.
     pub reason: String,
-    /// Everything that was checked: what decided first, the gravest first within.
+    /// All checks: failing and inconclusive ones first, then by severity.
     pub checks: Vec<Check>,
-    /// Kernels (and the whole) per verdict; waived ones too.
+    /// Number of kernels (and the whole run) per verdict, waived ones included.
     pub counts: BTreeMap<Verdict, usize>,
-    /// The comparison; none where the policy only has bounds that need no baseline.
+    /// The comparison; `None` if the policy only has bounds that need no baseline.
     pub comparison: Option<Comparison>,
-    /// What may have become of new and vanished kernels.
+    /// Guesses at what happened to new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// The slowdown that would have been seen in kernels with half of the time of all kernels with 5% or
-    /// more; a relative change.
+    /// Sensitivity: the relative slowdown that would be detected in kernels covering half the time
+    /// of all kernels with a share of 5% or more.
     pub detectable: Option<RelativeChange>,
-    /// How it was judged, in sentences: method, limits, floors.
+    /// Method, limits and noise floors, in sentences.
     pub method: Vec<String>,
-    /// What a reader must know: doubts, expired waivers, an old baseline.
+    /// Caveats: doubts about the comparison, expired waivers, an old baseline.
     pub notes: Vec<String>,
-    /// Whether it decides (`gate`) or informs (`diff`).
+    /// True for `gate`, which decides; false for `diff`, which only informs.
     pub decides: bool,
 }
 
 impl Decision {
-    /// The decision where the inputs could not be read: nothing was measured, for this reason.
+    /// Makes the decision for inputs that could not be read: nothing was measured, for this reason.
     #[must_use]
     pub fn refused(reason: String) -> Self {
         Self {
@@ -240,19 +241,19 @@ impl Decision {
         }
     }
 
-    /// What decided: the checks that fail the gate or leave it open, the gravest first.
+    /// Returns the checks that fail the gate or leave it inconclusive, most severe first.
     pub fn deciding(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.decides())
     }
 }
 
 impl Check {
-    /// Whether it fails the gate or leaves it open.
+    /// Returns `true` if the check fails the gate or leaves it inconclusive.
     pub(super) const fn decides(&self) -> bool {
         matches!(self.action, Action::Fail | Action::Inconclusive)
     }
 
-    /// A check that found nothing wrong and knows no numbers.
+    /// Makes a check that found nothing wrong and has no numbers yet.
     pub(super) fn new(rule: &str, metric: Metric, subject: Subject, message: String) -> Self {
         Self {
             rule: rule.to_owned(),
@@ -277,8 +278,8 @@ impl Check {
         }
     }
 
-    /// Stays the same from run to run for the same rule and kernel, whatever the numbers: for code
-    /// scanners that follow a finding.
+    /// Returns a hash that is the same from run to run for one rule and kernel, whatever the
+    /// numbers, so that code scanners can track a finding.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let subject = match &self.subject {

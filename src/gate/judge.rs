@@ -1,4 +1,4 @@
-//! Two sides and a policy → a decision.
+//! Judges two sides of runs by a policy.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ use crate::units::{RelativeChange, Seconds};
 /// run took a picosecond, which no difference that was measured is less than.
 const ANY_TIME: Seconds = Seconds::new(1e-12);
 
-/// What a gate is told beside the policy.
+/// Inputs of a gate besides the policy.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// The day on which waivers must still hold; none lets all of them hold.
+    /// Date on which waivers must still be valid; `None` accepts all of them.
     pub today: Option<Date>,
-    /// The order in which the runs were taken, `true` for those of the current side; empty where it
-    /// was not declared.
+    /// Order in which the runs were taken, `true` for runs of the current side; empty if it was not
+    /// declared.
     pub order: Vec<bool>,
-    /// Whether it decides (`gate`) or informs (`diff`).
+    /// True for `gate`, which decides; false for `diff`, which only informs.
     pub decides: bool,
 }
 
-/// Judges the current runs by a policy, against the baseline if there is one.
+/// Judges the current runs by a policy, compared with the baseline if there is one.
 #[must_use]
 pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setting) -> Decision {
     let unmeasured = unmeasured(current, "the current side")
@@ -56,7 +56,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     found.decision(outcome, reason, policy, setting)
 }
 
-/// What was found on the way to a decision.
+/// Results collected on the way to a decision.
 #[derive(Default)]
 struct Found {
     checks: Vec<Check>,
@@ -67,13 +67,15 @@ struct Found {
     notes: Vec<String>,
 }
 
-/// Why there is nothing to judge in any run of a side.
+/// Returns why no run of a side can be judged, if so.
 fn unmeasured(runs: &[Run], side: &str) -> Option<String> {
     let empty = runs.iter().find(|run| run.timed_launches == 0 || run.measured_s <= Seconds::ZERO);
     match empty {
-        _ if runs.is_empty() => Some(format!("{side} has no run")),
-        Some(run) if run.launches == 0 => Some(format!("{side}: {} holds no launch", run.label)),
-        Some(run) => Some(format!("{side}: no launch of {} has a duration", run.label)),
+        _ if runs.is_empty() => Some(format!("{side} has no runs")),
+        Some(run) if run.launches == 0 => {
+            Some(format!("{side}: {} contains no launches", run.label))
+        }
+        Some(run) => Some(format!("{side}: no launch in {} has a duration", run.label)),
         None => None,
     }
 }
@@ -82,7 +84,8 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
     let (one, two) =
         (comparison.baseline.devices.join(", "), comparison.current.devices.join(", "));
     let reason = format!(
-        "the baseline ran on {one}, the current side on {two}: their times cannot be compared"
+        "the baseline ran on {one}, the current side on {two}: times on different devices cannot \
+         be compared"
     );
     let found = Found {
         comparison: Some(comparison),
@@ -91,49 +94,50 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
     found.decision(Outcome::DifferentDevices, reason, policy, setting)
 }
 
-/// How it was judged, for people who want to check it.
+/// Describes how the runs were judged, for people who want to check it.
 fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
     let (one, two) = (comparison.baseline.labels.len(), comparison.current.labels.len());
     let mut told = Vec::new();
     if comparison.basis == Basis::Headroom {
         told.push(
-            "the devices differ: kernels are compared by headroom, the distance from the roof of each \
-             one's own device, not by time"
+            "the devices differ, so kernels are compared by headroom (measured/roofline time on \
+             their own device), not by time"
                 .to_owned(),
         );
     }
     if one + two > 2 {
         told.push(format!(
-            "{one} and {two} runs: the run is the unit; median of all ratios (Hodges–Lehmann), whose \
-             distribution-free interval must lie beyond the limit, and a t test against the limit with \
-             the variance pooled across kernels, at a false-discovery rate of {}%",
+            "{one} and {two} runs: the run is the unit of repetition; the median of all ratios \
+             (Hodges–Lehmann) must exceed the limit with its whole distribution-free interval, \
+             and so must a t test with the variance pooled across kernels, at a false-discovery \
+             rate of {}%",
             policy.false_discovery.get() * 100.0
         ));
     } else {
         let noise = policy.noise;
         told.push(format!(
-            "one run a side: median of all ratios of launches (Hodges–Lehmann), whose distribution-free \
-             interval must lie beyond the limit, and the declared noise decides: {} for a kernel, {} with \
-             fewer than {} launches, {} for all together",
-            words::relative(noise.kernel),
-            words::relative(noise.few_launches),
+            "one run per side: the median of all launch ratios (Hodges–Lehmann) must exceed the \
+             limit with its whole distribution-free interval, and it must exceed the declared \
+             noise: {} for a kernel, {} with fewer than {} launches, {} for the global shift",
+            words::size(noise.kernel),
+            words::size(noise.few_launches),
             compare::Noise::ENOUGH,
-            words::relative(noise.common)
+            words::size(noise.common)
         ));
     }
     told.push(if comparison.common.removed {
         format!(
-            "the shift that all kernels share, {}, is taken out of each and judged by itself",
+            "the global shift, {}, is subtracted from each kernel and judged separately",
             words::change(comparison.common.evidence.shift)
         )
     } else {
-        format!("no common shift is taken out: {}", comparison.common.reason)
+        format!("the global shift is not subtracted: {}", comparison.common.reason)
     });
     told
 }
 
 impl Found {
-    /// One thing that fails.
+    /// Makes the result with a single failing check.
     fn failing(rule: &str, verdict: Verdict, reason: &str) -> Self {
         let check = Check {
             verdict,
@@ -143,14 +147,14 @@ impl Found {
         Self { checks: vec![check], ..Self::default() }
     }
 
-    /// What a comparison shows.
+    /// Collects all checks of a comparison.
     fn of(comparison: Comparison, policy: &Policy) -> Self {
         let mut checks = whole::judge(&comparison, policy);
         let verdicts = kernels::judge(&comparison, policy);
         checks.extend(verdicts.checks);
         if comparison.changes.is_empty() {
             let reason =
-                "no kernel of the baseline is in the current side: is it the same program?";
+                "the two sides have no kernel in common: are they runs of the same program?";
             checks.extend(Self::failing("no-match", Verdict::Incomparable, reason).checks);
         }
         Self {
@@ -189,7 +193,7 @@ impl Found {
         }
     }
 
-    /// Takes the kernels that waivers name out of the decision; they stay in the list.
+    /// Removes waived kernels from the decision; they stay in the list of checks.
     fn waive(&mut self, policy: &Policy, there: &[Lone], today: Option<Date>) {
         let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
         for waiver in &policy.waivers {
@@ -217,16 +221,14 @@ impl Found {
                 waiver.expires.filter(|expires| today.is_some_and(|today| *expires < today))
             {
                 self.notes.push(format!(
-                    "a waiver{owner} expired on {expires} and changes nothing: {}",
+                    "waiver{owner} expired on {expires} and has no effect: {}",
                     waiver.reason
                 ));
                 continue;
             }
             if fitting.is_empty() {
-                self.notes.push(format!(
-                    "a waiver{owner} has nothing to accept and can go: {}",
-                    waiver.reason
-                ));
+                self.notes
+                    .push(format!("waiver{owner} matches nothing; remove it: {}", waiver.reason));
             }
             for at in fitting {
                 self.checks[at].action = Action::Notice;
@@ -235,7 +237,8 @@ impl Found {
         }
     }
 
-    /// Every kernel of the current side and of the comparison, as selectors look at it.
+    /// Returns every kernel of the current side and of the comparison, in the form that selectors
+    /// match.
     fn measured(&self, there: &[Lone]) -> Vec<(String, compare::Measured)> {
         let there = there.iter().map(|lone| (lone.name.clone(), lone.measured.clone()));
         let Some(comparison) = &self.comparison else { return there.collect() };
@@ -247,7 +250,7 @@ impl Found {
     }
 }
 
-/// What decided first, the gravest first within.
+/// Orders failing and inconclusive checks first, then by severity.
 fn gravest_first(one: &Check, two: &Check) -> Ordering {
     let impact = |check: &Check| {
         let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
@@ -260,7 +263,7 @@ fn gravest_first(one: &Check, two: &Check) -> Ordering {
         .then_with(|| (&one.rule, &one.subject).cmp(&(&two.rule, &two.subject)))
 }
 
-/// How ordered checks end, and why.
+/// Returns the outcome of ordered checks and its reason.
 fn concluded(checks: &[Check]) -> (Outcome, String) {
     let worst = checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
     let outcome = match worst {
@@ -271,10 +274,10 @@ fn concluded(checks: &[Check]) -> (Outcome, String) {
     let deciding: Vec<&Check> = checks.iter().filter(|check| check.decides()).collect();
     let warnings = checks.iter().filter(|check| check.action == Action::Warn).count();
     let reason = match (deciding.as_slice(), warnings) {
-        ([], 0) => "nothing is worse than the policy allows".to_owned(),
-        ([], 1) => "nothing is certainly worse than the policy allows; 1 warning".to_owned(),
+        ([], 0) => "no check exceeds its limit".to_owned(),
+        ([], 1) => "no check certainly exceeds its limit; 1 warning".to_owned(),
         ([], many) => {
-            format!("nothing is certainly worse than the policy allows; {many} warnings")
+            format!("no check certainly exceeds its limit; {many} warnings")
         }
         (deciding, _) => words::reason(deciding),
     };
@@ -322,9 +325,13 @@ mod tests {
             assert_eq!((found.checks.len(), found.checks[0].action), (1, Action::Fail));
             found.reason
         };
-        assert_eq!(of(&side(1.0), &[]), "the current side has no run");
-        assert_eq!(of(&side(1.0), &[run(Vec::new())]), "the current side: run.csv holds no launch");
-        let text = "the baseline: no launch of run.csv has a duration";
+        assert_eq!(of(&side(1.0), &[]), "the current side has no runs");
+        assert_eq!(
+            of(&side(1.0), &[run(Vec::new())]),
+            "the current side: run.csv contains no \
+            launches"
+        );
+        let text = "the baseline: no launch in run.csv has a duration";
         assert_eq!(of(&untimed(), &side(1.0)), text);
     }
 
@@ -345,7 +352,7 @@ mod tests {
     fn a_waiver_accepts_what_it_names_until_it_expires() {
         let failed = decided(&Policy::default(), None);
         assert_eq!((failed.outcome, failed.deciding().count()), (Outcome::Failed, 1));
-        assert_eq!(failed.reason, "1 kernel got worse than the policy allows");
+        assert_eq!(failed.reason, "1 kernel exceeded the limit");
         let waived = |waiver: GateWaiver, today| {
             let policy = Policy { waivers: vec![waiver], ..Policy::default() };
             decided(&policy, today)
@@ -358,15 +365,12 @@ mod tests {
 
         let expired = waived(waiver(None, Some("looked_at")), Date::new(2026, 6, 1));
         assert_eq!(expired.outcome, Outcome::Failed);
-        assert!(
-            expired.notes[0].starts_with("a waiver (ada) expired on 2026-05-31"),
-            "{expired:?}"
-        );
+        assert!(expired.notes[0].starts_with("waiver (ada) expired on 2026-05-31"), "{expired:?}");
         for other in [waiver(Some(Metric::Bytes), Some("looked_at")), waiver(None, Some("b_other"))]
         {
             let found = waived(other, None);
             assert_eq!(found.outcome, Outcome::Failed);
-            assert!(found.notes[0].contains("has nothing to accept"), "{found:?}");
+            assert!(found.notes[0].contains("matches nothing"), "{found:?}");
         }
     }
 
@@ -422,7 +426,7 @@ mod tests {
         let (outcome, reason) = of(&[Action::Warn, Action::Warn, Action::Notice]);
         assert_eq!(outcome, Outcome::Passed);
         assert!(reason.ends_with("; 2 warnings"), "{reason}");
-        assert!(of(&[Action::Notice]).1.starts_with("nothing is worse"));
+        assert!(of(&[Action::Notice]).1.starts_with("no check exceeds"));
         assert_eq!(of(&[Action::Warn, Action::Inconclusive]).0, Outcome::Inconclusive);
         assert_eq!(of(&[Action::Fail, Action::Inconclusive]).0, Outcome::Failed);
     }

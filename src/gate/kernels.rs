@@ -1,4 +1,4 @@
-//! Judges the time of every kernel that both sides have: its headroom, where the devices differ.
+//! Judges the time of every kernel that both sides have, or its headroom if the devices differ.
 
 use super::certainty::{Standing, detectable, is_beyond, mirrored, more_runs, probability};
 use super::decision::{Check, Subject, Verdict};
@@ -12,28 +12,30 @@ use crate::compare::{
 };
 use crate::units::{Probability, RelativeChange, Seconds, Share, Shift};
 
-/// Share of the time from which a kernel must not get slower unseen: what `docs/gate-error-rates.md` finds
-/// slowdowns of.
+/// Share of the run time from which slowdowns must be detected; `docs/gate-error-rates.md` measures
+/// the detection.
 const WEIGHTY: Share = Share::new(0.05);
 
-/// A floor in seconds is no more than 1% of the run: it must not swallow a short one (`docs/gate.md`,
-/// "What counts").
+/// Largest share of the run that a floor in seconds may take, so that short runs are still checked
+/// (`docs/gate.md`, "What counts").
 const LARGEST_FLOOR: f64 = 0.01;
 
-/// The mean launch is out of step with the typical one if it moved by more than twice what either may.
+/// The mean launch disagrees with the median one if it moved by more than this multiple of the
+/// limit.
 const OUT_OF_STEP: f64 = 2.0;
 
-/// A clock explains a shift if it moved by at least half of the limit, and the cycles by less than that.
+/// A clock change explains a shift if it is at least this part of the limit and the cycles moved by
+/// less.
 const EXPLAINED: f64 = 0.5;
 
-/// What was judged of the kernels.
+/// The checks of all kernels.
 pub(super) struct Verdicts {
     pub(super) checks: Vec<Check>,
     /// See [`super::Decision::detectable`].
     pub(super) detectable: Option<RelativeChange>,
 }
 
-/// Judges every change by the limits of the policy.
+/// Judges every kernel by the limits of the policy.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     let Sorted { timed, missing } = sorted(comparison, policy);
     let chances = Chances::of(&timed);
@@ -57,18 +59,18 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     Verdicts { checks, detectable }
 }
 
-/// A kernel's change with the limit that holds for it.
+/// A kernel's change with the limit that applies to it.
 struct Timed<'a> {
     change: &'a Change,
     limit: &'a Limit,
     own: &'a Evidence,
-    /// The evidence on an improvement.
+    /// The mirrored evidence, which shows an improvement.
     mirror: Evidence,
-    /// Whether it matters enough to be judged by itself.
+    /// True if the kernel takes enough time to be judged separately.
     counts: bool,
 }
 
-/// Changes that have a limit: those with a shift, and checks of those without.
+/// Changes that have a limit, split into those with a shift and checks of those without.
 struct Sorted<'a> {
     timed: Vec<Timed<'a>>,
     missing: Vec<Check>,
@@ -96,8 +98,8 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
     sorted
 }
 
-/// Probabilities that a kernel is no worse, and no better, than its limit allows: adjusted for the number
-/// of kernels that are judged together.
+/// Probabilities that a kernel is within its limit in either direction, adjusted for the number of
+/// kernels judged together.
 struct Chances {
     worse: Probability,
     better: Probability,
@@ -121,12 +123,12 @@ impl Chances {
 }
 
 impl Timed<'_> {
-    /// The larger share of the time of its run.
+    /// The larger of the two shares of run time.
     fn share(&self) -> Share {
         self.change.before.share.max(self.change.after.share)
     }
 
-    /// The shift as measured.
+    /// The shift as measured, with the global shift included.
     fn raw(&self) -> Shift {
         self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
     }
@@ -159,7 +161,7 @@ impl Timed<'_> {
         }
     }
 
-    /// The shift of the mean launch, where it is far from the typical one.
+    /// The shift of the mean launch, if it differs much from that of the median launch.
     fn tail(&self, comparison: &Comparison) -> Option<Shift> {
         let common = &comparison.common;
         let common = if common.removed { common.evidence.shift } else { Shift::ZERO };
@@ -168,26 +170,32 @@ impl Timed<'_> {
     }
 }
 
-/// What a check says of a kernel's time.
-struct Told {
+/// Conclusion on a kernel's time.
+struct Conclusion {
     verdict: Verdict,
     action: Action,
     message: String,
-    /// What stands before all other evidence.
+    /// Evidence that is listed first.
     first: Option<String>,
 }
 
-fn told(comparison: &Comparison, policy: &Policy, timed: &Timed<'_>, standing: Standing) -> Told {
+fn told(
+    comparison: &Comparison,
+    policy: &Policy,
+    timed: &Timed<'_>,
+    standing: Standing,
+) -> Conclusion {
     let Timed { change, limit, own, .. } = timed;
     let by_headroom = comparison.basis == Basis::Headroom;
     let moved = || words::moved(change, own, by_headroom);
     let slower = || words::slower(change, own, limit, by_headroom);
-    let told = |verdict, action, message| Told { verdict, action, message, first: None };
+    let told = |verdict, action, message| Conclusion { verdict, action, message, first: None };
     match standing {
         Standing::Worse => match clock_explains(change, limit.shift()) {
-            Some(reason) => {
-                Told { first: Some(reason), ..told(Verdict::Ambiguous, policy.ambiguous, slower()) }
-            }
+            Some(reason) => Conclusion {
+                first: Some(reason),
+                ..told(Verdict::Ambiguous, policy.ambiguous, slower())
+            },
             None => told(Verdict::Regression, limit.action, slower()),
         },
         Standing::Unsure => {
@@ -202,7 +210,7 @@ fn told(comparison: &Comparison, policy: &Policy, timed: &Timed<'_>, standing: S
         }
         Standing::Better => told(Verdict::Improvement, Action::None, moved()),
         Standing::Within => match timed.tail(comparison) {
-            Some(mean) => Told {
+            Some(mean) => Conclusion {
                 first: Some(words::tail(mean, own)),
                 ..told(Verdict::Ambiguous, policy.ambiguous, moved())
             },
@@ -223,7 +231,8 @@ fn time_check(
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
     let least = Seconds::new(limit.least()).min(run * LARGEST_FLOOR);
     let matters = timed.counts && (by_headroom || delta.abs() >= least);
-    let Told { verdict, mut action, message, first } = told(comparison, policy, timed, standing);
+    let Conclusion { verdict, mut action, message, first } =
+        told(comparison, policy, timed, standing);
     let mut evidence: Vec<String> = first.into_iter().collect();
     evidence.extend(words::evidence(comparison, change, own));
     if !matters && action > Action::Notice {
@@ -260,14 +269,14 @@ fn time_check(
     }
 }
 
-/// What the shift makes of the time of the kernel: symmetric in the two sides.
+/// The shift as a difference of the kernel's time, symmetric in the two sides.
 fn difference(change: &Change, own: &Evidence) -> Seconds {
     let launches = f64::midpoint(change.before.launches, change.after.launches);
     let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
     Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
 }
 
-/// Why a slower kernel may be the clock's doing: its cycles did not grow as its time did.
+/// Returns why the clock may explain a slower kernel: its cycles did not grow as its time did.
 fn clock_explains(change: &Change, limit: Shift) -> Option<String> {
     let cycles = change.cycles.as_ref()?;
     let clock = Shift::between(change.before.clock_hz?.get(), change.after.clock_hz?.get());
@@ -275,7 +284,7 @@ fn clock_explains(change: &Change, limit: Shift) -> Option<String> {
     // A clock that stayed explains nothing, and a kernel that memory holds up may need fewer cycles.
     (cycles.shift < least && clock < -least).then(|| {
         format!(
-            "its SM cycles changed by {}, its clock by {}: the clock explains it, not the code, unless \
+            "SM cycles changed by {}, the clock by {}: the clock explains the slowdown, unless \
              the code makes the device throttle",
             words::change(cycles.shift),
             words::change(clock)
@@ -388,7 +397,7 @@ mod tests {
         };
         let long = small(20.5e-6);
         assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));
-        assert!(long.evidence.last().unwrap().contains("are less than the 5.00 µs that count"));
+        assert!(long.evidence.last().unwrap().contains("is below the minimum of 5.00 µs"));
         assert_eq!(small(1.5e-6).action, Action::Fail);
         // And kernels with less than half a percent count only in the total.
         let minor = small(1e-3);
@@ -407,7 +416,7 @@ mod tests {
         change.after.clock_hz = Some(Hertz::new(1.62e9));
         let own = change.own.clone().unwrap();
         change.cycles = Some(Evidence { shift: Shift::ZERO, ..own.clone() });
-        assert!(clock_explains(change, limit).unwrap().contains("its clock by −10.0%"));
+        assert!(clock_explains(change, limit).unwrap().contains("the clock by -10.0%"));
         change.cycles = Some(Evidence { shift: limit, ..own });
         assert_eq!(clock_explains(change, limit), None);
         change.cycles = None;

@@ -1,4 +1,4 @@
-//! Judges what is limited beside time, of which there is one value a side: work, shares, headroom, findings.
+//! Judges the metrics with one value per side: work, shares, headroom, findings.
 
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
@@ -9,16 +9,17 @@ use crate::compare::{Basis, Change, Comparison, Measured};
 use crate::rules::Severity;
 use crate::units::{Dimension, RelativeChange, Share, Shift};
 
-/// Counts, bytes and operations are the same from run to run, up to this: counters of a few passes.
+/// Run-to-run noise of counts, bytes and operations, which are counted in a few passes.
 const COUNTED_NOISE: Shift = Shift::new(0.01);
 
-/// What follows the time is never quieter than a kernel with enough launches (see [`crate::compare::Noise`]).
+/// Smallest noise of metrics that follow the time: that of a kernel with enough launches (see
+/// [`crate::compare::Noise`]).
 const LEAST_NOISE: RelativeChange = RelativeChange::new(0.03);
 
-/// Two standard deviations: of normal runs one in forty lies further out on one side.
+/// Two standard deviations: one in forty normal runs lies further out on one side.
 const DEVIATIONS: f64 = 2.0;
 
-/// Metrics with one value a side, in the order in which they are checked.
+/// Metrics with one value per side, in the order in which they are checked.
 const METRICS: [Metric; 8] = [
     Metric::Share,
     Metric::Headroom,
@@ -30,12 +31,12 @@ const METRICS: [Metric; 8] = [
     Metric::Launches,
 ];
 
-/// Whether a metric is counted, and so known without noise on any device.
+/// Returns `true` if a metric is counted, and so free of noise on any device.
 const fn is_counted(metric: Metric) -> bool {
     matches!(metric, Metric::Bytes | Metric::Flops | Metric::Fp64 | Metric::Launches)
 }
 
-/// Judges a kernel by every metric but time that the policy limits.
+/// Judges a kernel by every limited metric except time.
 pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -> Vec<Check> {
     let limit = |metric: Metric| policy.limit(metric, &change.after, &change.name);
     // Across devices the distance from the roof is judged already.
@@ -47,14 +48,14 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     checks
 }
 
-/// A value of each side, as it is compared; none where a side does not have it.
+/// The value of each side as it is compared; `None` if a side lacks it.
 struct Values {
     before: Option<f64>,
     after: Option<f64>,
 }
 
 impl Values {
-    /// None for metrics that have no value a side.
+    /// Returns `None` for metrics without a value per side.
     fn of(comparison: &Comparison, change: &Change, metric: Metric) -> Option<Self> {
         let of = |measured: &Measured| -> Option<Option<f64>> {
             let per_launch = |sum: Option<f64>| {
@@ -81,7 +82,7 @@ impl Values {
     }
 }
 
-/// A metric other than time, of which there is one value a side.
+/// Checks a metric other than time, with one value per side.
 fn check(
     comparison: &Comparison,
     change: &Change,
@@ -122,7 +123,7 @@ fn check(
     })
 }
 
-/// A check of a kernel by a metric, and no more.
+/// Makes a check of a kernel by a metric, without a verdict yet.
 fn of_kernel(change: &Change, limit: &Limit, message: String) -> Check {
     let subject = Subject::kernel(&change.name, &change.after);
     Check {
@@ -132,10 +133,10 @@ fn of_kernel(change: &Change, limit: &Limit, message: String) -> Check {
     }
 }
 
-/// One side does not say what the policy limits.
+/// Makes the check for a side that lacks the limited metric.
 fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check {
     let key = limit.metric.key();
-    let message = format!("{side} does not tell its {key}, which the policy limits");
+    let message = format!("{key} is limited by the policy but missing in {side}");
     Check {
         verdict: Verdict::NoData,
         action: policy.incomparable,
@@ -143,7 +144,7 @@ fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check
     }
 }
 
-/// A value as people read it; a roof is compared by headroom and shown as a share of it.
+/// Converts a value for people; a roof is compared by headroom and shown as a share of the roof.
 fn shown(metric: Metric, value: f64) -> Value {
     match metric {
         Metric::Roof if value > 0.0 => Share::new(1.0 / value).into(),
@@ -152,7 +153,7 @@ fn shown(metric: Metric, value: f64) -> Value {
     }
 }
 
-/// What noise leaves of a metric.
+/// Returns the shift of a metric that noise alone could explain.
 fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
     if is_counted(metric) {
         return COUNTED_NOISE;
@@ -164,7 +165,7 @@ fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
     own.floor.max(spread * DEVIATIONS).max(LEAST_NOISE.shift())
 }
 
-/// Findings that the baseline does not have.
+/// Checks for findings that the baseline does not have.
 fn findings(change: &Change, limit: &Limit) -> Option<Check> {
     let least = limit.severity.unwrap_or(Severity::Info);
     // By rule alone: a severity follows the share of time, and may flip without any change.
@@ -174,7 +175,7 @@ fn findings(change: &Change, limit: &Limit) -> Option<Check> {
         .filter(|(rule, severity)| *severity >= least && !had(rule))
         .map(|(rule, severity)| format!("{rule} ({})", severity.label()))
         .collect();
-    let message = format!("has findings that it had not: {}", new.join(", "));
+    let message = format!("new findings: {}", new.join(", "));
     (!new.is_empty()).then(|| Check {
         verdict: Verdict::Regression,
         action: limit.action,
@@ -193,7 +194,7 @@ mod tests {
     };
     use crate::units::{Bytes, Factor};
 
-    /// One kernel, of which a metric is set on both sides, judged by a limit of 5 %.
+    /// One kernel, of which a metric is set on both sides, judged by a limit of 5%.
     fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
         let side = || [run(vec![kernel("a", &[1e-3; 5])])];
         let mut comparison = compare::compare(&side(), &side(), &compare::Setting::default());
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
     }
 
-    /// From headroom 1.25 to 1.6: from 80% of the roof to 62.5%, a fall by 22 %.
+    /// From headroom 1.25 to 1.6: from 80% of the roof to 62.5%, a fall by 22%.
     #[test]
     fn a_roof_falls_as_headroom_grows() {
         let checks = judged(Metric::Roof, |measured, is_after| {
@@ -246,7 +247,7 @@ mod tests {
             };
         });
         let [check] = &checks[..] else { panic!("{checks:?}") };
-        assert_eq!(check.message, "has findings that it had not: small-grid (high)");
+        assert_eq!(check.message, "new findings: small-grid (high)");
         assert_eq!(check.after, Some(Value::count(1.0)));
     }
 }

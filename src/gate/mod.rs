@@ -1,4 +1,4 @@
-//! Two sides of runs × policy → [`Decision`]: whether a change is acceptable, and why.
+//! Judges two sides of runs by a policy: the [`Decision`] says if a change is acceptable, and why.
 
 mod bounds;
 mod certainty;

@@ -1,4 +1,5 @@
-//! What a team allows: limits on changes, bounds that need no baseline, and what doubt means.
+//! The policy of a team: limits on changes, bounds that need no baseline, and actions on each
+//! verdict.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,17 +12,17 @@ use crate::model::Date;
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Probability, RelativeChange, Share, Shift};
 
-/// What is measured and judged.
+/// A metric that a policy can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Time of a kernel, for the same amount of work.
+    /// Time of a kernel in seconds, for the same amount of work.
     Time,
-    /// Share of a kernel in the time of the run.
+    /// A kernel's share of the run time, from 0 to 1.
     Share,
-    /// Measured over expected time of a kernel.
+    /// Measured time over roofline time of a kernel.
     Headroom,
-    /// Expected over measured time: 1 at the roof.
+    /// Roofline time over measured time: 1 at the roof.
     Roof,
     /// Bytes to and from device memory, per launch.
     Bytes,
@@ -29,22 +30,22 @@ pub enum Metric {
     Flops,
     /// Operations in double precision, per launch.
     Fp64,
-    /// Findings of the rules.
+    /// Number of findings of the rules.
     Findings,
-    /// Time that a better implementation can win.
+    /// Potential savings in seconds.
     Savings,
-    /// Launches of a kernel.
+    /// Number of launches of a kernel.
     Launches,
-    /// Time of the whole run, for the same amount of work.
+    /// Time of the whole run in seconds, for the same amount of work.
     Total,
-    /// The shift that all kernels share.
+    /// Global shift: the relative change that all kernels share.
     CommonShift,
-    /// Whether a kernel is there at all.
+    /// Presence of a kernel.
     Presence,
 }
 
 impl Metric {
-    /// Every one.
+    /// All metrics.
     pub const ALL: [Self; 13] = [
         Self::Time,
         Self::Share,
@@ -61,7 +62,7 @@ impl Metric {
         Self::Presence,
     ];
 
-    /// The word in files and reports.
+    /// Name used in files and reports.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -81,7 +82,7 @@ impl Metric {
         }
     }
 
-    /// What its values count; none where only its change has a meaning.
+    /// Dimension of the values; `None` if only changes are meaningful.
     #[must_use]
     pub const fn dimension(self) -> Option<Dimension> {
         match self {
@@ -95,35 +96,35 @@ impl Metric {
         }
     }
 
-    /// The metric of this word.
+    /// Returns the metric with this key.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.key() == key)
     }
 }
 
-/// What the policy makes of a verdict.
+/// Action of the policy on a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Nothing: it is as it should be.
+    /// No action.
     None,
-    /// Worth a line.
+    /// Report a notice.
     Notice,
-    /// Worth a warning.
+    /// Report a warning.
     Warn,
-    /// The gate cannot answer.
+    /// Make the gate inconclusive.
     Inconclusive,
-    /// The gate fails.
+    /// Fail the gate.
     Fail,
 }
 
 impl Action {
-    /// Every one, the mildest first.
+    /// All actions, mildest first.
     pub const ALL: [Self; 5] =
         [Self::None, Self::Notice, Self::Warn, Self::Inconclusive, Self::Fail];
 
-    /// The word in files and reports.
+    /// Name used in files and reports.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -135,140 +136,142 @@ impl Action {
         }
     }
 
-    /// The action of this word.
+    /// Returns the action with this key.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.key() == key)
     }
 }
 
-/// Which kernels a limit, a bound or a waiver holds for: all that it says must fit.
+/// Selects the kernels to which a limit, bound or waiver applies; all given criteria must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
-    /// A whole name, or a pattern in which `*` stands for anything.
+    /// Full kernel name, or a pattern in which `*` matches anything.
     pub kernel: Option<String>,
-    /// A pattern for the framework operator.
+    /// Pattern for the framework operator.
     pub operator: Option<String>,
-    /// The key of a category, such as `dot-product`.
+    /// Key of a category, such as `dot-product`.
     pub category: Option<String>,
 }
 
-/// How much a metric may change against the baseline.
+/// Limit on a metric's change compared with the baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// What is judged.
+    /// The metric.
     pub metric: Metric,
-    /// Which kernels; the last limit that fits a kernel and a metric holds.
+    /// Kernels to which it applies; the last limit that matches a kernel and a metric is used.
     pub selector: Selector,
-    /// Greatest relative worsening: 0.05 lets times grow by 5%, and roofs fall by 5 %.
+    /// Largest relative worsening allowed: 0.05 lets times grow by 5% and shares of the roof fall
+    /// by 5%.
     pub worse: RelativeChange,
-    /// Smallest worsening that counts, in the unit of the metric (for time: seconds of the whole kernel).
+    /// Smallest worsening that counts, in the unit of the metric (for time: seconds of all launches
+    /// of the kernel).
     pub at_least: Option<Value>,
-    /// Kernels with a smaller share of the time of the run are shown, and judged only as part of the
+    /// Kernels with a smaller share of the run time are shown, but judged only as part of the
     /// total.
     pub min_share: Option<Share>,
-    /// For findings: only those of this severity or above.
+    /// For findings: counts only those of this severity or above.
     pub severity: Option<Severity>,
-    /// What a regression means.
+    /// Action on a regression.
     pub action: Action,
 }
 
-/// A bound that needs no baseline.
+/// A bound on a metric's value, which needs no baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// How it is called in reports.
+    /// Name in reports.
     pub name: String,
-    /// What is judged.
+    /// The metric.
     pub metric: Metric,
-    /// Which kernels; none for metrics of the run.
+    /// Kernels to which it applies; ignored for metrics of the run.
     pub selector: Selector,
-    /// Smallest value allowed.
+    /// Smallest allowed value.
     pub min: Option<Value>,
-    /// Greatest value allowed.
+    /// Largest allowed value.
     pub max: Option<Value>,
-    /// Kernels with a smaller share are left alone.
+    /// Kernels with a smaller share of the run time are ignored.
     pub min_share: Share,
-    /// For findings: only those of this severity or above.
+    /// For findings: counts only those of this severity or above.
     pub severity: Option<Severity>,
-    /// For findings: only those of this rule.
+    /// For findings: counts only those of this rule.
     pub rule: Option<String>,
-    /// What a violation means.
+    /// Action on a violation.
     pub action: Action,
 }
 
-/// A kernel whose regression is accepted.
+/// A waiver: accepts a regression of the selected kernels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateWaiver {
-    /// Which kernels.
+    /// Kernels to which it applies.
     pub selector: Selector,
-    /// Which metric; none for all.
+    /// Metric to which it applies; `None` means all metrics.
     pub metric: Option<Metric>,
-    /// Why.
+    /// Reason for accepting the regression.
     pub reason: String,
-    /// Who answers for it.
+    /// Person responsible.
     pub owner: Option<String>,
-    /// Year, month and day after which it no longer holds.
+    /// Last day on which the waiver is valid.
     pub expires: Option<Date>,
 }
 
-/// Where the code of kernels is: for annotations.
+/// Location of the source code of kernels, for annotations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodePlace {
-    /// Which kernels.
+    /// Kernels to which it applies.
     pub selector: Selector,
-    /// File, relative to the root of the repository.
+    /// File path relative to the root of the repository.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
 }
 
-/// What a team allows.
+/// What a team allows, and what happens otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// What noise may do where it cannot be measured, and how shifts are taken apart.
+    /// Noise floors for cases in which noise cannot be measured.
     pub noise: Noise,
-    /// False-discovery rate that is allowed among the regressions found over several runs.
+    /// Allowed false-discovery rate among regressions found over several runs.
     pub false_discovery: Probability,
-    /// How much metrics may change; see [`Limit::selector`].
+    /// Limits on changes; see [`Limit::selector`] for their order.
     pub limits: Vec<Limit>,
-    /// Bounds that need no baseline.
+    /// Bounds on values, which need no baseline.
     pub bounds: Vec<Bound>,
-    /// Kernels that must be there, as patterns.
+    /// Patterns of kernels that must be present.
     pub required: Vec<String>,
     /// Accepted regressions.
     pub waivers: Vec<GateWaiver>,
-    /// Where the code of kernels is.
+    /// Locations of the source code of kernels.
     pub code: Vec<CodePlace>,
-    /// What a kernel that only the current runs have means.
+    /// Action on a kernel that occurs only in the current runs.
     pub new: Action,
-    /// What a kernel that only the baseline has means.
+    /// Action on a kernel that occurs only in the baseline.
     pub vanished: Action,
-    /// What a change that is not certain means.
+    /// Action on a change that is not certain.
     pub ambiguous: Action,
-    /// What a kernel that cannot be compared means.
+    /// Action on a kernel that cannot be compared.
     pub incomparable: Action,
-    /// What an improvement that is not believable means.
+    /// Action on an implausible improvement.
     pub implausible: Action,
-    /// What a current side means that looks cut off.
+    /// Action on current runs that look truncated.
     pub incomplete: Action,
-    /// New and vanished kernels below this share of the run are only counted.
+    /// New and vanished kernels below this share of the run time are only counted.
     pub listed_share: Share,
-    /// An improvement by more than this factor is not believable.
+    /// An improvement by more than this factor is implausible.
     pub implausible_factor: Factor,
-    /// Whether sides on different devices may be compared, by headroom.
+    /// True if sides on different devices may be compared, by headroom.
     pub across_devices: bool,
-    /// Days after which a baseline is old.
+    /// Age in days after which a baseline is reported as old.
     pub max_age_days: u32,
-    /// Fails nothing, with the same output.
+    /// True if the command always exits 0; its output is unchanged.
     pub warn_only: bool,
 }
 
-/// A roof cannot be missed by all of itself: the fall that stands for one that may.
+/// Largest fall of a share of the roof; a fall by 100% has no finite logarithm.
 const WHOLE_ROOF: f64 = 0.999;
 
 impl Limit {
-    /// The worsening that is allowed, on the logarithmic scale on which shifts are judged: `ln 1.05` for
-    /// 5%, and `-ln 0.95` for a share of the roof that may fall by 5 %.
+    /// Returns the allowed worsening on the logarithmic scale on which shifts are judged: `ln 1.05`
+    /// for 5%, and `-ln 0.95` for a share of the roof that may fall by 5%.
     #[must_use]
     pub fn shift(&self) -> Shift {
         if self.metric == Metric::Roof {
@@ -278,17 +281,17 @@ impl Limit {
         }
     }
 
-    /// The smallest worsening that counts, in the unit of the metric.
+    /// Returns the smallest worsening that counts, in the unit of the metric.
     pub(super) fn least(&self) -> f64 {
         self.at_least.map_or(0.0, |least| least.value)
     }
 
-    /// Whether a kernel with this share of the time is judged by itself.
+    /// Returns `true` if a kernel with this share of the run time is judged separately.
     pub(super) fn counts(&self, share: Share) -> bool {
         self.min_share.is_none_or(|least| share >= least)
     }
 
-    /// A limit for every kernel that fails the gate.
+    /// Makes a limit for every kernel, which fails the gate when exceeded.
     #[must_use]
     pub fn new(metric: Metric, worse: RelativeChange) -> Self {
         Self {
@@ -304,13 +307,13 @@ impl Limit {
 }
 
 impl Selector {
-    /// Whether it leaves out no kernel.
+    /// Returns `true` if it selects every kernel.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a kernel of this short name is one of those meant.
+    /// Returns `true` if it selects the kernel with this short name and these measurements.
     #[must_use]
     pub fn fits(&self, name: &str, measured: &Measured) -> bool {
         let named = |pattern: &String| is_called(pattern, name, &measured.full_name);
@@ -322,49 +325,50 @@ impl Selector {
 }
 
 impl Policy {
-    /// The limit that holds for a kernel and a metric: the last that fits.
+    /// Returns the limit that applies to a kernel and a metric: the last one that matches.
     #[must_use]
     pub fn limit(&self, metric: Metric, measured: &Measured, name: &str) -> Option<&Limit> {
         let fits = |limit: &&Limit| limit.metric == metric && limit.selector.fits(name, measured);
         self.limits.iter().rev().find(fits)
     }
 
-    /// The shift below which an improvement is not believable.
+    /// Returns the shift below which an improvement is implausible.
     pub(super) fn implausible(&self) -> Shift {
         -self.implausible_factor.max(Factor::ONE).shift()
     }
 
-    /// The limit for a metric of the whole run: the last one.
+    /// Returns the limit for a metric of the whole run: the last one.
     #[must_use]
     pub fn limit_of_run(&self, metric: Metric) -> Option<&Limit> {
         self.limits.iter().rev().find(|limit| limit.metric == metric)
     }
 }
 
-/// What the policy is without one; `docs/gate-error-rates.md` says how often it is wrong, and
-/// `docs/gate.md` how it decides.
+/// Values of the default policy; `docs/gate-error-rates.md` has its error rates, `docs/gate.md` its
+/// method.
 mod default {
     use crate::units::{Factor, Probability, RelativeChange, Seconds, Share};
 
-    /// A kernel: below what one run a side can tell, so that it is called ambiguous rather than missed.
+    /// Limit for a kernel: below what one run per side can resolve, so that slowdowns are reported
+    /// as ambiguous rather than missed.
     pub(super) const KERNEL: RelativeChange = RelativeChange::new(0.05);
-    /// The whole and what is common to all: means of many kernels, of which less is noise.
+    /// Limit for the total and the global shift: averages over many kernels, which are less noisy.
     pub(super) const WHOLE: RelativeChange = RelativeChange::new(0.03);
-    /// The launch of a kernel costs as much.
+    /// About the cost of one kernel launch.
     pub(super) const AT_LEAST: Seconds = Seconds::new(5e-6);
-    /// One in twenty of the regressions found may be false (Benjamini and Hochberg).
+    /// One in twenty reported regressions may be false (Benjamini and Hochberg).
     pub(super) const FALSE_DISCOVERY: Probability = Probability::new(0.05);
-    /// A thousand kernels of less make one.
+    /// A thousand kernels of this share make up a run.
     pub(super) const LISTED: Share = Share::new(0.001);
-    /// Work that was left out is likelier than code three times as fast.
+    /// Missing work is more likely than code that runs three times as fast.
     pub(super) const IMPLAUSIBLE: Factor = Factor::new(3.0);
-    /// A quarter of a year, in days: drivers and machines have changed since.
+    /// A quarter of a year in days; drivers and machines change in that time.
     pub(super) const MAX_AGE_DAYS: u32 = 90;
 }
 
 impl Default for Policy {
-    /// Kernels may take 5% longer, the whole and what is common to all 3%, where that matters at
-    /// all: kernels with 0.5% of the run, and 5 µs. What is not certain warns.
+    /// Kernels may take 5% longer, the total and the global shift 3%. Only kernels with 0.5% of the
+    /// run time and changes of 5 µs count; changes that are not certain warn.
     fn default() -> Self {
         let time = Limit {
             at_least: Some(default::AT_LEAST.into()),

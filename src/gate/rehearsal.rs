@@ -1,4 +1,5 @@
-//! Copies of runs with a known change in them: what a gate must notice, and what it must not.
+//! Self-test and calibration: copies of runs with an injected change, and pairs of runs of the same
+//! code.
 
 use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
@@ -8,22 +9,21 @@ use crate::compare::{Change, Noise, Run, RunKernel};
 use crate::model::Date;
 use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
 
-/// Part of the kernels that a proposed floor holds: an alarm for one in a hundred.
-const HELD: f64 = 0.99;
+/// Quantile of kernel shifts that a proposed floor covers: one in a hundred raises an alarm.
+const COVERED: f64 = 0.99;
 
-/// How far a proposed floor lies above the largest shift seen: as much again as half of it, since few runs
-/// have not shown the worst.
+/// Ratio of a proposed floor to the largest shift seen, because few runs have not shown the worst.
 const HEADROOM: f64 = 1.5;
 
-/// Proposed floors are whole thousandths: more digits than few runs can tell.
+/// Proposed floors are rounded up to thousandths; few runs do not justify more digits.
 const STEPS: f64 = 1000.0;
 
-/// No floor is below one percent: two runs of the same code differ by that on any day.
+/// Smallest proposed floor: two runs of the same code differ by 1% on any day.
 const LEAST_FLOOR: RelativeChange = RelativeChange::new(0.01);
 
 impl Run {
-    /// A copy in which the kernels at these positions take `factor` times as long, cycles too; what the
-    /// roofline expects of them stays.
+    /// Returns a copy in which the selected kernels take `factor` times as long, in cycles too;
+    /// their roofline time is unchanged.
     #[must_use]
     pub fn slowed(&self, factor: Factor, slowed: impl Fn(usize) -> bool) -> Self {
         let mut run = self.clone();
@@ -35,11 +35,11 @@ impl Run {
             kernel.samples_s.iter_mut().for_each(|time| *time = scaled(*time));
             kernel.samples_cycles.iter_mut().for_each(|cycles| *cycles *= factor);
         }
-        run.label = format!("{} (rehearsed)", self.label);
+        run.label = format!("{} (self-test)", self.label);
         run.summed()
     }
 
-    /// A copy with only the kernels at these positions.
+    /// Returns a copy with only the kernels at the selected positions.
     #[must_use]
     pub fn only(&self, kept: impl Fn(usize) -> bool) -> Self {
         let mut run = self.clone();
@@ -51,7 +51,7 @@ impl Run {
         run.summed()
     }
 
-    /// A copy whose kernels stand in another order: the same measurement.
+    /// Returns a copy with the kernels in another order: the same measurement.
     #[must_use]
     pub fn shuffled(&self) -> Self {
         let mut run = self.clone();
@@ -60,7 +60,7 @@ impl Run {
         run
     }
 
-    /// The same with totals and shares added up again.
+    /// Recomputes totals and shares.
     fn summed(mut self) -> Self {
         self.measured_s = self.kernels.iter().map(|kernel| kernel.measured_s).sum();
         self.launches = self.kernels.iter().map(|kernel| kernel.launches).sum();
@@ -76,26 +76,26 @@ impl Run {
     }
 }
 
-/// One rehearsed change and what the gate made of it.
+/// One injected change and the gate's outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsal {
-    /// What was changed, in words.
+    /// Description of the change.
     pub change: String,
-    /// What the gate must do: the word of an outcome, or what must not be.
+    /// Required outcome: its name, or the outcome that must not occur.
     pub must: &'static str,
-    /// What it did.
+    /// Actual outcome.
     pub outcome: Outcome,
     /// Why.
     pub reason: String,
-    /// Whether it is as it must be.
+    /// True if the actual outcome meets the requirement.
     pub holds: bool,
 }
 
-/// Rehearses changes on copies of runs under a policy: a slowdown of one kernel and of all must fail, the
-/// same measurement in another order and a faster one must pass, an empty one must never pass.
+/// Tests a policy on copies of runs: a slowdown of one kernel and of all must fail, the same
+/// measurement in another order and a faster one must pass, an empty one must never pass.
 ///
-/// `slowdown` is relative: 0.2 takes 20% longer. `runs` are the runs of the baseline; as many are
-/// rehearsed as the current side.
+/// `slowdown` is relative: 0.2 takes 20% longer. `runs` are the runs of the baseline; as many
+/// copies are the current side.
 #[must_use]
 pub fn self_test(
     runs: &[Run],
@@ -132,20 +132,16 @@ pub fn self_test(
         };
         rehearsals.push(Rehearsal { change, must: must.label(), outcome, reason, holds });
     };
-    rehearse(
-        "none: the same measurement, kernels in another order".to_owned(),
-        Must::Pass,
-        every(&Run::shuffled),
-    );
+    rehearse("no change, kernels in another order".to_owned(), Must::Pass, every(&Run::shuffled));
     if let Some(name) = &longest {
         let is_it = |run: &Run, at: usize| called(&run.kernels[at]) == name;
         rehearse(
-            format!("{percent:.0}% in the kernel with most time"),
+            format!("{percent:.0}% slower: the kernel with the most time"),
             Must::Fail,
             every(&|run| run.slowed(longer, |at| is_it(run, at))),
         );
         rehearse(
-            format!("{percent:.0}% in every kernel"),
+            format!("{percent:.0}% slower: every kernel"),
             Must::Fail,
             every(&|run| run.slowed(longer, |_| true)),
         );
@@ -176,12 +172,12 @@ impl Must {
     }
 }
 
-/// The name of a kernel as the export writes it, or the short one.
+/// Returns the name of a kernel as written in the export, else the short one.
 fn called(kernel: &RunKernel) -> &str {
     if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name }
 }
 
-/// The name that most of the time of the runs goes by.
+/// Returns the name of the kernel with the most time.
 fn longest(runs: &[Run]) -> Option<String> {
     let mut times: std::collections::BTreeMap<&str, Seconds> = std::collections::BTreeMap::new();
     for kernel in runs.iter().flat_map(|run| &run.kernels) {
@@ -191,50 +187,50 @@ fn longest(runs: &[Run]) -> Option<String> {
     Some(longest.0.to_owned())
 }
 
-/// Shifts between runs of the same code that were seen, and in how many comparisons.
+/// Shifts observed between runs of the same code.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// What all but one in a hundred stay below; none where nothing was compared.
-    pub held: Option<RelativeChange>,
-    /// Comparisons.
+    /// The 99th percentile of the shifts; `None` if nothing was compared.
+    pub percentile_99: Option<RelativeChange>,
+    /// Number of comparisons.
     pub compared: usize,
 }
 
-/// How often a policy fails for runs of the same code.
+/// False-alarm rate of a policy on runs of the same code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alarms {
-    /// Share of pairs that fail, in both directions.
+    /// Share of pairs that fail, counted in both directions.
     pub rate: Share,
-    /// Kernels that failed, with the number of pairs, most often first.
+    /// Kernels that failed with the number of pairs, most frequent first.
     pub noisy: Vec<(String, usize)>,
 }
 
-/// What repeated runs of the same code tell of the noise.
+/// Run-to-run noise measured from repeated runs of the same code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Runs given.
+    /// Number of runs.
     pub runs: usize,
-    /// Pairs of runs compared.
+    /// Number of pairs compared.
     pub pairs: usize,
-    /// Largest common shift between two runs.
+    /// Largest global shift between two runs.
     pub common_largest: RelativeChange,
-    /// Its typical size.
+    /// Typical size of the global shift.
     pub common_typical: RelativeChange,
-    /// Shifts of kernels with 0.5% of the time, with enough launches.
+    /// Shifts of kernels with at least 0.5% of the time and enough launches.
     pub kernel: Seen,
-    /// The same for kernels with few launches.
+    /// Shifts of kernels with at least 0.5% of the time and few launches.
     pub few_launches: Seen,
-    /// Floors that these runs suggest.
+    /// Noise floors suggested by these runs.
     pub proposed: Noise,
-    /// Under the policy as it is.
+    /// False alarms under the current policy.
     pub alarms: Alarms,
-    /// With the proposed floors.
+    /// False alarms with the proposed floors.
     pub alarms_proposed: Alarms,
 }
 
-/// Compares repeated runs of the same code pair by pair, one run a side, and proposes the noise floors of
-/// a policy: what all but one in a hundred kernels stay below, and half as much again as the largest
-/// common shift.
+/// Compares repeated runs of the same code pair by pair, one run per side, and proposes the noise
+/// floors of a policy: the 99th percentile of kernel shifts, and 1.5 times the largest global
+/// shift.
 #[must_use]
 pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
     let mut common: Vec<Shift> = Vec::new();
@@ -263,8 +259,8 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
     let largest = common.last().copied().unwrap_or_default().change();
     let typical = common.get(common.len() / 2).copied().unwrap_or_default().change();
     let proposed = Noise {
-        kernel: kernel.held.map_or(policy.noise.kernel, proposed),
-        few_launches: few_launches.held.map_or(policy.noise.few_launches, proposed),
+        kernel: kernel.percentile_99.map_or(policy.noise.kernel, proposed),
+        few_launches: few_launches.percentile_99.map_or(policy.noise.few_launches, proposed),
         common: proposed(largest),
         ..policy.noise
     };
@@ -284,17 +280,17 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
 fn seen(mut shifts: Vec<Shift>) -> Seen {
     shifts.sort_unstable_by(Shift::total_cmp);
     let last = shifts.len().saturating_sub(1);
-    let held = shifts.get((HELD * last as f64).ceil() as usize);
-    Seen { held: held.map(|shift| shift.change()), compared: shifts.len() }
+    let percentile_99 = shifts.get((COVERED * last as f64).ceil() as usize);
+    Seen { percentile_99: percentile_99.map(|shift| shift.change()), compared: shifts.len() }
 }
 
-/// The floor that a shift suggests.
+/// Returns the noise floor suggested by a shift.
 fn proposed(largest: RelativeChange) -> RelativeChange {
     let steps = (largest.get() * HEADROOM * STEPS).ceil();
     RelativeChange::new(steps / STEPS).max(LEAST_FLOOR)
 }
 
-/// How often a policy fails pairs of runs for a change, in both directions, and the kernels it blames.
+/// Counts how often a policy fails pairs of runs, in both directions, and which kernels fail.
 fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> Alarms {
     let setting = Setting { decides: true, ..Setting::default() };
     let policy = Policy { bounds: Vec::new(), required: Vec::new(), ..policy.clone() };
@@ -307,8 +303,8 @@ fn alarms(pairs: &[(&Run, &Run)], policy: &Policy) -> Alarms {
         for check in decision.deciding().filter(|check| check.verdict == Verdict::Regression) {
             let name = match (&check.subject, check.metric) {
                 (super::decision::Subject::Kernel { name, .. }, _) => name.clone(),
-                (_, Metric::CommonShift) => "(what all kernels share)".to_owned(),
-                _ => "(the whole run)".to_owned(),
+                (_, Metric::CommonShift) => "(global shift)".to_owned(),
+                _ => "(whole run)".to_owned(),
             };
             *blamed.entry(name).or_default() += 1;
         }
@@ -330,9 +326,11 @@ mod tests {
     fn a_floor_holds_all_but_one_in_a_hundred() {
         let shifts = (0..=100).map(|at| RelativeChange::new(f64::from(at) / 1000.0).shift());
         let found = seen(shifts.collect());
-        assert!((found.held.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101);
+        assert!(
+            (found.percentile_99.unwrap().get() - 0.099).abs() < 1e-12 && found.compared == 101
+        );
         assert_eq!(proposed(RelativeChange::new(0.0985)), RelativeChange::new(0.148));
         assert_eq!(proposed(RelativeChange::new(0.001)), LEAST_FLOOR);
-        assert_eq!(seen(Vec::new()), Seen { held: None, compared: 0 });
+        assert_eq!(seen(Vec::new()), Seen { percentile_99: None, compared: 0 });
     }
 }

@@ -1,11 +1,13 @@
-//! A number of a metric, and what it counts.
+//! A metric's value with its unit.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::units::{Bytes, Dimension, Factor, Flops, RelativeChange, Seconds, Share};
+use crate::units::{
+    Bytes, Dimension, Factor, Flops, RelativeChange, Seconds, Share, count_of, factor, percent, si,
+};
 
-/// A value with the unit that tells how it is read: metrics of several dimensions stand in one list.
+/// A value with its unit, because metrics of several dimensions share one list.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Value {
     /// The number, in SI units; a share is between 0 and 1.
@@ -16,7 +18,20 @@ pub struct Value {
 }
 
 impl Value {
-    /// So many of something.
+    /// Formats the value with its unit: `2.00 ms`, `1.32×`, `25.0%`, `12`.
+    #[must_use]
+    pub fn shown(self) -> String {
+        match self.unit {
+            Dimension::Time | Dimension::Bytes | Dimension::Operations => {
+                si(self.value, self.unit.key())
+            }
+            Dimension::Factor => factor(self.value),
+            Dimension::Share => percent(self.value),
+            Dimension::Count => count_of(self.value),
+        }
+    }
+
+    /// Makes a count.
     #[must_use]
     pub const fn count(value: f64) -> Self {
         Self { value, unit: Dimension::Count }
@@ -41,14 +56,14 @@ value! {
     Share is Share;
 }
 
-/// What a policy allows: a change against the baseline, or a value without one. In documents it is the
-/// number.
+/// What a policy allows: a change compared with the baseline, or a value without one. Documents
+/// hold the plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(into = "f64")]
 pub enum Allowed {
-    /// The greatest relative worsening.
+    /// Largest relative worsening.
     Change(RelativeChange),
-    /// The least or the greatest value.
+    /// Smallest or largest value.
     Bound(Value),
 }
 
@@ -57,6 +72,24 @@ impl From<Allowed> for f64 {
         match allowed {
             Allowed::Change(change) => change.get(),
             Allowed::Bound(bound) => bound.value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_unit_of_their_dimension() {
+        for (value, expected) in [
+            (Share::new(0.25).into(), "25.0%"),
+            (Factor::new(1.5).into(), "1.50×"),
+            (Value::count(12.0), "12"),
+            (Seconds::new(2e-3).into(), "2.00 ms"),
+            (Bytes::new(3e9).into(), "3.00 GB"),
+        ] {
+            assert_eq!(value.shown(), expected);
         }
     }
 }

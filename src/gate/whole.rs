@@ -1,27 +1,29 @@
-//! Judges what no kernel alone tells: the total, what all kernels share, what is new, gone or missing.
+//! Judges the run as a whole: total time, global shift, and kernels that are new, vanished or
+//! missing.
 
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
 use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::{ROUNDING, WORTH_SAYING};
+use super::thresholds::{ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::words;
 use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
-use crate::units::{Probability, Seconds, Shift, digits, si};
+use crate::units::{Probability, Seconds, Shift, change_limit, digits, si};
 
-/// Probability below which a shift of the whole is certain: there are only two such shifts.
+/// Probability below which a shift of the whole run is certain; only two such shifts are tested.
 const CERTAIN: Probability = Probability::new(0.01);
 
-/// A common shift of less than 1% needs no clock to explain it.
+/// Global shifts below 1% are not explained by clocks in the output.
 const WORTH_A_CLOCK: Shift = Shift::new(0.01);
 
-/// The clock explains a common shift if cycles moved by less than half as much.
+/// The clock explains a global shift if cycles moved by less than this part of it.
 const UNEXPLAINED: f64 = 0.5;
 
-/// Runs a side that tell whether a slow launch belongs to the code: it is in each of three, or is not.
+/// Additional runs per side that show if a slow launch is caused by the code: with three runs it
+/// recurs or not.
 const RUNS_FOR_A_LAUNCH: u32 = 2;
 
-/// Everything but the kernels that both sides have.
+/// Judges everything except the kernels that both sides have.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     let mut checks = Vec::new();
     checks.extend(total(comparison, policy));
@@ -35,7 +37,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
                 "incomplete",
                 Metric::Presence,
                 Subject::Run,
-                format!("{reason}: cut off?"),
+                format!("{reason}: truncated file?"),
             )
         });
     }
@@ -52,7 +54,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     checks
 }
 
-/// On which side of its limit a shift of the whole lies.
+/// Returns the position of a shift of the whole run relative to its limit.
 fn standing(evidence: &Evidence, limit: Shift) -> Standing {
     let certain = |own: Probability| own <= CERTAIN;
     if is_beyond(evidence, limit, certain) {
@@ -107,10 +109,10 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let what = if is_time {
         format!("GPU time went from {} to {}", si(one.get(), "s"), si(two.get(), "s"))
     } else {
-        "the headroom of the whole run changed".to_owned()
+        "headroom of the whole run changed".to_owned()
     };
-    let (shift, allowed) = (words::change(evidence.shift), words::relative(limit.worse));
-    let message = format!("{what}: {shift}; {allowed} is allowed");
+    let (shift, allowed) = (words::change(evidence.shift), change_limit(limit.worse));
+    let message = format!("{what}: {shift}, limit {allowed}");
     let mut check = Check {
         before: is_time.then(|| one.into()),
         after: is_time.then(|| two.into()),
@@ -127,15 +129,18 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         check.action = policy.ambiguous;
         check.more_runs = Some(RUNS_FOR_A_LAUNCH);
         check.evidence.push(format!(
-            "typical launches make it {}: single launches that took much longer make the rest; two runs \
-             more a side would tell whether they belong to it",
+            "typical launches explain {}; the rest comes from single launches that took much \
+             longer. Two more runs per side would show if they recur",
             words::change(typical)
         ));
     }
     let common = comparison.common.evidence.shift;
-    if comparison.common.removed && common.abs() > WORTH_SAYING {
+    if comparison.common.removed && common.abs() > SHOWN_SHIFT {
         let common = words::change(common);
-        check.evidence.push(format!("all kernels share {common}; the rest is of single kernels"));
+        check.evidence.push(format!(
+            "{common} is a global shift; the rest comes from single \
+            kernels"
+        ));
     }
     Some(check)
 }
@@ -144,23 +149,23 @@ fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let Common { evidence, kernels, removed, cycles, .. } = &comparison.common;
     let limit = policy.limit_of_run(Metric::CommonShift).filter(|_| *removed)?;
     let message = format!(
-        "{kernels} kernels share a shift of {}: clocks, temperature, a driver, or a change to all of \
-         them; {} is allowed",
+        "{kernels} kernels share a shift of {}, limit {}: clocks, temperature, driver, or a \
+         change to all of them",
         words::change(evidence.shift),
-        words::relative(limit.worse)
+        change_limit(limit.worse)
     );
     let mut check = of_whole("common-shift", evidence, limit, policy, message);
     if let Some(cycles) = cycles {
         let size = evidence.shift.abs();
         let explained = size > WORTH_A_CLOCK && cycles.abs() < size * UNEXPLAINED;
-        let told = format!("in SM cycles they share {}", words::change(*cycles));
+        let told = format!("in SM cycles the shift is {}", words::change(*cycles));
         let why = if explained { ": the clock explains the rest" } else { "" };
         check.evidence.push(format!("{told}{why}"));
     }
     Some(check)
 }
 
-/// More or less work than before: the total was compared for the same amount.
+/// Reports more or less work than before; the total is compared for the same amount.
 fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let work = comparison.work;
     (work.shift().abs() > ROUNDING).then(|| Check {
@@ -174,15 +179,15 @@ fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             Metric::Launches,
             Subject::Run,
             format!(
-                "most kernels have {}× the launches of the baseline: totals are compared for the same \
-                 amount of work",
+                "most kernels have {}× the launches of the baseline; totals are compared for the \
+                 same amount of work",
                 digits(work.get())
             ),
         )
     })
 }
 
-/// Kernels that only one side has; those that take next to nothing are counted together.
+/// Reports kernels that only one side has; those with next to no time are counted together.
 fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
     let (rule, verdict, action) = if is_new {
         ("new", Verdict::New, policy.new)
@@ -206,10 +211,10 @@ fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
                 Metric::Presence,
                 Subject::kernel(&lone.name, measured),
                 format!(
-                    "only {side} has it: {} in {} launches, {} of its run",
-                    words::value(measured.time_s.into()),
+                    "only in {side}: {} in {} launches, {} of its run",
+                    Value::from(measured.time_s).shown(),
                     digits(measured.launches),
-                    words::value(measured.share.into())
+                    Value::from(measured.share).shown()
                 ),
             )
         }
@@ -217,7 +222,7 @@ fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
     kernels.iter().map(check).collect()
 }
 
-/// Patterns of the policy that no kernel of the current side fits.
+/// Reports required patterns that no kernel of the current side matches.
 fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     let there = |pattern: &str| {
         let matched = comparison
@@ -233,7 +238,7 @@ fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     missing(policy, there)
 }
 
-/// A check for each required kernel that is not there.
+/// Makes a check for each required kernel that is missing.
 pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Check> {
     let missing = policy.required.iter().filter(|pattern| !there(pattern));
     missing
@@ -244,18 +249,18 @@ pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Chec
                 "required-kernel",
                 Metric::Presence,
                 Subject::Run,
-                format!("no kernel of the current side is called {pattern:?}, and the policy requires it"),
+                format!("the policy requires kernel {pattern:?}, but the current side has none"),
             )
         })
         .collect()
 }
 
-/// Whether a kernel goes by this pattern.
+/// Returns `true` if a kernel's name matches this pattern.
 pub(super) fn named(pattern: &str, name: &str, full: &str) -> bool {
     crate::analysis::is_called(pattern, name, full)
 }
 
-/// What may have become of new and vanished kernels, by their names.
+/// Returns the guesses about new and vanished kernels, by their names.
 pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
     let names = |lone: &[Lone], at: &[usize]| {
         at.iter().filter_map(|at| lone.get(*at)).map(|lone| lone.name.clone()).collect()

@@ -1,12 +1,12 @@
-//! Entries that belong together: repeated runs of one commit, or what was saved at once.
+//! Groups entries that belong together: repeated runs of one commit, or runs saved at once.
 
 use super::moment::Moment;
 use super::store::Entry;
 
-/// Repeated runs of one commit on the same devices; of one save where no commit is known.
+/// Repeated runs of one commit on the same devices, or of one save if no commit is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<'a> {
-    /// At least one, the oldest first.
+    /// The entries, at least one, oldest first.
     pub entries: Vec<&'a Entry>,
 }
 
@@ -15,25 +15,25 @@ impl<'a> Batch<'a> {
         self.entries.first().copied()
     }
 
-    /// When the first of its runs was saved.
+    /// Returns the time at which its first run was saved.
     #[must_use]
     pub fn saved(&self) -> Option<Moment> {
         self.first()?.saved
     }
 
-    /// Its commit.
+    /// Returns its commit.
     #[must_use]
     pub fn commit(&self) -> Option<&'a str> {
         self.first()?.run.origin.commit.as_deref()
     }
 
-    /// The branch of the first of its runs.
+    /// Returns the branch of its first run.
     #[must_use]
     pub fn branch(&self) -> Option<&'a str> {
         self.first()?.run.origin.branch.as_deref()
     }
 
-    /// Whether a later or earlier batch is of the same baseline on the same devices.
+    /// Returns `true` if another batch is of the same baseline on the same devices.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self.first(), other.first()) {
@@ -44,7 +44,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Whether an entry belongs to it.
+    /// Returns `true` if an entry belongs to it.
     fn holds(&self, entry: &Entry) -> bool {
         self.first().is_some_and(|first| {
             first.name == entry.name
@@ -56,9 +56,10 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Entries by commit, in the order in which the first run of each was saved.
+/// Groups entries by commit, in the order in which the first run of each was saved.
 ///
-/// A commit that was measured again later stays where it was: the order is that of the code.
+/// A commit that was measured again later keeps its position, because the order is that of the
+/// code.
 #[must_use]
 pub fn batches<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Batch<'a>> {
     let mut batches: Vec<Batch<'a>> = Vec::new();

@@ -1,14 +1,15 @@
-//! Where a series changes: steps found by energy statistics and kept if Student's t-test agrees, or a
-//! steady drift. No random numbers, so the same series gives the same answer.
+//! Finds the changes of a series: steps by energy statistics, confirmed by Student's t-test, or a
+//! steady drift. It uses no random numbers, so the same series gives the same answer.
 //!
-//! Sources: candidates are those of E-divisive (D. Matteson, N. James, *A nonparametric approach for
-//! multiple change point analysis of multivariate data*, JASA 109, 2014), with distances to the power of
-//! one. The permutation test is replaced by Student's t-test, windows keep long series quick, and weak
-//! points are dropped from the bottom up, as in Hunter and Apache Otava (M. Fleming et al., *Hunter: using
-//! change point detection to hunt for performance regressions*, ICPE 2023). What is ours: logarithms, so
-//! that 10% is 10% anywhere; a place is chosen again among its neighbors, and the p-value is multiplied
-//! by the number of places it was chosen from; a line is set against the steps (by the Bayesian
-//! information criterion, G. Schwarz 1978), as a drift would otherwise be told as a staircase.
+//! Sources: candidates are those of E-divisive (D. Matteson, N. James, *A nonparametric approach
+//! for multiple change point analysis of multivariate data*, JASA 109, 2014), with distances to the
+//! power of one. The permutation test is replaced by Student's t-test, windows keep long series
+//! quick, and weak points are dropped from the bottom up, as in Hunter and Apache Otava (M. Fleming
+//! et al., *Hunter: using change point detection to hunt for performance regressions*, ICPE 2023).
+//! Additions of our own: logarithms, so that 10% is 10% anywhere; each position is optimized again
+//! between its neighbors, with the p-value multiplied by the number of candidates; a line competes
+//! with the steps (Bayesian information criterion, G. Schwarz 1978), because a drift would
+//! otherwise be reported as a staircase.
 //!
 //! A series is of any unit: its values, and the statistics on them, are plain numbers here.
 
@@ -18,71 +19,73 @@ use serde::Serialize;
 use crate::compare::{mean, median, squares, student_tail};
 use crate::units::{Probability, RelativeChange, Shift};
 
-/// Values on each side of a step: fewer cannot be told from an outlier.
+/// Fewest values on each side of a step: fewer cannot be distinguished from an outlier.
 pub const MIN_SIDE: usize = 3;
 
-/// Values that a series needs before anything can be found in it.
+/// Fewest values of a series in which changes can be found.
 pub const ENOUGH: usize = 2 * MIN_SIDE;
 
-/// Largest p-value of a step, corrected for the places it was chosen from, and of a drift: together they
-/// are told by chance in about 1% of series that do not change.
+/// Largest p-value of a step, corrected for the candidate positions, and of a drift: together they
+/// are reported by chance in about 1% of series that do not change.
 pub const MAX_P: Probability = Probability::new(0.005);
 
-/// Smallest change that is told; the same up and down on a logarithmic scale. Machines of one kind differ by
-/// less from day to day, and a default gate fails no less.
+/// Smallest change that is reported, symmetric on a logarithmic scale. Machines of one kind differ
+/// by less from day to day, and smaller changes do not fail a default gate.
 pub const MIN_CHANGE: RelativeChange = RelativeChange::new(0.05);
 
-/// Values among which candidates are looked for at once; windows overlap by half. The search takes the cube
-/// of it: long series stay quick, as in Hunter (see above).
+/// Number of values searched for candidates at once; windows overlap by half. The search time is
+/// cubic in it, so windows keep long series fast, as in Hunter (see the module).
 pub const WINDOW: usize = 50;
 
-/// Largest p-value of a candidate, before its neighbors are known: loose, as weak points are dropped later.
+/// Largest p-value of a candidate before its neighbors are known: loose, because weak points are
+/// dropped later.
 const WEAK_P: f64 = 0.05;
 
-/// A step between two stretches of a series.
+/// A step between two segments of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
-    /// Position of the first value after the step.
+    /// Index of the first value after the step.
     #[serde(skip)]
     pub at: usize,
-    /// Median before, back to the step before it, in the unit of the series.
+    /// Median before the step, back to the previous step, in the unit of the series.
     pub before: f64,
-    /// Median after, up to the next step.
+    /// Median after the step, up to the next step, in the unit of the series.
     pub after: f64,
-    /// The change as a relative one: 0.12 is 12% more.
+    /// Relative change: 0.12 is 12% more.
     pub change: RelativeChange,
-    /// Probability of such a step by chance: Student's t, two-sided, times the places to choose from.
+    /// Probability of such a step by chance: Student's t, two-sided, times the number of candidate
+    /// positions.
     pub p: Probability,
-    /// Values before, back to the step before it.
+    /// Number of values back to the previous step.
     pub values_before: usize,
-    /// Values after, up to the next step.
+    /// Number of values up to the next step.
     pub values_after: usize,
 }
 
 /// A steady change over the whole series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
-    /// Where the line begins, in the unit of the series.
+    /// First value of the fitted line, in the unit of the series.
     pub from: f64,
-    /// Where it ends.
+    /// Last value of the fitted line, in the unit of the series.
     pub to: f64,
-    /// The change as a relative one.
+    /// Relative change from first to last value.
     pub change: RelativeChange,
     /// Probability of such a slope by chance: Student's t, two-sided.
     pub p: Probability,
 }
 
-/// What becomes of a series.
+/// The changes of a series.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turns {
-    /// Steps, in order; none where a drift explains the series better.
+    /// Steps, in order; empty if a drift explains the series better.
     pub steps: Vec<ChangePoint>,
-    /// A drift.
+    /// The drift, if there is one.
     pub drift: Option<Drift>,
 }
 
-/// Finds the steps or the drift of a series of positive values. Nothing is found in fewer than
-/// [`ENOUGH`] values, nor where one is not positive.
+/// Finds the steps or the drift of a series of positive values. Returns nothing for fewer than
+/// [`ENOUGH`] values, or if a value is not positive.
 #[must_use]
 pub fn turns(values: &[f64]) -> Turns {
     let is_positive = |value: &f64| *value > 0.0 && value.is_finite();
@@ -122,8 +125,8 @@ impl Step {
         }
     }
 
-    /// Whether it is likely and large enough to tell.
-    fn is_worth_telling(&self) -> bool {
+    /// Returns `true` if it is significant and large enough to report.
+    fn is_reported(&self) -> bool {
         self.p <= MAX_P.get() && self.size() >= MIN_CHANGE.shift().get()
     }
 
@@ -132,7 +135,7 @@ impl Step {
     }
 }
 
-/// Places where the series may change, from overlapping windows.
+/// Returns positions where the series may change, from overlapping windows.
 fn candidates(logs: &[f64]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -149,7 +152,7 @@ fn candidates(logs: &[f64]) -> Vec<usize> {
     found
 }
 
-/// Divides a stretch where it differs most, and what is left on both sides.
+/// Splits a segment where it differs most, then both parts.
 fn split(logs: &[f64], start: usize, end: usize, found: &mut Vec<usize>) {
     let Some((place, until)) = most_different(logs, start, end) else { return };
     if student(&logs[start..place], &logs[place..until]) > WEAK_P {
@@ -160,8 +163,8 @@ fn split(logs: &[f64], start: usize, end: usize, found: &mut Vec<usize>) {
     split(logs, place, end, found);
 }
 
-/// The place, and the end of what follows it, between which the energy distance is greatest: what
-/// follows may end before the stretch does, so that a bump is found too.
+/// Returns the position and the end of the following values with the greatest energy distance; the
+/// end may lie within the segment, so that a bump is found too.
 fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usize)> {
     let distance = |one: usize, two: usize| (logs[one] - logs[two]).abs();
     let mut best: Option<(f64, (usize, usize))> = None;
@@ -192,11 +195,11 @@ fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usiz
     best.map(|(_, places)| places)
 }
 
-/// The steps that stand beside their neighbors; the weakest are dropped first.
+/// Returns the steps that are significant beside their neighbors; the weakest are dropped first.
 fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
     loop {
         let steps = stood(logs, &mut places);
-        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_worth_telling());
+        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_reported());
         // First what chance explains, the likeliest of it; then what is too small.
         let weakest = weakest.max_by(|(_, one), (_, two)| {
             let unlikely = |step: &Step| if step.p > MAX_P.get() { step.p } else { 0.0 };
@@ -212,7 +215,7 @@ fn kept(logs: &[f64], mut places: Vec<usize>) -> Vec<Step> {
     }
 }
 
-/// The steps at these places, each moved to where it parts the stretch between its neighbors best.
+/// Returns the steps at these positions, each moved to the best split between its neighbors.
 fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
     let mut steps = Vec::new();
     for position in 0..places.len() {
@@ -241,10 +244,10 @@ fn stood(logs: &[f64], places: &mut [usize]) -> Vec<Step> {
     steps
 }
 
-/// Values of a computation, not of a measurement, differ by less than this.
+/// Values that differ by less than this are equal up to rounding.
 const SAME: f64 = 1e-12;
 
-/// Two-sided p-value of Student's t-test with pooled variance.
+/// Returns the two-sided p-value of Student's t-test with pooled variance.
 fn student(left: &[f64], right: &[f64]) -> f64 {
     let degrees = (left.len() + right.len()).saturating_sub(2) as f64;
     let difference = (mean(left) - mean(right)).abs();
@@ -256,7 +259,7 @@ fn student(left: &[f64], right: &[f64]) -> f64 {
     two_sided(difference, error, degrees)
 }
 
-/// Probability of so many standard errors or more on either side.
+/// Returns the two-sided probability of a difference this many standard errors large.
 fn two_sided(difference: f64, error: f64, degrees: f64) -> f64 {
     if error <= SAME {
         return 0.0;
@@ -264,13 +267,14 @@ fn two_sided(difference: f64, error: f64, degrees: f64) -> f64 {
     (2.0 * student_tail(difference / error, degrees)).min(1.0)
 }
 
-/// The misfit of so many squares with so many parameters: the Bayesian information criterion.
+/// Returns the Bayesian information criterion of a sum of squares with this number of parameters.
 fn misfit(squares: f64, parameters: usize, values: usize) -> f64 {
     let count = values as f64;
     count * (squares / count).max(SAME * SAME).ln() + parameters as f64 * count.ln()
 }
 
-/// The misfit of levels with steps between them: a level for each stretch, a place for each step.
+/// Returns the information criterion of a staircase: a level for each segment, a position for each
+/// step.
 fn staircase(logs: &[f64], steps: &[Step]) -> f64 {
     let places = steps.iter().map(|step| step.at);
     let ends: Vec<usize> =
@@ -279,7 +283,8 @@ fn staircase(logs: &[f64], steps: &[Step]) -> f64 {
     misfit(left, 2 * steps.len() + 1, logs.len())
 }
 
-/// The line through the series, if it rises or falls enough and not by chance, and its misfit.
+/// Returns the line through the series and its information criterion, if the slope is significant
+/// and large enough.
 fn line(logs: &[f64]) -> Option<(Drift, f64)> {
     let count = logs.len() as f64;
     let (middle, height) = ((count - 1.0) / 2.0, mean(logs));

@@ -1,4 +1,4 @@
-//! Which entries of a store are meant: by baseline, branch and device, or by a word.
+//! Selects entries of a store: by baseline, branch and device, or by a word.
 
 use std::collections::HashSet;
 
@@ -7,24 +7,24 @@ use super::distinct::distinct;
 use super::error::HistoryError;
 use super::store::{Entry, Store};
 
-/// Entries that a word may mean and that are named: enough to see what tells them apart.
+/// Number of ambiguous entries that an error lists.
 const NAMED: usize = 5;
 
-/// Which entries are meant: all that it says must fit.
+/// Selects entries; all given criteria must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The baseline.
     pub name: Option<String>,
     /// The branch.
     pub branch: Option<String>,
-    /// A device that the run used, whatever the case of its letters.
+    /// A device that the run used, compared without case.
     pub device: Option<String>,
     /// The commit, or the beginning of its hash.
     pub commit: Option<String>,
 }
 
 impl Filter {
-    /// Whether an entry is meant.
+    /// Returns `true` if an entry matches.
     #[must_use]
     pub fn fits(&self, entry: &Entry) -> bool {
         self.name.as_ref().is_none_or(|name| *name == entry.name)
@@ -42,11 +42,11 @@ impl Filter {
 }
 
 impl Store {
-    /// The entries that a word means: `latest`, or the beginning of an entry's name, commit or
+    /// Finds the entries for a word: `latest`, or the beginning of an entry's name, commit or
     /// fingerprint. Several are returned only if they are of one commit.
     ///
     /// # Errors
-    /// [`HistoryError::NotFound`] where none fits, or several that do not belong together.
+    /// [`HistoryError::NotFound`] if none matches, or several that do not belong together.
     pub fn find(&self, word: &str) -> Result<Vec<&Entry>, HistoryError> {
         if word == "latest" {
             return self.baseline(&Filter::default());
@@ -71,31 +71,32 @@ impl Store {
             .collect();
         let commits = found.iter().map(|entry| (&entry.name, &entry.run.origin.commit));
         match (found.len(), distinct(commits).as_slice()) {
-            (0, _) => {
-                Err(HistoryError::NotFound { message: format!("no entry is called {word:?}") })
-            }
+            (0, _) => Err(HistoryError::NotFound { message: format!("no entry named {word:?}") }),
             (1, _) | (_, [(_, Some(_))]) => Ok(found),
             (count, _) => {
                 let names: Vec<&str> = found.iter().take(NAMED).map(|entry| &*entry.id).collect();
                 let more = if count > names.len() { ", …" } else { "" };
                 let names = names.join(", ");
-                let message = format!("{word:?} begins {count} entries: {names}{more}");
+                let message = format!(
+                    "{word:?} is ambiguous; it matches {count} entries: \
+                    {names}{more}"
+                );
                 Err(HistoryError::NotFound { message })
             }
         }
     }
 
-    /// The newest runs that fit: all of the latest commit, or all that were saved together where no
-    /// commit is known. Of several baselines in the store, one must be named.
+    /// Returns the newest matching runs: all of the latest commit, or all saved together if no
+    /// commit is known. If the store has several baselines, the filter must name one.
     ///
     /// # Errors
-    /// [`HistoryError::NotFound`] where nothing fits.
+    /// [`HistoryError::NotFound`] if nothing matches.
     pub fn baseline(&self, filter: &Filter) -> Result<Vec<&Entry>, HistoryError> {
         let fitting: Vec<&Entry> =
             self.entries().iter().filter(|entry| filter.fits(entry)).collect();
         let names = distinct(fitting.iter().map(|entry| entry.name.as_str()));
         if names.len() > 1 {
-            let message = format!("the store holds several baselines: {}", names.join(", "));
+            let message = format!("the store has several baselines: {}", names.join(", "));
             return Err(HistoryError::NotFound { message });
         }
         let batches = batches(fitting);
@@ -106,7 +107,7 @@ impl Store {
             .ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) })
     }
 
-    /// The commit nearest to the first of a lineage that has runs which fit, with its position: 0 is the first itself.
+    /// Returns the first commit of a lineage that has matching runs, with its position from 0.
     #[must_use]
     pub fn nearest<'a>(&self, filter: &Filter, lineage: &'a [String]) -> Option<(usize, &'a str)> {
         let fitting: HashSet<&str> = self
@@ -119,18 +120,18 @@ impl Store {
         lineage.find(|(_, commit)| fitting.contains(commit))
     }
 
-    /// The branches of the runs that fit, each once.
+    /// Returns the branches of the matching runs, each once.
     #[must_use]
     pub fn branches(&self, filter: &Filter) -> Vec<String> {
         let fitting = self.entries().iter().filter(|entry| filter.fits(entry));
         distinct(fitting.filter_map(|entry| entry.run.origin.branch.clone()))
     }
 
-    /// Why nothing fits a filter: what was asked for, and what there is.
+    /// Explains why nothing matches a filter: what was requested, and what exists.
     #[must_use]
     pub fn nothing(&self, filter: &Filter) -> String {
         if self.entries().is_empty() {
-            return format!("{}: no run is saved in it", self.folder().display());
+            return format!("{}: no runs saved yet", self.folder().display());
         }
         let devices = self.entries().iter().flat_map(|entry| entry.run.device_names());
         let branches = self.entries().iter().filter_map(|one| one.run.origin.branch.as_deref());
@@ -143,10 +144,10 @@ impl Store {
         ];
         let asked = parts.into_iter().filter_map(|(what, asked, there)| {
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            asked.as_ref().map(|asked| format!("{what} {asked:?} (there is {there})"))
+            asked.as_ref().map(|asked| format!("{what} {asked:?} (available: {there})"))
         });
         let asked: Vec<String> = asked.collect();
-        format!("{}: no saved run has {}", self.folder().display(), asked.join(" and "))
+        format!("{}: no saved run matches {}", self.folder().display(), asked.join(" and "))
     }
 }
 
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!(latest, [1.2, 1.3, 1.4]);
         assert_eq!(of(None, None).unwrap(), [0.5]);
         let error = of(Some("A100"), None).unwrap_err().to_string();
-        assert!(error.contains("\"A100\" (there is L4, H100)"), "{error}");
+        assert!(error.contains("\"A100\" (available: L4, H100)"), "{error}");
         assert!(of(None, Some("dev")).is_err());
         save(path, "other", "L4", None, "2026-11-05", &[1.0]);
         let store = Store::open(path).unwrap();
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(store.find("latest").unwrap().len(), 2);
         let id = format!("{}.json", store.entries()[0].id);
         assert_eq!(store.find(&id).unwrap().len(), 1);
-        assert!(store.find("aaaa").unwrap_err().to_string().contains("begins 3 entries"));
+        assert!(store.find("aaaa").unwrap_err().to_string().contains("matches 3 entries"));
         assert!(store.find("2026-11-03").is_err());
         assert!(store.find("").is_err() && store.find("zzz").is_err());
     }

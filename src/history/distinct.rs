@@ -1,6 +1,6 @@
-//! Each value once.
+//! Removes duplicates.
 
-/// Each value once, in order of first occurrence.
+/// Returns each value once, in order of first occurrence.
 pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for value in values {

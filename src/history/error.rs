@@ -1,89 +1,93 @@
-//! What can go wrong with a store of baselines.
+//! Errors of a baseline store.
 
 use std::path::PathBuf;
 
-/// A store that cannot be read, or a run that cannot be kept in it.
+/// Error when reading a baseline store or saving a run in it.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// A file or folder cannot be read.
     #[error("{path}: cannot read: {cause}")]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: std::io::Error,
     },
-    /// The folder is no store.
-    #[error("{folder}: not a store of baselines: it has no {}", super::layout::MARKER)]
+    /// The folder is not a baseline store.
+    #[error("{folder}: not a baseline store ({} is missing)", super::layout::MARKER)]
     NoStore {
-        /// Which.
+        /// The path.
         folder: PathBuf,
     },
-    /// A store is to be made where other files are.
-    #[error("{folder}: holds other files, and no {}", super::layout::MARKER)]
+    /// A new store would be created among other files.
+    #[error(
+        "{folder}: folder contains other files and is not a baseline store ({} is missing)",
+        super::layout::MARKER
+    )]
     Occupied {
-        /// Which.
+        /// The path.
         folder: PathBuf,
     },
-    /// What marks the folder is wrong.
+    /// The marker file of the folder is invalid.
     #[error("{path}: {message}")]
     Marker {
-        /// The marker.
+        /// Path of the marker file.
         path: PathBuf,
-        /// What is wrong, with its line where it has one.
+        /// The problem, with its line if there is one.
         message: String,
     },
-    /// The name of a baseline cannot be that of a folder.
-    #[error("a baseline cannot be called {name:?}")]
+    /// The name of the baseline is not valid as a folder name.
+    #[error("invalid baseline name {name:?}")]
     Name {
         /// The name as given.
         name: String,
     },
-    /// The run is there already.
-    #[error("{label}: this measurement is saved already, as {entry}")]
+    /// The run is already saved.
+    #[error("{label}: this measurement is already saved as {entry}")]
     Known {
-        /// The run.
+        /// Label of the run.
         label: String,
-        /// Where it is kept, within the store.
+        /// Its path within the store.
         entry: String,
     },
-    /// The run holds nothing that a later one could be held against.
-    #[error("{label}: no launch has a duration, so there is nothing to keep")]
+    /// The run has no times to compare later runs with.
+    #[error("{label}: no launch has a duration, so there is nothing to save")]
     Nothing {
-        /// The run.
+        /// Label of the run.
         label: String,
     },
-    /// No entry, or no baseline, is what was asked for.
+    /// No entry or baseline matches the request.
     #[error("{message}")]
     NotFound {
-        /// What was asked for, and what there is.
+        /// What was requested, and what exists.
         message: String,
     },
 }
 
 impl HistoryError {
-    /// The user's next step.
+    /// Returns the user's next step.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Read { .. } => "check that it exists and may be read",
-            Self::NoStore { .. } => "`rooflint baseline save RUN --store FOLDER` makes one",
-            Self::Occupied { .. } => "name an empty folder, or one that is not there yet",
+            Self::Read { .. } => "check that it exists and is readable",
+            Self::NoStore { .. } => "create one with `rooflint baseline save RUN --store FOLDER`",
+            Self::Occupied { .. } => "use an empty folder or one that does not exist yet",
             Self::Marker { .. } => {
-                "take the file back from version control, or use the rooflint that wrote the store"
+                "restore the file from version control, or use the rooflint version that wrote \
+                 the store"
             }
             Self::Name { .. } => {
-                "use letters, digits, `-`, `_` and `.`, at most 64, and no `.` at the beginning"
+                "use at most 64 letters, digits, `-`, `_` and `.`, not starting with `.`"
             }
             Self::Known { .. } => {
-                "measure again for another run; the same measurement twice would hide the noise"
+                "profile again to add a run; saving the same measurement twice would hide noise"
             }
-            Self::Nothing { .. } => "`rooflint inspect FILE` says what the export holds",
-            Self::NotFound { .. } => "`rooflint baseline list` shows what there is",
+            Self::Nothing { .. } => "check the export's contents with `rooflint inspect FILE`",
+            Self::NotFound { .. } => "list saved runs with `rooflint baseline list`",
         }
     }
 
-    /// Whether it is what was read that is wrong, rather than what was asked for.
+    /// Returns `true` if the files are wrong, rather than the request.
     #[must_use]
     pub const fn is_unreadable(&self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! Commit and branch of a working tree, read from git's plain files: no process, no library.
+//! Reads commit and branch of a working tree from git's files, without running git.
 //!
 //! Sources: gitrepository-layout(5) (`HEAD`, `refs`, `packed-refs`, `commondir`, a `.git` that is a
 //! file) and git-worktree(1).
@@ -6,19 +6,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a working tree stands at.
+/// Commit and branch of a working tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The commit; none before the first one, and where its file cannot be read.
+    /// The commit; `None` before the first one, or if its file cannot be read.
     pub commit: Option<String>,
-    /// The branch; none where a commit is checked out by itself.
+    /// The branch; `None` for a detached HEAD.
     pub branch: Option<String>,
 }
 
-/// Files of git that are read are small; what is larger is something else.
+/// Largest git file that is read; the relevant files are small.
 const LARGEST: u64 = 64 << 20;
 
-/// What the working tree around a folder stands at; none where there is no repository.
+/// Returns commit and branch of the working tree around a folder; `None` if there is no repository.
 #[must_use]
 pub fn head(folder: &Path) -> Option<Head> {
     let git = folder.ancestors().find_map(git_folder)?;
@@ -46,7 +46,7 @@ pub fn head(folder: &Path) -> Option<Head> {
     Some(Head { commit, branch: branch.filter(|branch| branch != ".invalid") })
 }
 
-/// The folder that `.git` is, or that it names.
+/// Returns the folder that `.git` is or refers to.
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".git");
     if path.is_dir() {
@@ -67,14 +67,14 @@ fn first_line(path: &Path) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// A whole hash: SHA-1 or SHA-256.
+/// Returns the line if it is a complete SHA-1 or SHA-256 hash.
 fn hash(line: &str) -> Option<String> {
     let word = line.split_whitespace().next()?;
     let is_hash = matches!(word.len(), 40 | 64) && word.bytes().all(|b| b.is_ascii_hexdigit());
     is_hash.then(|| word.to_owned())
 }
 
-/// The commit of a reference in the list of those that are packed.
+/// Returns the commit of a reference in `packed-refs`.
 fn packed(path: &Path, reference: &str) -> Option<String> {
     text(path)?.lines().find_map(|line| {
         let (commit, name) = line.split_once(' ')?;

@@ -1,6 +1,6 @@
-//! What a store looks like on disk.
+//! Layout of a store on disk.
 
-/// The file that makes a folder a store.
+/// File that marks a folder as a store.
 pub const MARKER: &str = "rooflint-baselines.toml";
 
 /// Name and major version of the layout.

@@ -1,8 +1,9 @@
-//! Kernels followed from commit to commit, through names and shapes that a build changes.
+//! Tracks kernels from commit to commit, even if builds change their names and shapes.
 //!
-//! Kernels of one family (see [`crate::compare::family`]), operator and device are taken apart by name
-//! and shape as far as the history allows: a key that the first and the last commit of the family have,
-//! and at least half of those between, is a kernel of its own. What is left of the family is joined.
+//! Kernels of one family (see [`crate::compare::family`]), operator and device are separated by
+//! name and shape as far as the history allows: a key that the first and the last commit of the
+//! family have, and at least half of those between, is a separate kernel. The rest of the family is
+//! joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +12,22 @@ use crate::compare::{RunKernel, family, median};
 use crate::model::KernelName;
 use crate::units::{Factor, Seconds, Share};
 
-/// What a run holds of a kernel, or of several that are followed as one.
+/// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held {
-    /// Time of all launches.
+pub(super) struct Figures {
+    /// Time of all launches, in seconds.
     pub(super) time_s: Seconds,
-    /// Launches that have a duration.
+    /// Number of launches that have a duration.
     pub(super) timed: u64,
-    /// Time of all launches, had each taken the median of its kernel; none without single launches.
+    /// Time of all launches if each took the median of its kernel; `None` without single launches.
     typical_s: Option<Seconds>,
-    /// Share of the time of the run.
+    /// Share of the run time, from 0 to 1.
     pub(super) share: Share,
     judged_s: Seconds,
     roofline_s: Option<Seconds>,
 }
 
-impl Held {
+impl Figures {
     fn add(&mut self, kernel: &RunKernel, is_first: bool) {
         self.time_s += kernel.measured_s;
         self.timed += kernel.timed;
@@ -41,40 +42,41 @@ impl Held {
         }
     }
 
-    /// Time of one launch: the median where single launches are known, else the mean.
+    /// Returns the time of one launch: the median if single launches are known, else the mean.
     pub(super) fn launch_s(&self) -> Option<Seconds> {
         (self.timed > 0).then(|| self.typical_s.unwrap_or(self.time_s) / self.timed as f64)
     }
 
-    /// Measured over expected time.
+    /// Returns measured over roofline time.
     pub(super) fn headroom(&self) -> Option<Factor> {
         let roofline_time = self.roofline_s.filter(|time| *time > Seconds::ZERO)?;
         Some(Factor::new(self.judged_s / roofline_time))
     }
 }
 
-/// A kernel through the history.
+/// A kernel tracked through the history.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
-    /// Its short name in the newest run that has it.
+    /// Short name in the newest run that has it.
     pub(super) name: String,
-    /// The same as the export writes it.
+    /// Full name in the newest run that has it.
     pub(super) full_name: String,
     /// Framework operator and parameters.
     pub(super) operator: Option<String>,
-    /// What the runs of each batch hold of it; empty where they do not have it.
-    pub(super) batches: Vec<Vec<Held>>,
+    /// Figures in the runs of each batch; empty for batches without it.
+    pub(super) batches: Vec<Vec<Figures>>,
 }
 
 impl Track {
-    /// The median of the runs of each batch, of a figure in its base unit.
-    pub(super) fn medians(&self, of: impl Fn(&Held) -> Option<f64>) -> Vec<Option<f64>> {
-        let middle = |held: &Vec<Held>| median(&held.iter().filter_map(&of).collect::<Vec<_>>());
+    /// Returns the median of a figure over the runs of each batch, in its base unit.
+    pub(super) fn medians(&self, of: impl Fn(&Figures) -> Option<f64>) -> Vec<Option<f64>> {
+        let middle =
+            |figures: &Vec<Figures>| median(&figures.iter().filter_map(&of).collect::<Vec<_>>());
         self.batches.iter().map(middle).collect()
     }
 }
 
-/// A kernel of a run of a batch.
+/// A kernel in a run of a batch.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     batch: usize,
@@ -82,8 +84,8 @@ struct Found<'a> {
     kernel: &'a RunKernel,
 }
 
-/// Every kernel of these batches, followed through them; those that the newest batch has most time in
-/// come first.
+/// Returns every kernel of these batches, tracked through them, most time in the newest batch
+/// first.
 pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
     let mut heads: BTreeMap<&str, String> = BTreeMap::new();
     let mut families: BTreeMap<String, Vec<Found>> = BTreeMap::new();
@@ -103,11 +105,13 @@ pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
     let sizes: Vec<usize> = batches.iter().map(|batch| batch.entries.len()).collect();
     let mut tracks: Vec<Track> = Vec::new();
     for found in families.into_values() {
-        tracks.extend(taken_apart(found).iter().map(|found| track(found, &sizes)));
+        tracks.extend(separated(found).iter().map(|found| track(found, &sizes)));
     }
     let newest = |track: &Track| {
-        let last = track.batches.iter().rev().find(|held| !held.is_empty());
-        last.map_or(Seconds::ZERO, |held| held.iter().map(|held| held.time_s).sum::<Seconds>())
+        let last = track.batches.iter().rev().find(|figures| !figures.is_empty());
+        last.map_or(Seconds::ZERO, |figures| {
+            figures.iter().map(|figures| figures.time_s).sum::<Seconds>()
+        })
     };
     tracks.sort_by(|one, two| {
         newest(two).total_cmp(&newest(one)).then_with(|| one.full_name.cmp(&two.full_name))
@@ -119,8 +123,8 @@ fn full_name(kernel: &RunKernel) -> &str {
     if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name }
 }
 
-/// The kernels of a family, each by itself as far as the history allows.
-fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
+/// Separates the kernels of a family as far as the history allows.
+fn separated(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
     let batches: BTreeSet<usize> = left.iter().map(|found| found.batch).collect();
     let shape = |kernel: &RunKernel| {
         format!("{:?}", (kernel.grid, kernel.block, kernel.blocks, kernel.threads_per_block))
@@ -153,17 +157,18 @@ fn taken_apart(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
 }
 
 fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
-    let mut held: Vec<Vec<Option<Held>>> = sizes.iter().map(|runs| vec![None; *runs]).collect();
+    let mut figures: Vec<Vec<Option<Figures>>> =
+        sizes.iter().map(|runs| vec![None; *runs]).collect();
     for one in found {
-        let held = &mut held[one.batch][one.run];
-        let is_first = held.is_none();
-        held.get_or_insert_default().add(one.kernel, is_first);
+        let figures = &mut figures[one.batch][one.run];
+        let is_first = figures.is_none();
+        figures.get_or_insert_default().add(one.kernel, is_first);
     }
-    let mut batches: Vec<Vec<Held>> =
-        held.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
+    let mut batches: Vec<Vec<Figures>> =
+        figures.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
     // A median here and a mean there would look like a change.
-    if batches.iter().flatten().any(|held| held.typical_s.is_none()) {
-        batches.iter_mut().flatten().for_each(|held| held.typical_s = None);
+    if batches.iter().flatten().any(|figures| figures.typical_s.is_none()) {
+        batches.iter_mut().flatten().for_each(|figures| figures.typical_s = None);
     }
     let newest = found.iter().max_by_key(|one| (one.batch, one.run)).map(|one| one.kernel);
     Track {
@@ -204,7 +209,7 @@ mod tests {
         let tracks = linked(&batches);
         tracks
             .iter()
-            .map(|one| (one.name.clone(), one.medians(|held| Some(held.time_s.get()))))
+            .map(|one| (one.name.clone(), one.medians(|figures| Some(figures.time_s.get()))))
             .collect()
     }
 

@@ -1,7 +1,7 @@
-//! Runs that were kept, over time: the store of baselines, whether the newest fits the older ones, and
-//! where a program became slower or faster.
+//! Saved runs over time: the baseline store, outlier checks of new baselines, and change points of
+//! a program's performance.
 //!
-//! Nothing here asks for the time or the environment: the caller passes both.
+//! Nothing here reads the clock or the environment: the caller passes both.
 
 mod batch;
 mod change;

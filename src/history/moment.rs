@@ -1,4 +1,4 @@
-//! A second in time, as entries are named and dated: always in UTC; the calendar is that of `chrono`.
+//! Timestamps of entries, in seconds and always in UTC; the calendar is that of `chrono`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,34 +7,35 @@ use chrono::{DateTime, NaiveDateTime, NaiveTime, Utc};
 
 use crate::model::Date;
 
-/// A second in UTC from 1970 to 9999; shown as `2026-11-22T05:30:00Z`.
+/// A timestamp in UTC with a resolution of seconds, from 1970 to 9999; shown as
+/// `2026-11-22T05:30:00Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Moment(DateTime<Utc>);
 
 impl Moment {
-    /// The last second that four digits of a year can say, counted from 1970.
+    /// The last second of the year 9999, counted from 1970.
     const LAST: u64 = 253_402_300_799;
 
-    /// So many seconds after 1970-01-01; none after the year 9999.
+    /// Makes a timestamp from seconds since 1970-01-01; `None` after the year 9999.
     #[must_use]
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         let seconds = i64::try_from(seconds).ok().filter(|_| seconds <= Self::LAST)?;
         DateTime::from_timestamp(seconds, 0).map(Self)
     }
 
-    /// Whole days that passed until `later`; 0 if it is not later.
+    /// Returns the whole days until `later`; 0 if it is not later.
     #[must_use]
     pub fn days_until(self, later: Self) -> u64 {
         u64::try_from((later.0 - self.0).num_days()).unwrap_or(0)
     }
 
-    /// The day.
+    /// Returns the date.
     #[must_use]
     pub fn date(self) -> Date {
         Date::of(self.0.date_naive())
     }
 
-    /// The same without the characters that some file systems do not allow: `2026-11-22T053000Z`.
+    /// Formats it without the characters that some file systems do not allow: `2026-11-22T053000Z`.
     #[must_use]
     pub fn compact(self) -> String {
         self.to_string().replace(':', "")
@@ -50,7 +51,7 @@ impl fmt::Display for Moment {
 impl FromStr for Moment {
     type Err = String;
 
-    /// Reads `2026-11-22T05:30:00Z`, or `2026-11-22` for its beginning.
+    /// Parses `2026-11-22T05:30:00Z`, or `2026-11-22` for the beginning of that day.
     fn from_str(text: &str) -> Result<Self, String> {
         let read = || {
             if let Ok(day) = text.parse::<Date>() {
@@ -65,7 +66,10 @@ impl FromStr for Moment {
             .and_then(Self::from_seconds)
             .filter(|moment| text.len() == 10 || moment.to_string() == text)
             .ok_or_else(|| {
-                format!("{text:?} is not a time such as 2026-11-22T05:30:00Z or 2026-11-22")
+                format!(
+                    "invalid time {text:?}; use a form such as 2026-11-22T05:30:00Z or \
+                    2026-11-22"
+                )
             })
     }
 }

@@ -1,4 +1,5 @@
-//! Whether the newest runs fit those before them: a baseline far from its own history is no yardstick.
+//! Checks that the newest runs fit the earlier ones; a baseline far from its history is a poor
+//! reference.
 //!
 //! The modified z-score of B. Iglewicz and D. Hoaglin, *How to Detect and Handle Outliers* (1993), on
 //! logarithms of times: distance from the median in units of the median absolute deviation, above 3.5.
@@ -9,14 +10,13 @@ use super::linked::linked;
 use crate::compare::{Run, mean, median};
 use crate::units::{RelativeChange, Seconds, Share, Shift, percent, si};
 
-/// Commits of the same devices that there must be before the newest: of fewer, one that is far from the
-/// others is a quarter of all.
+/// Number of earlier commits on the same devices that the check needs.
 pub const BEFORE: usize = 5;
 
 /// Above this modified z-score a value is an outlier (Iglewicz and Hoaglin 1993).
 const FAR: f64 = 3.5;
 
-/// Kernels with less than 1% of the time are left alone: many of them, and one is always far.
+/// Kernels with less than 1% of the time are not checked: among many, one is always an outlier.
 const SHARE: Share = Share::new(0.01);
 
 /// The median absolute deviation, and the mean one, of a normal distribution, in standard deviations: the
@@ -24,28 +24,28 @@ const SHARE: Share = Share::new(0.01);
 const MEDIAN_DEVIATION: f64 = 0.6745;
 const STANDARD_OF_MEAN_DEVIATION: f64 = 1.253_314;
 
-/// Scores beyond this only say that the commits before hardly differ.
+/// Largest score that is shown; beyond it the earlier commits hardly differ.
 const LARGEST_SCORE: f64 = 1000.0;
 
-/// Something of the newest commit that is far from all before it.
+/// A time of the newest commit that is far from all earlier commits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlier {
-    /// The kernel; none for the whole run.
+    /// The kernel; `None` for the whole run.
     pub kernel: Option<String>,
-    /// Its time now.
+    /// Time in the newest commit, in seconds.
     pub time_s: Seconds,
-    /// The median of the commits before.
+    /// Median of the earlier commits, in seconds.
     pub usual_s: Seconds,
-    /// The change as a relative one.
+    /// Relative change from that median.
     pub change: RelativeChange,
-    /// The modified z-score; unbounded where the commits before do not differ.
+    /// Modified z-score; infinite if the earlier commits do not differ.
     pub score: f64,
-    /// Commits before that it is held against.
+    /// Number of earlier commits it is compared with.
     pub commits: usize,
 }
 
 impl Outlier {
-    /// The whole of it in a sentence.
+    /// Describes the outlier in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let what = self.kernel.as_ref().map_or_else(
@@ -56,10 +56,10 @@ impl Outlier {
         let score = if self.score < LARGEST_SCORE {
             format!("modified z-score {:.1}", self.score)
         } else {
-            "which hardly differ".to_owned()
+            "which hardly vary".to_owned()
         };
         format!(
-            "{what} {}, {} {direction} than the median of the {} commits before ({}; {score})",
+            "{what} {}, {} {direction} than the median of the {} previous commits ({}; {score})",
             si(self.time_s.get(), "s"),
             percent(self.change.abs().get()),
             self.commits,
@@ -68,8 +68,9 @@ impl Outlier {
     }
 }
 
-/// What of the last batch is an outlier of those before it on the same devices: the whole run first,
-/// then kernels by how much they moved. Nothing where there are fewer than [`BEFORE`].
+/// Returns the outliers of the last batch compared with earlier batches on the same devices: the
+/// whole run first, then kernels by size of the change. Empty if there are fewer than [`BEFORE`]
+/// earlier batches.
 #[must_use]
 pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     let Some((last, before)) = batches.split_last() else { return Vec::new() };
@@ -97,12 +98,12 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     whole.into_iter().chain(kernels).collect()
 }
 
-/// The median of the runs of a batch.
+/// Returns the median over the runs of a batch.
 pub(super) fn typical(batch: &Batch<'_>, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
     median(&batch.entries.iter().filter_map(|entry| of(&entry.run)).collect::<Vec<_>>())
 }
 
-/// Holds the last value against the others.
+/// Compares the last value with the others.
 fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     let (last, before) = values.split_last()?;
     let now = (*last)?.ln();

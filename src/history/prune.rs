@@ -1,4 +1,4 @@
-//! What of a store may go.
+//! Selects entries of a store to delete.
 
 use super::batch::{Batch, batches};
 use super::chosen::Filter;
@@ -6,9 +6,10 @@ use super::moment::Moment;
 use super::store::{Entry, Store};
 
 impl Store {
-    /// The entries that may go: of each baseline, branch and device those beyond the newest `keep`
-    /// commits, and of these only those saved more than `older_than` days before `now`. Either may be
-    /// left out; the newest commit of each stays in any case, and so does what says no time.
+    /// Returns the entries that can be deleted: for each baseline, branch and device those beyond
+    /// the newest `keep` commits, and of these only those saved more than `older_than` days before
+    /// `now`. Either limit is optional. The newest commit of each and entries without a time are
+    /// always kept.
     #[must_use]
     pub fn prunable(
         &self,

@@ -1,5 +1,5 @@
-//! A folder of saved runs, fit for version control or an artifact store: one JSON document per run, in
-//! one folder per baseline, named so that they sort by time.
+//! The baseline store, suitable for version control or an artifact store: one JSON document per
+//! run, in one folder per baseline, with names that sort by time.
 
 use std::fs;
 use std::io;
@@ -14,16 +14,17 @@ use super::moment::Moment;
 use crate::compare::Run;
 use crate::units::Seconds;
 
-/// Characters of a commit that tell it from every other of a repository, as `git log --oneline` shows.
+/// Characters of a commit that usually identify it, as in `git log --oneline`.
 const SHORT: usize = 8;
 
-/// Bytes of a name that every file system takes as that of a folder, with room for the rest of the path.
+/// Largest name in bytes that every file system accepts for a folder, with room for the rest of the
+/// path.
 const LONGEST_NAME: usize = 64;
 
-/// What a baseline is called that is given no name.
+/// Name of a baseline saved without a name.
 pub const DEFAULT_NAME: &str = "default";
 
-/// A store, with everything that is in it.
+/// A store with all of its entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {
     folder: PathBuf,
@@ -34,51 +35,51 @@ pub struct Store {
 /// A saved run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its file.
+    /// Path of its file.
     pub path: PathBuf,
-    /// The baseline it belongs to: the folder of the file.
+    /// Name of its baseline: the folder of the file.
     pub name: String,
-    /// The file without its ending: what the entry is called.
+    /// Id of the entry: the file name without extension.
     pub id: String,
-    /// When it was saved; none if the document does not say, or not readably.
+    /// Time at which it was saved; `None` if the document has no valid time.
     pub saved: Option<Moment>,
-    /// What was saved.
+    /// The saved run.
     pub run: Run,
 }
 
 /// A file of a store that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub reason: String,
 }
 
-/// What is to be written to keep a run: the caller writes it whole or not at all.
+/// A file to write for saving a run; the caller writes it completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its content.
+    /// Content of the file.
     pub text: String,
 }
 
 impl Entry {
-    /// Whole days since it was saved; none if it does not say when.
+    /// Returns the whole days since it was saved; `None` if the time is unknown.
     #[must_use]
     pub fn age_days(&self, now: Moment) -> Option<u64> {
         self.saved.map(|saved| saved.days_until(now))
     }
 
-    /// The commit as people write it: its first eight characters.
+    /// Returns the first eight characters of its commit.
     #[must_use]
     pub fn short_commit(&self) -> Option<&str> {
         self.run.origin.commit.as_deref().map(short)
     }
 }
 
-/// The first eight characters.
+/// Returns the first eight characters.
 pub(super) fn short(text: &str) -> &str {
     text.char_indices().nth(SHORT).map_or(text, |(end, _)| &text[..end])
 }
@@ -89,25 +90,25 @@ struct Marker {
 }
 
 impl Store {
-    /// Whether a folder is a store.
+    /// Returns `true` if a folder is a store.
     #[must_use]
     pub fn is_store(folder: &Path) -> bool {
         folder.join(MARKER).is_file()
     }
 
-    /// The content of the file that makes a folder a store.
+    /// Returns the content of the marker file of a store.
     #[must_use]
     pub fn marker() -> String {
         format!(
-            "# Runs kept by `rooflint baseline save`: one JSON document per run, in one folder per \
-             baseline.\nschema = \"{STORE_SCHEMA}\"\n"
+            "# Runs saved by `rooflint baseline save`: one JSON document per run, in one folder \
+             per baseline.\nschema = \"{STORE_SCHEMA}\"\n"
         )
     }
 
-    /// Reads a store. Files that cannot be read are told, not left out in silence.
+    /// Reads a store. Unreadable files are reported in [`Store::unreadable`].
     ///
     /// # Errors
-    /// [`HistoryError`] if the folder is no store, or one of a layout that is not known.
+    /// [`HistoryError`] if the folder is not a store, or has an unknown layout.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
         if !Self::is_store(folder) {
             // Rather what is wrong with the folder than that something is not in it.
@@ -147,10 +148,10 @@ impl Store {
         }
     }
 
-    /// Reads a store, or begins one where there is nothing yet.
+    /// Reads a store, or starts a new one if the folder is empty or missing.
     ///
     /// # Errors
-    /// [`HistoryError`] if the folder holds other things, or cannot be read.
+    /// [`HistoryError`] if the folder contains other files, or cannot be read.
     pub fn open_or_new(folder: &Path) -> Result<Self, HistoryError> {
         if Self::is_store(folder) {
             return Self::open(folder);
@@ -166,31 +167,31 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), entries: Vec::new(), unreadable: Vec::new() })
     }
 
-    /// Where it is.
+    /// Returns the folder of the store.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Every entry, the oldest first; those that do not say when they were saved come before.
+    /// Returns all entries, oldest first; entries without a time come first.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Files that are no entries, and should be.
+    /// Returns the files that could not be read as entries.
     #[must_use]
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.unreadable
     }
 
-    /// Names of the baselines that have entries.
+    /// Returns the names of all baselines that have entries.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         distinct(self.entries.iter().map(|entry| entry.name.as_str()))
     }
 
-    /// The entry that is the same measurement as a run, if there is one among these.
+    /// Returns the entry among these with the same measurement as a run, if there is one.
     #[must_use]
     pub fn same_measurement<'a>(
         run: &Run,
@@ -199,11 +200,11 @@ impl Store {
         entries.into_iter().find(|entry| entry.run.fingerprint == run.fingerprint)
     }
 
-    /// Where and as what runs are kept, each with its own commit and branch; nothing is written. Runs
-    /// that do not say when they were saved are saved now. All of them are kept, or none.
+    /// Returns the files for saving runs, each with its own commit and branch; nothing is written.
+    /// Runs without a time get the current one. Either all runs can be saved or none.
     ///
     /// # Errors
-    /// [`HistoryError`] if one is there already, holds no times, or the name cannot be used.
+    /// [`HistoryError`] if a run is already saved, has no times, or the name is invalid.
     pub fn place(
         &self,
         runs: Vec<Run>,
@@ -263,11 +264,11 @@ fn check_marker(path: &Path) -> Result<(), HistoryError> {
     if marker.schema == STORE_SCHEMA {
         Ok(())
     } else {
-        Err(wrong(format!("its schema is {:?}, and {STORE_SCHEMA:?} is read", marker.schema)))
+        Err(wrong(format!("unsupported schema {:?} (expected {STORE_SCHEMA:?})", marker.schema)))
     }
 }
 
-/// What is in a folder, in order of names.
+/// Returns the contents of a folder, sorted by name.
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     let failed = |cause| HistoryError::Read { path: folder.to_owned(), cause };
     let files = fs::read_dir(folder).map_err(failed)?;
@@ -277,7 +278,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     Ok(files)
 }
 
-/// Whether a folder may be called this on every system, and is not hidden.
+/// Returns `true` if the name is a valid, visible folder name on every system.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= LONGEST_NAME
@@ -286,7 +287,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
-/// Only what may be in the name of a file.
+/// Replaces characters that are not allowed in file names.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

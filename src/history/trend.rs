@@ -1,4 +1,4 @@
-//! How a run and its kernels moved from commit to commit, and where they changed.
+//! Performance of a run and its kernels over commits, with change points.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,28 +8,28 @@ use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_SIDE, turns};
 use super::chosen::Filter;
 use super::distinct::distinct;
 use super::error::HistoryError;
-use super::linked::{Held, Track, linked};
+use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
 use crate::compare::{Run, benjamini_hochberg, median};
 use crate::units::{Dimension, Factor, Seconds, Share};
 
-/// What is followed.
+/// The metric of a trend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendMetric {
-    /// Time of one launch of a kernel; of the run, its whole time.
+    /// Time of one launch of a kernel, or total time of the run, in seconds.
     Time,
-    /// Measured over expected time.
+    /// Measured over roofline time.
     Headroom,
-    /// Share of a kernel in the time of the run.
+    /// A kernel's share of the run time, from 0 to 1.
     Share,
-    /// Time of all launches.
+    /// Time of all launches, in seconds.
     Total,
 }
 
 impl TrendMetric {
-    /// The unit of its values; a share is between 0 and 1.
+    /// Returns the unit of its values; a share is between 0 and 1.
     #[must_use]
     pub const fn unit(self) -> Dimension {
         match self {
@@ -39,19 +39,19 @@ impl TrendMetric {
         }
     }
 
-    /// What its values are, of a kernel or of the run.
+    /// Returns the name of the metric for a kernel or for the run.
     #[must_use]
     pub const fn words(self, is_kernel: bool) -> &'static str {
         match (self, is_kernel) {
-            (Self::Time, true) => "time of one launch",
+            (Self::Time, true) => "time per launch",
             (Self::Time | Self::Total, false) => "total time",
             (Self::Total, true) => "time of all launches",
             (Self::Headroom, _) => "headroom",
-            (Self::Share, _) => "share of the time",
+            (Self::Share, _) => "share of the run time",
         }
     }
 
-    fn of_kernel(self, held: &Held) -> Option<f64> {
+    fn of_kernel(self, held: &Figures) -> Option<f64> {
         match self {
             Self::Time => held.launch_s().map(Seconds::get),
             Self::Headroom => held.headroom().map(Factor::get),
@@ -71,10 +71,10 @@ impl TrendMetric {
     }
 }
 
-/// One commit, or one save where no commit is known.
+/// One commit, or one save if no commit is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
-    /// When the first of its runs was saved, as `2026-11-22T05:30:00Z`.
+    /// Time at which its first run was saved, as `2026-11-22T05:30:00Z`.
     pub saved: Option<String>,
     /// Its commit.
     pub commit: Option<String>,
@@ -84,97 +84,97 @@ pub struct Point {
     pub entries: Vec<String>,
 }
 
-/// The runs of one commit.
+/// Values of the runs of one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The median, in the unit of the metric.
+    /// Median, in the unit of the metric.
     pub median: f64,
-    /// The least.
+    /// Smallest value.
     pub least: f64,
-    /// The greatest.
+    /// Largest value.
     pub greatest: f64,
-    /// Runs that have it.
+    /// Number of runs with a value.
     pub runs: usize,
 }
 
-/// A step of a line, and what it costs.
+/// A step of a line with its impact on the run time.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TrendChange {
-    /// Position of the commit among the points.
+    /// Index of the commit among the points.
     pub point: usize,
-    /// The step; its `at` counts only the points that the line has.
+    /// The step; its `at` counts only points with a value.
     #[serde(flatten)]
     pub step: ChangePoint,
-    /// Seconds of a run that it adds (or, below zero, takes away).
+    /// Change of the run time in seconds; negative if it got faster.
     pub impact_s: Seconds,
 }
 
-/// The run, or a kernel, from commit to commit.
+/// The values of the run, or of a kernel, over commits.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
-    /// The kernel's short name in the newest run; none for the whole run.
+    /// Short name of the kernel in the newest run; `None` for the whole run.
     pub kernel: Option<String>,
-    /// The same as the export writes it.
+    /// Full name of the kernel in the newest run.
     pub full_name: Option<String>,
     /// Framework operator and parameters.
     pub operator: Option<String>,
-    /// Share of the time of the newest run that has it.
+    /// Share of the run time in the newest run that has it.
     pub share: Share,
-    /// A value per point; none where the kernel does not occur.
+    /// Value per point; `None` if the kernel does not occur.
     pub values: Vec<Option<Spread>>,
-    /// Where it changed, in order.
+    /// Change points, in order.
     pub changes: Vec<TrendChange>,
-    /// A steady change instead.
+    /// A steady drift instead of steps.
     pub drift: Option<Drift>,
-    /// Whether there are enough values to find anything.
+    /// True if there are enough values to find changes.
     pub is_judged: bool,
 }
 
 impl Line {
-    /// The greatest of its steps, in seconds of a run; 0 without.
+    /// Returns the largest impact of its steps in seconds; 0 without steps.
     #[must_use]
     pub fn impact(&self) -> Seconds {
         self.changes.iter().map(|change| change.impact_s.abs()).fold(Seconds::ZERO, Seconds::max)
     }
 }
 
-/// A baseline from commit to commit.
+/// Performance of a baseline over commits.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trend {
     /// Type and major version of this document.
     pub schema: &'static str,
-    /// Version of the program that made it.
+    /// Version of rooflint that wrote it.
     pub rooflint: &'static str,
-    /// The baseline.
+    /// Name of the baseline.
     pub name: String,
     /// The devices of its runs.
     pub devices: Vec<String>,
-    /// The name or pattern by which kernels were chosen.
+    /// Name or pattern by which kernels were selected.
     pub chosen: Option<String>,
-    /// What is followed.
+    /// The metric of a trend.
     pub metric: TrendMetric,
     /// Unit of the values: `s`, `ratio` or `share`.
     #[schemars(with = "String")]
     pub unit: Dimension,
-    /// The commits, the oldest first.
+    /// The commits, oldest first.
     pub points: Vec<Point>,
-    /// The whole run; none where kernels are chosen, and for shares.
+    /// The whole run; `None` if kernels are selected, and for shares.
     pub whole: Option<Line>,
-    /// Kernels: those with the greatest change first, then those with most time.
+    /// Kernels: largest change first, then most time.
     pub kernels: Vec<Line>,
-    /// What a reader must know, one sentence each.
+    /// Caveats, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Kernels with less than 1% of the time are only followed if they are named: what they cost is not worth a
-/// look, and among hundreds some change by chance.
+/// Kernels with less than 1% of the time are only tracked if they are named: among hundreds, some
+/// change by chance.
 const SHARE: Share = Share::new(0.01);
 
-/// Follows a baseline: the whole run and every kernel with 1% of the time, or the kernels that a
-/// pattern names.
+/// Computes the trend of a baseline: the whole run and every kernel with 1% of the time, or the
+/// kernels that match a pattern.
 ///
 /// # Errors
-/// [`HistoryError::NotFound`] where nothing fits.
+/// [`HistoryError::NotFound`] if nothing matches.
 pub fn trend(
     store: &Store,
     filter: &Filter,
@@ -199,7 +199,7 @@ pub fn trend(
         })
         .collect();
     if let (Some(pattern), true) = (kernel, tracks.is_empty()) {
-        let message = format!("no kernel of the saved runs is called {pattern:?}");
+        let message = format!("no kernel of the saved runs matches {pattern:?}");
         return Err(HistoryError::NotFound { message });
     }
     let whole = if kernel.is_none() { whole(&batches, metric) } else { None };
@@ -231,7 +231,7 @@ fn point(batch: &Batch<'_>) -> Point {
     }
 }
 
-/// Whether any of the kernels that are followed as one has this name.
+/// Returns `true` if any of the kernels tracked as one has this name.
 fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
     // A kernel is called by its newest name, or by the name of any that fits and is linked to it.
     let mut kernels = batches.iter().flat_map(|batch| &batch.entries);
@@ -244,7 +244,7 @@ fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
     })
 }
 
-/// Share of the time of the newest runs that have it.
+/// Returns the share of the run time in the newest runs that have it.
 fn share(track: &Track) -> Share {
     let shares = track.medians(|held| Some(held.share.get()));
     Share::new(shares.into_iter().flatten().next_back().unwrap_or(0.0))
@@ -302,7 +302,7 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
     line
 }
 
-/// Finds the changes of a line; `times` are the seconds of a run that it stands for.
+/// Finds the changes of a line; `times` are its seconds per run.
 fn judge(line: &mut Line, times: &[Option<f64>]) {
     let there = line.values.iter().enumerate();
     let there: Vec<(usize, f64)> =
@@ -320,8 +320,8 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
     }
 }
 
-/// Among many kernels some change by chance: steps are kept as far as the false-discovery rate among
-/// them stays below [`MAX_P`] (Y. Benjamini, Y. Hochberg 1995, over all kernels that are judged).
+/// Drops steps that are likely due to chance among many kernels: the false-discovery rate stays
+/// below [`MAX_P`] (Y. Benjamini, Y. Hochberg 1995, over all kernels that are judged).
 fn control(kernels: &mut [Line]) {
     let mut all: Vec<f64> = Vec::new();
     for line in kernels.iter().filter(|line| line.is_judged) {
@@ -341,7 +341,7 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
     let mut notes = Vec::new();
     if batches.len() < ENOUGH {
         notes.push(format!(
-            "{} commits are too few to find changes in: at least {ENOUGH} are needed, {} on each \
+            "{} commits are too few to find changes; at least {ENOUGH} are needed, {} on each \
              side of a change",
             batches.len(),
             MIN_SIDE
@@ -349,32 +349,33 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
     }
     if !other_devices.is_empty() {
         notes.push(format!(
-            "runs on other devices are left out ({}): --device chooses",
+            "runs on other devices are excluded ({}); select them with --device",
             other_devices.join("; ")
         ));
     }
     let entries = || batches.iter().flat_map(|batch| &batch.entries);
     let branches = distinct(entries().filter_map(|entry| entry.run.origin.branch.as_deref()));
     if branches.len() > 1 {
-        notes.push(format!("runs of several branches are mixed: {}", branches.join(", ")));
+        notes.push(format!("runs of several branches are combined: {}", branches.join(", ")));
     }
     let launches = || entries().map(|entry| entry.run.launches);
     let (least, most) = (launches().min().unwrap_or(0), launches().max().unwrap_or(0));
     if least != most && matches!(metric, TrendMetric::Time | TrendMetric::Total) {
         notes.push(format!(
-            "runs hold between {least} and {most} launches: a total may change with the work"
+            "runs have between {least} and {most} launches; a total may change with the amount of \
+             work"
         ));
     }
     let ceilings = distinct(entries().map(|entry| entry.run.ceilings.as_str()));
     if ceilings.len() > 1 && metric == TrendMetric::Headroom {
         notes.push(format!(
-            "headroom is against different ceilings ({}): compare with care",
+            "headroom refers to different ceilings ({}); compare with care",
             ceilings.join(", ")
         ));
     }
     let undated = entries().filter(|entry| entry.saved.is_none()).count();
     if undated > 0 {
-        notes.push(format!("{undated} entries do not say when they were saved, and stand first"));
+        notes.push(format!("{undated} entries have no save time and are listed first"));
     }
     notes
 }

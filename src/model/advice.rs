@@ -1,4 +1,4 @@
-//! What the rules of the profiler itself say of a launch, kept apart from what was measured.
+//! Results of the profiler's own rules on a launch, separate from measurements.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use super::NameId;
 /// How a profiler marks a result of one of its rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AdviceKind {
-    /// Something to gain (`OPT`; until 2023 Nsight Compute said `WRN`).
+    /// An optimization opportunity (`OPT`; until 2023 Nsight Compute wrote `WRN`).
     Optimization,
-    /// Something wrong or doubtful, in the kernel or in the profile (`WRN`).
+    /// A problem in the kernel or in the profile (`WRN`).
     Warning,
     /// The rule itself failed (`ERR`).
     Error,
-    /// Something to know (`INF`).
+    /// Information (`INF`).
     Information,
     /// A mark that no known version writes.
     Unknown,
 }
 
 impl AdviceKind {
-    /// The word in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -33,19 +33,19 @@ impl AdviceKind {
     }
 }
 
-/// What an estimated speedup is a share of.
+/// The reference of an estimated speedup.
 ///
 /// Source: *`NvRules` API* of Nsight Compute, `IFrontend.speedup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SpeedupScope {
-    /// Of the kernel's run time: how much of it could go.
+    /// A share of the kernel's run time that could be saved.
     Global,
-    /// Of the use of one part of the hardware, looked at alone: it says nothing about time.
+    /// A share of the use of one hardware unit, which does not translate to time.
     Local,
 }
 
 impl SpeedupScope {
-    /// The word that the profiler and machine-readable outputs use.
+    /// Returns the name that the profiler and machine-readable outputs use.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -55,10 +55,10 @@ impl SpeedupScope {
     }
 }
 
-/// What following a rule's advice is estimated to bring, as the profiler states it.
+/// Estimated speedup of following a rule's advice, as stated by the profiler.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speedup {
-    /// What it is a share of; `None` where the export does not say.
+    /// Reference of the share; `None` if the export does not state it.
     pub scope: Option<SpeedupScope>,
     /// The share, 0.5 for the profiler's 50 %.
     pub share: f64,
@@ -67,17 +67,17 @@ pub struct Speedup {
 /// One result of a rule of the profiler on one launch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToolAdvice {
-    /// The profiler's name of the rule.
+    /// The profiler's name for the rule.
     pub rule: NameId,
-    /// How it is marked.
+    /// Kind of the result.
     pub kind: AdviceKind,
-    /// What it is about, in a few words without figures; empty where the export has no text.
+    /// Subject, in a few words without figures; empty if the export has no text.
     pub about: NameId,
-    /// What following it is estimated to bring; old exports have no estimates.
+    /// Estimated speedup; old exports have no estimates.
     pub speedup: Option<Speedup>,
 }
 
-/// More results on one launch than this are not kept: no set of rules has that many.
+/// Largest number of results kept per launch; no set of rules has more.
 pub(super) const MOST: usize = 256;
 
 /// The advice on all launches, by row; nothing is kept for launches without any.
@@ -87,7 +87,7 @@ pub(super) struct AdviceColumn {
 }
 
 impl AdviceColumn {
-    /// Adds to a launch what is not said of it yet; whether there was room.
+    /// Adds a result to a launch unless it is already there; returns `true` if there was room.
     pub(super) fn put(&mut self, row: usize, advice: ToolAdvice) -> bool {
         let known = self.rows.entry(row).or_default();
         if known.contains(&advice) {
@@ -100,12 +100,12 @@ impl AdviceColumn {
         has_room
     }
 
-    /// What is said of a launch, in the profiler's order.
+    /// Returns the results on a launch, in the profiler's order.
     pub(super) fn of(&self, row: usize) -> &[ToolAdvice] {
         self.rows.get(&row).map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps only what belongs to these rows, which are then numbered anew; they are in order.
+    /// Keeps only the results on these rows, which are in order, and renumbers them.
     pub(super) fn pick(&mut self, rows: &[usize]) {
         let picked = std::mem::take(&mut self.rows).into_iter();
         self.rows = picked

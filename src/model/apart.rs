@@ -1,16 +1,16 @@
-//! Different kernels whose short names are the same, told apart by what differs in their full ones.
+//! Distinguishes kernels with equal short names by the differences of their full names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::names::KernelName;
 use super::short::{elide, split};
 
-/// Characters of a parameter list that is shown whole, and of a word that tells names apart.
+/// Maximum characters of a parameter list shown in full, and of a distinguishing word.
 const SHOWN: usize = 32;
 
-/// Short names of different kernels, no two the same: where they are, the template argument that differs
-/// is added, else the parameter types, at last `~2`.
-pub(crate) fn tell_apart(names: &[KernelName]) -> Vec<String> {
+/// Makes the short names of different kernels unique: adds the differing template argument, else
+/// the parameter types, else `~2`.
+pub(crate) fn make_unique(names: &[KernelName]) -> Vec<String> {
     let mut shown: Vec<String> = names.iter().map(|name| name.short.clone()).collect();
     for group in same(&shown) {
         let arguments: Vec<Vec<&str>> =
@@ -42,7 +42,7 @@ pub(crate) fn tell_apart(names: &[KernelName]) -> Vec<String> {
     shown
 }
 
-/// Groups of positions whose names are the same.
+/// Returns groups of positions with equal names.
 fn same(names: &[String]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, name) in names.iter().enumerate() {
@@ -51,12 +51,12 @@ fn same(names: &[String]) -> Vec<Vec<usize>> {
     groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// The template arguments of a name; the whole of one that has none.
+/// Returns the template arguments of a name, or the whole name if it has none.
 fn template(head: &str) -> &str {
     head.find('<').filter(|open| *open > 0).map_or(head, |open| &head[open..])
 }
 
-/// The words of a text; names of libraries without brackets are words joined by `_`.
+/// Splits a text into words; library names without brackets are words joined by `_`.
 fn words(text: &str) -> Vec<&str> {
     let is_joined = !text.contains(['<', ' ', ',']);
     let in_word =
@@ -64,7 +64,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|c| !in_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
-/// For each of several texts, the few words that tell it from the others; empty where none does.
+/// Returns for each of several texts the few words that distinguish it; empty if there are none.
 fn differences(texts: &[Vec<&str>]) -> Vec<String> {
     /// More would be no short name.
     const MOST: usize = 3;
@@ -110,7 +110,7 @@ fn differences(texts: &[Vec<&str>]) -> Vec<String> {
     texts.iter().map(text).collect()
 }
 
-/// A short name with one more argument.
+/// Adds one argument to a short name.
 fn with_argument(short: &str, head: &str, added: &str) -> String {
     match short.strip_suffix('>') {
         _ if added.is_empty() => short.to_owned(),
@@ -121,7 +121,7 @@ fn with_argument(short: &str, head: &str, added: &str) -> String {
     }
 }
 
-/// The types of a parameter list, without their namespaces and arguments: `float*, int`.
+/// Returns the types of a parameter list, without their namespaces and arguments: `float*, int`.
 fn types(parameters: &str) -> String {
     let of = |parameter: &str| {
         let marks: String = parameter.chars().rev().take_while(|c| "*& ".contains(*c)).collect();
@@ -136,7 +136,7 @@ fn types(parameters: &str) -> String {
     split(parameters, ",").into_iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// Texts elided to a width, those that would look the same at the place where they differ.
+/// Elides texts to a width; texts that would become equal keep the part where they differ.
 pub(crate) fn elide_apart(texts: &[&str], width: usize) -> Vec<String> {
     let mut shown: Vec<String> = texts.iter().map(|text| elide(text, width)).collect();
     for group in same(&shown) {
@@ -157,14 +157,14 @@ pub(crate) fn elide_apart(texts: &[&str], width: usize) -> Vec<String> {
     shown
 }
 
-/// Characters with which two texts begin alike.
+/// Returns the length of the common beginning of two texts, in characters.
 fn common(one: &str, two: &str) -> usize {
     one.chars().zip(two.chars()).take_while(|(one, two)| one == two).count()
 }
 
-/// A text elided so that what stands at a place is seen.
+/// Elides a text so that a position stays visible.
 fn around(text: &str, place: usize, width: usize) -> String {
-    /// Characters before the place, which tell what differs.
+    /// Characters kept before the position.
     const BEFORE: usize = 2;
     let length = text.chars().count();
     let room = (width - 2) / 2;
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     fn apart(names: &[&str]) -> Vec<String> {
-        tell_apart(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
+        make_unique(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How operands are stored: bytes per element with their scales, and the precision that computes.
+//! Formats of operands: bytes per element including scales, and the precision of the computation.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -17,28 +17,28 @@ macro_rules! data_types {
         pub enum DataType { $($variant),* }
 
         impl DataType {
-            /// Every format, widest first within its kind.
+            /// All formats, widest first within their kind.
             pub const ALL: &'static [DataType] = &[$(DataType::$variant),*];
 
-            /// The name in arguments, tables and JSON.
+            /// Returns the name in arguments, tables and JSON.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(DataType::$variant => $name),* }
             }
 
-            /// Other spellings that are understood.
+            /// Returns the accepted aliases.
             #[must_use]
             pub const fn aliases(self) -> &'static [&'static str] {
                 match self { $(DataType::$variant => &[$($alias),*]),* }
             }
 
-            /// Bits of one element, with its share of the block's scale.
+            /// Returns the bits per element, with its share of the block's scale.
             #[must_use]
             pub const fn bits(self) -> f64 {
                 match self { $(DataType::$variant => $bits),* }
             }
 
-            /// The number format in which operands of this type are multiplied.
+            /// Returns the precision in which operands of this type are multiplied.
             #[must_use]
             pub const fn precision(self) -> Precision {
                 match self { $(DataType::$variant => Precision::$precision),* }
@@ -71,7 +71,7 @@ data_types! {
 }
 
 impl DataType {
-    /// The format of this name or alias, in any case.
+    /// Returns the format with this name or alias, ignoring case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
@@ -79,19 +79,19 @@ impl DataType {
         Self::ALL.iter().find(called).copied()
     }
 
-    /// Bytes of one element; may be a fraction.
+    /// Returns the bytes per element; may be a fraction.
     #[must_use]
     pub const fn bytes(self) -> f64 {
         self.bits() / 8.0
     }
 
-    /// Whether an element is a pair of real numbers.
+    /// Returns `true` if an element is a pair of real numbers.
     #[must_use]
     pub const fn is_complex(self) -> bool {
         matches!(self, Self::C32 | Self::C64)
     }
 
-    /// The real format of one of a complex element's parts, itself if it is real.
+    /// Returns the format of the parts of a complex element, or the format itself if it is real.
     #[must_use]
     pub const fn real(self) -> Self {
         match self {
@@ -101,7 +101,8 @@ impl DataType {
         }
     }
 
-    /// The format with more bits: in a product of mixed operands the narrow one is widened first.
+    /// Returns the format with more bits: in a product of mixed operands the narrow one is widened
+    /// first.
     #[must_use]
     pub fn wider(self, other: Self) -> Self {
         if other.bits() > self.bits() { other } else { self }

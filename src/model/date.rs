@@ -1,11 +1,11 @@
-//! A day, as waivers expire and runs are dated; the calendar is that of `chrono`.
+//! Dates of runs and waivers; the calendar is that of `chrono`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{Datelike, NaiveDate};
 
-/// A day of the Gregorian calendar; shown and read as `2027-01-31`.
+/// A date in the Gregorian calendar, shown and parsed as `2027-01-31`.
 ///
 /// ```
 /// use rooflint::model::Date;
@@ -19,15 +19,15 @@ use chrono::{Datelike, NaiveDate};
 pub struct Date(NaiveDate);
 
 impl Date {
-    /// A day by year, month and day of the month, each counted from 1; none where there is no such day, or
-    /// the year has more than four digits.
+    /// Makes a date from year, month and day, each counted from 1; `None` if there is no such day,
+    /// or the year has more than four digits.
     #[must_use]
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
         let year = i32::try_from(year).ok().filter(|year| (1..=9999).contains(year))?;
         NaiveDate::from_ymd_opt(year, month, day).map(Self)
     }
 
-    /// The day of a date of `chrono`.
+    /// Wraps a date of `chrono`.
     #[cfg(feature = "gate")]
     pub(crate) const fn of(day: NaiveDate) -> Self {
         Self(day)
@@ -54,7 +54,7 @@ impl FromStr for Date {
         let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
         date.filter(|_| digits && text.len() == 10)
             .map(Self)
-            .ok_or_else(|| format!("{text:?} is not a date such as 2026-11-22"))
+            .ok_or_else(|| format!("{text:?} is not a date; use a form such as 2026-11-22"))
     }
 }
 

@@ -18,13 +18,13 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn volume(self) -> u64 {
         u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
     }
 
-    /// Reads `(256, 1, 1)` as Nsight Compute writes it, or `256,1,1` as `PyProf` does.
+    /// Parses `(256, 1, 1)` as written by Nsight Compute, or `256,1,1` as written by `PyProf`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
@@ -54,7 +54,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape from extents; the products follow.
+    /// Makes a shape from extents, including their products.
     #[must_use]
     pub fn new(grid: Option<Dim3>, block: Option<Dim3>) -> Self {
         Self {
@@ -66,18 +66,18 @@ impl Shape {
     }
 }
 
-/// What identifies a launch, apart from its measured values.
+/// The identity of a launch, without its measured values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
-    /// Position in [`Profile::sources`].
+    /// Index into [`Profile::sources`].
     pub source: u16,
-    /// Operating-system process, 0 where the export has none.
+    /// Operating-system process; 0 if the export has none.
     pub process: u32,
-    /// Launch number within its export.
+    /// ID of the launch within its export.
     pub id: u32,
-    /// Kernel name as the export writes it.
+    /// Kernel name as written in the export.
     pub name: NameId,
-    /// Framework operator and its parameters, where the export has them.
+    /// Framework operator and its parameters, if the export has them.
     pub operator: NameId,
     /// Grid and block.
     pub shape: Shape,
@@ -85,7 +85,7 @@ pub struct Head {
     pub device: HintId,
     /// CUDA stream.
     pub stream: Option<u32>,
-    /// How many executions this row stands for (summaries: more than one, values are averages).
+    /// Number of launches in this row; if more than one, values are averages.
     pub count: u32,
 }
 
@@ -93,7 +93,7 @@ pub struct Head {
 #[derive(Debug, Clone)]
 pub struct Values {
     entries: Vec<(Quantity, f64, OriginId)>,
-    /// Position of each quantity among the entries, plus one; zero where there is none.
+    /// Index of each quantity among the entries, plus one; zero if there is none.
     places: Vec<u8>,
 }
 
@@ -104,7 +104,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units; a value that is not finite is missing and is not added.
+    /// Adds a value in SI base units; values that are not finite count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
         if value.is_finite() && *place == 0 {
@@ -113,19 +113,19 @@ impl Values {
         }
     }
 
-    /// The value set for a quantity.
+    /// Returns the value of a quantity.
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> Option<f64> {
         let place = usize::from(self.places[quantity.index()]);
         self.entries.get(place.checked_sub(1)?).map(|entry| entry.1)
     }
 
-    /// The values, in the order in which they were set.
+    /// Iterates over the values, in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (Quantity, f64)> {
         self.entries.iter().map(|(quantity, value, _)| (*quantity, *value))
     }
 
-    /// Forgets all values, keeps the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         for (quantity, ..) in self.entries.drain(..) {
             self.places[quantity.index()] = 0;
@@ -133,7 +133,7 @@ impl Values {
     }
 }
 
-/// One quantity of all launches. NaN stands for missing and never leaves this module.
+/// One quantity of all launches. NaN marks missing values and never leaves this module.
 #[derive(Debug, Default, Clone)]
 struct Column {
     values: Vec<f64>,
@@ -167,7 +167,7 @@ impl Column {
     }
 }
 
-/// The launches of a profile as columns; only quantities that occur take memory.
+/// The launches of a profile as columns; only quantities that occur use memory.
 #[derive(Debug, Default)]
 pub struct Launches {
     heads: Heads,
@@ -190,17 +190,17 @@ struct Heads {
     count: Vec<u32>,
 }
 
-/// A stream number no export uses, standing for "not stated".
+/// Marks an unknown stream; no export uses this number.
 const NO_STREAM: u32 = u32::MAX;
 
 impl Launches {
-    /// Number of launches.
+    /// Returns the number of launches.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heads.id.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no launches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -226,7 +226,7 @@ impl Launches {
         row
     }
 
-    /// Adds values to an existing launch; what it already has stays.
+    /// Adds values to an existing launch; existing values are kept.
     pub fn fill(&mut self, row: usize, values: &Values) {
         for (quantity, value, origin) in &values.entries {
             if self.get(row, *quantity).is_none() {
@@ -240,19 +240,19 @@ impl Launches {
         self.column(quantity).put(row, value, origin);
     }
 
-    /// Adds what a rule of the profiler says of an existing launch, unless it is known; whether there
-    /// was room for it.
+    /// Adds a result of a profiler rule to an existing launch, unless it is already there; returns
+    /// `true` if there was room.
     pub fn advise(&mut self, row: usize, advice: ToolAdvice) -> bool {
         self.advice.put(row, advice)
     }
 
-    /// What the rules of the profiler say of launch `row`, in the profiler's order.
+    /// Returns the results of the profiler's rules on launch `row`, in the profiler's order.
     #[must_use]
     pub fn advice(&self, row: usize) -> &[ToolAdvice] {
         self.advice.of(row)
     }
 
-    /// What identifies launch `row`.
+    /// Returns the identity of launch `row`.
     #[must_use]
     pub fn head(&self, row: usize) -> Head {
         let heads = &self.heads;
@@ -269,31 +269,31 @@ impl Launches {
         }
     }
 
-    /// A small number that is the same for launches of the same name, operator, shape and device.
+    /// Returns a key that is equal for launches of the same name, operator, shape and device.
     #[must_use]
     pub fn kernel_key(&self, row: usize) -> (NameId, NameId, u32, HintId) {
         let heads = &self.heads;
         (heads.name[row], heads.operator[row], heads.shape[row], heads.device[row])
     }
 
-    /// A value with the id of its origin.
+    /// Returns a value with the id of its origin.
     #[must_use]
     pub fn get(&self, row: usize, quantity: Quantity) -> Option<(f64, OriginId)> {
         self.columns.get(quantity.index())?.as_ref()?.get(row)
     }
 
-    /// Whether any launch has this quantity.
+    /// Returns `true` if any launch has this quantity.
     #[must_use]
     pub fn has(&self, quantity: Quantity) -> bool {
         self.columns.get(quantity.index()).is_some_and(Option::is_some)
     }
 
-    /// The quantities that at least one launch has, in table order.
+    /// Iterates over the quantities that at least one launch has, in table order.
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         Quantity::all().filter(|quantity| self.has(*quantity))
     }
 
-    /// Keeps only the launches for which `keep` holds, in order.
+    /// Keeps only the launches for which `keep` returns `true`, in order.
     pub fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let rows: Vec<usize> = (0..self.len()).filter(|row| keep(*row)).collect();
         let heads = &self.heads;
@@ -348,7 +348,7 @@ impl Launches {
 pub struct Launch<'a> {
     profile: &'a Profile,
     row: usize,
-    /// What identifies it.
+    /// Identity of the launch.
     pub head: Head,
 }
 
@@ -357,50 +357,50 @@ impl<'a> Launch<'a> {
         Self { profile, row, head: profile.launches.head(row) }
     }
 
-    /// Position among the launches of the profile.
+    /// Returns the index among the launches of the profile.
     #[must_use]
     pub fn row(&self) -> usize {
         self.row
     }
 
-    /// The kernel's name as the export writes it; may be empty.
+    /// Returns the kernel's name as written in the export; may be empty.
     #[must_use]
     pub fn kernel(&self) -> &'a str {
         self.profile.names.get(self.head.name)
     }
 
-    /// A value in SI base units, with its origin.
+    /// Returns a value in SI base units, with its origin.
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> Option<(f64, &'a Origin)> {
         let (value, origin) = self.profile.launches.get(self.row, quantity)?;
         Some((value, self.profile.origins.get(origin)))
     }
 
-    /// A value in SI base units.
+    /// Returns a value in SI base units.
     #[must_use]
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.profile.launches.get(self.row, quantity).map(|entry| entry.0)
     }
 
-    /// Time on the GPU.
+    /// Returns the time on the GPU, with its origin.
     #[must_use]
     pub fn duration(&self) -> Option<(Seconds, &'a Origin)> {
         self.get(Quantity::Duration).map(|(value, origin)| (Seconds::new(value), origin))
     }
 
-    /// Bytes to and from device memory.
+    /// Returns the bytes to and from device memory, with their origin.
     #[must_use]
     pub fn dram_bytes(&self) -> Option<(Bytes, &'a Origin)> {
         self.get(Quantity::DramBytes).map(|(value, origin)| (Bytes::new(value), origin))
     }
 
-    /// What the rules of the profiler itself say of it.
+    /// Returns the results of the profiler's own rules.
     #[must_use]
     pub fn advice(&self) -> &'a [ToolAdvice] {
         self.profile.launches.advice(self.row)
     }
 
-    /// The work recorded, pipe by pipe; zero entries included (known to be zero).
+    /// Iterates over the recorded work by pipe, including entries known to be zero.
     pub fn work(&self) -> impl Iterator<Item = (Pipe, Flops, &'a Origin)> {
         let (profile, row) = (self.profile, self.row);
         Pipe::ALL.iter().filter_map(move |pipe| {

@@ -1,11 +1,11 @@
-//! The levels of the memory hierarchy, whose traffic profilers count one by one.
+//! Levels of the memory hierarchy, whose traffic profilers count separately.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Quantity;
 
-/// A place that data is moved from and to.
+/// A level of the memory hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryLevel {
@@ -24,11 +24,11 @@ pub enum MemoryLevel {
 }
 
 impl MemoryLevel {
-    /// Every level, from the multiprocessor outwards.
+    /// All levels, from the SM outwards.
     pub const ALL: [Self; 6] =
         [Self::L1, Self::Shared, Self::L2, Self::Dram, Self::System, Self::Peer];
 
-    /// The word in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl MemoryLevel {
         }
     }
 
-    /// Its symbol in formulas: `t_L2` is the time of its traffic, `B_L2` the traffic.
+    /// Returns its symbol in formulas: `t_L2` is the time of its traffic, `B_L2` the traffic.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl MemoryLevel {
         }
     }
 
-    /// The word that machine-readable outputs use.
+    /// Returns the name that machine-readable outputs use.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl MemoryLevel {
         }
     }
 
-    /// The quantity that counts its traffic.
+    /// Returns the quantity that counts its traffic.
     #[must_use]
     pub const fn bytes(self) -> Quantity {
         match self {

@@ -1,4 +1,4 @@
-//! What was measured, as plain data: a [`Profile`] of [`Launches`] with the [`Origin`] of each figure.
+//! Measured data: a [`Profile`] of [`Launches`] with the [`Origin`] of each figure.
 //!
 //! A million launches must fit in memory, so they are kept as columns; [`Profile::launch`] gives a
 //! typed view of one. A missing value is `None`, never zero.
@@ -18,7 +18,7 @@ mod short;
 mod source;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
-pub(crate) use apart::{elide_apart, tell_apart};
+pub(crate) use apart::{elide_apart, make_unique};
 pub use data_type::DataType;
 pub use date::Date;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
@@ -40,18 +40,18 @@ pub struct Profile {
     pub launches: Launches,
     /// Interned kernel names, operator names and parameters.
     pub names: Names,
-    /// How the values came about; columns refer to these by [`OriginId`].
+    /// Origins of the values; columns refer to these by [`OriginId`].
     pub origins: Origins,
-    /// What the files say about the devices; launches refer to these by [`HintId`].
+    /// Attributes of the devices in the files; launches refer to these by [`HintId`].
     pub devices: Vec<DeviceHint>,
-    /// What a reader of the report must know about the whole profile.
+    /// Caveats about the whole profile.
     pub notes: Vec<String>,
-    /// Files found by a search that could not be read; the notes say why.
+    /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
 }
 
 impl Profile {
-    /// A typed view of launch number `row`.
+    /// Returns a typed view of launch `row`.
     ///
     /// # Panics
     /// If `row` is not below `self.launches.len()`.
@@ -60,12 +60,12 @@ impl Profile {
         Launch::new(self, row)
     }
 
-    /// All launches in file order.
+    /// Iterates over all launches in file order.
     pub fn iter(&self) -> impl Iterator<Item = Launch<'_>> {
         (0..self.launches.len()).map(|row| self.launch(row))
     }
 
-    /// The id of a device description, added if it is new.
+    /// Returns the id of a device description, adding it if it is new.
     pub fn hint(&mut self, hint: DeviceHint) -> HintId {
         let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
             self.devices.push(hint);

@@ -10,7 +10,7 @@ use super::short;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NameId(pub u32);
 
-/// Strings that occur many times, kept once.
+/// Interned strings.
 #[derive(Debug)]
 pub struct Names {
     texts: Vec<Arc<str>>,
@@ -30,7 +30,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The id of a text, added if it is new.
+    /// Returns the id of a text, adding it if it is new.
     pub fn id(&mut self, text: &str) -> NameId {
         if self.get(self.last) == text {
             return self.last;
@@ -45,7 +45,7 @@ impl Names {
         self.last
     }
 
-    /// The text of an id.
+    /// Returns the text of an id.
     ///
     /// # Panics
     /// If the id came from another profile.
@@ -54,7 +54,7 @@ impl Names {
         &self.texts[id.0 as usize]
     }
 
-    /// The text of an id, shared.
+    /// Returns the text of an id as a shared string.
     ///
     /// # Panics
     /// If the id came from another profile.
@@ -64,23 +64,23 @@ impl Names {
     }
 }
 
-/// A kernel's name taken apart.
+/// A parsed kernel name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelName {
     /// Demangled, with return type, arguments and profiler decorations removed; identifies the kernel, but
     /// for overloads.
     pub head: String,
-    /// What stands in its parameter list; empty where none is written.
+    /// Text of its parameter list; empty if there is none.
     pub parameters: String,
-    /// Short and readable: namespaces dropped, template arguments folded to the telling ones.
+    /// Short and readable name: without namespaces, with only the distinctive template arguments.
     pub short: String,
 }
 
 impl KernelName {
-    /// Longest [`KernelName::short`], in characters.
+    /// Maximum length of [`KernelName::short`], in characters.
     pub const SHORT: usize = short::LONGEST;
 
-    /// Takes a name apart as any profiler writes it.
+    /// Parses a name as written by any profiler.
     #[must_use]
     pub fn parse(name: &str) -> Self {
         let (head, parameters) = parts(name);
@@ -88,13 +88,13 @@ impl KernelName {
         Self { head, parameters, short }
     }
 
-    /// Only the head of a name; what parsing costs is mostly the short one.
+    /// Returns only the head of a name, which is much cheaper than the short name.
     #[must_use]
     pub fn head(name: &str) -> String {
         parts(name).0
     }
 
-    /// The parameter list as a key: however profilers space it, and on whichever side `const` stands.
+    /// Returns the parameter list as a key, independent of spaces and the position of `const`.
     pub(crate) fn overload(&self) -> String {
         let mut key = String::with_capacity(self.parameters.len());
         for parameter in short::split(&self.parameters, ",") {
@@ -110,7 +110,8 @@ impl KernelName {
     }
 }
 
-/// The part of a kernel name that identifies it, without return type and parameter list, and this list.
+/// Returns the part of a kernel name that identifies it, without return type and parameter list,
+/// and this list.
 fn parts(name: &str) -> (String, String) {
     let mut name = undecorated(name).to_owned();
     if name.starts_with("_Z")
@@ -134,7 +135,7 @@ fn parts(name: &str) -> (String, String) {
     (strip_return_type(name).to_owned(), parameters.trim().to_owned())
 }
 
-/// A name without what profilers and compilers append: ` [1234]`, ` [clone …]`, `.kd`.
+/// Removes what profilers and compilers append: ` [1234]`, ` [clone …]`, `.kd`.
 fn undecorated(name: &str) -> &str {
     let mut name = name.trim();
     loop {
@@ -156,9 +157,10 @@ fn undecorated(name: &str) -> &str {
     }
 }
 
-/// A mangled name in words; `None` if it is not valid, or so nested that its text has no end.
+/// Demangles a name; `None` if it is invalid, or nested so deeply that the result is too long.
 fn demangled(name: &str) -> Option<String> {
-    /// Back-references let a name of a hundred bytes stand for gigabytes.
+    /// Maximum length of the result, because back-references let a hundred bytes expand to
+    /// gigabytes.
     const LONGEST: usize = 1 << 16;
 
     struct Bounded(String);
@@ -179,7 +181,7 @@ fn demangled(name: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// Where the parameter list starts: the first `(` outside template brackets.
+/// Finds the start of the parameter list: the first `(` outside template brackets.
 fn parameter_list(name: &str) -> Option<usize> {
     let mut depth = 0_i32;
     let bytes = name.as_bytes();
@@ -195,7 +197,7 @@ fn parameter_list(name: &str) -> Option<usize> {
     None
 }
 
-/// Drops a return type such as `enable_if<!T7, void>::type ` in front of the name.
+/// Removes a return type such as `enable_if<!T7, void>::type ` in front of the name.
 fn strip_return_type(name: &str) -> &str {
     let mut depth = 0_i32;
     let mut start = 0;

@@ -1,8 +1,8 @@
-//! Where a figure came from, and how far it can be trusted.
+//! Origins of figures, with their uncertainty.
 
 use serde::Serialize;
 
-/// How a value came about, from most to least direct.
+/// How a value was obtained, from most to least direct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OriginKind {
@@ -14,16 +14,16 @@ pub enum OriginKind {
     Modeled,
     /// Counted from the operator's shapes, not measured (`PyProf`, closed forms).
     Algorithmic,
-    /// Taken while the kernel ran instrumented: not the time of the real run.
+    /// Measured while the kernel was instrumented: not the time of the real run.
     Instrumented,
 }
 
 impl OriginKind {
-    /// Every one, the most direct first.
+    /// All kinds, most direct first.
     pub const ALL: [Self; 5] =
         [Self::Measured, Self::Derived, Self::Modeled, Self::Algorithmic, Self::Instrumented];
 
-    /// The word used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -39,36 +39,36 @@ impl OriginKind {
 /// The derivation of a value: its kind, the formula in the export's own words, and its uncertainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Origin {
-    /// How the value came about.
+    /// How the value was obtained.
     pub kind: OriginKind,
     /// The column or formula, such as `dram__bytes_read.sum + dram__bytes_write.sum`.
     pub formula: String,
-    /// The true value is at least this factor times the value (1 when exact, 0 when unbounded).
+    /// Lower bound of the true value as a factor (1 if exact, 0 if unbounded).
     pub low: f64,
-    /// The true value is at most this factor times the value.
+    /// Upper bound of the true value as a factor (1 if exact).
     pub high: f64,
 }
 
 impl Origin {
-    /// An exact value of the given kind.
+    /// Makes the origin of an exact value of this kind.
     #[must_use]
     pub fn new(kind: OriginKind, formula: impl Into<String>) -> Self {
         Self { kind, formula: formula.into(), low: 1.0, high: 1.0 }
     }
 
-    /// A value read from one column.
+    /// Makes the origin of a value read from one column.
     #[must_use]
     pub fn measured(column: impl Into<String>) -> Self {
         Self::new(OriginKind::Measured, column)
     }
 
-    /// A value computed from columns.
+    /// Makes the origin of a value computed from columns.
     #[must_use]
     pub fn derived(formula: impl Into<String>) -> Self {
         Self::new(OriginKind::Derived, formula)
     }
 
-    /// The same origin for a value known only within `[low, high]` times itself.
+    /// Sets the uncertainty: the true value is within `low` to `high` times the value.
     #[must_use]
     pub fn within(mut self, low: f64, high: f64) -> Self {
         self.low = low;
@@ -76,7 +76,7 @@ impl Origin {
         self
     }
 
-    /// Whether the value is known exactly, not as an interval.
+    /// Returns `true` if the value is exact rather than an interval.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.low == 1.0 && self.high == 1.0
@@ -87,12 +87,12 @@ impl Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct OriginId(pub u8);
 
-/// The few distinct origins of a profile; 255 at most, the rest share the last.
+/// The distinct origins of a profile: at most 255, the rest share the last one.
 #[derive(Debug, Default)]
 pub struct Origins(Vec<Origin>);
 
 impl Origins {
-    /// The id of an origin, added if it is new.
+    /// Returns the id of an origin, adding it if it is new.
     pub fn id(&mut self, origin: &Origin) -> OriginId {
         let position = self.0.iter().position(|known| known == origin).unwrap_or_else(|| {
             if self.0.len() < usize::from(u8::MAX) {
@@ -103,7 +103,7 @@ impl Origins {
         OriginId(u8::try_from(position).unwrap_or(u8::MAX))
     }
 
-    /// The origin with this id.
+    /// Returns the origin with this id.
     ///
     /// # Panics
     /// If the id came from another profile.

@@ -1,7 +1,7 @@
-//! The kinds of work a kernel does: precision, engine, accumulator and sparsity, one name each.
+//! Pipes: kinds of work by precision, engine, accumulator and sparsity.
 //!
-//! A peak rate belongs to exactly one [`Pipe`]; work counted on one pipe is never divided by the
-//! peak of another.
+//! A peak rate belongs to exactly one [`Pipe`]; work on one pipe is never divided by the peak of
+//! another.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -23,11 +23,11 @@ pub enum Precision {
     Int8,
     Int4,
     Int1,
-    /// The profile counts operations without saying of which format.
+    /// The profile counts operations without their format.
     Unstated,
 }
 
-/// Which hardware executes the operation.
+/// The hardware that executes an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -39,7 +39,7 @@ pub enum Engine {
 
 macro_rules! pipes {
     ($($variant:ident, $key:literal, $label:literal, $precision:ident, $engine:ident, $sparse:literal;)*) => {
-        /// One kind of execution, with a peak rate of its own.
+        /// One kind of execution with its own peak rate.
         ///
         /// The key is used in JSON, in column names and in device files; the label in reports.
         /// Matrix pipes accumulate in FP32 (integers in INT32) unless the name says `fp16acc`.
@@ -48,16 +48,16 @@ macro_rules! pipes {
         pub enum Pipe { $($variant),* }
 
         impl Pipe {
-            /// Every pipe, in the order used in tables.
+            /// All pipes, in the order used in tables.
             pub const ALL: &'static [Pipe] = &[$(Pipe::$variant),*];
 
-            /// The name in JSON, columns and device files, such as `fp16_matrix`.
+            /// Returns the name in JSON, columns and device files, such as `fp16_matrix`.
             #[must_use]
             pub const fn key(self) -> &'static str {
                 match self { $(Pipe::$variant => $key),* }
             }
 
-            /// The name in reports, such as `fp16 tensor`.
+            /// Returns the name in reports, such as `fp16 tensor`.
             #[must_use]
             pub const fn label(self) -> &'static str {
                 match self { $(Pipe::$variant => $label),* }
@@ -69,13 +69,14 @@ macro_rules! pipes {
                 match self { $(Pipe::$variant => Precision::$precision),* }
             }
 
-            /// The hardware that executes it.
+            /// Returns the hardware that executes it.
             #[must_use]
             pub const fn engine(self) -> Engine {
                 match self { $(Pipe::$variant => Engine::$engine),* }
             }
 
-            /// Whether the operands are 2:4 structured-sparse; such work has its own peak.
+            /// Returns `true` if the operands are 2:4 structured-sparse; such work has its own
+            /// peak.
             #[must_use]
             pub const fn is_sparse(self) -> bool {
                 match self { $(Pipe::$variant => $sparse),* }
@@ -118,13 +119,13 @@ pipes! {
 }
 
 impl Pipe {
-    /// The pipe of a key such as `bf16_matrix`.
+    /// Returns the pipe with a key such as `bf16_matrix`.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|pipe| pipe.key() == key)
     }
 
-    /// The word for one operation on this pipe: integer work is counted in OP, apart from FLOP.
+    /// Returns the unit of work on this pipe: integer work is counted in OP, separate from FLOP.
     #[must_use]
     pub const fn operation(self) -> &'static str {
         match self.precision() {
@@ -133,7 +134,8 @@ impl Pipe {
         }
     }
 
-    /// The dense pipe on which a sparse one's work would run without sparsity, itself if dense.
+    /// Returns the dense pipe on which sparse work would run without sparsity, or the pipe itself
+    /// if it is dense.
     #[must_use]
     pub fn dense(self) -> Self {
         if !self.is_sparse() {

@@ -5,8 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What measured the launches of a file: it decides what a launch costs, what its counters leave out, and
-/// which command collects more.
+/// The profiler of a file: it determines the launch cost, the limits of its counters and the
+/// command that collects more.
 #[derive(
     Debug,
     Clone,
@@ -23,20 +23,20 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Profiler {
-    /// NVIDIA Nsight Compute: counters, kernels one at a time, clocks held unless told otherwise.
+    /// NVIDIA Nsight Compute: counters, serialized kernels, clocks locked by default.
     NsightCompute,
     /// PyProf: a timeline, with work and bytes computed from the operators' shapes.
     #[serde(rename = "pyprof")]
     PyProf,
-    /// rooflint's own tables, where they do not say what they were made from.
+    /// rooflint's own tables of unknown origin.
     Rooflint,
-    /// Not known: a table that was read through a mapping, or a document of an early version.
+    /// Unknown: a table read through a mapping, or a document of an early version.
     #[default]
     Other,
 }
 
 impl Profiler {
-    /// The name in listings.
+    /// Returns the name in listings.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {

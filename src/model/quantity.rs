@@ -1,10 +1,10 @@
-//! The canonical measured quantities: what every profiler's columns are translated into.
+//! The canonical quantities to which every profiler's columns are converted.
 
 use super::Pipe;
 
 macro_rules! quantities {
     ($($(#[doc = $doc:literal])* $variant:ident, $column:literal, $unit:literal, $additive:literal;)*) => {
-        /// One canonical quantity of a launch, held in SI base units; fractions are 0–1.
+        /// One canonical quantity of a launch in SI base units; fractions are from 0 to 1.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Quantity {
             $($(#[doc = $doc])* $variant,)*
@@ -17,7 +17,7 @@ macro_rules! quantities {
         impl Quantity {
             const SCALARS: &'static [Quantity] = &[$(Quantity::$variant),*];
 
-            /// Position in tables indexed by quantity; below [`Quantity::COUNT`].
+            /// Returns the index in tables by quantity, below [`Quantity::COUNT`].
             #[must_use]
             pub const fn index(self) -> usize {
                 match self {
@@ -27,7 +27,7 @@ macro_rules! quantities {
                 }
             }
 
-            /// Column name in the canonical launch table, unit included.
+            /// Returns the column name in the canonical launch table, including the unit.
             #[must_use]
             pub fn column(self) -> String {
                 match self {
@@ -37,7 +37,7 @@ macro_rules! quantities {
                 }
             }
 
-            /// What it is, in a sentence.
+            /// Describes it in a sentence.
             #[must_use]
             pub const fn about(self) -> &'static str {
                 match self {
@@ -47,7 +47,7 @@ macro_rules! quantities {
                 }
             }
 
-            /// SI unit of the values; `1` for fractions and counts.
+            /// Returns the SI unit of the values; `1` for fractions and counts.
             #[must_use]
             pub const fn unit(self) -> &'static str {
                 match self {
@@ -57,7 +57,7 @@ macro_rules! quantities {
                 }
             }
 
-            /// Whether values of several launches add up (bytes do, a hit rate does not).
+            /// Returns `true` if values of several launches add up (bytes do, a hit rate does not).
             #[must_use]
             pub const fn is_additive(self) -> bool {
                 match self {
@@ -119,7 +119,7 @@ quantities! {
     SmThroughput, "sm_throughput", "1", false;
     /// Speed-of-light of the busiest memory unit.
     MemoryThroughput, "memory_throughput", "1", false;
-    /// Speed-of-light of DRAM, command overhead included (an upper bound of the data share).
+    /// Speed-of-light of DRAM, including command overhead (an upper bound of the data share).
     DramThroughput, "dram_throughput", "1", false;
     /// Speed-of-light of L2.
     L2Throughput, "l2_throughput", "1", false;
@@ -137,7 +137,7 @@ quantities! {
     LoadSectorsPerRequest, "load_sectors_per_request", "1", false;
     /// 32-byte sectors per warp-level global store request.
     StoreSectorsPerRequest, "store_sectors_per_request", "1", false;
-    /// Sectors that global accesses need at least, over those they touch.
+    /// Minimum sectors that global accesses need, over those they touch.
     CoalescingEfficiency, "coalescing_efficiency", "1", false;
     /// Bytes used of each sector that global loads touch.
     LoadSectorEfficiency, "load_sector_efficiency", "1", false;
@@ -149,35 +149,35 @@ quantities! {
     LocalSectorShare, "local_sector_share", "1", false;
     /// Requests to local memory that register spills cause, over all requests to local memory.
     SpillShare, "spill_share", "1", false;
-    /// The same requests over all instructions of warps: each is one of them.
+    /// Requests to local memory that register spills cause, over all warp instructions.
     SpillInstructionShare, "spill_instruction_share", "1", false;
-    /// Shared-memory load wavefronts that bank conflicts add, over all of them.
+    /// Shared-memory load wavefronts added by bank conflicts, over all load wavefronts.
     SharedLoadConflicts, "shared_load_conflict_share", "1", false;
-    /// Shared-memory store wavefronts that bank conflicts add, over all of them.
+    /// Shared-memory store wavefronts added by bank conflicts, over all store wavefronts.
     SharedStoreConflicts, "shared_store_conflict_share", "1", false;
-    /// Shared-memory wavefronts that are needed at least, over those executed.
+    /// Minimum shared-memory wavefronts needed, over those executed.
     SharedEfficiency, "shared_efficiency", "1", false;
     /// Share of its peak at which L1's data stage serves shared memory, one wavefront per cycle and SM.
     SharedThroughput, "shared_throughput", "1", false;
-    /// L2 sectors that came over the fabric between the halves of L2, over all.
+    /// L2 sectors that crossed the fabric between the halves of L2, over all L2 sectors.
     L2FabricShare, "l2_fabric_share", "1", false;
-    /// L2 sectors that go to system memory, over all.
+    /// L2 sectors that go to system memory, over all L2 sectors.
     L2SystemShare, "l2_system_memory_share", "1", false;
-    /// L2 sectors that go to the memory of a peer, over all.
+    /// L2 sectors that go to peer memory, over all L2 sectors.
     L2PeerShare, "l2_peer_memory_share", "1", false;
-    /// L2 sectors of atomics and reductions, over all that the SMs ask for.
+    /// L2 sectors of atomics and reductions, over all sectors that SMs request.
     L2AtomicShare, "l2_atomic_share", "1", false;
     /// Share of elapsed cycles in which the atomic units of L2 took input.
     L2AtomicActive, "l2_atomic_active", "1", false;
-    /// Bytes read from device memory beyond what reads that missed L2 asked for, over all bytes moved.
+    /// Bytes read from device memory in excess of L2 read misses, over all bytes moved.
     DramExcessReads, "dram_excess_read_share", "1", false;
     /// Bytes read from device memory over all bytes moved.
     DramReadShare, "dram_read_share", "1", false;
-    /// Whether device memory checks and corrects errors: 1 if it does, 0 if not.
+    /// 1 if ECC of device memory is enabled, 0 if not.
     EccEnabled, "ecc_enabled", "1", false;
-    /// Bytes handed to the compression unit of L2, over the bytes that device memory moved.
+    /// Bytes passed to the L2 compression unit, over the bytes moved by device memory.
     CompressionInputShare, "compression_input_share", "1", false;
-    /// Sectors that the compression unit of L2 could compress, over those handed to it.
+    /// Sectors that the L2 compression unit could compress, over those passed to it.
     CompressionSuccess, "compression_success_share", "1", false;
     /// Share of active cycles in which a scheduler issued an instruction.
     IssueActive, "issue_active", "1", false;
@@ -185,15 +185,18 @@ quantities! {
     EligibleWarps, "eligible_warps", "1", false;
     /// Threads active in an executed warp instruction, of 32.
     ThreadsPerInstruction, "threads_per_instruction", "1", false;
-    /// The same without threads that a predicate switched off.
+    /// Threads active in an executed warp instruction and not disabled by a predicate, of 32.
     PredicatedThreadsPerInstruction, "predicated_threads_per_instruction", "1", false;
-    /// Integer thread instructions over all.
+    /// Integer thread instructions, over all thread instructions.
     IntegerInstructionShare, "integer_instruction_share", "1", false;
-    /// Pairs of one FP32 addition and one multiplication over all FP32 instructions: at most what fusing would save.
+    /// Pairs of one FP32 addition and one multiplication, over all FP32 instructions: upper bound
+    /// of what fusing saves.
     UnfusedShareFp32, "unfused_share_fp32", "1", false;
-    /// The same for FP64.
+    /// Pairs of one FP64 addition and one multiplication, over all FP64 instructions: upper bound
+    /// of what fusing saves.
     UnfusedShareFp64, "unfused_share_fp64", "1", false;
-    /// Tensor operations of warp-wide instructions over all: Hopper's fast path is warp-group-wide.
+    /// Tensor operations of warp-wide instructions, over all tensor operations: Hopper's fast path
+    /// is warp-group-wide.
     WarpMmaShare, "warp_mma_share", "1", false;
     /// Blocks per SM that registers allow.
     BlocksByRegisters, "blocks_by_registers", "1", false;
@@ -203,7 +206,7 @@ quantities! {
     BlocksBySlots, "blocks_by_slots", "1", false;
     /// Blocks per SM that its slots for warps allow.
     BlocksByWarps, "blocks_by_warps", "1", false;
-    /// Share of elapsed time that the busiest SM worked longer than the average one.
+    /// Time by which the busiest SM worked longer than the average one, over elapsed time.
     SmImbalance, "sm_imbalance", "1", false;
     /// Utilization of the FMA pipe (FP32, part of the integers).
     PipeFma, "pipe_fma", "1", false;
@@ -219,39 +222,41 @@ quantities! {
     PipeLsu, "pipe_lsu", "1", false;
     /// Share of a warp's time between instructions in which it waits for global, local or texture data.
     StallLongScoreboard, "stall_long_scoreboard", "1", false;
-    /// The same, for the queue of the load/store unit to global and local memory.
+    /// Share of that time in which it waits for the queue of the load/store unit to global and
+    /// local memory.
     StallLgThrottle, "stall_lg_throttle", "1", false;
-    /// The same, for shared memory and special functions.
+    /// Share of that time in which it waits for shared memory and special functions.
     StallShortScoreboard, "stall_short_scoreboard", "1", false;
-    /// The same, for the queue to shared memory and special functions.
+    /// Share of that time in which it waits for the queue to shared memory and special functions.
     StallMioThrottle, "stall_mio_throttle", "1", false;
-    /// The same, for the texture queue.
+    /// Share of that time in which it waits for the texture queue.
     StallTexThrottle, "stall_tex_throttle", "1", false;
-    /// The same, at a barrier.
+    /// Share of that time in which it waits at a barrier.
     StallBarrier, "stall_barrier", "1", false;
-    /// The same, at a memory fence.
+    /// Share of that time in which it waits at a memory fence.
     StallMembar, "stall_membar", "1", false;
-    /// The same, for a busy math pipe.
+    /// Share of that time in which it waits for a busy math pipe.
     StallMathThrottle, "stall_math_throttle", "1", false;
-    /// The same, for a fixed-latency dependency.
+    /// Share of that time in which it waits for a fixed-latency dependency.
     StallWait, "stall_wait", "1", false;
-    /// The same, for stores to drain after the last instruction.
+    /// Share of that time in which it waits for stores to drain after the last instruction.
     StallDrain, "stall_drain", "1", false;
-    /// The same, for a branch target.
+    /// Share of that time in which it waits for a branch target.
     StallBranch, "stall_branch", "1", false;
-    /// The same, for instructions to fetch.
+    /// Share of that time in which it waits for instruction fetches.
     StallNoInstruction, "stall_no_instruction", "1", false;
-    /// The same, for constants to fetch.
+    /// Share of that time in which it waits for constant fetches.
     StallConstant, "stall_constant", "1", false;
-    /// The same, for the dispatcher.
+    /// Share of that time in which it waits for the dispatcher.
     StallDispatch, "stall_dispatch", "1", false;
-    /// The same, asleep by its own will.
+    /// Share of that time in which it sleeps.
     StallSleeping, "stall_sleeping", "1", false;
-    /// The same, for a warp-group matrix product.
+    /// Share of that time in which it waits for a warp-group matrix product.
     StallGmma, "stall_gmma", "1", false;
-    /// Peak of a tensor counter that does not tell dense from sparse work, over the dense peak of its format.
+    /// Peak of a tensor counter for dense and sparse work together, over the dense peak of its
+    /// format.
     TensorParentPeak, "tensor_parent_peak_ratio", "1", false;
-    /// Greatest relative difference between two counters of the launch that tell the same figure.
+    /// Largest relative difference between two counters of the launch for the same figure.
     PassDisagreement, "pass_disagreement", "1", false;
     /// Passes over which the profiler replayed the launch.
     ReplayPasses, "replay_passes", "1", false;
@@ -261,7 +266,7 @@ impl Quantity {
     /// Number of distinct quantities.
     pub const COUNT: usize = Self::SCALARS.len() + 2 * Pipe::ALL.len();
 
-    /// Every quantity, in table order.
+    /// Iterates over all quantities, in table order.
     pub fn all() -> impl Iterator<Item = Quantity> {
         Self::SCALARS
             .iter()

@@ -1,16 +1,17 @@
-//! Kernel names made short: what a wrapper wraps, in the words people use for it.
+//! Shortens kernel names to the operation inside wrappers, in common words.
 
-/// Longest short name, in characters.
+/// Maximum length of a short name, in characters.
 pub(super) const LONGEST: usize = 72;
 
-/// Names that say nothing without the namespace in front of them.
+/// Generic names that need the namespace in front of them.
 const GENERIC: [&str; 8] =
     ["kernel", "Kernel", "Kernel2", "device_kernel", "run", "run_kernel", "main", "compute"];
 
-/// Nesting that is looked into; names nest a dozen levels.
+/// Maximum nesting that is examined; names nest a dozen levels.
 const DEEPEST: usize = 24;
 
-/// A short, stable name for tables: last namespace component, telling template arguments.
+/// Returns a short, stable name for tables: last namespace component, distinctive template
+/// arguments.
 pub(super) fn short(head: &str) -> String {
     if head.is_empty() {
         return String::new();
@@ -49,8 +50,8 @@ fn bracketed(name: &str, words: &[String]) -> String {
     if words.is_empty() { name.to_owned() } else { format!("{name}<{}>", words.join(", ")) }
 }
 
-/// The class that a generic kernel runs, such as `FlashAttnFwdSm90`: the first argument, without what only
-/// enables it.
+/// Returns the class that a generic kernel runs, such as `FlashAttnFwdSm90`: the first argument,
+/// without `enable_if` wrappers.
 fn wrapped(arguments: &str) -> Option<&str> {
     let mut text = inside(arguments);
     for _ in 0..DEEPEST {
@@ -70,7 +71,8 @@ fn wrapped(arguments: &str) -> Option<&str> {
     None
 }
 
-/// What a kernel with a name such as `kernel` is, by the class of its parameters: `cublasGemv`.
+/// Names a kernel with a generic name such as `kernel` by the class of its parameters:
+/// `cublasGemv`.
 fn of_parameters(arguments: &str) -> Option<String> {
     split(inside(arguments), ",").into_iter().find_map(|argument| {
         let name = identifier(split(without_qualifiers(argument), "::").last()?);
@@ -79,7 +81,8 @@ fn of_parameters(arguments: &str) -> Option<String> {
     })
 }
 
-/// What template arguments say about the work: functors, passes, tiles, types; casts and wrappers dropped.
+/// Returns what template arguments say about the work: functors, passes, tiles, types, without
+/// casts and wrappers.
 fn telling(base: &str, arguments: &str) -> Vec<String> {
     const MOST: usize = 3;
     let mut found = Found::default();
@@ -111,19 +114,19 @@ fn telling(base: &str, arguments: &str) -> Vec<String> {
     words
 }
 
-/// What template arguments were found to say.
+/// Facts found in template arguments.
 #[derive(Default)]
 struct Found {
     words: Vec<String>,
-    /// What the operation is done on.
+    /// Type of the elements.
     scalar: Option<&'static str>,
-    /// Whether the words are passes of a convolution.
+    /// True if the words are passes of a convolution.
     is_pass: bool,
 }
 
 impl Found {
     fn visit(&mut self, argument: &str, depth: usize) {
-        /// How operands are addressed, not what is done with them.
+        /// Names for how operands are addressed, not for the operation.
         const ADDRESSING: [&str; 8] = [
             "Array",
             "array",
@@ -184,7 +187,7 @@ impl Found {
     }
 }
 
-/// Whether a class or function is what a kernel does with its elements, not what passes them on.
+/// Returns `true` if a class or function is the operation of a kernel rather than a wrapper.
 fn is_operation(name: &str) -> bool {
     const WRAPPERS: [&str; 11] = [
         "gpu_kernel_impl",
@@ -210,7 +213,7 @@ fn is_operation(name: &str) -> bool {
             || name.starts_with("cutlass_"))
 }
 
-/// The operation that a functor or the function of a lambda is named after: `FillFunctor` fills.
+/// Returns the operation in the name of a functor or the function of a lambda: `FillFunctor` fills.
 fn operation(name: &str) -> String {
     const BEFORE: [&str; 6] =
         ["CUDAFunctorOnSelf_", "CUDAFunctor_", "launch_", "direct_", "cuda_", "_"];
@@ -257,7 +260,8 @@ fn operation(name: &str) -> String {
     word
 }
 
-/// The first two sides of the tile that is worked on: `128×128`. Clusters are nested deeper, or smaller.
+/// Returns the first two sides of the output tile: `128×128`. Clusters are nested deeper, or
+/// smaller.
 fn tile(arguments: &str) -> Option<String> {
     let mut level = split(inside(arguments), ",");
     for _ in 0..DEEPEST {
@@ -290,7 +294,7 @@ fn tile(arguments: &str) -> Option<String> {
     None
 }
 
-/// A number as an argument: `128`, `(int)128`, `cute::C<128>`, `Int<128>`.
+/// Parses a number as an argument: `128`, `(int)128`, `cute::C<128>`, `Int<128>`.
 fn size(text: &str) -> Option<u64> {
     let text = *split(text.trim(), "::").last()?;
     let text = match identifier(text) {
@@ -300,14 +304,14 @@ fn size(text: &str) -> Option<u64> {
     text.rsplit(')').next()?.trim().parse().ok()
 }
 
-/// The type of the first parameter of a lambda, where it is a number.
+/// Returns the type of the first parameter of a lambda, if it is a number.
 fn of_lambda(part: &str) -> Option<&'static str> {
     let after = &part[part.find("lambda")?..];
     let list = &after[after.find('(')? + 1..];
     scalar(split(&list[..list.find(')')?], ",").first()?)
 }
 
-/// The word for a type of numbers.
+/// Returns the short name of a numeric type.
 fn scalar(text: &str) -> Option<&'static str> {
     let text = text.trim();
     let text = text.strip_prefix("const ").unwrap_or(text);
@@ -331,7 +335,7 @@ fn is_scalar(word: &str) -> bool {
     word == "bf16" || scalar(word).is_some()
 }
 
-/// The types of numbers anywhere in arguments, each once; counts and flags are nothing work is done on.
+/// Returns the numeric types in arguments, each once, without those of counts and flags.
 fn scalars(arguments: &str) -> Vec<&'static str> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut found = Vec::new();
@@ -343,7 +347,7 @@ fn scalars(arguments: &str) -> Vec<&'static str> {
     found
 }
 
-/// A type or function without what stands in front of its path.
+/// Removes qualifiers in front of a type or function.
 fn without_qualifiers(text: &str) -> &str {
     let mut text = text.trim();
     for word in ["const ", "void ", "static "] {
@@ -352,13 +356,13 @@ fn without_qualifiers(text: &str) -> &str {
     text
 }
 
-/// The name in front of the brackets of a part of a path.
+/// Returns the name before the brackets of a path component.
 fn identifier(part: &str) -> &str {
     let end = part.find(['<', '(', '[', '{', ' ', '*', '&']).unwrap_or(part.len());
     &part[..end]
 }
 
-/// What stands in the first angle brackets.
+/// Returns the text in the first angle brackets.
 fn inside(part: &str) -> &str {
     let Some(open) = part.find('<') else { return "" };
     let text = &part[open + 1..];
@@ -373,7 +377,7 @@ fn inside(part: &str) -> &str {
     text
 }
 
-/// The parts of a text between separators outside all brackets; none of an empty text.
+/// Splits a text at separators outside all brackets; empty for an empty text.
 pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     if text.trim().is_empty() {
         return Vec::new();
@@ -393,7 +397,7 @@ pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     parts
 }
 
-/// Where brackets open and close; the arrow of `->` closes none.
+/// Finds opening and closing brackets; the arrow `->` is not one.
 fn brackets(text: &str) -> impl Iterator<Item = (usize, isize)> + '_ {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().filter_map(|(at, byte)| match byte {
@@ -404,8 +408,8 @@ fn brackets(text: &str) -> impl Iterator<Item = (usize, isize)> + '_ {
     })
 }
 
-/// Shortens a text to `width` characters by leaving out its middle: the head names the family, the tail the
-/// end of the tile; template arguments and a tile written out in the middle stay.
+/// Shortens a text to `width` characters by eliding its middle: the head names the family, the tail
+/// the end of the tile. Template arguments and a tile in the middle are kept.
 #[must_use]
 pub(crate) fn elide(text: &str, width: usize) -> String {
     let length = text.chars().count();
@@ -432,9 +436,9 @@ pub(crate) fn elide(text: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// A name with template arguments elided in front of these: they say what a wrapper wraps.
+/// Elides a name before its template arguments, which identify the wrapped operation.
 fn elided_base(text: &str, length: usize, width: usize) -> Option<String> {
-    /// Of the name in front, as much says the library.
+    /// Characters of the base name that are kept, enough to recognize the library.
     const BASE: usize = 6;
     let base = text[..text.find('<')?].chars().count();
     let arguments = length - base;

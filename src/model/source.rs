@@ -1,4 +1,4 @@
-//! What is known of a file itself: its format, its condition, what was skipped, which GPU it names.
+//! Facts about an input file: format, condition, skipped records, device attributes.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ pub struct Source {
     pub path: String,
     /// Name of the format that read it, such as `ncu-wide`.
     pub format: String,
-    /// The tool that measured what the file holds.
+    /// The profiler that wrote the file.
     pub profiler: Profiler,
     /// The variant of the format, in words: header generation, page, live or imported.
     pub dialect: String,
-    /// Character encoding and, where one was removed, compression and byte-order mark.
+    /// Character encoding, and compression and byte-order mark if they were removed.
     pub encoding: String,
     /// How numbers are written: decimal mark and digit grouping.
     pub numerals: String,
-    /// What the file tells about the profiler's version, clocks and caches, one sentence each.
+    /// Facts in the file on the profiler's version, clocks and caches, one sentence each.
     pub clues: Vec<String>,
-    /// Whether the profiler said that it left caches as they were between passes.
+    /// True if the profiler was set to keep cache contents between passes.
     pub keeps_caches: bool,
-    /// What was not taken as the file prints it, where a profiler counts from shapes.
+    /// Corrected counts, if a profiler computes them from shapes.
     pub mended: Mended,
     /// Data records read, skipped ones included.
     pub rows: u64,
@@ -40,39 +40,39 @@ pub struct Source {
     pub columns: BTreeMap<String, u64>,
 }
 
-/// Counts from shapes that were not taken as the file prints them.
+/// Counts from shapes that were corrected instead of used as printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Mended {
-    /// Launches printed with zero operations and zero bytes of which nothing else is known.
+    /// Launches printed with zero operations and zero bytes that have no other counts.
     pub zeros: u64,
-    /// Time of these launches.
+    /// Time of these launches, in seconds.
     pub zero_time: Seconds,
-    /// Launches whose bytes follow a faulty formula and were computed again from the shapes.
+    /// Launches whose bytes follow a faulty formula and were recomputed from the shapes.
     pub repaired: u64,
-    /// The bytes printed for the repaired launches.
+    /// Bytes printed for the repaired launches.
     pub printed: Bytes,
-    /// The bytes computed for them.
+    /// Bytes recomputed for the repaired launches.
     pub right: Bytes,
-    /// Launches whose bytes follow a faulty formula, and no shapes to compute them from.
+    /// Launches whose bytes follow a faulty formula, without shapes to recompute them.
     pub unrepaired: u64,
-    /// Time of the launches that were repaired and of those that were not.
+    /// Time of repaired and unrepaired launches together, in seconds.
     pub faulty_time: Seconds,
 }
 
-/// Records that could not be used: the first few in full, all of them counted.
+/// Records that could not be used: the first few in full, and the total count.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Skips {
-    /// How many in all.
+    /// Total number.
     pub count: u64,
     /// The first ones, at most [`Skips::SHOWN`].
     pub first: Vec<Skip>,
 }
 
 impl Skips {
-    /// How many are kept in full.
+    /// Number of records kept in full.
     pub const SHOWN: usize = 20;
 
-    /// Records one.
+    /// Adds one record.
     pub fn add(&mut self, skip: Skip) {
         self.count += 1;
         if self.first.len() < Self::SHOWN {
@@ -86,7 +86,7 @@ impl Skips {
 pub struct Skip {
     /// Line of the file, counted from 1.
     pub line: u64,
-    /// Name of the column, where one cell is at fault.
+    /// Name of the column, if a single cell is at fault.
     pub column: Option<String>,
     /// The text found.
     pub text: String,
@@ -98,33 +98,33 @@ pub struct Skip {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HintId(pub u16);
 
-/// What an export says about the GPU it was taken on; all of it may be missing.
+/// Attributes of the GPU in an export; all of them may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeviceHint {
     /// The name the driver reports, such as `NVIDIA H200`.
     pub name: Option<String>,
-    /// Where the name was found, such as `device__attribute_display_name`.
+    /// Source of the name, such as `device__attribute_display_name`.
     pub name_from: Option<String>,
     /// Compute capability (`9.0`).
     pub compute_capability: Option<String>,
-    /// Multiprocessors of the device.
+    /// Number of SMs.
     pub sms: Option<u32>,
-    /// Highest SM clock.
+    /// Maximum SM clock.
     pub max_sm_clock: Option<Hertz>,
-    /// Highest memory clock (half the data rate of a double-data-rate memory).
+    /// Maximum memory clock (half the data rate of a double-data-rate memory).
     pub max_memory_clock: Option<Hertz>,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: Option<u32>,
-    /// Size of the L2 cache, in bytes; stated, or from what a launch sets aside of it.
+    /// Size of the L2 cache in bytes, stated or derived from a launch's set-aside part.
     pub l2_bytes: Option<u64>,
-    /// A memory clock observed while a kernel ran; narrows the candidates where no name is given.
+    /// Memory clock observed while a kernel ran; narrows the candidates if there is no name.
     pub observed_memory_clock: Option<Hertz>,
-    /// CUDA ordinal or other tag that tells several devices of one file apart.
+    /// CUDA ordinal or other tag that distinguishes several devices of one file.
     pub ordinal: Option<String>,
 }
 
 impl DeviceHint {
-    /// Whether the export says nothing at all.
+    /// Returns `true` if the export has no attributes at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self { ordinal: self.ordinal.clone(), ..Self::default() }

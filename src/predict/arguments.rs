@@ -40,7 +40,7 @@ impl Arguments {
     ///
     /// # Errors
     /// [`PredictError::NotAPair`], [`PredictError::UnknownKey`] with the nearest key,
-    /// [`PredictError::Repeated`], [`PredictError::Missing`] with what is needed,
+    /// [`PredictError::Repeated`], [`PredictError::Missing`] with the required keys,
     /// [`PredictError::Value`] for a value that is not positive, too large or not readable.
     pub fn parse<T: AsRef<str>>(
         form: &'static Form,
@@ -89,33 +89,34 @@ impl Arguments {
         Ok(Self { form, given, values })
     }
 
-    /// The closed form these are for.
+    /// Returns the closed form of the arguments.
     #[must_use]
     pub const fn form(&self) -> &'static Form {
         self.form
     }
 
-    /// The arguments as given, in their order: `n=1M dtype=fp32`.
+    /// Returns the arguments as given, in their order: `n=1M dtype=fp32`.
     #[must_use]
     pub fn text(&self) -> String {
         let pairs = self.given.iter().map(|(key, text)| format!("{key}={text}"));
         pairs.collect::<Vec<_>>().join(" ")
     }
 
-    /// Operations and bytes of the form for these arguments.
+    /// Counts the operations and bytes of the form for these arguments.
     ///
     /// # Errors
-    /// [`PredictError::Shape`] when values do not fit together, [`PredictError::Overflow`].
+    /// [`PredictError::Shape`] if values are inconsistent, [`PredictError::Overflow`] if a count is
+    /// too large.
     pub fn count(&self) -> Result<Count, PredictError> {
         (self.form.count)(self)?.checked(self.form.name)
     }
 
-    /// A number, whole or not; not defined for `auto`.
+    /// Returns a number; undefined for `auto`.
     pub(super) fn number(&self, key: &'static str) -> f64 {
         self.optional(key).unwrap_or(f64::NAN)
     }
 
-    /// A number, or `None` for `auto`.
+    /// Returns a number, or `None` for `auto`.
     pub(super) fn optional(&self, key: &'static str) -> Option<f64> {
         match self.value(key) {
             Some(Value::Number(value)) => Some(*value),
@@ -123,12 +124,12 @@ impl Arguments {
         }
     }
 
-    /// A format; not defined for `none`.
+    /// Returns a format; undefined for `none`.
     pub(super) fn data_type(&self, key: &'static str) -> DataType {
         self.optional_data_type(key).unwrap_or(DataType::Fp32)
     }
 
-    /// A format, or `None` for `none`.
+    /// Returns a format, or `None` for `none`.
     pub(super) fn optional_data_type(&self, key: &'static str) -> Option<DataType> {
         match self.value(key) {
             Some(Value::Type(value)) => Some(*value),
@@ -136,12 +137,12 @@ impl Arguments {
         }
     }
 
-    /// Whether a flag is set.
+    /// Returns `true` if a flag is set.
     pub(super) fn is(&self, key: &'static str) -> bool {
         self.value(key) == Some(&Value::Flag(true))
     }
 
-    /// The word of a choice.
+    /// Returns the word of a choice.
     pub(super) fn word(&self, key: &'static str) -> &'static str {
         match self.value(key) {
             Some(Value::Word(word)) => word,
@@ -149,21 +150,22 @@ impl Arguments {
         }
     }
 
-    /// Every parameter has a value, so a form that asks for another key has a spelling mistake.
+    /// Returns the value of a parameter; every parameter has one, so a missing key is a typo in the
+    /// form.
     fn value(&self, key: &'static str) -> Option<&Value> {
         let value = self.values.get(key);
         debug_assert!(value.is_some(), "{} has no parameter {key}", self.form.name);
         value
     }
 
-    /// An error about values that do not fit together.
+    /// Makes an error about inconsistent values.
     pub(super) fn misfit(&self, message: impl Into<String>) -> PredictError {
         PredictError::Shape { form: self.form.name, message: message.into() }
     }
 }
 
 impl Form {
-    /// The parameter of this key.
+    /// Returns the parameter with this key.
     pub(super) fn parameter(&self, key: &str) -> Result<&'static Parameter, PredictError> {
         let name = key.trim().to_ascii_lowercase().replace('-', "_");
         self.parameters().find(|parameter| parameter.name == name).ok_or_else(|| {
@@ -178,7 +180,7 @@ impl Form {
     }
 }
 
-/// Separates `key=value`.
+/// Splits `key=value`.
 pub(super) fn split(pair: &str) -> Result<(String, String), PredictError> {
     match pair.split_once('=') {
         Some((key, text)) if !key.trim().is_empty() => {
@@ -188,7 +190,7 @@ pub(super) fn split(pair: &str) -> Result<(String, String), PredictError> {
     }
 }
 
-/// Whether a parameter takes this value.
+/// Checks that a parameter accepts this value.
 pub(super) fn check(
     parameter: &Parameter,
     text: &str,
@@ -207,7 +209,7 @@ fn read(parameter: &Parameter, text: &str, names: Names<'_>) -> Result<Value, Pr
     let data_type = || {
         DataType::parse(text).map(Value::Type).ok_or_else(|| {
             let known: Vec<&str> = DataType::ALL.iter().map(|kind| kind.name()).collect();
-            refused(format!("no such format; the formats are {}", known.join(", ")))
+            refused(format!("unknown format; expected one of {}", known.join(", ")))
         })
     };
     match parameter.kind {
@@ -225,11 +227,11 @@ fn read(parameter: &Parameter, text: &str, names: Names<'_>) -> Result<Value, Pr
         Kind::Flag => match text {
             "yes" | "true" | "1" => Ok(Value::Flag(true)),
             "no" | "false" | "0" => Ok(Value::Flag(false)),
-            _ => Err(refused("write yes or no".to_owned())),
+            _ => Err(refused("use yes or no".to_owned())),
         },
         Kind::Choice(words) => {
             let word = words.iter().find(|word| **word == text).copied();
-            let choices = || refused(format!("write one of {}", words.join(", ")));
+            let choices = || refused(format!("use one of {}", words.join(", ")));
             word.map(Value::Word).ok_or_else(choices)
         }
     }
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(message(&["m 4"]), "\"m 4\" is not of the form key=value");
         assert_eq!(
             message(&["m=1", "n=1", "k=1", "exact=perhaps"]),
-            "exact=perhaps: write yes or no"
+            "exact=perhaps: use yes or no"
         );
     }
 

@@ -1,5 +1,4 @@
-//! What a kernel must do: its operations by the units that can execute them, and its traffic by
-//! operand.
+//! Work of a kernel: operations by the units that can execute them, and traffic by operand.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,41 +17,41 @@ use crate::units::{Bytes, Flops, FlopsPerByte};
 /// Counts are exact up to 2⁵³ (9·10¹⁵) and within one part in 10¹⁵ above.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Count {
-    /// The operations; the main part first. Empty where data is only moved.
+    /// The operations, main part first; empty if data is only moved.
     pub work: Vec<Work>,
-    /// The operands and how often each is read and written.
+    /// The operands with the number of reads and writes of each.
     pub traffic: Vec<Traffic>,
     /// Threads of the customary simple kernel: one per element, or one per row of a matrix–vector
     /// product. None for tiled products, whose grid follows from their tiles.
     pub work_items: Option<f64>,
-    /// Bytes over a link to the host or to other devices.
+    /// Bytes over a link to the host or to other devices, if any.
     pub link: Option<Transfer>,
-    /// The shape as a matrix product, where it runs as one.
+    /// The shape as a matrix product, if it runs as one.
     pub product: Option<Product>,
 }
 
-/// Some of the operations of a kernel.
+/// A part of the operations of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Work {
-    /// What they do.
+    /// Name of the operations.
     pub what: &'static str,
-    /// How many.
+    /// Number of operations.
     #[serde(rename = "flop")]
     pub operations: Flops,
     /// The format they compute in.
     pub data_type: DataType,
-    /// Whether they are products of matrices, which matrix units can execute.
+    /// True if they are matrix products, which matrix units can execute.
     pub is_product: bool,
 }
 
 /// The traffic of one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Traffic {
-    /// What it is called in the formula.
+    /// Name of the operand in the formula.
     pub operand: &'static str,
-    /// Its distinct elements.
+    /// Number of distinct elements.
     pub elements: f64,
-    /// How an element is stored.
+    /// Format of an element.
     pub data_type: DataType,
     /// How often each element is read.
     pub reads: f64,
@@ -63,7 +62,7 @@ pub struct Traffic {
 /// A transfer over a link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Transfer {
-    /// Which link.
+    /// The link.
     pub over: Link,
     /// Bytes in one direction.
     pub bytes: Bytes,
@@ -82,7 +81,7 @@ pub enum Link {
 /// `batch` products of an m×k and a k×n matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Product {
-    /// Products of this shape in one launch.
+    /// Number of products of this shape in one launch.
     pub batch: f64,
     /// Rows of the result.
     pub m: f64,
@@ -145,7 +144,7 @@ impl Count {
         self.moved(operand, elements, data_type, 1.0, 1.0)
     }
 
-    /// Adds an operand that is moved this often, unless nothing of it is.
+    /// Adds an operand with its numbers of reads and writes, unless both are zero.
     pub(super) fn moved(
         mut self,
         operand: &'static str,
@@ -160,13 +159,13 @@ impl Count {
         self
     }
 
-    /// States how many threads the customary simple kernel has.
+    /// Sets the number of threads of the customary simple kernel.
     pub(super) const fn work_items(mut self, threads: f64) -> Self {
         self.work_items = Some(threads);
         self
     }
 
-    /// States the shape as a matrix product.
+    /// Sets the shape as a matrix product.
     pub(super) const fn tiled(mut self, product: Product) -> Self {
         self.product = Some(product);
         self
@@ -178,7 +177,7 @@ impl Count {
         self
     }
 
-    /// Every number finite and not negative.
+    /// Checks that every number is finite and not negative.
     pub(super) fn checked(self, form: &'static str) -> Result<Self, PredictError> {
         let sound = |value: f64| value.is_finite() && value >= 0.0;
         if !self.work.iter().all(|work| sound(work.operations.get())) {
@@ -191,31 +190,31 @@ impl Count {
         Ok(self)
     }
 
-    /// All operations.
+    /// Returns the sum of all operations.
     #[must_use]
     pub fn operations(&self) -> Flops {
         self.work.iter().fold(Flops::ZERO, |sum, work| sum + work.operations)
     }
 
-    /// Compulsory reads.
+    /// Returns the compulsory reads, in bytes.
     #[must_use]
     pub fn read_bytes(&self) -> Bytes {
         self.traffic.iter().fold(Bytes::ZERO, |sum, one| sum + one.read_bytes())
     }
 
-    /// Compulsory writes.
+    /// Returns the compulsory writes, in bytes.
     #[must_use]
     pub fn written_bytes(&self) -> Bytes {
         self.traffic.iter().fold(Bytes::ZERO, |sum, one| sum + one.written_bytes())
     }
 
-    /// Compulsory reads and writes.
+    /// Returns the compulsory reads and writes, in bytes.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.read_bytes() + self.written_bytes()
     }
 
-    /// Arithmetic intensity: all operations over all bytes; none where no byte moves.
+    /// Returns the arithmetic intensity: all operations over all bytes; `None` if no byte moves.
     #[must_use]
     pub fn intensity(&self) -> Option<FlopsPerByte> {
         let bytes = self.bytes();
@@ -224,13 +223,13 @@ impl Count {
 }
 
 impl Traffic {
-    /// Bytes read.
+    /// Returns the bytes read.
     #[must_use]
     pub fn read_bytes(&self) -> Bytes {
         Bytes::new(self.elements * self.data_type.bytes() * self.reads)
     }
 
-    /// Bytes written.
+    /// Returns the bytes written.
     #[must_use]
     pub fn written_bytes(&self) -> Bytes {
         Bytes::new(self.elements * self.data_type.bytes() * self.writes)

@@ -1,4 +1,4 @@
-//! Where a sweep crosses the ridge point: the size from which on the other roof limits.
+//! Finds where a sweep crosses the ridge point: the size from which the other roof limits.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,12 +17,12 @@ use crate::units::{FlopsPerByte, Seconds};
 /// Probes between the ends of the range, beside the swept values themselves.
 const PROBES: u32 = 64;
 
-/// Where one swept key crosses the ridge point of one device.
+/// The crossing of the ridge point of one device along one swept key.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Crossing {
     /// The device's unique name.
     pub device: String,
-    /// The pipe whose ridge point it is.
+    /// Pipe of the ridge point.
     pub pipe: Option<Pipe>,
     /// The swept key.
     pub along: &'static str,
@@ -32,9 +32,9 @@ pub struct Crossing {
     pub from: u64,
     /// Largest value of the range.
     pub to: u64,
-    /// What limits at the smallest value.
+    /// Limiter at the smallest value.
     pub first: Limiter,
-    /// What limits at the largest value.
+    /// Limiter at the largest value.
     pub last: Limiter,
     /// Intensity at the smallest value.
     #[serde(rename = "first_intensity_flop_per_byte")]
@@ -45,10 +45,10 @@ pub struct Crossing {
     /// The ridge point at the largest value.
     #[serde(rename = "ridge_point_flop_per_byte")]
     pub ridge_point: Option<FlopsPerByte>,
-    /// Whether the intensity only rises or only falls over all values probed. If so, the turns are
-    /// all there are; if not, turns between two probes may be missing.
+    /// True if the intensity is monotone over all probed values, so that the turns are complete;
+    /// otherwise turns between two probes may be missing.
     pub monotone: bool,
-    /// Where the limiter changes, in order; empty where it does not cross.
+    /// Changes of the limiter, in order; empty if it does not cross.
     pub turns: Vec<Turn>,
 }
 
@@ -59,7 +59,7 @@ pub struct Turn {
     pub before: u64,
     /// The first value of the new side; `before + 1`, unless values between do not fit the form.
     pub after: u64,
-    /// What limits from `after` on.
+    /// Limiter from `after` on.
     pub becomes: Limiter,
     /// Intensity at `after`.
     #[serde(rename = "intensity_flop_per_byte")]
@@ -67,7 +67,7 @@ pub struct Turn {
     /// Ridge point at `after`.
     #[serde(rename = "ridge_point_flop_per_byte")]
     pub ridge_point: Option<FlopsPerByte>,
-    /// Expected time at `after`.
+    /// Roofline time at `after`.
     #[serde(rename = "roofline_s")]
     pub roofline_time: Seconds,
 }
@@ -84,7 +84,7 @@ struct Probe {
 
 impl Sweep {
     /// Where the first swept key of whole numbers crosses the ridge point of a device, exactly, by
-    /// bisection; once for each value of the other swept key. Empty where no such key is swept.
+    /// bisection; once for each value of the other swept key. Empty if no such key is swept.
     ///
     /// # Errors
     /// As [`predict`] at the ends of the range.
@@ -167,12 +167,12 @@ impl Sweep {
     }
 }
 
-/// The limiter by the two roofs alone.
+/// Returns the limiter by the two roofs alone.
 fn side(prediction: &Prediction) -> Limiter {
     if prediction.t_math > prediction.t_mem { Limiter::Math } else { Limiter::Memory }
 }
 
-/// A value between two others, at this share of their ratio.
+/// Returns a value between two others, at this share of their ratio.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two u64")]
 fn between(from: u64, to: u64, share: f64) -> u64 {
     let (low, high) = (from.max(1) as f64, to as f64);

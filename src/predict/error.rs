@@ -1,15 +1,15 @@
-//! What can go wrong between a kernel's arguments and its prediction.
+//! Errors of predictions.
 
 use std::io;
 
 use crate::catalog::CatalogError;
 use crate::model::Engine;
 
-/// Why there is no prediction.
+/// Error when a prediction is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
     /// No closed form has this name.
-    #[error("no kernel is called {name:?}{}", closest(.nearest))]
+    #[error("unknown kernel {name:?}{}", closest(.nearest))]
     UnknownForm {
         /// The name as given.
         name: String,
@@ -40,12 +40,12 @@ pub enum PredictError {
         /// The key.
         key: String,
     },
-    /// Parameters without a default are not given.
+    /// Required parameters are missing.
     #[error("{form} needs {}", quoted(.missing))]
     Missing {
         /// The form's name.
         form: &'static str,
-        /// What is needed and missing.
+        /// The missing parameters.
         missing: Vec<String>,
         /// A complete call, such as `gemm m=4096 n=4096 k=4096`.
         example: String,
@@ -57,15 +57,15 @@ pub enum PredictError {
         key: String,
         /// The value as given.
         text: String,
-        /// What is wrong, and what to write.
+        /// The problem, and what to write instead.
         message: String,
     },
-    /// The values do not fit together.
+    /// The values are inconsistent.
     #[error("{form}: {message}")]
     Shape {
         /// The form's name.
         form: &'static str,
-        /// What does not fit, with the numbers.
+        /// The inconsistency, with the numbers.
         message: String,
     },
     /// A count is beyond floating-point numbers.
@@ -79,7 +79,7 @@ pub enum PredictError {
     /// More than two keys are swept, or a sweep has no end.
     #[error("{message}")]
     Sweep {
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// One point of a sweep has no prediction.
@@ -87,11 +87,11 @@ pub enum PredictError {
     Point {
         /// The swept keys with their values.
         point: String,
-        /// What is wrong there.
+        /// The error at that point.
         #[source]
         cause: Box<PredictError>,
     },
-    /// The device has no units for the format, so there is no roof to hold the kernel against.
+    /// The device has no units for the format, so the kernel has no compute roof.
     #[error("{device} has no {engine} units for {data_type}")]
     NoPipe {
         /// The device's unique name.
@@ -109,7 +109,7 @@ pub enum PredictError {
     Read {
         /// The file.
         path: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         cause: io::Error,
     },
@@ -118,21 +118,21 @@ pub enum PredictError {
     Model {
         /// The file.
         path: String,
-        /// Line of the fault, counted from 1.
+        /// Line of the error, counted from 1.
         line: usize,
-        /// Character of the fault within its line, counted from 1.
+        /// Column of the error in characters, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// The next step, where there is one.
+        /// The next step, if there is one.
         help: Option<String>,
     },
-    /// A model file names no such size.
-    #[error("the model file names no size {key:?}")]
+    /// The model file does not define this size.
+    #[error("the model file does not define the size {key:?}")]
     UnknownSize {
         /// The size as given.
         key: String,
-        /// Every size it names.
+        /// All sizes that it defines.
         known: Vec<String>,
     },
 }
@@ -154,25 +154,27 @@ impl PredictError {
         Self::NoPipe { device, engine, data_type: data_type.name() }
     }
 
-    /// The next step, as one sentence for the `help:` line; none where the message says it all.
+    /// Returns the next step, as one sentence for the `help:` line; `None` if the message says it
+    /// already.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::UnknownForm { .. } => {
-                Some("`rooflint predict --list` shows every kernel with its parameters".to_owned())
+                Some("list all kernels with their parameters with `rooflint predict \
+                    --list`".to_owned())
             }
-            Self::NotAPair { .. } => Some("write for example n=4096 or dtype=fp16".to_owned()),
+            Self::NotAPair { .. } => Some("write arguments as n=4096 or dtype=fp16".to_owned()),
             Self::UnknownKey { known, .. } => {
                 Some(format!("its parameters are {}", known.join(", ")))
             }
             Self::Missing { example, .. } => Some(format!("for example: {example}")),
             Self::Sweep { .. } => Some(
-                "sweeps are written n=1k..64k:log, n=1k..64k:x2, n=128..4096:+128 or \
+                "write sweeps as n=1k..64k:log, n=1k..64k:x2, n=128..4096:+128 or \
                      n=1k,2k,4k"
                     .to_owned(),
             ),
             Self::NoPipe { .. } => Some(
-                "name the pipe that would execute it after conversion, such as --pipe bf16_matrix"
+                "choose the pipe that would execute it after conversion, such as --pipe bf16_matrix"
                     .to_owned(),
             ),
             Self::Catalog(error) => Some(error.help()),
@@ -188,7 +190,7 @@ impl PredictError {
     }
 }
 
-/// Up to three of `names` that are spelled alike, best first.
+/// Returns up to three of `names` with a similar spelling, best first.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     const CLOSE: f64 = 0.75;
     const SHOWN: usize = 3;

@@ -1,4 +1,4 @@
-//! A closed form: a kernel whose operations and bytes follow from its sizes.
+//! Closed forms: kernels whose operations and bytes follow from their sizes.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -13,17 +13,17 @@ use super::parameter::{Parameter, TILING};
 pub struct Form {
     /// Stable name, used on the command line, in model files and in reports.
     pub name: &'static str,
-    /// Other names it is found by.
+    /// Aliases.
     pub aliases: &'static [&'static str],
     /// What it computes, in one line.
     pub summary: &'static str,
-    /// What kind of operation it is.
+    /// Kind of operation.
     pub category: Category,
     /// Its own parameters; [`Form::parameters`] has the shared ones as well.
     pub(super) parameters: &'static [Parameter],
     /// Arguments of a typical call.
     pub example: &'static str,
-    /// Whether it runs as a tiled matrix product.
+    /// True if it runs as a tiled matrix product.
     pub tiled: bool,
     /// Counts it; called through [`Arguments::count`].
     pub(super) count: fn(&Arguments) -> Result<Count, PredictError>,
@@ -37,20 +37,20 @@ pub struct Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// Each result depends on one element of each operand: memory-limited.
+    /// Each result depends on one element of each operand: memory-bound.
     Elementwise,
-    /// Each result depends on a range of elements: usually memory-limited.
+    /// Each result depends on a range of elements: usually memory-bound.
     Reduction,
-    /// Dot products between operands: limited by either, depending on sizes.
+    /// Dot products between operands: memory-bound or compute-bound, depending on sizes.
     DotProduct,
     /// Nothing is computed.
     DataMovement,
-    /// Transforms, sorting and what fits nowhere else.
+    /// Transforms, sorting and other operations.
     Other,
 }
 
 impl Category {
-    /// The name in listings.
+    /// Returns the name in listings.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -64,13 +64,13 @@ impl Category {
 }
 
 impl Form {
-    /// Every parameter: its own, and those of tiled products where it is one.
+    /// Iterates over all parameters: its own, and those of tiled products if it is one.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let tiling: &[Parameter] = if self.tiled { TILING } else { &[] };
         self.parameters.iter().chain(tiling)
     }
 
-    /// How to call it: its name with every parameter that must be given.
+    /// Returns the usage: its name with every required parameter.
     #[must_use]
     pub fn usage(&self) -> String {
         let needed = self.parameters().filter(|one| one.default == super::Fallback::Needed);
@@ -79,7 +79,7 @@ impl Form {
     }
 }
 
-/// As in a listing: with all parameters and the derivation.
+/// Serializes it as in a listing: with all parameters and the derivation.
 impl Serialize for Form {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Form", 7)?;

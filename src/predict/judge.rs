@@ -1,4 +1,4 @@
-//! Holds a kernel against the roofs of a device.
+//! Compares a kernel with the roofs of a device.
 
 use super::arguments::Arguments;
 use super::error::PredictError;
@@ -14,8 +14,8 @@ use crate::units::{Bytes, Flops, Seconds};
 /// Predicts a kernel on a device.
 ///
 /// # Errors
-/// As [`Arguments::count`]; [`PredictError::Catalog`] that names a peak, bandwidth or link the
-/// catalog does not have; [`PredictError::NoPipe`] where the device has no units for the format.
+/// As [`Arguments::count`]; [`PredictError::Catalog`] for a peak, bandwidth or link that the
+/// catalog does not have; [`PredictError::NoPipe`] if the device has no units for the format.
 pub fn predict(
     arguments: &Arguments,
     device: &Device,

@@ -1,4 +1,4 @@
-//! How long a transfer over a link takes at least, to the host or to other devices.
+//! Least time of a transfer over a link, to the host or to other devices.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,31 +10,31 @@ use crate::units::{Bytes, BytesPerSecond, Seconds};
 /// A transfer over a link and its least time.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LinkTime {
-    /// Which link.
+    /// The link.
     pub over: Link,
     /// Bytes in one direction.
     pub bytes: Bytes,
-    /// What the link carries in one direction, packet headers included.
+    /// Bandwidth of the link in one direction, packet headers included.
     #[serde(rename = "bandwidth_bytes_per_s")]
     pub bandwidth: BytesPerSecond,
     /// Bytes over bandwidth.
     #[serde(rename = "time_s")]
     pub time: Seconds,
-    /// What the bandwidth follows from.
+    /// Source of the bandwidth.
     pub source: String,
 }
 
-/// The least time of a transfer.
+/// Returns the least time of a transfer.
 ///
 /// # Errors
-/// [`CatalogError::MissingFigure`] that names the link's figure.
+/// [`CatalogError::MissingFigure`] with the name of the link's figure.
 pub(super) fn time(transfer: Transfer, device: &Device) -> Result<LinkTime, CatalogError> {
     let Transfer { over, bytes } = transfer;
     let found = match over {
         Link::Pcie => device
             .pcie_bandwidth()
             .zip(device.pcie.as_deref())
-            .map(|(bandwidth, pcie)| (bandwidth, format!("PCIe {pcie}, encoding taken off"))),
+            .map(|(bandwidth, pcie)| (bandwidth, format!("PCIe {pcie}, net of encoding"))),
         Link::Peers => device
             .nvlink
             .as_ref()

@@ -1,5 +1,5 @@
-//! What a kernel should take on a device before there is a profile: closed forms for operations and
-//! compulsory bytes, held against the roofs of the catalog.
+//! Estimates a kernel's time on a device without a profile: closed forms for operations and
+//! compulsory bytes, compared with the roofs of the catalog.
 //!
 //! ```
 //! use rooflint::catalog::Catalog;

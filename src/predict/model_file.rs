@@ -1,4 +1,4 @@
-//! A list of kernels with shapes and counts, such as one transformer block, from a TOML file.
+//! Model files: lists of kernels with shapes and counts, such as one transformer block, in TOML.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ pub struct ModelFile {
     given: Vec<(String, String)>,
     /// The name of the step.
     name: Option<String>,
-    /// The sizes it names.
+    /// Sizes that it defines.
     sizes: BTreeMap<String, u64>,
     ops: Vec<Op>,
 }
@@ -47,13 +47,13 @@ pub struct ModelFile {
 /// One kernel of a step.
 #[derive(Debug, Clone)]
 pub struct Op {
-    /// What the step calls it.
+    /// Name of the kernel in the step.
     pub name: String,
     /// Its closed form with arguments.
     pub arguments: Arguments,
-    /// Executes it, where the file says so.
+    /// Pipe that executes it, if the file sets one.
     pub pipe: Option<Pipe>,
-    /// How often it is launched.
+    /// Number of launches.
     pub count: u64,
 }
 
@@ -92,22 +92,22 @@ impl ModelFile {
         }
     }
 
-    /// Reads the text of a model file; `path` is what errors call it.
+    /// Parses the text of a model file; errors refer to it as `path`.
     ///
     /// Numbers may be sums, products and exact quotients of sizes: `"hidden/heads"`. The file's
-    /// `dtype` holds for every kernel that has one and says nothing else.
+    /// `dtype` is the default of every kernel that takes one.
     ///
     /// # Errors
-    /// [`PredictError::Model`] with line and column: text that is no TOML, an unknown key, form or
-    /// parameter, a value that cannot be read, values that do not fit together.
+    /// [`PredictError::Model`] with line and column: invalid TOML, an unknown key, form or
+    /// parameter, an unreadable value, inconsistent values.
     pub fn parse(path: &str, text: &str) -> Result<Self, PredictError> {
         Self::with(path.to_owned(), text.to_owned(), Vec::new())
     }
 
-    /// The same step with other values for some of its sizes, as `key=value`.
+    /// Returns the step with other values for some of its sizes, as `key=value`.
     ///
     /// # Errors
-    /// [`PredictError::UnknownSize`] for a size the file does not name; else as
+    /// [`PredictError::UnknownSize`] for a size that the file does not define; otherwise as
     /// [`ModelFile::parse`].
     pub fn with_sizes<T: AsRef<str>>(
         self,
@@ -126,19 +126,19 @@ impl ModelFile {
         Self::with(self.path, self.text, given)
     }
 
-    /// The name of the step, if it has one.
+    /// Returns the name of the step, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The sizes it names, with their values.
+    /// Returns the sizes that it defines, with their values.
     #[must_use]
     pub const fn sizes(&self) -> &BTreeMap<String, u64> {
         &self.sizes
     }
 
-    /// Its kernels in order.
+    /// Returns its kernels in order.
     #[must_use]
     pub fn ops(&self) -> &[Op] {
         &self.ops
@@ -191,7 +191,7 @@ impl Place<'_> {
     }
 }
 
-/// Every size; one may be written with others, in any order.
+/// Evaluates all sizes, which may refer to each other in any order.
 fn sizes(
     wire: &BTreeMap<Spanned<String>, Spanned<Value>>,
     given: &[(String, String)],
@@ -252,8 +252,7 @@ fn op(
     let arguments = Arguments::new(form, pairs, &names).map_err(here)?;
     arguments.count().map_err(here)?;
     let pipe = wire.pipe.as_ref().map(|pipe| {
-        let unknown =
-            || place.error(pipe.span(), format!("no pipe is called {:?}", pipe.get_ref()));
+        let unknown = || place.error(pipe.span(), format!("unknown pipe {:?}", pipe.get_ref()));
         Pipe::from_key(pipe.get_ref()).ok_or_else(unknown)
     });
     let count = wire.count.as_ref().map_or(Ok(1), |count| {
@@ -265,7 +264,7 @@ fn op(
     Ok(Op { name, arguments, pipe: pipe.transpose()?, count })
 }
 
-/// A value as it would be written behind `key=`.
+/// Formats a value as written after `key=`.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

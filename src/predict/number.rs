@@ -1,4 +1,4 @@
-//! Sizes as people write them: `4096`, `1M`, `64Ki`, `2^20`, `8*2048`, exact or refused.
+//! Parses sizes such as `4096`, `1M`, `64Ki`, `2^20`, `8*2048`, which must be exact.
 
 /// Above this, sizes and their sums are no longer exact as floating-point numbers: 2⁵³.
 pub(super) const LARGEST: u128 = 1 << 53;
@@ -17,10 +17,10 @@ const SUFFIXES: &[(&str, u128)] = &[
 
 const FORMS: &str = "write a whole number such as 4096, 1M (10⁶), 64Ki (64·1024), 2^20 or 8*2048";
 
-/// What a name stands for, where names are allowed.
+/// Looks up the value of a name, if names are allowed.
 pub(super) type Names<'a> = &'a dyn Fn(&str) -> Option<u64>;
 
-/// The value of a sum of products and exact quotients, such as `2^20` or `heads*width + 2*kv`.
+/// Evaluates a sum of products and exact quotients, such as `2^20` or `heads*width + 2*kv`.
 pub(super) fn whole(text: &str, names: Names<'_>) -> Result<u64, String> {
     let mut total: u128 = 0;
     for term in text.split('+') {
@@ -33,7 +33,7 @@ pub(super) fn whole(text: &str, names: Names<'_>) -> Result<u64, String> {
     u64::try_from(total).map_err(|_| too_large())
 }
 
-/// A number that need not be whole, with the same suffixes.
+/// Parses a number that may have a fraction, with the same suffixes.
 pub(super) fn real(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let (digits, factor) = split_suffix(text);
@@ -76,7 +76,12 @@ fn power(text: &str, names: Names<'_>) -> Result<u128, String> {
 fn atom(text: &str, names: Names<'_>) -> Result<u128, String> {
     if text.starts_with(|first: char| first.is_alphabetic() || first == '_') {
         let value = names(text).map(u128::from);
-        return value.ok_or_else(|| format!("{text:?} is no number and no size; {FORMS}"));
+        return value.ok_or_else(|| {
+            format!(
+                "{text:?} is neither a number nor a known size; \
+            {FORMS}"
+            )
+        });
     }
     let (digits, factor) = split_suffix(text);
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));

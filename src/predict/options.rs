@@ -1,4 +1,4 @@
-//! How to predict: which pipe, which engine, which launch.
+//! Options of a prediction: pipe, engine, launch.
 
 use std::str::FromStr;
 
@@ -6,30 +6,30 @@ use super::error::PredictError;
 use super::number;
 use crate::model::{Engine, Pipe};
 
-/// How to predict; the default lets the format decide.
+/// Options of a prediction; by default the format decides.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Executes the main operations, whatever their format.
+    /// Pipe that executes the main operations, whatever their format.
     pub pipe: Option<Pipe>,
-    /// Matrix or vector units for products.
+    /// Engine for products: matrix or vector units.
     pub engine: Option<Engine>,
-    /// The launch, where it is known: too few or too small blocks make the limiter latency.
+    /// The launch, if known: too few or too small blocks make latency the limiter.
     pub grid: Option<Grid>,
 }
 
 /// A launch's grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u64,
 }
 
 impl FromStr for Grid {
     type Err = PredictError;
 
-    /// Reads blocks and threads per block: `128x256`.
+    /// Parses blocks and threads per block: `128x256`.
     fn from_str(text: &str) -> Result<Self, PredictError> {
         let refused =
             || PredictError::value("launch", text, "write BLOCKSxTHREADS, such as 128x256");

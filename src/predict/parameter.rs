@@ -1,4 +1,4 @@
-//! What a closed form takes: its parameters with their kinds, defaults and meanings.
+//! Parameters of closed forms, with kinds, defaults and meanings.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use serde::Serialize;
 pub struct Parameter {
     /// The key in `key=value`.
     pub name: &'static str,
-    /// What values it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// What stands in when it is not given.
+    /// Default when it is not given.
     pub default: Fallback,
-    /// What it is, in a few words.
+    /// Meaning, in a few words.
     pub meaning: &'static str,
 }
 
-/// What values a parameter takes.
+/// Kind of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "words", rename_all = "kebab-case")]
 pub enum Kind {
@@ -39,15 +39,15 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// What stands in for a parameter that is not given.
+/// Default of a parameter that is not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "from", content = "value", rename_all = "kebab-case")]
 pub enum Fallback {
-    /// Nothing: it must be given.
+    /// None: the parameter is required.
     Needed,
     /// This value.
     Text(&'static str),
-    /// The value of another parameter, which stands before it.
+    /// The value of an earlier parameter.
     SameAs(&'static str),
 }
 
@@ -100,29 +100,29 @@ impl Parameter {
         Self::needed(name, Kind::Choice(words), meaning).or(words[0])
     }
 
-    /// The same parameter with a default.
+    /// Sets a default.
     pub(super) const fn or(mut self, text: &'static str) -> Self {
         self.default = Fallback::Text(text);
         self
     }
 
-    /// The same parameter, equal to another when not given.
+    /// Sets another parameter as the default.
     pub(super) const fn same_as(mut self, other: &'static str) -> Self {
         self.default = Fallback::SameAs(other);
         self
     }
 
-    /// The same parameter of another kind.
+    /// Sets the kind.
     pub(super) const fn of(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Its default as a reader sees it: `needed`, the value, or `= other`.
+    /// Returns its default for people: `required`, the value, or `= other`.
     #[must_use]
     pub fn shown_default(&self) -> String {
         match self.default {
-            Fallback::Needed => "needed".to_owned(),
+            Fallback::Needed => "required".to_owned(),
             Fallback::Text(text) => text.to_owned(),
             Fallback::SameAs(other) => format!("= {other}"),
         }
@@ -130,28 +130,28 @@ impl Parameter {
 }
 
 impl Kind {
-    /// Whether it can be swept over a range.
+    /// Returns `true` if it can be swept over a range.
     #[must_use]
     pub const fn is_number(self) -> bool {
         self.is_whole() || matches!(self, Self::Positive | Self::Real)
     }
 
-    /// Whether its values are whole numbers.
+    /// Returns `true` if its values are whole numbers.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         matches!(self, Self::Size | Self::Whole | Self::SizeOrAuto)
     }
 }
 
-/// The format of all operands that have none of their own.
+/// The default format of all operands.
 pub(super) const DTYPE: Parameter = Parameter::data_type("dtype", "format of the operands");
 
 /// The format of indices.
 pub(super) const INDEX: Parameter = Parameter::data_type("index", "format of the indices");
 
-/// Whether terms of lower order count, which the customary form leaves out.
+/// Flag to count lower-order terms, which the customary form omits.
 pub(super) const EXACT: Parameter =
-    Parameter::flag("exact", "count the lower-order terms that the customary form leaves out");
+    Parameter::flag("exact", "count the lower-order terms that the customary form omits");
 
 /// Parameters of forms that run as tiled matrix products; they change waves and executed work,
 /// never the algorithmic counts.

@@ -1,4 +1,4 @@
-//! Which units of a device execute a kernel's operations: matrix or vector, by format, unless told.
+//! Chooses the units of a device that execute a kernel's operations: matrix or vector, by format.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,18 +16,18 @@ use crate::units::{Flops, FlopsPerSecond, Seconds};
 pub struct PipeTime {
     /// The pipe.
     pub pipe: Pipe,
-    /// Its operations.
+    /// Operations on the pipe.
     #[serde(rename = "flop")]
     pub operations: Flops,
-    /// Its peak.
+    /// Peak rate of the pipe.
     #[serde(rename = "peak_flop_per_s")]
     pub peak: FlopsPerSecond,
-    /// Operations over peak.
+    /// Time in seconds: operations over peak.
     #[serde(rename = "time_s")]
     pub time: Seconds,
 }
 
-/// Work by pipe with its time, and remarks on the choice of pipes.
+/// Returns the work by pipe with its time, and remarks on the choice of pipes.
 pub(super) fn times(
     count: &Count,
     device: &Device,
@@ -53,11 +53,11 @@ pub(super) fn times(
     Ok((times, remarks))
 }
 
-/// The pipe on which `work` runs, with a sentence where it is not the obvious one.
+/// Returns the pipe on which `work` runs, with a sentence if it is not the obvious one.
 ///
-/// Products run on matrix units where the device has them for the format, everything else on vector
+/// Products run on matrix units if the device has them for the format, everything else on vector
 /// units. Formats narrower than a device's vector units are converted to FP32 first, as frameworks
-/// do; products are not, since it would be a different kernel: then the pipe must be named.
+/// do; products are not, because that would be a different kernel: the user must choose the pipe.
 pub(super) fn choose(
     work: &Work,
     device: &Device,
@@ -78,12 +78,17 @@ pub(super) fn choose(
     let remark = remark.or_else(|| {
         let usual = matches!(precision, Precision::Fp64 | Precision::Fp32 | Precision::Int32);
         let (name, format) = (&device.name, work.data_type.name());
-        (!usual).then(|| format!("{name} has no matrix units for {format}: the vector roof holds"))
+        (!usual).then(|| {
+            format!(
+                "{name} has no matrix units for {format}: the vector roof \
+            applies"
+            )
+        })
     });
     Ok((pipe, remark))
 }
 
-/// The vector pipe; `wanted` is what an error says is missing.
+/// Returns the vector pipe; `wanted` is the engine that an error reports as missing.
 fn vector(
     work: &Work,
     device: &Device,
@@ -91,7 +96,7 @@ fn vector(
 ) -> Result<(Pipe, Option<String>), PredictError> {
     let converted = |from: DataType| {
         let format = from.name();
-        (Pipe::Fp32Vector, Some(format!("{format} is converted: the fp32 roof holds")))
+        (Pipe::Fp32Vector, Some(format!("{format} is converted: the fp32 roof applies")))
     };
     let known = |pipe: Pipe| device.peak(pipe).is_some();
     Ok(match work.data_type.precision() {

@@ -4,17 +4,17 @@ use super::error::PredictError;
 use super::number;
 use super::parameter::Parameter;
 
-/// Points of a sweep at most.
+/// Largest number of points of a sweep.
 pub(super) const MOST_POINTS: usize = 10_000;
 
-/// Points of a logarithmic range that does not say how many.
+/// Default number of points of a logarithmic range.
 const LOG_POINTS: usize = 25;
 
-/// The values of a range, both ends included, as they would be written.
+/// Returns the values of a range as text, both ends included.
 pub(super) fn values(parameter: &Parameter, text: &str) -> Result<Vec<String>, PredictError> {
     let refused = |message: &str| PredictError::value(parameter.name, text, message);
     if !parameter.kind.is_number() {
-        return Err(refused("only numbers have ranges; write a list such as fp32,fp16"));
+        return Err(refused("ranges need numbers; use a list such as fp32,fp16"));
     }
     let (ends, step) = text.split_once(':').unwrap_or((text, "log"));
     let (low, high) = ends.split_once("..").unwrap_or((ends, ends));
@@ -29,16 +29,16 @@ pub(super) fn values(parameter: &Parameter, text: &str) -> Result<Vec<String>, P
     };
     let (low, high) = (end(low.trim())?, end(high.trim().trim_start_matches('='))?);
     if low >= high {
-        return Err(refused("a range goes from a smaller to a larger value"));
+        return Err(refused("a range must go from a smaller to a larger value"));
     }
     let values = match step.trim() {
         step if step.starts_with("log") => {
             let points = step.trim_start_matches("log");
             let points = if points.is_empty() { Ok(LOG_POINTS) } else { points.parse() };
             let points = points.ok().filter(|points| (2..=MOST_POINTS).contains(points));
-            let points = points.ok_or_else(|| refused("write :log or :log50 for 50 points"))?;
+            let points = points.ok_or_else(|| refused("use :log, or :log50 for 50 points"))?;
             if low <= 0.0 {
-                return Err(refused("a logarithmic range begins above zero"));
+                return Err(refused("a logarithmic range must start above zero"));
             }
             let last = (points - 1) as f64;
             let at = |point: usize| low * (high / low).powf(point as f64 / last);
@@ -48,15 +48,15 @@ pub(super) fn values(parameter: &Parameter, text: &str) -> Result<Vec<String>, P
         }
         step if step.starts_with('x') => {
             let factor = number::real(&step[1..]).ok().filter(|factor| *factor > 1.0);
-            let factor = factor.ok_or_else(|| refused("write :x2 to double, :x10, :x1.5"))?;
+            let factor = factor.ok_or_else(|| refused("use :x2 to double, :x10, :x1.5"))?;
             proceed(low, high, |value| (value * factor).max(value + f64::from(whole)))
-                .ok_or_else(|| refused("too many points, or none: begin above zero"))?
+                .ok_or_else(|| refused("too many points, or none: start above zero"))?
         }
         step if step.starts_with('+') => {
             let step = end(&step[1..])?;
             proceed(low, high, |value| value + step).ok_or_else(|| refused("too many points"))?
         }
-        _ => return Err(refused("ranges proceed by :log, :x2 or :+128")),
+        _ => return Err(refused("use a step such as :log, :x2 or :+128")),
     };
     let rounded = values.into_iter().map(|value| if whole { value.round() } else { value });
     let mut texts: Vec<String> = rounded.map(|value| value.to_string()).collect();

@@ -1,11 +1,11 @@
-//! What a reader must know beside the numbers: too little work, caches, roofs that are near.
+//! Remarks on a prediction: too little work, caches, balanced roofs.
 
 use super::prediction::Prediction;
 use crate::catalog::Device;
 use crate::roofline::{self, BLOCKS_PER_SM, BUSY, LAUNCH_COST_TIMELINE, THREADS_PER_BLOCK};
 use crate::units::{Bytes, Seconds};
 
-/// The remarks on a prediction, most important first.
+/// Returns the remarks on a prediction, most important first.
 pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
     let all = [
         launch_cost(prediction),
@@ -22,31 +22,32 @@ fn launch_cost(prediction: &Prediction) -> Option<String> {
     let floor = LAUNCH_COST_TIMELINE;
     (prediction.roofline_time < floor).then(|| {
         format!(
-            "the launch costs more than the work: about {} at least, {} expected",
+            "launch-bound: a launch costs at least {}, the roofline time is {}",
             time(floor),
             time(prediction.roofline_time)
         )
     })
 }
 
-/// Parallelism comes before intensity (NVIDIA, *GPU Performance Background*): blocks of a few
-/// hundred threads, at least four per SM; a tiled product is judged by the SMs it keeps busy.
+/// Checks parallelism, which comes before intensity (NVIDIA, *GPU Performance Background*): blocks
+/// of a few hundred threads, at least four per SM; a tiled product is judged by the SMs it keeps
+/// busy.
 fn parallelism(prediction: &Prediction, device: &Device) -> Option<String> {
     let sms = device.sms?;
     if let Some(tiling) = &prediction.tiling {
         let busy = tiling.sm_efficiency.filter(|share| *share < BUSY)?;
         let (blocks, m, n) = (tiling.blocks, tiling.tile_m, tiling.tile_n);
         return Some(format!(
-            "latency before any roof: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0}% of {sms} \
-             SMs busy; smaller tiles or split_k use more",
+            "latency-bound: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0}% of {sms} SMs busy; \
+             try smaller tiles or split_k",
             busy * 100.0
         ));
     }
     let needed = (BLOCKS_PER_SM * u64::from(sms) * THREADS_PER_BLOCK) as f64;
     let items = prediction.count.work_items.filter(|items| *items < needed)?;
     Some(format!(
-        "latency before any roof: the simple kernel has {items:.0} threads, {sms} SMs ask for \
-         {needed:.0} ({BLOCKS_PER_SM} blocks of {THREADS_PER_BLOCK} each)"
+        "latency-bound: the simple kernel has {items:.0} threads, {sms} SMs need {needed:.0} \
+         ({BLOCKS_PER_SM} blocks of {THREADS_PER_BLOCK} each)"
     ))
 }
 
@@ -64,14 +65,14 @@ fn second_pipe(prediction: &Prediction) -> Option<String> {
 
 fn balanced(prediction: &Prediction) -> Option<String> {
     roofline::is_balanced(prediction.t_mem, prediction.t_math)
-        .then(|| "balanced: memory and math take equally long within 10%".to_owned())
+        .then(|| "balanced: memory and math times are within 10%".to_owned())
 }
 
 fn link(prediction: &Prediction) -> Option<String> {
     let link = prediction.link.as_ref()?;
     let bandwidth = size(Bytes::new(link.bandwidth.get()));
     Some(format!(
-        "the link is the ceiling: {bandwidth}/s in one direction, of which 80 to 90% are reached"
+        "limited by the link: {bandwidth}/s in one direction, of which 80–90% is achievable"
     ))
 }
 
@@ -81,7 +82,7 @@ fn cache(prediction: &Prediction, device: &Device) -> Option<String> {
     let (operands, l2) = (Bytes::new(elements), Bytes::new(device.l2_bytes? as f64));
     (operands > Bytes::ZERO && operands <= l2).then(|| {
         format!(
-            "all operands ({}) fit into L2 ({}): a kernel that finds them there is faster than \
+            "all operands ({}) fit in L2 ({}): with a warm cache the kernel can be faster than \
              the memory roof",
             size(operands),
             size(l2)
@@ -110,7 +111,7 @@ fn size(value: Bytes) -> String {
     format!("{} {unit}", short(scaled))
 }
 
-/// Three significant digits, without trailing zeros.
+/// Formats three significant digits, without trailing zeros.
 fn short(value: f64) -> String {
     let digits = match value {
         v if v >= 100.0 => 0,
@@ -143,10 +144,10 @@ mod tests {
         let [launch, latency, cache] = &*remarks("axpy n=1k", "A100 SXM4 80GB") else { panic!() };
         assert_eq!(
             launch,
-            "the launch costs more than the work: about 1.5 µs at least, 5.89 ns expected"
+            "launch-bound: a launch costs at least 1.5 µs, the roofline time is 5.89 ns"
         );
-        assert!(latency.contains("has 1000 threads, 108 SMs ask for 55296"), "{latency}");
-        assert!(cache.contains("(8 kB) fit into L2 (41.9 MB)"), "{cache}");
+        assert!(latency.contains("has 1000 threads, 108 SMs need 55296"), "{latency}");
+        assert!(cache.contains("(8 kB) fit in L2 (41.9 MB)"), "{cache}");
         assert!(remarks("axpy n=1G", "A100 SXM4 80GB").is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! A whole step on a device: every kernel of a model file, and what they add up to.
+//! Predicts a whole step on a device: every kernel of a model file, and their sums.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,23 +21,23 @@ pub struct ModelPrediction {
     pub device: String,
     /// Its kernels in the order of the file.
     pub rows: Vec<OpRow>,
-    /// What they add up to.
+    /// Sums over its kernels.
     pub totals: Totals,
 }
 
 /// One kernel of a step.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OpRow {
-    /// What the step calls it.
+    /// Name of the kernel in the step.
     pub name: String,
-    /// How often it is launched.
+    /// Number of launches.
     pub launches: u64,
-    /// Expected time of all its launches.
+    /// Roofline time of all its launches.
     #[serde(rename = "total_s")]
     pub total: Seconds,
-    /// Its share of the step's expected time.
+    /// Share of the step's roofline time.
     pub share: f64,
-    /// One launch.
+    /// Prediction of one launch.
     #[serde(flatten)]
     pub prediction: Prediction,
 }
@@ -45,29 +45,29 @@ pub struct OpRow {
 /// Sums over all launches of a step, one after the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
-    /// Launches.
+    /// Number of launches.
     pub launches: u64,
-    /// Operations.
+    /// Operations of all launches.
     #[serde(rename = "flop")]
     pub operations: Flops,
-    /// Compulsory traffic.
+    /// Compulsory traffic of all launches, in bytes.
     pub bytes: Bytes,
-    /// All operations over all bytes; none where no byte moves.
+    /// All operations over all bytes; `None` if no byte moves.
     #[serde(rename = "intensity_flop_per_byte")]
     pub intensity: Option<FlopsPerByte>,
-    /// The sum of expected times.
+    /// Sum of the roofline times.
     #[serde(rename = "roofline_s")]
     pub roofline_time: Seconds,
-    /// The same with the rates that well-written kernels reach.
+    /// Sum of the times with the rates that well-written kernels reach; `None` if one is unknown.
     #[serde(rename = "achievable_expected_s")]
     pub achievable: Option<Seconds>,
-    /// The sum of expected times where none is below what a launch costs.
+    /// Sum of the roofline times, each at least the cost of a launch.
     #[serde(rename = "roofline_with_launch_cost_s")]
     pub with_launch_cost: Seconds,
-    /// The part of the expected time that the memory roof limits.
+    /// Part of the roofline time that the memory roof limits.
     #[serde(rename = "memory_limited_s")]
     pub memory_limited: Seconds,
-    /// The part of the expected time that the compute roof limits.
+    /// Part of the roofline time that the compute roof limits.
     #[serde(rename = "math_limited_s")]
     pub math_limited: Seconds,
 }
@@ -76,7 +76,7 @@ impl ModelFile {
     /// Predicts every kernel of the step on a device, and their sums.
     ///
     /// # Errors
-    /// As [`predict`], with the kernel at which it fails.
+    /// As [`predict`], with the failing kernel.
     pub fn predict(
         &self,
         device: &Device,
@@ -108,7 +108,7 @@ impl ModelFile {
 }
 
 impl Totals {
-    /// Adds the launches of one kernel; returns their expected time.
+    /// Adds the launches of one kernel; returns their roofline time.
     fn add(&mut self, prediction: &Prediction, launches: u64) -> Seconds {
         let times = launches as f64;
         let total = prediction.roofline_time * times;
@@ -185,7 +185,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         let model = model.with_sizes(["tokens=64Ki"]).unwrap();
         assert_eq!((model.sizes()["tokens"], model.sizes()["sequence"]), (65_536, 1));
         let unknown = model.with_sizes(["hiden=1"]).unwrap_err();
-        assert_eq!(unknown.to_string(), "the model file names no size \"hiden\"");
+        assert_eq!(unknown.to_string(), "the model file does not define the size \"hiden\"");
         assert!(unknown.help().unwrap().contains("hidden, sequence, tokens"));
     }
 
@@ -195,7 +195,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         assert!(error("[[op]]\nfrm = \"gemm\"").starts_with("m.toml:2:1: unknown field `frm`"));
         assert_eq!(
             error("[[op]]\nform = \"gem\"\n"),
-            "m.toml:2:8: no kernel is called \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""
+            "m.toml:2:8: unknown kernel \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""
         );
         assert_eq!(
             error("[[op]]\nform = \"axpy\"\nargs = { n = 4, m = 1 }\n"),
@@ -208,7 +208,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         assert_eq!(error("[[op]]\nform = \"axpy\"\n"), "m.toml:2:8: axpy needs \"n\"");
         assert!(
             error("[sizes]\na = \"b\"\nb = \"a\"\n[[op]]\nform = \"axpy\"\nargs = { n = 1 }")
-                .contains("is no number and no size")
+                .contains("is neither a number nor a known size")
         );
         assert!(
             error("[[op]]\nform = \"conv2d\"\nargs = { n = 1, c = 3, h = 4, k = 8, r = 7 }\n")

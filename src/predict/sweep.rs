@@ -1,4 +1,4 @@
-//! One or two arguments that take several values: `n=1k..64k:x2`, `dtype=fp32,fp16`.
+//! Sweeps over one or two arguments: `n=1k..64k:x2`, `dtype=fp32,fp16`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::prediction::Prediction;
 use super::range::{self, MOST_POINTS};
 use crate::catalog::Device;
 
-/// A closed form with arguments of which up to two take several values.
+/// A closed form with arguments of which up to two have several values.
 ///
 /// ```
 /// use rooflint::predict::{Sweep, form};
@@ -33,14 +33,14 @@ pub struct Sweep {
 pub struct Axis {
     /// The key.
     pub key: &'static str,
-    /// Its values, as they would be written.
+    /// Its values as text.
     pub values: Vec<String>,
-    /// Whether they are whole numbers.
+    /// True if they are whole numbers.
     pub whole: bool,
 }
 
 impl Axis {
-    /// The values as numbers, where they are several sizes.
+    /// Returns the values as numbers, if they are several sizes.
     #[must_use]
     pub fn sizes(&self) -> Option<Vec<f64>> {
         if !self.whole || self.values.len() < 2 {
@@ -58,7 +58,7 @@ pub struct SweepTable {
     pub form: &'static str,
     /// The swept keys; empty for a single point.
     pub axes: Vec<Axis>,
-    /// Point by point, and within a point device by device.
+    /// Rows point by point, and within a point device by device.
     pub rows: Vec<SweepRow>,
 }
 
@@ -67,15 +67,15 @@ pub struct SweepTable {
 pub struct SweepRow {
     /// The values of the swept keys, in the order of the axes.
     pub at: Vec<String>,
-    /// What is predicted there.
+    /// Prediction at this point.
     #[serde(flatten)]
     pub prediction: Prediction,
 }
 
 impl Sweep {
-    /// Reads `key=value` pairs; a value with `..` is a range, one with `,` a list.
+    /// Parses `key=value` pairs; a value with `..` is a range, one with `,` a list.
     ///
-    /// A range is `low..high` with both ends and how it proceeds: `:log` for points at equal
+    /// A range is `low..high` with both ends included, and a step: `:log` for points at equal
     /// ratios (`:log50` for 50 of them), `:x2` doubling, `:+128` in steps. Without it, `:log`.
     /// Lists take every kind of parameter, such as `dtype=fp32,fp16`.
     ///
@@ -103,11 +103,12 @@ impl Sweep {
         }
         if sweep.axes.len() > 2 {
             let keys: Vec<&str> = sweep.axes.iter().map(|axis| axis.key).collect();
-            let message = format!("at most two keys can be swept, not {}", keys.join(", "));
+            let message = format!("at most two keys can be swept, got {}", keys.join(", "));
             return Err(PredictError::Sweep { message });
         }
         if sweep.len() > MOST_POINTS {
-            let message = format!("{} points are more than {MOST_POINTS}", sweep.len());
+            let message =
+                format!("the sweep has {} points; at most {MOST_POINTS} are allowed", sweep.len());
             return Err(PredictError::Sweep { message });
         }
         Ok(sweep)
@@ -119,25 +120,25 @@ impl Sweep {
         self.form
     }
 
-    /// The swept keys; none where every key has one value.
+    /// Returns the swept keys; empty if every key has one value.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Points in all.
+    /// Returns the number of points.
     #[must_use]
     pub fn len(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul)
     }
 
-    /// Never: a sweep has at least one point.
+    /// Returns `false`, because a sweep has at least one point.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         false
     }
 
-    /// The values of the swept keys at every point; the last axis runs fastest.
+    /// Iterates over the values of the swept keys at every point; the last axis varies fastest.
     pub fn points(&self) -> impl Iterator<Item = Vec<&str>> {
         (0..self.len()).map(|point| {
             let mut rest = point;
@@ -151,7 +152,7 @@ impl Sweep {
         })
     }
 
-    /// The arguments at one point.
+    /// Returns the arguments at one point.
     ///
     /// # Errors
     /// As [`Arguments::parse`], with the point.
@@ -165,7 +166,7 @@ impl Sweep {
     /// Predicts every point on every device.
     ///
     /// # Errors
-    /// As [`predict`], with the point at which it fails.
+    /// As [`predict`], with the failing point.
     pub fn table(&self, devices: &[Device], options: &Options) -> Result<SweepTable, PredictError> {
         let mut rows = Vec::with_capacity(self.len() * devices.len());
         for at in self.points() {
@@ -202,10 +203,10 @@ mod tests {
     #[test]
     fn what_is_no_sweep_is_refused_with_the_reason() {
         assert!(refused(&["m=1,2", "n=1,2", "k=1,2"]).contains("at most two keys"));
-        assert!(refused(&["m=4..2", "n=1", "k=1"]).contains("smaller to a larger"));
+        assert!(refused(&["m=4..2", "n=1", "k=1"]).contains("from a smaller to a larger"));
         assert!(refused(&["m=1..2M:+1", "n=1", "k=1"]).contains("too many points"));
-        assert!(refused(&["m=1..1k:+1", "n=1..1k:+1", "k=1"]).contains("more than 10000"));
-        assert!(refused(&["dtype=fp16..fp32"]).contains("only numbers have ranges"));
+        assert!(refused(&["m=1..1k:+1", "n=1..1k:+1", "k=1"]).contains("at most 10000"));
+        assert!(refused(&["dtype=fp16..fp32"]).contains("ranges need numbers"));
         assert!(refused(&["m=1..8:y2"]).contains(":log, :x2 or :+128"));
         assert!(refused(&["m=1..8:x1"]).contains(":x2 to double"));
         assert!(refused(&["m=1..8:+0"]).contains("too many points"));

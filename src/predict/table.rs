@@ -1,4 +1,4 @@
-//! A prediction as a row: one column for each figure, with its key, heading and SI unit.
+//! Predictions as table rows: one column for each figure, with its key, heading and SI unit.
 
 use super::prediction::Prediction;
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
@@ -19,11 +19,11 @@ pub struct Column {
 /// One cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
     /// A number in the column's unit.
     Number(f64),
-    /// Not known, or not applicable: a dash in text, nothing in CSV.
+    /// Unknown or not applicable: a dash in text, empty in CSV.
     Missing,
 }
 
@@ -35,7 +35,7 @@ impl Cell {
 
 macro_rules! columns {
     ($($key:literal, $heading:literal, $unit:expr, $cell:expr;)*) => {
-        /// Every column of a prediction, in the order of tables.
+        /// All columns of a prediction, in the order of tables.
         pub const COLUMNS: &[Column] =
             &[$(Column { key: $key, heading: $heading, unit: $unit, cell: $cell }),*];
     };
@@ -66,7 +66,7 @@ columns! {
     "t_math_s", "t_math", Seconds::UNIT, |one| Cell::Number(one.t_math.get());
     "t_link_s", "t_link", Seconds::UNIT,
         |one| Cell::of(one.link.as_ref().map(|link| link.time.get()));
-    "roofline_s", "expected", Seconds::UNIT, |one| Cell::Number(one.roofline_time.get());
+    "roofline_s", "roofline", Seconds::UNIT, |one| Cell::Number(one.roofline_time.get());
     "achievable_expected_s", "achievable", Seconds::UNIT,
         |one| Cell::of(one.achievable.as_ref().map(|real| real.roofline_time.get()));
     "limiter", "limiter", "", |one| Cell::Text(one.limiter.label().to_owned());
@@ -87,7 +87,7 @@ columns! {
 }
 
 impl Prediction {
-    /// The cells of all [`COLUMNS`], in their order.
+    /// Iterates over the cells of all [`COLUMNS`], in order.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         COLUMNS.iter().map(|column| (column.cell)(self))
     }

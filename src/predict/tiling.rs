@@ -1,4 +1,4 @@
-//! What tiles add to a matrix product: padded work, waves of blocks, traffic from L2.
+//! Effects of tiling on a matrix product: padded work, waves of blocks, traffic from L2.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,16 +26,16 @@ pub struct Tiling {
     pub tile_k: f64,
     /// Blocks that share a tile along k.
     pub split_k: f64,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Blocks of the grid.
+    /// Blocks in the grid.
     pub blocks: u64,
-    /// Blocks resident on one SM at a time; none where the device's limits are not known.
+    /// Resident blocks per SM; `None` if the device's limits are unknown.
     pub resident_per_sm: Option<u32>,
     /// Grid over the blocks resident on the whole device.
     pub waves: Option<f64>,
-    /// Share of the device in use if every wave takes equally long; none up to one wave, where it
-    /// means nothing.
+    /// Share of the device in use if every wave takes equally long; `None` up to one wave, where it
+    /// is meaningless.
     pub wave_efficiency: Option<f64>,
     /// Share of the device in use if an SM's speed does not depend on how many blocks it holds;
     /// it depends on the grid and the SMs only.
@@ -47,37 +47,37 @@ pub struct Tiling {
     pub waste: f64,
     /// Partial results of a split k, written and read.
     pub workspace_bytes: Bytes,
-    /// Traffic between L2 and SMs.
+    /// Traffic between L2 and SMs, in bytes.
     pub l2_bytes: Bytes,
     /// Useful operations per byte from L2.
     #[serde(rename = "l2_intensity_flop_per_byte")]
     pub l2_intensity: FlopsPerByte,
-    /// Least time of the traffic from L2; none where the bandwidth is not known.
+    /// Least time of the traffic from L2; `None` if the bandwidth is unknown.
     #[serde(rename = "t_l2_s")]
     pub t_l2: Option<Seconds>,
-    /// Expected time with padding and the lower estimate of the tail.
+    /// Roofline time with padding and the lower estimate of the tail.
     #[serde(rename = "least_time_s")]
     pub least_time: Seconds,
-    /// Expected time with padding and the upper estimate of the tail.
+    /// Roofline time with padding and the upper estimate of the tail.
     #[serde(rename = "most_time_s")]
     pub most_time: Seconds,
 }
 
-/// Intensity between L2 and SMs that output tiles of this size approach for large products:
-/// each panel of an operand is read once per row or column of tiles.
+/// Returns the intensity between L2 and SMs that output tiles of this size approach for large
+/// products: each panel of an operand is read once per row or column of tiles.
 #[must_use]
 pub fn l2_intensity(tile_m: f64, tile_n: f64, element_bytes: f64) -> FlopsPerByte {
     FlopsPerByte::new(2.0 * tile_m * tile_n / (element_bytes * (tile_m + tile_n)))
 }
 
-/// Registers of a thread beside its accumulators: addresses, and operands on their way.
+/// Registers per thread besides its accumulators: addresses, and operands in flight.
 const OTHER_REGISTERS: f64 = 64.0;
 
 /// Bytes of an element of a split product's workspace: partial sums are FP32.
 const WORKSPACE_ELEMENT: f64 = 4.0;
 
 impl Tiling {
-    /// The estimate for a count that is a matrix product.
+    /// Estimates the tiling of a count that is a matrix product.
     pub(super) fn of(
         count: &Count,
         given: &Arguments,
@@ -145,7 +145,7 @@ impl Tiling {
     }
 }
 
-/// Blocks that fit on one SM.
+/// Returns the blocks that fit on one SM.
 fn resident(
     device: &Device,
     threads: u32,
@@ -163,8 +163,9 @@ fn resident(
     Some(limits.resident_blocks(threads, registers, taken).unwrap_or(1))
 }
 
-/// Shared memory of a block: three stages with asynchronous copies (the devices that reserve shared
-/// memory for the system are those that have them), else two, and fewer if they do not fit.
+/// Returns the shared memory of a block: three stages with asynchronous copies (the devices that
+/// reserve shared memory for the system are those that have them), else two, and fewer if they do
+/// not fit.
 fn staged(limits: &Limits, stage: f64) -> u32 {
     let most = f64::from(limits.shared_kib_per_block_optin) * 1024.0;
     let stages = if limits.reserved_shared_bytes_per_block > 0 { 3.0 } else { 2.0 };

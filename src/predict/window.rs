@@ -1,4 +1,4 @@
-//! The geometry of windows that slide over images: pooling and convolution.
+//! Geometry of windows that slide over images: pooling and convolution.
 #![expect(clippy::many_single_char_names, reason = "the letters of the formulas")]
 
 use super::arguments::Arguments;

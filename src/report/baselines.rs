@@ -1,4 +1,4 @@
-//! A store of baselines as people read it: what is in it, and one entry in full.
+//! Reports of a baseline store: its entries, and one entry in full.
 
 use serde::Serialize;
 
@@ -10,14 +10,14 @@ use super::{Reported, pretty};
 use crate::compare::{RunKernel, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 
-/// What is in a store, as JSON.
+/// The entries of a store as JSON.
 #[derive(Serialize)]
 struct Listing<'a> {
     schema: &'static str,
     folder: String,
     entries: Vec<Listed<'a>>,
     unreadable: Vec<Unread<'a>>,
-    /// What of the newest runs of each baseline is far from those before.
+    /// Outliers of the newest runs of each baseline.
     doubts: Vec<String>,
 }
 
@@ -53,19 +53,19 @@ impl<'a> From<&'a Unreadable> for Unread<'a> {
     }
 }
 
-/// What is in a store.
+/// The entries of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct BaselineList<'a> {
     /// The store.
     pub store: &'a Store,
-    /// Which of its entries.
+    /// Selects its entries.
     pub filter: &'a Filter,
-    /// Ages count to this time.
+    /// Current time, from which ages are computed.
     pub now: Moment,
 }
 
 impl Reported for BaselineList<'_> {
-    /// A row per commit, the oldest first.
+    /// Makes a table with a row per commit, oldest first.
     fn document(&self, _: &Style) -> Document {
         let Self { store, filter, now } = *self;
         let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
@@ -81,7 +81,7 @@ impl Reported for BaselineList<'_> {
             document.push(Block::Table(table(&all, now)));
         }
         document.section("Doubts", vec![Block::lines(doubts(store, filter))]);
-        document.section("Not read", vec![Block::lines(unread(store))]);
+        document.section("Unreadable files", vec![Block::lines(unread(store))]);
         document
     }
 
@@ -160,23 +160,23 @@ fn table(all: &[Batch<'_>], now: Moment) -> Table {
     table
 }
 
-/// A time as tables show it: to the minute.
+/// Formats a time for tables, to the minute.
 fn minute(moment: Moment) -> String {
     let text = moment.to_string();
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
-/// The median time of its runs, in seconds.
+/// Returns the median time of its runs, in seconds.
 fn total(batch: &Batch<'_>) -> Option<f64> {
     let times: Vec<f64> = batch.entries.iter().map(|entry| entry.run.measured_s.get()).collect();
     median(&times)
 }
 
-/// What of the newest runs of each baseline is far from those before, in sentences.
+/// Lists the outliers of the newest runs of each baseline, in sentences.
 #[must_use]
 pub fn doubts(store: &Store, filter: &Filter) -> Vec<String> {
-    /// Kernels beyond these are only counted.
-    const TOLD: usize = 3;
+    /// Largest number of outliers listed; the rest is counted.
+    const LISTED: usize = 3;
     let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
     let mut doubts = Vec::new();
     for (position, batch) in all.iter().enumerate() {
@@ -186,34 +186,34 @@ pub fn doubts(store: &Store, filter: &Filter) -> Vec<String> {
         let Some(first) = batch.entries.first() else { continue };
         let found = outliers(&all[..=position]);
         let whose = format!("{} on {}", first.name, first.run.device_names().join(", "));
-        for outlier in found.iter().take(TOLD) {
+        for outlier in found.iter().take(LISTED) {
             doubts.push(printable(&format!("{whose}: {}", outlier.sentence())));
         }
-        if found.len() > TOLD {
+        if found.len() > LISTED {
             doubts.push(printable(&format!(
-                "{whose}: {} of the newest runs are as far from those before",
-                count((found.len() - TOLD) as u64, "more kernel", "more kernels")
+                "{whose}: {} of the newest runs are outliers, too",
+                count((found.len() - LISTED) as u64, "more kernel", "more kernels")
             )));
         }
     }
     doubts
 }
 
-/// Files of a store that could not be read, in sentences.
+/// Lists the files of a store that could not be read, in sentences.
 #[must_use]
 pub fn unread(store: &Store) -> Vec<String> {
     let told = store.unreadable().iter();
     told.map(|one| printable(&format!("{}: {}", one.path.display(), one.reason))).collect()
 }
 
-/// Everything about entries, with the kernels that have most time.
+/// Full reports of entries, with their top kernels by time.
 #[derive(Debug, Clone, Copy)]
 pub struct BaselinePages<'a> {
     /// The entries.
     pub entries: &'a [&'a Entry],
-    /// Ages count to this time.
+    /// Current time, from which ages are computed.
     pub now: Moment,
-    /// Kernels shown of each; the machine formats carry all.
+    /// Number of kernels to show per entry; machine formats have all.
     pub top: usize,
 }
 
@@ -231,7 +231,7 @@ impl Reported for BaselinePages<'_> {
         document
     }
 
-    /// The saved runs themselves, one after the other.
+    /// Renders the saved runs themselves, one after the other.
     fn own(&self, format: &str, _: &Style) -> Option<String> {
         (format == "json").then(|| self.entries.iter().map(|entry| entry.run.json()).collect())
     }
@@ -261,7 +261,7 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
         ("time", Some(si(run.measured_s.get(), "s"))),
         ("launches", Some(format!("{}, {} with a duration", run.launches, run.timed_launches))),
         (
-            "warm-up left out",
+            "warm-up excluded",
             Some(format!("{} of each kernel", count(run.warmup.into(), "launch", "launches"))),
         ),
         ("kernels", Some(run.kernels.len().to_string())),
@@ -289,7 +289,7 @@ fn kernels(shown: &[RunKernel], style: &Style) -> Table {
             Column::number("share", "share", Form::Share).spare(11),
             Column::number("measured_s", "time", Form::Time),
             Column::number("launches", "launches", Form::Count).spare(14),
-            Column::number("mean_s", "a launch", Form::Time).scale(1),
+            Column::number("mean_s", "per launch", Form::Time).scale(1),
             Column::number("headroom", "headroom", Form::Factor),
         ],
     );

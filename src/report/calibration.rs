@@ -1,4 +1,4 @@
-//! What repeated runs of the same code tell of the noise, as floors for a policy.
+//! Report of measured run-to-run noise, with suggested floors for a policy.
 
 use serde_json::json;
 
@@ -7,20 +7,21 @@ use super::view::{Style, count, printable};
 use super::{Reported, pretty};
 use crate::gate::{Alarms, Calibration, Seen};
 
-/// Measured noise, with the floors that it suggests.
+/// Measured noise with the suggested floors.
 #[derive(Debug, Clone, Copy)]
 pub struct Calibrated<'a>(pub &'a Calibration);
 
 impl Reported for Calibrated<'_> {
     fn document(&self, _: &Style) -> Document {
-        let mut document = Document::new("Noise between runs of the same code");
+        let mut document = Document::new("Run-to-run noise");
         document.push(Block::lines(self.lines()));
         document.section("Floors", vec![Block::Table(self.floors())]);
         document.section("For rooflint.toml", vec![Block::Code(self.policy())]);
         document
     }
 
-    /// As text, it can be appended to a configuration: all but the floors is a comment.
+    /// Renders text that can be appended to a configuration: everything except the floors is a
+    /// comment.
     fn own(&self, format: &str, style: &Style) -> Option<String> {
         match format {
             "text" => {
@@ -48,50 +49,48 @@ impl Calibrated<'_> {
                 count(found.pairs as u64, "pair", "pairs")
             ),
             format!(
-                "all kernels together: {} typically, {} at most",
+                "global shift: {} typical, {} at most",
                 percent(found.common_typical.get()),
                 percent(found.common_largest.get())
             ),
         ];
-        let kernels = |Seen { held, compared }: Seen, what: &str| {
-            held.map(|shift| {
+        let kernels = |Seen { percentile_99, compared }: Seen, what: &str| {
+            percentile_99.map(|shift| {
                 let shift = percent(shift.get());
-                format!("kernels with {what}: 99% of {compared} comparisons within {shift}")
+                format!("kernels with {what}: 99% of {compared} comparisons are within {shift}")
             })
         };
-        lines.extend(kernels(found.kernel, "5 launches or more"));
+        lines.extend(kernels(found.kernel, "5 or more launches"));
         lines.extend(kernels(found.few_launches, "fewer launches"));
-        lines.push(format!("false alarms under the policy as it is: {}", alarms(&found.alarms)));
+        lines.push(format!("false alarms with the current policy: {}", alarms(&found.alarms)));
         let proposed = alarms(&found.alarms_proposed);
-        lines.push(format!("false alarms with the floors below: {proposed}"));
+        lines.push(format!("false alarms with the suggested floors: {proposed}"));
         for (kernel, times) in found.alarms.noisy.iter().take(5) {
             let times = count(*times as u64, "time", "times");
-            lines.push(format!("failed {times} under the policy as it is: {}", printable(kernel)));
+            lines.push(format!("failed {times} with the current policy: {}", printable(kernel)));
         }
         if found.runs < 5 {
-            lines.push(
-                "so few runs tell little: five or more, on different days, tell more".to_owned(),
-            );
+            lines.push("too few runs; use at least five, taken on different days".to_owned());
         }
         lines
     }
 
-    /// What the shifts stay below, and the floors that follow.
+    /// Makes the table of observed shifts and suggested floors.
     fn floors(self) -> Table {
         let found = self.0;
         let columns = vec![
             Column::text("floor", "floor"),
             Column::number("comparisons", "comparisons", Form::Count),
             Column::number("within", "within", Form::Share),
-            Column::number("proposed", "proposed", Form::Share),
+            Column::number("proposed", "suggested", Form::Share),
         ];
         let mut table = Table::new("floors", columns);
         for (floor, comparisons, within, proposed) in [
-            ("kernel", found.kernel.compared, found.kernel.held, found.proposed.kernel),
+            ("kernel", found.kernel.compared, found.kernel.percentile_99, found.proposed.kernel),
             (
                 "few-launches",
                 found.few_launches.compared,
-                found.few_launches.held,
+                found.few_launches.percentile_99,
                 found.proposed.few_launches,
             ),
             ("common", found.pairs, Some(found.common_largest), found.proposed.common),
@@ -106,7 +105,7 @@ impl Calibrated<'_> {
         table
     }
 
-    /// The floors as the configuration takes them.
+    /// Returns the floors as a section of the configuration.
     fn policy(self) -> String {
         let noise = self.0.proposed;
         format!(
@@ -126,9 +125,9 @@ impl Calibrated<'_> {
             "pairs": found.pairs,
             "common_largest": found.common_largest,
             "common_typical": found.common_typical,
-            "kernel_99_percent": found.kernel.held,
+            "kernel_99_percent": found.kernel.percentile_99,
             "kernel_comparisons": found.kernel.compared,
-            "few_launches_99_percent": found.few_launches.held,
+            "few_launches_99_percent": found.few_launches.percentile_99,
             "few_launches_comparisons": found.few_launches.compared,
             "false_alarms": found.alarms.rate,
             "false_alarms_with_proposed": found.alarms_proposed.rate,

@@ -1,4 +1,4 @@
-//! The catalog: all devices beside each other, or one with every figure, its source, and its
+//! Reports of the catalog: a table of devices, or one device with every figure, its source and its
 //! ridge points.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use crate::catalog::{Confidence, Device, Figure};
 use crate::model::Pipe;
 use crate::units::FlopsPerByte;
 
-/// Devices beside each other.
+/// A table of devices.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceList<'a>(pub &'a [Device]);
 
-/// One device in full.
+/// One device with all figures.
 #[derive(Debug, Clone, Copy)]
 pub struct DevicePage<'a>(pub &'a Device);
 
@@ -26,7 +26,7 @@ impl Reported for DeviceList<'_> {
         document.push(Block::Table(list(self.0)));
         document.push(Block::Paragraph(
             "Peaks in TFLOP/s, dense, at the clock at which the vendor quotes them; t. = tensor. \
-             `rooflint devices NAME` shows one device with every figure and its source."
+             Run `rooflint devices NAME` for all figures of one device with their sources."
                 .to_owned(),
         ));
         document
@@ -54,7 +54,7 @@ impl Reported for DevicePage<'_> {
     }
 }
 
-/// A device with what follows from its figures, for programs.
+/// A device with figures derived from its own, for programs.
 #[derive(Serialize)]
 struct Described<'a> {
     #[serde(flatten)]
@@ -83,12 +83,12 @@ impl<'a> Described<'a> {
     }
 }
 
-/// Dense rates only: a sparse multiply-add leaves half of its products out.
+/// Returns dense rates only, because a sparse multiply-add skips half of its products.
 fn multiply_adds(device: &Device, pipe: Pipe) -> Option<f64> {
     device.rate(pipe).and_then(|rate| rate.fma_per_clock_per_sm)
 }
 
-/// Peaks with the multiply-adds behind them, and where the roofs of DRAM and of L2 meet them.
+/// Makes the table of peaks with multiply-adds and the ridge points of DRAM and L2.
 fn peaks(device: &Device) -> Table {
     let mut columns = vec![
         Column::text("pipe", "pipe"),
@@ -159,11 +159,11 @@ fn list(devices: &[Device]) -> Table {
     table
 }
 
-/// Every figure of a device with its source.
+/// Makes the page of a device: every figure with its source.
 fn one(device: &Device) -> Page {
     let mut page = Page::default();
     page.row("driver name", device.driver_name.clone(), "");
-    page.row("also called", (!device.aliases.is_empty()).then(|| device.aliases.join(", ")), "");
+    page.row("aliases", (!device.aliases.is_empty()).then(|| device.aliases.join(", ")), "");
     let chip = [&device.vendor, &device.architecture, &device.chip]
         .into_iter()
         .flatten()
@@ -173,23 +173,23 @@ fn one(device: &Device) -> Page {
     page.row("target", device.target().map(str::to_owned), "");
     let cited =
         |key: &str| device.citations.get(key).map_or("", |citation| citation.source.as_str());
-    page.row("multiprocessors", device.sms.map(|sms| sms.to_string()), cited("sms"));
+    page.row("SMs", device.sms.map(|sms| sms.to_string()), cited("sms"));
     page.figure("base clock", device.base_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
     page.figure("boost clock", device.boost_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
-    page.figure("at the lowest power", device.lowest_boost_clock.as_ref(), |clock| {
+    page.figure("boost at lowest power", device.lowest_boost_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
     page.figure("tensor clock", device.tensor_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
     page.row(
-        "documented by",
+        "source",
         device.confidence.map(|confidence| match confidence {
-            Confidence::Vendor => "the vendor".to_owned(),
+            Confidence::Vendor => "vendor".to_owned(),
             Confidence::Secondary => "secondary sources".to_owned(),
             Confidence::ThirdParty => "third parties only".to_owned(),
         }),
@@ -226,14 +226,14 @@ fn one(device: &Device) -> Page {
     }
 
     let measured = device.l2_bandwidth.is_none() && device.achievable.l2.is_some();
-    let measured = if measured { " (that of L2 as measured)" } else { "" };
+    let measured = if measured { " (L2: measured bandwidth)" } else { "" };
     page.sections.push(Section::new(
         format!(
             "Peaks (dense unless stated), multiply-adds per clock and SM, ridge points{measured}"
         ),
         vec![Block::Table(peaks(device))],
     ));
-    page.title("Reached by published benchmarks");
+    page.title("Achievable (published benchmarks)");
     for (pipe, achieved) in &device.achievable.peaks {
         let value = format!("{:.1} T{}/s", achieved.value.get() / 1e12, pipe.operation());
         page.row(pipe.label(), Some(value), &achieved.figure().source);
@@ -248,7 +248,7 @@ fn one(device: &Device) -> Page {
     page
 }
 
-/// Where a figure comes from; a derived one says so.
+/// Returns the source of a figure, marked if it is derived.
 fn source<T>(figure: &Figure<T>) -> String {
     if figure.derived { format!("derived: {}", figure.source) } else { figure.source.clone() }
 }
@@ -256,7 +256,7 @@ fn source<T>(figure: &Figure<T>) -> String {
 /// Rows with sources, in sections.
 #[derive(Default)]
 struct Page {
-    /// What stands before the first section.
+    /// Rows before the first section.
     rows: Vec<Row>,
     sections: Vec<Section>,
 }

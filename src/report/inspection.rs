@@ -1,5 +1,5 @@
-//! An export as `inspect` shows it: what it is, what is in it, and the command that would supply what
-//! is missing.
+//! Report of `inspect`: format and contents of an export, and the command that collects missing
+//! data.
 
 use serde::Serialize;
 
@@ -10,19 +10,19 @@ use crate::analysis::{self, Need};
 use crate::catalog::{Catalog, Device, Observed};
 use crate::model::{Profile, Quantity, Skip, Source};
 
-/// What an export is, what is in it, and the command that would supply what is missing.
+/// Format and contents of an export, and the command that collects missing data.
 #[derive(Debug, Serialize)]
 pub struct Inspection<'a> {
     inputs: Vec<File<'a>>,
     devices: Vec<Named>,
-    /// Launches after separate runs were joined.
+    /// Number of launches after separate runs were joined.
     launches: u64,
-    /// Launches with a duration, and its sum.
+    /// Number of launches with a duration.
     timed_launches: u64,
     measured_s: f64,
     quantities: Vec<Present>,
     missing: Vec<Absent>,
-    /// The command that would supply everything that is missing.
+    /// Command that collects everything that is missing.
     command: Option<String>,
     notes: &'a [String],
 }
@@ -40,7 +40,7 @@ struct File<'a> {
     skipped: u64,
     other_lines: u64,
     clues: Vec<String>,
-    /// The first records and cells that were skipped.
+    /// The first skipped records and cells.
     first_skipped: &'a [Skip],
 }
 
@@ -56,36 +56,38 @@ struct Present {
     quantity: String,
     unit: &'static str,
     launches: u64,
-    /// How it came about, with the export's own columns.
+    /// Origins, with the export's own columns.
     from: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct Absent {
     what: &'static str,
-    /// What cannot be said without it.
+    /// Consequence of missing it.
     consequence: &'static str,
     launches: u64,
 }
 
 impl Reported for Inspection<'_> {
     fn document(&self, _: &Style) -> Document {
-        let mut document = Document::new("What is in the export");
+        let mut document = Document::new("Export contents");
         document.push(Block::Facts(self.facts()));
         for file in &self.inputs {
             document.section(printable(file.path), vec![Block::Figures(file.figures())]);
         }
         document.section("There", vec![Block::Table(self.there())]);
         if self.missing.is_empty() {
-            document.push(Block::Paragraph("Nothing is missing.".to_owned()));
+            document.push(Block::Paragraph("No metrics are missing.".to_owned()));
         }
         let missing = self.missing.iter().map(|absent| {
             let launches = count(absent.launches, "launch", "launches");
             format!("{}, in {launches}: {}", absent.what, absent.consequence)
         });
         document.section("Missing", vec![Block::lines(missing.collect())]);
-        document
-            .section("To collect it", self.command.clone().map(Block::Code).into_iter().collect());
+        document.section(
+            "Command to collect it",
+            self.command.clone().map(Block::Code).into_iter().collect(),
+        );
         document
     }
 
@@ -95,7 +97,7 @@ impl Reported for Inspection<'_> {
 }
 
 impl<'a> Inspection<'a> {
-    /// Looks at a profile. `profiler` tells whose export a format is, where it is one.
+    /// Inspects a profile. `profiler` returns the profiler of a format, if it has one.
     #[must_use]
     pub fn new(
         profile: &'a Profile,
@@ -148,13 +150,13 @@ impl<'a> Inspection<'a> {
     fn facts(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
         for device in &self.devices {
-            let name = device.name.as_deref().map_or_else(|| "not known".to_owned(), printable);
+            let name = device.name.as_deref().map_or_else(|| "unknown".to_owned(), printable);
             let mut lines = vec![format!("{name}: {}", printable(&device.how))];
             lines.extend(device.notes.iter().map(|note| printable(note)));
             facts.push(Fact::list("Device", lines, usize::MAX));
         }
         let mut lines = vec![format!(
-            "{}, {} with a duration ({:.0} ns in all)",
+            "{}, {} with a duration ({:.0} ns in total)",
             self.launches,
             self.timed_launches,
             self.measured_s * 1e9
@@ -164,7 +166,7 @@ impl<'a> Inspection<'a> {
         facts
     }
 
-    /// What the export holds, and how it came about.
+    /// Makes the table of available quantities with their origins.
     fn there(&self) -> Table {
         let columns = vec![
             Column::text("quantity", "quantity"),
@@ -228,26 +230,27 @@ fn file<'a>(source: &'a Source, profiler: &impl Fn(&str) -> Option<&'static str>
     }
 }
 
-/// What was not taken as a file prints it; in a report, the rules of validity tell.
+/// Lists corrected figures; in a report, validity rules report them.
 fn mended(source: &Source) -> Vec<String> {
     let mended = &source.mended;
     let launches = |launches: u64| count(launches, "launch", "launches");
     let mut told = Vec::new();
     if mended.repaired > 0 {
         told.push(format!(
-            "bytes of {} are computed again: the profiler's formula is wrong",
+            "bytes of {} are recomputed, because the profiler's formula is wrong",
             launches(mended.repaired)
         ));
     }
     if mended.unrepaired > 0 {
         told.push(format!(
-            "bytes of {} follow a wrong formula, and no shapes tell the right ones",
+            "bytes of {} follow a wrong formula, and shapes to correct them are missing",
             launches(mended.unrepaired)
         ));
     }
     if mended.zeros > 0 {
         told.push(format!(
-            "zero operations and bytes of {} are taken as missing: the profiler does not model them",
+            "zero operations and bytes of {} are treated as missing, because the profiler does \
+             not model them",
             launches(mended.zeros)
         ));
     }
@@ -265,7 +268,9 @@ fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
             },
             Err(_) if Device::from_attributes(hint).is_some() => Named {
                 name: hint.name.clone(),
-                how: "not in the catalog; the export's device attributes give its roofs".to_owned(),
+                how: "not in the catalog; its roofs are derived from the export's device \
+                    attributes"
+                    .to_owned(),
                 notes: Vec::new(),
             },
             Err(error) => {

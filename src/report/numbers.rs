@@ -1,7 +1,9 @@
 //! Numbers and names as people read them: three digits, SI prefixes, nothing that controls a terminal.
 
 use crate::units::Seconds;
-pub(super) use crate::units::{change, change_interval, digits, factor, percent, si};
+pub(super) use crate::units::{
+    change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
+};
 
 /// Removes what could control a terminal or disguise a text: control and bidirectional characters.
 #[must_use]
@@ -25,11 +27,6 @@ pub fn printable_lines(text: &str) -> String {
 #[must_use]
 pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// A number that counts, without a fraction where it has none.
-pub(super) fn count_of(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
 }
 
 /// A count in full, with separators; with three digits where it is too large or not whole.

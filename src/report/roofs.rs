@@ -1,4 +1,4 @@
-//! The roofs that the kernels of a run were held against.
+//! The roofs with which the kernels of a run were compared.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use crate::analysis::Kernel;
 use crate::model::{MemoryLevel, Pipe};
 use crate::units::Seconds;
 
-/// The kernels of a device, with their positions.
+/// Iterates over the kernels of a device, with their indices.
 pub(super) fn on(kernels: &[Kernel], device: usize) -> impl Iterator<Item = (usize, &Kernel)> {
     kernels.iter().enumerate().filter(move |(_, kernel)| kernel.device == device)
 }
 
-/// The least and the greatest rate that kernels were held against, per roof. Clocks differ a little
-/// from launch to launch, and so do the roofs.
+/// Smallest and largest rate per roof with which kernels were compared. Roofs follow the clocks,
+/// which differ a little from launch to launch.
 #[derive(Debug)]
 pub(super) struct Ranges<Kind>(BTreeMap<Kind, (f64, f64)>);
 
@@ -26,13 +26,13 @@ impl<Kind: Ord + Copy> Ranges<Kind> {
         Self(ranges)
     }
 
-    /// Kind, least and greatest rate, in the order of the kinds.
+    /// Iterates over kind, smallest and largest rate, in the order of the kinds.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Kind, f64, f64)> {
         self.0.iter().map(|(kind, (least, greatest))| (*kind, *least, *greatest))
     }
 }
 
-/// Bandwidths that the kernels of a device were held against.
+/// Returns the bandwidths with which the kernels of a device were compared.
 pub(super) fn bandwidths(kernels: &[Kernel], device: usize) -> Ranges<MemoryLevel> {
     Ranges::of(on(kernels, device).flat_map(|(_, kernel)| {
         let dram = kernel.bytes.zip(kernel.memory_time);
@@ -44,7 +44,7 @@ pub(super) fn bandwidths(kernels: &[Kernel], device: usize) -> Ranges<MemoryLeve
     }))
 }
 
-/// Peaks that the kernels of a device were held against.
+/// Returns the peaks with which the kernels of a device were compared.
 pub(super) fn peaks(kernels: &[Kernel], device: usize) -> Ranges<Pipe> {
     let works = on(kernels, device).flat_map(|(_, kernel)| &kernel.work);
     Ranges::of(works.filter_map(|work| Some((work.pipe, work.peak()?.get()))))

@@ -1,4 +1,4 @@
-//! The rules: all in a line each, or the documentation of one.
+//! Reports of the rules: one line each, or the documentation of one.
 
 use super::Reported;
 use super::document::{Block, Cell, Column, Document, Section, Table};
@@ -6,7 +6,7 @@ use super::numbers::{printable, printable_lines};
 use super::view::Style;
 use crate::rules::{Custom, RULES};
 
-/// Every rule with what it says, those of the user's own last.
+/// All rules with their summaries, custom rules last.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleList<'a>(pub &'a [Custom]);
 
@@ -67,7 +67,7 @@ impl Reported for RulePage<'_> {
     }
 }
 
-/// Adds a section; what stands before the first heading has no title.
+/// Adds a section; the text before the first heading has no title.
 fn add(document: &mut Document, section: Section) {
     if section.title.is_empty() {
         document.blocks.extend(section.blocks);
@@ -76,12 +76,12 @@ fn add(document: &mut Document, section: Section) {
     }
 }
 
-/// Whether a line begins something else than a paragraph.
+/// Returns `true` if a line begins something other than a paragraph.
 fn begins(line: &str) -> bool {
     line.starts_with(['#', '|']) || line.starts_with("```")
 }
 
-/// A table from its header and its rows.
+/// Makes a table from its header and its rows.
 fn table<'a>(header: &str, rows: impl Iterator<Item = &'a str>) -> Table {
     let titles = header.trim_matches('|').split(" | ").map(str::trim);
     let columns: Vec<Column> = titles.map(|title| Column::text(title, title)).collect();

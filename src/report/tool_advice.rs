@@ -1,10 +1,11 @@
-//! What the profiler's own rules say of a kernel, beside our findings: one line each.
+//! Results of the profiler's own rules on a kernel, one line each.
 
 use super::view::{self, printable};
 use crate::analysis::{AdviceSpeedup, Kernel};
 use crate::model::SpeedupScope;
+use crate::units;
 
-/// Rule, mark with the estimate, and what it is about, of each.
+/// Returns rule, kind with the estimate, and subject of each result.
 pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
     kernel.tool_advice.iter().map(|advice| {
         let speedup =
@@ -18,13 +19,12 @@ pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
     })
 }
 
-/// An estimate in the profiler's own words, with what it is a share of.
+/// Formats an estimate in the profiler's own words, with its reference.
 fn estimate(speedup: AdviceSpeedup) -> String {
-    let (low, high) = (view::percent(speedup.low), view::percent(speedup.high));
-    let range = if low == high { high } else { format!("{low} to {high}") };
+    let range = units::interval(&view::percent(speedup.low), &view::percent(speedup.high));
     match speedup.scope {
         Some(SpeedupScope::Global) => format!("est. speedup {range}"),
         Some(SpeedupScope::Local) => format!("est. local speedup {range}"),
-        None => format!("est. speedup {range} of what is not said"),
+        None => format!("est. speedup {range} (scope not stated)"),
     }
 }

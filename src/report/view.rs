@@ -3,7 +3,7 @@
 pub(super) use super::document::MISSING;
 pub(super) use super::numbers::{count, digits, factor, percent, printable, si};
 use crate::analysis::Kernel;
-use crate::units::Seconds;
+use crate::units::{self, Seconds};
 
 /// How a human-readable output is drawn.
 #[derive(Debug, Clone, Copy, Default)]
@@ -109,26 +109,20 @@ pub(super) fn shape(kernel: &Kernel) -> String {
     format!("{} / {}", part(shape.grid, shape.blocks), part(shape.block, shape.threads_per_block))
 }
 
-/// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
+/// Formats a headroom, which uncounted work makes an interval: `1.32–1.50×`, or `≤1.50×`.
 pub(super) fn interval(headroom: f64, low: f64) -> String {
     if low >= headroom * 0.999 {
         factor(headroom)
     } else if low > 0.005 {
-        format!("{} to {}", digits(low), factor(headroom))
+        units::interval(&factor(low), &factor(headroom))
     } else {
         format!("≤{}", factor(headroom))
     }
 }
 
-/// A time that lies between two others; one unit if both have the same.
+/// Formats an interval of times: `3.22–3.78 ms`.
 pub(super) fn range(low: Seconds, high: Seconds) -> String {
-    let (low, high) = (si(low.get(), "s"), si(high.get(), "s"));
-    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
-    match low.split_once(' ') {
-        _ if low == high => high,
-        Some((number, _)) if unit(&low) == unit(&high) => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
+    units::interval(&si(low.get(), "s"), &si(high.get(), "s"))
 }
 
 #[cfg(test)]

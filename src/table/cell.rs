@@ -1,13 +1,13 @@
-//! What stands in a column: its form, a single value, and how that is shown.
+//! Forms of columns, single values, and how they are shown.
 
 use std::borrow::Cow;
 
 use crate::units;
 
-/// What a column holds, and how it is shown in a sentence.
+/// Type of a column's values, and how they are shown in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Words.
+    /// Text.
     Text,
     /// Yes or no.
     Truth,
@@ -15,14 +15,14 @@ pub enum Form {
     Count,
     /// A share of a whole, 0 to 1; shown as a percentage.
     Share,
-    /// A ratio that may be greater than one; shown as a factor.
+    /// A ratio that may exceed one; shown as a factor.
     Factor,
-    /// A number in this SI unit; `1` for shares and counts that no unit tells apart.
+    /// A number in this SI unit; `1` for dimensionless numbers.
     Number(&'static str),
 }
 
 impl Form {
-    /// What the column holds, in a word, or its unit.
+    /// Returns the unit, or a word for the type of value.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Form {
         }
     }
 
-    /// The unit; `1` for what has none.
+    /// Returns the unit; `1` for dimensionless values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Form {
         }
     }
 
-    /// A value in a sentence, with unit and rounding; a dash where it is missing.
+    /// Formats a value for a sentence, with unit and rounding; a dash if it is missing.
     #[must_use]
     pub fn shown(self, cell: Option<Cell<'_>>) -> String {
         let Some(cell) = cell else { return "-".to_owned() };
@@ -65,10 +65,10 @@ impl Form {
         }
     }
 
-    /// The value that a text of a table stands for; an empty one is missing.
+    /// Parses a table cell; an empty one is missing.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Returns a description of the problem.
     pub(super) fn read(self, text: &str) -> Result<Option<Cell<'_>>, &'static str> {
         let trimmed = text.trim();
         match self {
@@ -88,15 +88,15 @@ impl Form {
     }
 }
 
-/// What is wrong with a cell that should be a number.
+/// Error of a cell that should be a number.
 pub(super) const NO_NUMBER: &str = "not a number";
 
-/// What is wrong with a cell that should be a whole number, or one that fits its place.
+/// Error of a cell that should be a whole number in range.
 pub(super) const NO_COUNT: &str = "not a count";
 
-/// A whole number, also one that another program wrote as 3.0.
+/// Parses a whole number, also in the form 3.0.
 fn whole(text: &str) -> Option<u64> {
-    /// Up to here a floating-point number is exact.
+    /// Largest whole number that is exact as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
 
     text.parse::<u64>().ok().or_else(|| {
@@ -105,10 +105,10 @@ fn whole(text: &str) -> Option<u64> {
     })
 }
 
-/// A value of a column; what is missing has none.
+/// A value of a column; missing values have no cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell<'a> {
-    /// Words, never empty.
+    /// Text, never empty.
     Text(Cow<'a, str>),
     /// Yes or no.
     Truth(bool),
@@ -119,13 +119,13 @@ pub enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Words that stand somewhere else.
+    /// Makes a cell of borrowed text.
     #[must_use]
     pub const fn word(text: &'a str) -> Self {
         Self::Text(Cow::Borrowed(text))
     }
 
-    /// The value as a number, if it is one.
+    /// Returns the value as a number, if it is one.
     #[must_use]
     pub fn number(self) -> Option<f64> {
         match self {
@@ -135,19 +135,20 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The value as a whole number, if it is one.
+    /// Returns the value as a whole number, if it is one.
     #[must_use]
     pub fn count(self) -> Option<u64> {
         if let Self::Count(count) = self { Some(count) } else { None }
     }
 
-    /// The value as words, if it is some.
+    /// Returns the value as text, if it is one.
     #[must_use]
     pub fn text(self) -> Option<Cow<'a, str>> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The same, unless it is an empty word or a number that is not finite: those are missing.
+    /// Returns the cell unless it is empty text or a number that is not finite; those count as
+    /// missing.
     #[must_use]
     pub fn known(self) -> Option<Self> {
         let is_known = match &self {
@@ -160,7 +161,7 @@ impl<'a> Cell<'a> {
 }
 
 impl std::fmt::Display for Cell<'_> {
-    /// The value as tables hold it: numbers in full, as few digits as lead back to them.
+    /// Formats the value for tables: numbers with as few digits as parse back exactly.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),

@@ -1,5 +1,5 @@
-//! The columns of the launch table, in its order: what each holds, how it is taken from a launch,
-//! and how a launch that is read back gets it.
+//! The columns of the launch table in order: type of values, how to get them from a launch and how
+//! to set them when reading.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,30 +13,30 @@ use crate::units::Hertz;
 type Get = for<'a> fn(&'a Profile, &Launch<'a>) -> Option<Cell<'a>>;
 type Set = fn(&mut Row, Cell<'_>) -> Result<(), Fault>;
 
-/// Where the value of a column is found, and where it goes.
+/// Where a column reads and writes its value.
 #[derive(Clone, Copy)]
 enum Slot {
-    /// What tells a launch from others; tables leave a rare one out where no launch has it.
+    /// An attribute that identifies a launch; tables omit rare ones if no launch has them.
     Head { get: Get, set: Set, is_rare: bool },
     /// A quantity.
     Value(Quantity),
-    /// How it came about.
+    /// Origin of a quantity.
     Origin(Quantity),
-    /// The least factor by which it may be off; missing where it is exact.
+    /// Lower factor of its uncertainty; missing if it is exact.
     Low(Quantity),
-    /// The greatest factor; missing where it is exact, and where nothing bounds it.
+    /// Upper factor of its uncertainty; missing if it is exact or unbounded.
     High(Quantity),
 }
 
 /// A column of the launch table.
 pub struct LaunchColumn {
-    /// Its name, unit included.
+    /// Name, including the unit.
     pub name: String,
-    /// What it holds.
+    /// Type of its values.
     pub form: Form,
-    /// What it means, in a phrase.
+    /// Meaning, as a phrase.
     pub about: String,
-    /// The words it can hold, where they are few and known; else empty.
+    /// Possible words, if they are few and known; otherwise empty.
     pub words: Vec<&'static str>,
     slot: Slot,
 }
@@ -53,7 +53,7 @@ impl LaunchColumn {
         Self { name, form, about, words: Vec::new(), slot }
     }
 
-    /// Its value in a launch; nothing where it is missing or no finite number.
+    /// Returns its value in a launch; `None` if it is missing or not finite.
     #[must_use]
     pub fn get<'a>(&self, profile: &'a Profile, launch: &Launch<'a>) -> Option<Cell<'a>> {
         match self.slot {
@@ -68,11 +68,10 @@ impl LaunchColumn {
         .and_then(Cell::known)
     }
 
-    /// Puts a value of it into a launch that is read back. Columns are set in the order of the
-    /// list.
+    /// Sets its value in a launch that is being read. Columns are set in the order of the list.
     ///
     /// # Errors
-    /// [`Fault`] where the value does not fit.
+    /// [`Fault`] if the value is invalid.
     pub(super) fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), Fault> {
         match self.slot {
             Slot::Head { set, .. } => set(row, cell),
@@ -83,8 +82,7 @@ impl LaunchColumn {
         }
     }
 
-    /// Whether it says something of this launch: how a value came about that is missing says
-    /// nothing.
+    /// Returns `true` if it applies to this launch; the origin of a missing value does not.
     pub(super) fn is_about(&self, row: &Row) -> bool {
         match self.slot {
             Slot::Head { .. } | Slot::Value(_) => true,
@@ -94,7 +92,7 @@ impl LaunchColumn {
         }
     }
 
-    /// The quantity it holds, or says more about; none for what tells launches apart.
+    /// Returns the quantity it holds or describes; `None` for identifying attributes.
     pub(super) fn quantity(&self) -> Option<Quantity> {
         match self.slot {
             Slot::Head { .. } => None,
@@ -105,23 +103,23 @@ impl LaunchColumn {
         }
     }
 
-    /// Whether it holds a quantity itself.
+    /// Returns `true` if it holds the quantity itself.
     pub(super) fn is_value(&self) -> bool {
         matches!(self.slot, Slot::Value(_))
     }
 
-    /// Whether tables leave it out where no launch has it.
+    /// Returns `true` if tables omit it when no launch has it.
     pub(super) fn is_rare(&self) -> bool {
         matches!(self.slot, Slot::Head { is_rare: true, .. } | Slot::Low(_) | Slot::High(_))
     }
 }
 
-/// How a quantity came about that is not known exactly.
+/// Returns the origin of a quantity that is not exact.
 fn inexact<'a>(launch: &Launch<'a>, quantity: Quantity) -> Option<&'a Origin> {
     launch.get(quantity).map(|(_, origin)| origin).filter(|origin| !origin.is_exact())
 }
 
-/// Every column, in the order of the table.
+/// Returns all columns, in the order of the table.
 #[must_use]
 pub fn columns() -> &'static [LaunchColumn] {
     static COLUMNS: LazyLock<Vec<LaunchColumn>> = LazyLock::new(all);
@@ -144,29 +142,29 @@ fn all() -> Vec<LaunchColumn> {
     all
 }
 
-/// What stands beside a value: how it came about, and how far it may be off.
+/// Returns the columns beside a value: its origin and its uncertainty.
 fn beside(name: &str, quantity: Quantity) -> [LaunchColumn; 3] {
     let column = |end: &str, form: Form, about: &str, slot: Slot| {
         LaunchColumn::new(&format!("{name}_{end}"), form, about, slot)
     };
-    let about = format!("how `{name}` came about");
+    let about = format!("origin of `{name}`");
     let mut origin = column("origin", Form::Text, &about, Slot::Origin(quantity));
     origin.words = OriginKind::ALL.map(OriginKind::label).to_vec();
-    let about = format!("the true `{name}` is at least this times it; missing where it is exact");
+    let about = format!("lower bound of the true `{name}`, as a factor; missing if exact");
     let low = column("low", Form::Number("1"), &about, Slot::Low(quantity));
     let about = format!(
-        "the true `{name}` is at most this times it; missing where it is exact, and beside a \
-         `_low` where nothing bounds it"
+        "upper bound of the true `{name}`, as a factor; missing if exact, or if it is unbounded \
+         beside a `_low`"
     );
     [origin, low, column("high", Form::Number("1"), &about, Slot::High(quantity))]
 }
 
-/// A column of what tells a launch from others.
+/// Makes a column of an identifying attribute.
 fn column(name: &str, form: Form, about: &str, get: Get, set: Set) -> LaunchColumn {
     LaunchColumn::new(name, form, about, Slot::Head { get, set, is_rare: false })
 }
 
-/// A column that few tables have.
+/// Makes a column that few tables have.
 fn rare(name: &str, form: Form, about: &str, get: Get, set: Set) -> LaunchColumn {
     LaunchColumn::new(name, form, about, Slot::Head { get, set, is_rare: true })
 }
@@ -177,7 +175,7 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "source",
             Text,
-            "the file it was read from",
+            "file it was read from",
             |profile, launch| {
                 let source = profile.sources.get(usize::from(launch.head.source))?;
                 Some(Cell::word(&source.path))
@@ -187,7 +185,7 @@ fn identity() -> Vec<LaunchColumn> {
         rare(
             "source_format",
             Text,
-            "the format in which that file was read",
+            "input format of that file",
             |profile, launch| {
                 let source = profile.sources.get(usize::from(launch.head.source))?;
                 Some(Cell::word(&source.format))
@@ -197,7 +195,7 @@ fn identity() -> Vec<LaunchColumn> {
         rare(
             "caches_kept",
             Count,
-            "1 where the profiler said that it left caches as they were between passes",
+            "1 if the profiler was set to keep cache contents between passes",
             |profile, launch| {
                 let source = profile.sources.get(usize::from(launch.head.source))?;
                 source.keeps_caches.then_some(Cell::Count(1))
@@ -210,21 +208,21 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "process",
             Count,
-            "operating-system process; 0 where the export has none",
+            "operating-system process; 0 if the export has none",
             |_, launch| Some(Cell::Count(u64::from(launch.head.process))),
             |row, cell| whole(cell, &mut row.process),
         ),
         column(
             "id",
             Count,
-            "number of the launch within its export",
+            "ID of the launch within its export",
             |_, launch| Some(Cell::Count(u64::from(launch.head.id))),
             |row, cell| whole(cell, &mut row.id),
         ),
         column(
             "kernel",
             Text,
-            "name as the profiler wrote it",
+            "name as written by the profiler",
             |_, launch| Some(Cell::word(launch.kernel())),
             |row, cell| words(cell, &mut row.kernel),
         ),
@@ -238,7 +236,7 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "device",
             Text,
-            "name of the device, as the export writes it",
+            "name of the device as written in the export",
             |profile, launch| hint(profile, launch)?.name.as_deref().map(Cell::word),
             |row, cell| {
                 row.device.name_from = Some("device".to_owned());
@@ -248,7 +246,7 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "device_ordinal",
             Text,
-            "number of the device in its machine",
+            "index of the device in its machine",
             |profile, launch| hint(profile, launch)?.ordinal.as_deref().map(Cell::word),
             |row, cell| words(cell, &mut row.device.ordinal),
         ),
@@ -262,10 +260,10 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "launches",
             Count,
-            "executions the row stands for",
+            "number of launches in this row",
             |_, launch| Some(Cell::Count(u64::from(launch.head.count))),
             |row, cell| match cell {
-                Cell::Count(0) => Err(Fault::Row("a row stands for one launch at least")),
+                Cell::Count(0) => Err(Fault::Row("a row needs at least one launch")),
                 _ => whole(cell, &mut row.launches),
             },
         ),
@@ -299,77 +297,77 @@ fn shape() -> Vec<LaunchColumn> {
         column(
             "block_x",
             Count,
-            "threads of a block in x",
+            "threads per block in x",
             |_, launch| extent(launch.head.shape.block, |dim| dim.x),
             |row, cell| whole(cell, &mut row.block[0]),
         ),
         column(
             "block_y",
             Count,
-            "threads of a block in y",
+            "threads per block in y",
             |_, launch| extent(launch.head.shape.block, |dim| dim.y),
             |row, cell| whole(cell, &mut row.block[1]),
         ),
         column(
             "block_z",
             Count,
-            "threads of a block in z",
+            "threads per block in z",
             |_, launch| extent(launch.head.shape.block, |dim| dim.z),
             |row, cell| whole(cell, &mut row.block[2]),
         ),
         column(
             "blocks",
             Count,
-            "blocks of the grid",
+            "blocks in the grid",
             |_, launch| launch.head.shape.blocks.map(Cell::Count),
             |row, cell| whole(cell, &mut row.blocks),
         ),
         column(
             "threads_per_block",
             Count,
-            "threads of a block",
+            "threads per block",
             |_, launch| launch.head.shape.threads_per_block.map(Cell::Count),
             |row, cell| whole(cell, &mut row.threads_per_block),
         ),
     ]
 }
 
-/// What the export says of the device beyond its name.
+/// Returns columns with attributes of the device besides its name.
 fn device() -> Vec<LaunchColumn> {
     use Form::{Count, Number, Text};
     vec![
         rare(
             "device_compute_capability",
             Text,
-            "compute capability of the device, as the export says",
+            "compute capability of the device, from the export",
             |profile, launch| hint(profile, launch)?.compute_capability.as_deref().map(Cell::word),
             |row, cell| words(cell, &mut row.device.compute_capability),
         ),
         rare(
             "device_multiprocessors",
             Count,
-            "multiprocessors of the device, as the export says",
+            "number of SMs of the device, from the export",
             |profile, launch| Some(Cell::Count(u64::from(hint(profile, launch)?.sms?))),
             |row, cell| whole(cell, &mut row.device.sms),
         ),
         rare(
             "device_max_sm_clock_hz",
             Number("Hz"),
-            "highest SM clock of the device, as the export says",
+            "maximum SM clock of the device, from the export",
             |profile, launch| Some(Cell::Number(hint(profile, launch)?.max_sm_clock?.get())),
             |row, cell| clock(cell, &mut row.device.max_sm_clock),
         ),
         rare(
             "device_max_memory_clock_hz",
             Number("Hz"),
-            "highest memory clock of the device, as the export says",
+            "maximum memory clock of the device, from the export",
             |profile, launch| Some(Cell::Number(hint(profile, launch)?.max_memory_clock?.get())),
             |row, cell| clock(cell, &mut row.device.max_memory_clock),
         ),
         rare(
             "device_memory_clock_hz",
             Number("Hz"),
-            "a memory clock observed while a kernel ran",
+            "memory clock observed while a kernel ran",
             |profile, launch| {
                 Some(Cell::Number(hint(profile, launch)?.observed_memory_clock?.get()))
             },
@@ -378,14 +376,14 @@ fn device() -> Vec<LaunchColumn> {
         rare(
             "device_memory_bus_bits",
             Count,
-            "width of the device's memory bus in bits, as the export says",
+            "memory bus width of the device in bits, from the export",
             |profile, launch| Some(Cell::Count(u64::from(hint(profile, launch)?.memory_bus_bits?))),
             |row, cell| whole(cell, &mut row.device.memory_bus_bits),
         ),
         rare(
             "device_l2_bytes",
             Count,
-            "size of the device's L2 cache in bytes, as the export says",
+            "L2 cache size of the device in bytes, from the export",
             |profile, launch| Some(Cell::Count(hint(profile, launch)?.l2_bytes?)),
             |row, cell| whole(cell, &mut row.device.l2_bytes),
         ),
@@ -401,10 +399,10 @@ fn extent(dim: Option<Dim3>, of: fn(Dim3) -> u32) -> Option<Cell<'static>> {
 }
 
 fn words(cell: Cell<'_>, place: &mut Option<String>) -> Result<(), Fault> {
-    put(cell.text().map(Cow::into_owned), place, "not a text")
+    put(cell.text().map(Cow::into_owned), place, "not text")
 }
 
-/// A whole number that fits its place.
+/// Parses a whole number within range.
 fn whole<T: TryFrom<u64>>(cell: Cell<'_>, place: &mut Option<T>) -> Result<(), Fault> {
     put(cell.count().and_then(|count| T::try_from(count).ok()), place, NO_COUNT)
 }
@@ -418,7 +416,7 @@ fn put<T>(value: Option<T>, place: &mut Option<T>, fault: &'static str) -> Resul
     if place.is_some() { Ok(()) } else { Err(Fault::Cell(fault)) }
 }
 
-/// Changes the value that was read last: what stands beside a value follows it.
+/// Changes the value that was read last, which its describing columns follow.
 fn in_last(
     row: &mut Row,
     change: impl FnOnce(&mut Value) -> Result<(), Fault>,

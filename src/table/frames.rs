@@ -1,4 +1,4 @@
-//! The launch table as Parquet, and launches added up by input: the only module that knows polars.
+//! The launch table as Parquet, and sums of launches by input: the only module that uses polars.
 //!
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
@@ -16,20 +16,20 @@ use super::written::{Cells, Table};
 use crate::model::{NameId, Profile};
 use crate::units::Seconds;
 
-/// What can go wrong in the frame library.
+/// Errors of the frame library.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// A table cannot be put together.
+    /// A table cannot be built.
     #[error("cannot build the table: {0}")]
     Build(#[from] PolarsError),
     /// A Parquet file cannot be read.
     #[error("cannot read the Parquet file: {0}")]
     Read(PolarsError),
-    /// A Parquet file is so damaged that its reader gave up.
-    #[error("cannot read the Parquet file: it is damaged")]
+    /// A Parquet file is damaged.
+    #[error("cannot read the Parquet file: the file is damaged")]
     Damaged,
-    /// A Parquet file holds another table.
-    #[error("this Parquet file is no launch table: {0}")]
+    /// A Parquet file contains another table.
+    #[error("not a rooflint launch table: {0}")]
     NoLaunches(String),
 }
 
@@ -50,7 +50,7 @@ pub fn parquet(table: Table) -> Result<Vec<u8>, FrameError> {
 /// Reads the canonical launch table back from Parquet.
 ///
 /// # Errors
-/// [`FrameError`] when the file is damaged, or no launch table of the version that is read.
+/// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
 pub fn read_parquet(bytes: Vec<u8>) -> Result<Table, FrameError> {
     // The frame library panics on some damaged files.
     catch_unwind(AssertUnwindSafe(|| table(bytes))).unwrap_or(Err(FrameError::Damaged))
@@ -65,11 +65,11 @@ fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
     match metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str()) {
         Some(SCHEMA) => {}
         Some(other) => {
-            let message = format!("its schema is {other:?}, and {SCHEMA:?} is read");
+            let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
             return Err(FrameError::NoLaunches(message));
         }
         None => {
-            let message = format!("its metadata lacks the schema {SCHEMA:?}");
+            let message = format!("its metadata has no schema (expected {SCHEMA:?})");
             return Err(FrameError::NoLaunches(message));
         }
     }
@@ -80,7 +80,7 @@ fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
     Ok(Table { height: frame.height(), columns: columns.map_err(FrameError::Read)?, metadata })
 }
 
-/// The cells of a column; none for types that no column of ours has.
+/// Returns the cells of a column; `None` for unsupported types.
 fn cells(column: &Column) -> Option<Result<Cells, PolarsError>> {
     let kind = column.dtype();
     let text = || Ok(Cells::Text(column.str()?.iter().map(|one| one.map(str::to_owned)).collect()));
@@ -114,29 +114,29 @@ fn frame(table: Table) -> Result<DataFrame, PolarsError> {
     DataFrame::new(height, columns)
 }
 
-/// Launches of one kernel in one input, or all of an input, added up.
+/// Sums over the launches of one kernel in one input, or of a whole input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sum {
-    /// Position of the input among the sources.
+    /// Index of the input among the sources.
     pub source: usize,
-    /// Name of the kernel; of several kernels that of the first.
+    /// Name of the kernel, or of the first of several.
     pub kernel: NameId,
     /// Executions.
     pub launches: u64,
-    /// Sum of durations; none if no launch has one.
+    /// Sum of durations in seconds; `None` if no launch has one.
     pub measured: Option<Seconds>,
 }
 
-/// What launches are added up by.
+/// How launches are grouped for sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// The inputs.
+    /// By input.
     Source,
-    /// The kernels of each input.
+    /// By input and kernel.
     KernelAndSource,
 }
 
-/// Adds launches up, in the order in which each group occurs first.
+/// Sums launches by group, in the order in which each group first occurs.
 ///
 /// # Errors
 /// [`FrameError`] when the frame library fails.
@@ -175,7 +175,7 @@ const KERNEL: &str = "kernel";
 const COUNT: &str = "launches";
 const TIME: &str = "measured_s";
 
-/// One row per launch: input, kernel by the id of its name, executions, time.
+/// Builds a frame with one row per launch: input, id of the kernel name, launches, time.
 fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
     let (mut source, mut kernel, mut count, mut time) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -230,9 +230,9 @@ mod tests {
         let mut other = Table::of(&two_launches());
         other.metadata.retain(|(key, _)| key != "schema");
         let error = read_parquet(parquet(other.clone()).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("lacks the schema"), "{error}");
+        assert!(error.contains("has no schema"), "{error}");
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
         let error = read_parquet(parquet(other).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("\"rooflint/launches/1\" is read"), "{error}");
+        assert!(error.contains("expected \"rooflint/launches/1\""), "{error}");
     }
 }

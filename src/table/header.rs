@@ -1,19 +1,19 @@
-//! The header of a launch table: which columns it has and where, and how its rows are read by them.
+//! The header of a launch table, and how its rows are read.
 
 use super::columns::{LaunchColumn, columns};
 use super::row::{Fault, Row};
 use crate::model::Quantity;
 
-/// Which columns a table has, and where. They are found by name, in any order.
+/// The columns of a table with their positions, found by name in any order.
 #[derive(Debug)]
 pub struct Header {
-    /// Place in a record and column, in the order of the list.
+    /// Position in a record and column, in the order of the list.
     known: Vec<(usize, &'static LaunchColumn)>,
     unknown: Vec<String>,
 }
 
 impl Header {
-    /// Looks for the columns among these titles.
+    /// Finds the columns among these titles.
     #[must_use]
     pub fn new(titles: &[String]) -> Self {
         let at = |name: &str| titles.iter().position(|title| title == name);
@@ -25,22 +25,22 @@ impl Header {
         Self { known, unknown }
     }
 
-    /// Titles that are no columns of the list, or stand there twice.
+    /// Returns titles that are unknown or duplicate.
     #[must_use]
     pub fn unknown(&self) -> &[String] {
         &self.unknown
     }
 
-    /// The quantities that have a column.
+    /// Iterates over the quantities that have a column.
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         self.known.iter().filter(|(_, one)| one.is_value()).filter_map(|(_, one)| one.quantity())
     }
 
-    /// Reads a record into a row. Cells that cannot be used are told with their place and left out;
-    /// the answer is whether the row as a whole can be used.
+    /// Reads a record into a row. Invalid cells are reported with their position and skipped;
+    /// returns `true` if the row as a whole is usable.
     ///
     /// # Errors
-    /// Whatever the caller makes of a fault.
+    /// Returns the error that the caller makes of a fault.
     pub fn read<'c, E>(
         &self,
         row: &mut Row,

@@ -1,4 +1,4 @@
-//! The launch table: one list of columns, by which it is written and read as CSV, JSON and Parquet.
+//! The launch table: one list of columns, used to write and read CSV, JSON and Parquet.
 
 mod cell;
 mod columns;

@@ -1,19 +1,19 @@
-//! A launch as a row of a table tells it, before its texts and devices have numbers in a profile.
+//! A launch as read from a table row, before it is added to a profile.
 
 use super::cell::Cell;
 use crate::model::{DeviceHint, Dim3, Origin, OriginKind, Quantity, Shape};
 
-/// Why a cell cannot be used, or the whole row, in lowercase.
+/// Why a cell or a whole row cannot be used, in lowercase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The cell is missing then.
+    /// The cell counts as missing.
     Cell(&'static str),
-    /// Nothing of the row can be used.
+    /// The row is skipped.
     Row(&'static str),
 }
 
 impl Fault {
-    /// The reason.
+    /// Returns the reason.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -22,56 +22,56 @@ impl Fault {
     }
 }
 
-/// A launch as a table describes it; what its cells leave out is missing.
+/// A launch as described by a table; empty cells are missing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// The file it was read from at first.
+    /// The file it was originally read from.
     pub source: Option<String>,
     /// The format of that file.
     pub source_format: Option<String>,
-    /// Whether the profiler said that it left caches as they were between passes.
+    /// True if the profiler was set to keep cache contents between passes.
     pub keeps_caches: bool,
     /// Operating-system process.
     pub process: Option<u32>,
-    /// Number of the launch within its export.
+    /// ID of the launch within its export.
     pub id: Option<u32>,
-    /// Name as the profiler wrote it.
+    /// Name as written by the profiler.
     pub kernel: Option<String>,
     /// Framework operator and its parameters.
     pub operator: Option<String>,
-    /// What is known of the device.
+    /// Attributes of the device.
     pub device: DeviceHint,
     /// CUDA stream.
     pub stream: Option<u32>,
-    /// Executions it stands for.
+    /// Number of launches it stands for.
     pub launches: Option<u32>,
     /// Blocks in x, y and z.
     pub grid: [Option<u32>; 3],
-    /// Threads of a block in x, y and z.
+    /// Threads per block in x, y and z.
     pub block: [Option<u32>; 3],
     /// Blocks of the grid.
     pub blocks: Option<u64>,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads_per_block: Option<u64>,
     /// Its quantities, in the order of the columns.
     pub values: Vec<Value>,
 }
 
-/// A quantity of a row, and what stands beside it.
+/// A quantity of a row with its origin and uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// In SI base units.
+    /// Its value in SI base units.
     pub value: f64,
-    /// How it came about.
+    /// How it was obtained.
     pub kind: OriginKind,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
 }
 
 impl Value {
-    /// The true value is at least and at most this times it.
+    /// Returns the factors that bound the true value from below and above.
     #[must_use]
     pub fn bounds(&self) -> [f64; 2] {
         match (self.low, self.high) {
@@ -81,24 +81,24 @@ impl Value {
         }
     }
 
-    /// How it came about, by this formula.
+    /// Returns its origin with this formula.
     #[must_use]
     pub fn origin(&self, formula: &str) -> Origin {
         let [low, high] = self.bounds();
         Origin::new(self.kind, formula).within(low, high)
     }
 
-    /// Sets how it came about; what is not known is no measurement.
+    /// Sets its origin; an unknown origin is not a measurement.
     pub(super) fn came_about(&mut self, word: Cell<'_>) -> Result<(), Fault> {
         let label = word.text().unwrap_or_default();
         let known = OriginKind::ALL.into_iter().find(|kind| kind.label() == label.trim());
         self.kind = known.unwrap_or(OriginKind::Modeled);
-        known.map(|_| ()).ok_or(Fault::Cell("not a way in which a value comes about"))
+        known.map(|_| ()).ok_or(Fault::Cell("unknown origin of a value"))
     }
 }
 
 impl Row {
-    /// Grid and block.
+    /// Returns grid and block.
     #[must_use]
     pub fn shape(&self) -> Shape {
         let extent = |[x, y, z]: [Option<u32>; 3]| Some(Dim3 { x: x?, y: y?, z: z? });

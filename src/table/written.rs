@@ -1,4 +1,4 @@
-//! The launch table as a whole, and as text: one row per launch, SI units in the column names.
+//! The launch table as a whole and as text: one row per launch, SI units in the column names.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,21 +11,21 @@ use super::cell::{Cell, Form};
 use super::columns::columns;
 use crate::model::{Profile, Quantity};
 
-/// A table of named columns of one height.
+/// A table of named columns of equal height.
 #[derive(Debug, Default, Clone)]
 pub struct Table {
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
     /// Columns in order.
     pub columns: Vec<(String, Cells)>,
-    /// What the table says of itself: schema, program, inputs, derivation of each column.
+    /// Metadata: schema, program, inputs, derivation of each column.
     pub metadata: Vec<(String, String)>,
 }
 
 /// The cells of a column; `None` is missing.
 #[derive(Debug, Clone)]
 pub enum Cells {
-    /// Words.
+    /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
     Count(Vec<Option<u64>>),
@@ -34,7 +34,7 @@ pub enum Cells {
 }
 
 impl Cells {
-    /// Whether no cell has a value.
+    /// Returns `true` if no cell has a value.
     fn is_empty(&self) -> bool {
         match self {
             Self::Text(cells) => cells.iter().all(Option::is_none),
@@ -43,7 +43,7 @@ impl Cells {
         }
     }
 
-    /// The cell of a row.
+    /// Returns the cell of a row.
     fn get(&self, row: usize) -> Option<Cell<'_>> {
         match self {
             Self::Text(cells) => cells.get(row)?.as_deref().map(Cell::word),
@@ -53,8 +53,7 @@ impl Cells {
     }
 }
 
-/// The table as JSON: what it says of itself comes first, then the launches by the names of the
-/// columns.
+/// The table as JSON: metadata first, then the launches with the column names as keys.
 #[derive(Serialize, Deserialize)]
 pub struct Document {
     #[serde(default)]
@@ -63,20 +62,20 @@ pub struct Document {
 }
 
 impl Document {
-    /// What the table says of itself.
+    /// Returns the metadata of the table.
     #[must_use]
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.metadata
     }
 
-    /// The names of the columns that any launch has.
+    /// Returns the names of the columns that any launch has.
     #[must_use]
     pub fn titles(&self) -> Vec<String> {
         let names: BTreeSet<&String> = self.launches.iter().flat_map(Map::keys).collect();
         names.into_iter().cloned().collect()
     }
 
-    /// The launches as records under these titles, a missing value as an empty text.
+    /// Iterates over the launches as records under these titles, with missing values as empty text.
     pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<String>> {
         let text = |value: Option<&Value>| match value {
             None | Some(Value::Null) => String::new(),
@@ -90,7 +89,7 @@ impl Document {
 }
 
 impl Table {
-    /// The launches of a profile.
+    /// Makes the table of a profile's launches.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut table = Self { height: profile.launches.len(), ..Self::default() };
@@ -154,7 +153,7 @@ impl Table {
         self.metadata = head;
     }
 
-    /// The table as CSV (RFC 4180); a missing value is an empty cell.
+    /// Formats the table as CSV (RFC 4180); a missing value is an empty cell.
     #[must_use]
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -169,7 +168,7 @@ impl Table {
         String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
     }
 
-    /// The table as JSON: metadata and one object per launch; a missing value is `null`.
+    /// Formats the table as JSON: metadata and one object per launch; a missing value is `null`.
     #[must_use]
     pub fn json(&self) -> String {
         let value = |cell: Option<Cell<'_>>| match cell {

@@ -1,4 +1,4 @@
-//! The fields an attribute pattern can tell, and how their texts are read.
+//! Fields that attribute patterns can set, and how their texts are parsed.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::model::DataType;
 
 macro_rules! fields {
     ($($variant:ident, $key:literal;)*) => {
-        /// What an attribute pattern can tell.
+        /// A field that an attribute pattern can set.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Field { $($variant),* }
 
@@ -51,7 +51,7 @@ impl Field {
         Self::ALL.iter().copied().find(|field| field.key() == key)
     }
 
-    /// Whether a fixed value can be read, else what is allowed.
+    /// Checks that a fixed value is valid; the error lists what is allowed.
     pub(super) fn check(self, value: &str) -> Result<(), Vec<String>> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (good, allowed) = match self {
@@ -85,7 +85,7 @@ impl Field {
     }
 }
 
-/// The answer to a question of yes or no.
+/// A yes or no value that may be unknown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer(Option<bool>);
 
@@ -106,11 +106,11 @@ impl Answer {
     }
 }
 
-/// Texts told of one name, by field; for each field the first stays.
+/// Texts found in one name, by field; the first one per field is kept.
 #[derive(Debug, Default)]
 pub(super) struct Texts<'a>([Option<Text<'a>>; Field::ALL.len()]);
 
-/// A word of the name, or of the table, whose words for data types are our own.
+/// A word of the name, or of the table, which uses our own names for data types.
 #[derive(Debug, Clone, Copy)]
 enum Text<'a> {
     Captured(&'a str),
@@ -151,8 +151,8 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Completes a class whose rule, category, kind and library are known; with how names write data types,
-    /// and the operators whose names contain `_`.
+    /// Completes a class whose rule, category, kind and library are known, given the spellings of
+    /// data types and the operators whose names contain `_`.
     pub(super) fn fill(
         &self,
         class: &mut Class,
@@ -207,7 +207,7 @@ fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|number| *number > 0)
 }
 
-/// A family (`ampere`), the digits of a compute capability (`90`), or an AMD target (`90a`).
+/// Parses a family (`ampere`), the digits of a compute capability (`90`), or an AMD target (`90a`).
 fn architecture(text: &str) -> Option<Architecture> {
     const FAMILIES: [(&str, (u32, u32)); 7] = [
         ("maxwell", (5, 0)),

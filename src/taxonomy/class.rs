@@ -1,4 +1,4 @@
-//! What a name tells: category, kind, number formats and the rest of a [`Class`].
+//! Facts derived from a kernel name: category, kind, number formats and the rest of a [`Class`].
 
 use serde::Serialize;
 
@@ -7,48 +7,49 @@ use super::kind::Kind;
 use super::words::{Category, Direction};
 use crate::model::{DataType, Precision};
 
-/// The architecture a kernel was built for; not the device it ran on.
+/// The architecture a kernel was built for, which may differ from the device it ran on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Architecture {
-    /// As in the name: `ampere`, `sm_90`, `gfx90a`.
+    /// Name as in the kernel name: `ampere`, `sm_90`, `gfx90a`.
     pub name: String,
-    /// Compute capability, the family's first where only a family is named; none for AMD.
+    /// Compute capability, or the first of the family if only the family is named; `None` for AMD.
     pub compute_capability: Option<(u32, u32)>,
 }
 
-/// Number formats a name tells; each is missing where it does not.
+/// Number formats found in a name, each of which may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Formats {
-    /// First operand, as it is multiplied or computed on.
+    /// Format in which the first operand is computed.
     pub a: Option<DataType>,
-    /// Second operand of a product; the first's format where the name tells one for both.
+    /// Format of the second operand of a product; that of the first if the name has one for both.
     pub b: Option<DataType>,
-    /// The accumulator.
+    /// Format of the accumulator.
     pub accumulate: Option<DataType>,
-    /// The result.
+    /// Format of the result.
     pub output: Option<DataType>,
-    /// The first operand as it lies in memory: TF32 operands are FP32 there.
+    /// Format of the first operand in memory: TF32 operands are FP32 there.
     pub stored: Option<DataType>,
-    /// Read from letters whose meaning is not documented (`nvjet`): likely, not certain.
+    /// True if derived from letters with undocumented meaning (`nvjet`): likely, not certain.
     pub inferred: bool,
 }
 
-/// What the name of a kernel tells, or that of its operator. A hint: it never overrides a counter.
+/// Facts derived from the name of a kernel or of its operator. They are hints and never override a
+/// counter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The rule that recognized the name; `None` if none did.
     pub rule: Option<String>,
-    /// Told by the operator that launched it, as its own name tells nothing.
+    /// True if derived from the operator that launched it, because its own name is not informative.
     pub by_operator: bool,
-    /// The family of the operation.
+    /// Category of the operation.
     pub category: Category,
-    /// The operation.
+    /// Kind of operation.
     pub kind: Option<Kind>,
-    /// Where the kernel comes from, such as `cublas`.
+    /// Library of the kernel, such as `cublas`.
     pub library: Option<String>,
-    /// Whether it uses tensor cores; `None` where the name does not tell. Only products do.
+    /// True if it uses tensor cores; `None` if the name does not say. Only products do.
     pub tensor: Option<bool>,
-    /// The matrix instruction as in the name, such as `16x8x16` or `s1688`.
+    /// Matrix instruction as in the name, such as `16x8x16` or `s1688`.
     pub mma: Option<String>,
     /// Output tile of one block, M by N.
     pub tile: Option<(u32, u32)>,
@@ -62,20 +63,20 @@ pub struct Class {
     pub formats: Formats,
     /// Transposition of A and B (`tn`), or order of the dimensions (`nhwc`).
     pub layout: Option<String>,
-    /// The sum over K is divided between blocks and added up afterwards.
+    /// True if the sum over K is split between blocks and added up afterwards.
     pub split_k: bool,
-    /// The pass of training.
+    /// Pass of training.
     pub direction: Option<Direction>,
     /// The architecture it was built for.
     pub built_for: Option<Architecture>,
-    /// Widest vector access it assumes, in elements.
+    /// Widest vector access that it assumes, in elements.
     pub alignment: Option<u32>,
-    /// The operators a compiler fused into it.
+    /// Operators that a compiler fused into it.
     pub fused: Option<Fused>,
 }
 
 impl Class {
-    /// A name that tells nothing.
+    /// Makes the class of a name that is not recognized.
     #[must_use]
     pub const fn unknown() -> Self {
         Self {
@@ -107,23 +108,24 @@ impl Class {
         }
     }
 
-    /// Whether it multiplies matrices for certain; see [`Kind::is_product`].
+    /// Returns `true` if it certainly multiplies matrices; see [`Kind::is_product`].
     #[must_use]
     pub fn is_product(&self) -> bool {
         self.kind.is_some_and(Kind::is_product)
     }
 
-    /// Whether it is bound by a link to the host or to another device, not by this device's roofs.
+    /// Returns `true` if it is bound by a link to the host or to another device, not by this
+    /// device's roofs.
     #[must_use]
     pub fn crosses_link(&self) -> bool {
         self.category == Category::Communication
             || matches!(self.kind, Some(Kind::MemcpyHost | Kind::MemcpyPeer | Kind::PageFault))
     }
 
-    /// The precision of its multiplications, if the name tells.
+    /// Returns the precision of its multiplications, if the name says.
     ///
     /// Mixed operands are widened to the wider one. FP32 operands on tensor cores are multiplied as
-    /// TF32 or in several parts of BF16, which the name does not tell.
+    /// TF32 or in several parts of BF16; the name does not say which.
     #[must_use]
     pub fn precision(&self) -> Option<Precision> {
         let a = self.formats.a?;

@@ -1,45 +1,45 @@
-//! What can be wrong with a table of kernel names.
+//! Errors in a table of kernel names.
 
-/// Why entries of a user's file cannot be used.
+/// Error in the entries of a user's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}:{column}: {fault}")]
 pub struct TaxonomyError {
     /// The file.
     pub path: String,
-    /// Line of the fault, counted from 1.
+    /// Line of the error, counted from 1.
     pub line: usize,
-    /// Character of the fault within its line, counted from 1.
+    /// Column of the error in characters, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     pub fault: Fault,
 }
 
-/// What is wrong with an entry.
+/// A problem with an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Not TOML, an unknown key, or a key is missing.
+    /// Invalid TOML, an unknown key, or a missing key.
     #[error("{0}")]
     Syntax(String),
-    /// Not a regular expression, or one that cannot be used.
+    /// An invalid or unusable regular expression.
     #[error("pattern {pattern:?} {reason}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// Why not.
+        /// Why it cannot be used.
         reason: String,
     },
-    /// A word that is not one of the words allowed there.
-    #[error("unknown {what} {value:?}, one of {}", .allowed.join(", "))]
+    /// A word that is not one of the allowed words.
+    #[error("unknown {what} {value:?}, expected one of {}", .allowed.join(", "))]
     Value {
-        /// What the word stands for, such as `kind`.
+        /// Meaning of the word, such as `kind`.
         what: &'static str,
         /// The word.
         value: String,
-        /// All words allowed.
+        /// The allowed words.
         allowed: Vec<String>,
     },
-    /// An attribute entry that gives no field a value.
-    #[error("pattern {pattern:?} tells no field")]
+    /// An attribute entry that sets no field.
+    #[error("pattern {pattern:?} does not set any field")]
     TellsNothing {
         /// The pattern.
         pattern: String,
@@ -47,19 +47,19 @@ pub enum Fault {
 }
 
 impl TaxonomyError {
-    /// The next step, as one sentence for the `help:` line.
+    /// Returns the next step, as one sentence for the `help:` line.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.fault {
             Fault::Syntax(_) => {
-                "[[class]] and [[operator]] take id, kind, pattern, and if wanted library and tensor; \
-                 [[attr]] takes pattern and set"
+                "[[class]] and [[operator]] take id, kind, pattern, and optionally library and \
+                 tensor; [[attr]] takes pattern and set"
             }
             Fault::Pattern { .. } => {
-                "patterns are those of the Rust regex crate, without look-around and back-references; \
-                 single quotes around a pattern keep its backslashes"
+                "patterns use the syntax of the Rust regex crate, without look-around and \
+                 back-references; put a pattern in single quotes to keep its backslashes"
             }
-            Fault::Value { .. } => "docs/kernel-names.md explains these words",
+            Fault::Value { .. } => "see docs/kernel-names.md for these words",
             Fault::TellsNothing { .. } => {
                 "name a group after a field, such as (?<tile_m>\\d+), or write set = { tensor = \"yes\" }"
             }

@@ -1,31 +1,33 @@
-//! The operators a compiler fused into one kernel, read from its name.
+//! Operators that a compiler fused into one kernel, from its name.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-/// Most operators Inductor writes into a name (`kernel_name_max_ops`).
+/// Largest number of operators that Inductor writes into a name (`kernel_name_max_ops`).
 const MOST: usize = 10;
 
-/// Operators listed in a fused kernel's name: a set, because the list is sorted, not in order of work.
+/// Operators listed in a fused kernel's name, as a set because the list is sorted, not in execution
+/// order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Fused {
     /// The operators, such as `native_layer_norm`.
     pub operators: BTreeSet<String>,
-    /// Whether these are all: compilers list ten at most, and profilers cut long names.
+    /// True if the list is complete; compilers list at most ten, and profilers truncate long names.
     pub complete: bool,
 }
 
 impl Fused {
-    /// Whether an operator is listed.
+    /// Returns `true` if an operator is listed.
     #[must_use]
     pub fn contains(&self, operator: &str) -> bool {
         self.operators.contains(operator)
     }
 
-    /// Takes `native_layer_norm_relu_3` apart; `known` are the operators that contain `_`.
+    /// Splits `native_layer_norm_relu_3`; `known` are the operators that contain `_`.
     ///
-    /// `numbered`: a whole name ends in a number; without one it was cut, and its last word may be a part.
+    /// With `numbered`, a complete name ends in a number; otherwise it was truncated and its last
+    /// word may be incomplete.
     pub(super) fn read(list: &str, numbered: bool, known: &[String]) -> Self {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let (mut rest, whole) = match list.rsplit_once('_') {
@@ -53,20 +55,20 @@ impl Fused {
     }
 }
 
-/// Length of the longest known operator the list starts with.
+/// Returns the length of the longest known operator at the start of the list.
 fn known_start(list: &str, known: &[String]) -> Option<usize> {
     let whole = |length: usize| list.len() == length || list.as_bytes()[length] == b'_';
     let starts = known.iter().filter(|name| list.starts_with(name.as_str()) && whole(name.len()));
     starts.map(String::len).max()
 }
 
-/// Length of the first word; an operator such as `_foo` keeps its underscore.
+/// Returns the length of the first word; an operator such as `_foo` keeps its underscore.
 fn word(list: &str) -> usize {
     let start = list.len() - list.trim_start_matches('_').len();
     list[start..].find('_').map_or(list.len(), |at| start + at)
 }
 
-/// The known operators that a cut text may be the start of; none if it is one itself.
+/// Returns the known operators that start with a truncated text; empty if it is one itself.
 fn completions<'a>(text: &str, known: &'a [String]) -> Vec<&'a str> {
     if text.len() < 3 || known.iter().any(|name| name == text) {
         return Vec::new();

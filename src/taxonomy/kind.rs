@@ -1,4 +1,4 @@
-//! What kernels do: one kind each, of one category, with or without matrix products.
+//! Kinds of kernels, each in one category, with or without matrix products.
 
 use serde::{Serialize, Serializer};
 
@@ -6,32 +6,33 @@ use super::words::Category;
 
 macro_rules! kinds {
     ($($variant:ident, $key:literal, $category:ident, $product:literal;)*) => {
-        /// What a kernel does; each kind belongs to one [`Category`].
+        /// Kind of a kernel's operation; each kind belongs to one [`Category`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the names are the field's terms")]
         pub enum Kind { $($variant),* }
 
         impl Kind {
-            /// Every kind, by category.
+            /// All kinds, by category.
             pub const ALL: &'static [Kind] = &[$(Kind::$variant),*];
 
-            /// The name in files and JSON, such as `conv-dgrad`.
+            /// Returns the name in files and JSON, such as `conv-dgrad`.
             #[must_use]
             pub const fn key(self) -> &'static str {
                 match self { $(Kind::$variant => $key),* }
             }
 
-            /// The category the kind belongs to.
+            /// Returns the category of the kind.
             #[must_use]
             pub const fn category(self) -> Category {
                 const CATEGORIES: &[Category] = &[$(Category::$category),*];
                 CATEGORIES[self as usize]
             }
 
-            /// Whether kernels of this kind multiply matrices, so that tensor cores could do the work.
+            /// Returns `true` if kernels of this kind multiply matrices, so that tensor cores could
+            /// do the work.
             ///
             /// Products with a vector or a sparse matrix, depthwise convolutions and factorisations
-            /// are dot products too, but not these.
+            /// are dot products too, but do not count here.
             #[must_use]
             pub const fn is_product(self) -> bool {
                 const PRODUCTS: &[bool] = &[$($product),*];
@@ -103,7 +104,7 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind of this key.
+    /// Returns the kind with this key.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.key() == key)

@@ -1,4 +1,5 @@
-//! Patterns, one by one for their groups and all together for which of them match.
+//! Pattern matching: all patterns at once to find the matching ones, single patterns for their
+//! groups.
 //!
 //! The engines of `regex-automata` are used directly: its facade `regex` prepares each pattern for
 //! gigabytes, which takes fifty milliseconds for this table and pays off for none of its short names.
@@ -12,7 +13,7 @@ use regex_automata::util::primitives::PatternID;
 use regex_automata::util::syntax;
 use regex_automata::{Input, MatchKind, PatternSet};
 
-/// Most memory for states met so far; beyond it they are built anew.
+/// Memory limit in bytes of the cache of states; beyond it they are rebuilt.
 const CACHE: usize = 32 << 20;
 
 /// Names are ASCII: without Unicode classes patterns stay small and fast.
@@ -37,16 +38,16 @@ fn dfa(nfa: NFA) -> Result<DFA, String> {
 pub(super) struct Pattern(PikeVM);
 
 impl Pattern {
-    /// Compiles a pattern, or says why it cannot be used.
+    /// Compiles a pattern; the error says why it cannot be used.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
         let nfa = compiler(WhichCaptures::All).build(pattern).map_err(|error| {
             // The last line of a syntax error says what is wrong; those before it draw the pattern.
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             let text = cause.unwrap_or_else(|| error.to_string());
             let last = text.trim().lines().last().unwrap_or_default();
-            format!("is no regular expression: {}", last.trim_start_matches("error: "))
+            format!("is not a valid regular expression: {}", last.trim_start_matches("error: "))
         })?;
-        dfa(nfa.clone()).map_err(|error| format!("cannot be searched for: {error}"))?;
+        dfa(nfa.clone()).map_err(|error| format!("cannot be compiled for search: {error}"))?;
         let pattern = PikeVM::new_from_nfa(nfa).map(Self).map_err(|error| error.to_string())?;
         if pattern.0.is_match(&mut pattern.0.create_cache(), "") {
             return Err("matches every name".to_owned());
@@ -54,12 +55,12 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// The names of its groups.
+    /// Iterates over the names of its groups.
     pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
         self.0.get_nfa().group_info().pattern_names(PatternID::ZERO).flatten()
     }
 
-    /// What its named groups capture of the first match.
+    /// Returns the captures of its named groups in the first match.
     pub(super) fn captures<'a>(&'a self, text: &'a str) -> Vec<(&'a str, &'a str)> {
         let mut slots = self.0.create_captures();
         self.0.captures(&mut self.0.create_cache(), text, &mut slots);
@@ -68,12 +69,12 @@ impl Pattern {
     }
 }
 
-/// Many patterns that are searched for at once; none by default.
+/// Many patterns that are searched at once; empty by default.
 #[derive(Debug, Default)]
 pub(super) struct Matcher(Option<(DFA, Mutex<Cache>)>);
 
 impl Matcher {
-    /// Compiles all patterns, or says why they cannot be used together.
+    /// Compiles all patterns; the error says why they cannot be used together.
     pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<Self, String> {
         let patterns: Vec<&str> = patterns.collect();
         let nfa = compiler(WhichCaptures::None)
@@ -84,7 +85,7 @@ impl Matcher {
         Ok(Self(Some((dfa, cache))))
     }
 
-    /// Which patterns match somewhere in the text, by position, in order.
+    /// Returns the indices of the patterns that match anywhere in the text, in order.
     pub(super) fn matches(&self, text: &str) -> Vec<usize> {
         let Some((dfa, cache)) = &self.0 else { return Vec::new() };
         let mut found = PatternSet::new(dfa.pattern_len());

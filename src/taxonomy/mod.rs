@@ -1,6 +1,6 @@
-//! What a kernel's name tells: what it does, in which formats, on which units, by which library.
+//! Classifies kernels by name: operation, formats, units and library.
 //!
-//! A name is the only word of intent in a profile, and a hint: it never overrides a counter. The
+//! A name is the only sign of intent in a profile. It is a hint and never overrides a counter. The
 //! rules are data (`kernel-names.toml`); a user's entries come before them.
 //!
 //! ```
@@ -57,7 +57,8 @@ impl Taxonomy {
         &BUILTIN
     }
 
-    /// A user's entries, then the built-in rules; `path` names the text in messages.
+    /// Makes a taxonomy of a user's entries before the built-in rules; messages refer to the text
+    /// as `path`.
     ///
     /// ```
     /// use rooflint::taxonomy::{Kind, Taxonomy};
@@ -69,16 +70,16 @@ impl Taxonomy {
     /// ```
     ///
     /// # Errors
-    /// At the line and column where the text is no TOML, has a key, kind, field or value that is not
-    /// known, or a pattern that cannot be used.
+    /// [`TaxonomyError`] with line and column if the text is invalid TOML, has an unknown key,
+    /// kind, field or value, or an unusable pattern.
     pub fn with_text(path: &str, text: &str) -> Result<Self, TaxonomyError> {
         let table = Table::parse(path, text)?;
         Self::new(table.before(builtin_table()?))
     }
 
-    /// What a name tells, as any profiler writes it; of a name nothing is known of, nothing.
+    /// Classifies a name as written by any profiler; unrecognized names get an empty class.
     ///
-    /// Takes time in proportion to the name, and accepts any text.
+    /// Runs in linear time in the length of the name, and accepts any text.
     #[must_use]
     pub fn classify(&self, name: &str) -> Class {
         let head = KernelName::head(name);
@@ -105,8 +106,9 @@ impl Taxonomy {
         class
     }
 
-    /// What the operator tells that launched a kernel, for one whose own name tells nothing; an operator
-    /// with parameters, or a path of ranges, of which the innermost counts.
+    /// Classifies the operator that launched a kernel, for kernels whose own name is not
+    /// recognized. Accepts an operator with parameters, or a path of ranges, of which the innermost
+    /// is used.
     ///
     /// ```
     /// use rooflint::taxonomy::{Kind, Taxonomy};
@@ -132,7 +134,7 @@ impl Taxonomy {
         class
     }
 
-    /// The text of each field.
+    /// Returns the text of each field.
     fn texts<'a>(&'a self, head: &'a str) -> Texts<'a> {
         let mut texts = Texts::default();
         for at in self.attributes.matches(head) {
@@ -157,7 +159,7 @@ impl Taxonomy {
             path: "kernel names".to_owned(),
             line: 1,
             column: 1,
-            fault: Fault::Syntax(format!("the patterns cannot be searched for together: {reason}")),
+            fault: Fault::Syntax(format!("the patterns cannot be compiled together: {reason}")),
         };
         let classes = table.classes.iter().map(|rule| rule.pattern.as_str());
         let classes = Matcher::new(classes).map_err(together)?;
@@ -176,7 +178,7 @@ fn builtin_table() -> Result<Table, TaxonomyError> {
     Table::trusted(BUILTIN_PATH, BUILTIN)
 }
 
-/// The pass a kind belongs to by definition.
+/// Returns the pass that a kind implies.
 const fn direction(kind: Kind) -> Option<Direction> {
     match kind {
         Kind::ConvFprop | Kind::AttentionFwd | Kind::AttentionDecode => Some(Direction::Forward),

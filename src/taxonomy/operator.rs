@@ -1,7 +1,7 @@
-//! The word an operator is known by, from a label of `PyProf` or a path of NVTX ranges.
+//! Name of an operator from a label of `PyProf` or a path of NVTX ranges.
 
-/// Name of the innermost operator without namespace, parameters and `_`, in lower case; `backward`
-/// behind it where it is the backward pass.
+/// Returns the name of the innermost operator without namespace, parameters and `_`, in lower case,
+/// with `backward` appended for the backward pass.
 pub(super) fn word(operator: &str) -> String {
     let label = operator.rsplit('/').next().unwrap_or_default();
     let label = label.rsplit("evaluate_function: ").next().unwrap_or_default().trim();

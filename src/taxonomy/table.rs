@@ -1,4 +1,4 @@
-//! The table as written: TOML entries, checked one by one with their place in the file.
+//! The table of names: TOML entries, checked with their position in the file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,9 +18,9 @@ use crate::model::DataType;
 pub(super) struct Table {
     pub(super) classes: Vec<ClassRule>,
     pub(super) attributes: Vec<AttributeRule>,
-    /// How names write data types.
+    /// Spellings of data types in names.
     pub(super) data_types: BTreeMap<String, DataType>,
-    /// What operators do, for kernels whose names tell nothing.
+    /// Rules for operators, used for kernels whose names are not recognized.
     pub(super) by_operator: Vec<ClassRule>,
     /// Operators whose names contain `_`.
     pub(super) operators: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct ClassRule {
     pub(super) id: String,
     pub(super) kind: Kind,
     pub(super) library: Option<String>,
-    /// Decided by the rule, whatever the attributes say.
+    /// Value that overrides the attributes.
     pub(super) tensor: Option<Answer>,
     pub(super) pattern: String,
 }
@@ -56,12 +56,13 @@ impl AttributeRule {
 }
 
 impl Table {
-    /// Reads and checks a file's entries; `path` names it in messages.
+    /// Parses and checks a file's entries; messages refer to it as `path`.
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, TaxonomyError> {
         Self::read(&Place { path, text, trusted: false })
     }
 
-    /// Reads entries that a test has checked; to compile each pattern alone would double the start.
+    /// Parses entries that a test has checked, without compiling each pattern, which would double
+    /// the startup time.
     pub(super) fn trusted(path: &str, text: &str) -> Result<Self, TaxonomyError> {
         Self::read(&Place { path, text, trusted: true })
     }
@@ -92,7 +93,7 @@ impl Table {
         Ok(table)
     }
 
-    /// These entries first, then the other's.
+    /// Puts these entries before the other's.
     pub(super) fn before(mut self, other: Self) -> Self {
         self.classes.extend(other.classes);
         self.attributes.extend(other.attributes);
@@ -105,11 +106,11 @@ impl Table {
     }
 }
 
-/// The file, for messages with a place in it.
+/// The file, for messages with positions.
 struct Place<'a> {
     path: &'a str,
     text: &'a str,
-    /// Whether the patterns are known to be good.
+    /// True if the patterns are known to be valid.
     trusted: bool,
 }
 
@@ -183,7 +184,7 @@ impl Place<'_> {
         Ok(AttributeRule { pattern: pattern.into_inner(), set, groups: OnceLock::new() })
     }
 
-    /// The compiled pattern, unless it is trusted.
+    /// Compiles the pattern, unless it is trusted.
     fn check(&self, pattern: &Spanned<String>) -> Result<Option<Pattern>, TaxonomyError> {
         if self.trusted {
             return Ok(None);

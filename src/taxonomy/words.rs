@@ -1,6 +1,6 @@
-//! Words of a class with a key each: its category and its direction.
+//! Categories and directions of classes, with their keys.
 
-/// Words with a key each.
+/// Defines words with their keys.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($variant:ident, $key:literal;)* }) => {
         $(#[$meta])*
@@ -9,16 +9,16 @@ macro_rules! words {
         pub enum $name { $($variant),* }
 
         impl $name {
-            /// Every one, in the order used in tables.
+            /// All values, in the order used in tables.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// The name in files and JSON, such as `data-movement`.
+            /// Returns the name in files and JSON, such as `data-movement`.
             #[must_use]
             pub const fn key(self) -> &'static str {
                 match self { $($name::$variant => $key),* }
             }
 
-            /// The one of this key.
+            /// Returns the value with this key.
             #[must_use]
             pub fn from_key(key: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|word| word.key() == key)
@@ -34,7 +34,7 @@ macro_rules! words {
 }
 
 words! {
-    /// The family of an operation: what limits its kernels when they are large.
+    /// Category of an operation, by what limits its kernels when they are large.
     Category {
         DotProduct, "dot-product";
         Elementwise, "elementwise";
@@ -47,19 +47,20 @@ words! {
 }
 
 impl Category {
-    /// The name in reports, such as `data movement`.
+    /// Returns the name in reports, such as `data movement`.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
             Self::DotProduct => "dot product",
             Self::DataMovement => "data movement",
+            Self::Unknown => "uncategorized",
             other => other.key(),
         }
     }
 }
 
 words! {
-    /// Which pass of training a kernel belongs to.
+    /// Pass of training that a kernel belongs to.
     Direction {
         Forward, "forward";
         DataGradient, "data-gradient";
@@ -78,7 +79,11 @@ mod tests {
             assert_eq!(Category::from_key(category.key()), Some(*category));
             assert_eq!(
                 category.label(),
-                category.key().replace("dot-", "dot ").replace("data-", "data ")
+                category
+                    .key()
+                    .replace("dot-", "dot ")
+                    .replace("data-", "data ")
+                    .replace("unknown", "uncategorized")
             );
         }
     }

@@ -1,8 +1,8 @@
-//! What a number counts, where the type of a quantity cannot say it: values of a metric chosen at run time.
+//! Dimensions of numbers whose metric is only known at run time.
 
 use serde::Serialize;
 
-/// What a number counts.
+/// Dimension of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Dimension {
     /// Seconds.
@@ -14,19 +14,19 @@ pub enum Dimension {
     /// Operations.
     #[serde(rename = "FLOP")]
     Operations,
-    /// How many times as much: 1.25 is 25% more.
+    /// A ratio: 1.25 is 25% more.
     #[serde(rename = "ratio")]
     Factor,
-    /// A part of the whole: 0.25 is 25 %.
+    /// A part of the whole: 0.25 is 25%.
     #[serde(rename = "share")]
     Share,
-    /// Things that are counted.
+    /// A count.
     #[serde(rename = "count")]
     Count,
 }
 
 impl Dimension {
-    /// The unit in machine formats: the SI symbol, or what a number without a unit is.
+    /// Returns the unit in machine formats: the SI symbol, or the kind of a number without a unit.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {

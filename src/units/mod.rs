@@ -1,8 +1,8 @@
 //! Physical quantities as newtypes in SI base units, with only the arithmetic that physics allows.
 //!
 //! Conversion from wire units happens in [`crate::ingest`], conversion to display units in
-//! [`crate::report`] and where rules write sentences, by [`si`]; nothing in between ever holds a number
-//! without its unit.
+//! [`crate::report`] and where rules write sentences, by [`si`]; in between, no number is without
+//! its unit.
 //!
 //! ```
 //! use rooflint::units::{Bytes, BytesPerSecond, Flops, Seconds};
@@ -30,9 +30,11 @@ use serde::{Deserialize, Serialize};
 
 pub use dimension::Dimension;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
-pub use shown::{change, change_interval, digits, factor, percent, si};
+pub use shown::{
+    change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
+};
 
-/// What every newtype around a number has; in schemas it is the number.
+/// Methods of every newtype around a number; schemas show the plain number.
 macro_rules! number {
     ($name:ident) => {
         impl From<$name> for f64 {
@@ -51,31 +53,31 @@ macro_rules! number {
                 Self(value)
             }
 
-            /// The value in the base unit.
+            /// Returns the value in the base unit.
             #[must_use]
             pub const fn get(self) -> f64 {
                 self.0
             }
 
-            /// The larger of the two.
+            /// Returns the larger of the two.
             #[must_use]
             pub fn max(self, other: Self) -> Self {
                 Self(self.0.max(other.0))
             }
 
-            /// The smaller of the two.
+            /// Returns the smaller of the two.
             #[must_use]
             pub fn min(self, other: Self) -> Self {
                 Self(self.0.min(other.0))
             }
 
-            /// Its size, whatever the sign.
+            /// Returns the absolute value.
             #[must_use]
             pub const fn abs(self) -> Self {
                 Self(self.0.abs())
             }
 
-            /// An order of all values, undefined ones too.
+            /// Compares in a total order that includes NaN.
             #[must_use]
             pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
                 self.0.total_cmp(&other.0)
@@ -110,7 +112,7 @@ macro_rules! quantity {
         number!($name);
 
         impl $name {
-            /// Symbol of the SI unit the value is held in.
+            /// Symbol of the SI base unit.
             pub const UNIT: &'static str = $unit;
         }
 
@@ -172,7 +174,8 @@ quantity! {
     Seconds, "s";
     /// An amount of data, in bytes (1 GB is 10⁹ bytes, 1 GiB is 2³⁰).
     Bytes, "B";
-    /// A number of operations: floating-point (FLOP, a fused multiply-add counts 2) or integer (OP).
+    /// A number of operations: floating-point (FLOP; a fused multiply-add counts 2) or integer
+    /// (OP).
     Flops, "FLOP";
     /// Arithmetic intensity: operations per byte moved.
     FlopsPerByte, "FLOP/B";
@@ -230,10 +233,11 @@ rate! {
     Flops / Seconds = FlopsPerSecond;
 }
 
-/// A sum that does not lose small terms beside large ones (Neumaier's variant of Kahan summation).
+/// A sum that keeps small terms beside large ones (Neumaier's variant of Kahan summation).
 ///
-/// Totals over a million launches must not depend on their order in the last printed digit.
-/// Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974).
+/// Totals over a million launches do not depend on their order in the printed digits. Source: A.
+/// Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54
+/// (1974).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExactSum {
     sum: f64,
@@ -257,7 +261,7 @@ impl ExactSum {
         self.sum = total;
     }
 
-    /// The sum of all terms added so far.
+    /// Returns the sum of all terms added so far.
     #[must_use]
     pub fn get(self) -> f64 {
         self.sum + self.lost

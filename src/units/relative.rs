@@ -1,4 +1,4 @@
-//! What has no unit and is not just a number: shifts, changes, shares, factors and probabilities.
+//! Dimensionless quantities: shifts, changes, shares, factors and probabilities.
 //!
 //! ```
 //! use rooflint::units::{RelativeChange, Factor};
@@ -26,14 +26,14 @@ macro_rules! relative {
 }
 
 relative! {
-    /// How far two values of one quantity lie apart: the natural logarithm of their ratio. 0 is no change,
-    /// `ln 1.05` is 5% more, and the shift back is the negative of the shift there.
+    /// The natural logarithm of the ratio of two values. 0 is no change, `ln 1.05` is 5% more, and
+    /// the shift back is the negative of the shift there.
     Shift;
     /// A relative change: 0.05 is 5% more, -0.05 is 5% less.
     RelativeChange;
-    /// A part of a whole, from 0 to 1; a little more where the whole is a roof that was exceeded.
+    /// A part of a whole, from 0 to 1; above 1 if the whole is a roof that was exceeded.
     Share;
-    /// How many times as much: headroom, or work of one side over that of the other.
+    /// A ratio of two values, such as headroom.
     Factor;
     /// A probability, or a confidence, from 0 to 1.
     Probability;
@@ -97,13 +97,13 @@ impl Shift {
     /// No bound.
     pub const INFINITY: Self = Self(f64::INFINITY);
 
-    /// The shift from one amount to another of the same unit; both more than zero.
+    /// Returns the shift from one amount to another of the same unit; both must be positive.
     #[must_use]
     pub fn between(before: f64, after: f64) -> Self {
         Self((after / before).ln())
     }
 
-    /// The same as a relative change.
+    /// Converts it to a relative change.
     #[must_use]
     pub fn change(self) -> RelativeChange {
         RelativeChange(self.0.exp_m1())
@@ -111,7 +111,7 @@ impl Shift {
 }
 
 impl RelativeChange {
-    /// The same on the logarithmic scale.
+    /// Converts it to the logarithmic scale.
     #[must_use]
     pub fn shift(self) -> Shift {
         Shift(self.0.ln_1p())
@@ -119,16 +119,16 @@ impl RelativeChange {
 }
 
 impl Factor {
-    /// As much.
+    /// A factor of one.
     pub const ONE: Self = Self(1.0);
 
-    /// The same on the logarithmic scale.
+    /// Converts it to the logarithmic scale.
     #[must_use]
     pub fn shift(self) -> Shift {
         Shift(self.0.ln())
     }
 
-    /// The same as a relative change.
+    /// Converts it to a relative change.
     #[must_use]
     pub fn change(self) -> RelativeChange {
         RelativeChange(self.0 - 1.0)

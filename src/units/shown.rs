@@ -1,6 +1,6 @@
-//! Numbers as people read them: three digits, SI prefixes. What sentences and tables share.
+//! Formats numbers for sentences and tables: three digits, SI prefixes.
 
-/// A number with three significant digits and an SI prefix: `1.23 ms`, `812 GB/s`.
+/// Formats a number with three significant digits and an SI prefix: `1.23 ms`, `812 GB/s`.
 #[must_use]
 pub fn si(value: impl Into<f64>, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 10] = [
@@ -31,7 +31,7 @@ pub fn si(value: impl Into<f64>, unit: &str) -> String {
     format!("{} {prefix}{unit}", digits(value / factor))
 }
 
-/// Three significant digits.
+/// Formats a number with three significant digits.
 #[must_use]
 pub fn digits(value: f64) -> String {
     let magnitude = value.abs();
@@ -46,34 +46,72 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// A share of the whole.
+/// Formats a share as a percentage: `98.3%`.
 #[must_use]
 pub fn percent(share: impl Into<f64>) -> String {
     let percent = share.into() * 100.0;
     if percent != 0.0 && percent < 0.05 { "<0.1%".to_owned() } else { format!("{percent:.1}%") }
 }
 
-/// A factor such as headroom; beyond four digits it only says that something is off.
+/// Formats a factor such as headroom: `1.32×`. Beyond four digits it is only a sign of wrong data.
 #[must_use]
 pub fn factor(value: impl Into<f64>) -> String {
     let value = value.into();
     if value >= 9999.5 { ">9999×".to_owned() } else { format!("{}×", digits(value)) }
 }
 
-/// A relative change with its sign: `+12.3%`.
+/// Formats a relative change with its sign: `+12.3%`.
 #[must_use]
 pub fn change(relative: impl Into<f64>) -> String {
     let relative = relative.into();
     if relative.is_finite() { format!("{}%", signed(relative * 100.0)) } else { signed(relative) }
 }
 
-/// The ends of an interval of relative changes: `[+10.1, +14.0]%`.
+/// Formats an interval of relative changes: `+10.1 to +14.0%`.
 #[must_use]
 pub fn change_interval(low: impl Into<f64>, high: impl Into<f64>) -> String {
-    format!("[{}, {}]%", signed(low.into() * 100.0), signed(high.into() * 100.0))
+    interval(&change(low), &change(high))
 }
 
-/// Three digits and a sign, which nothing that is shown as zero has.
+/// Formats a limit on a relative change as it is written in a policy: `+5%`, not `+5.00%`.
+#[must_use]
+pub fn change_limit(relative: impl Into<f64>) -> String {
+    let shown = change(relative);
+    match shown.strip_suffix('%') {
+        Some(number) if number.contains('.') => {
+            format!("{}%", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => shown,
+    }
+}
+
+/// Joins two formatted ends of an interval, with their unit once: `3.22–3.78 ms`.
+///
+/// Equal ends are one value. Signed ends are joined by "to", so that no dash meets a minus:
+/// `+10.1 to +14.0%`.
+#[must_use]
+pub fn interval(low: &str, high: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '+' | '-' | '<' | '>');
+    let unit = |text: &str| text.trim_start_matches(is_number).to_owned();
+    if low == high {
+        return high.to_owned();
+    }
+    let is_signed = low.starts_with(['+', '-']) || high.starts_with(['+', '-']);
+    match low.strip_suffix(&unit(high)) {
+        Some(number) if number.chars().all(is_number) && is_signed => format!("{number} to {high}"),
+        Some(number) if number.chars().all(is_number) => format!("{number}–{high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// Formats a count without a fraction if it has none.
+#[must_use]
+pub fn count_of(value: impl Into<f64>) -> String {
+    let value = value.into();
+    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
+}
+
+/// Formats three digits and a sign, which zero does not have.
 fn signed(value: f64) -> String {
     if !value.is_finite() {
         return if value > 0.0 { "unbounded".to_owned() } else { "-".to_owned() };
@@ -89,7 +127,7 @@ fn signed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{change, change_interval, si};
+    use super::{change, change_interval, change_limit, interval, si};
 
     #[test]
     fn changes_have_three_digits_and_a_sign() {
@@ -103,7 +141,30 @@ mod tests {
         ] {
             assert_eq!(change(relative), shown);
         }
-        assert_eq!(change_interval(0.101, 0.14), "[+10.1, +14.0]%");
+        assert_eq!(change_interval(0.101, 0.14), "+10.1 to +14.0%");
+    }
+
+    #[test]
+    fn a_limit_has_no_zeros_at_its_end() {
+        for (relative, shown) in [(0.05, "+5%"), (0.025, "+2.5%"), (-0.1, "-10%"), (1.0, "+100%")] {
+            assert_eq!(change_limit(relative), shown);
+        }
+    }
+
+    #[test]
+    fn an_interval_has_its_unit_once() {
+        for (low, high, shown) in [
+            ("3.22 ms", "3.78 ms", "3.22–3.78 ms"),
+            ("978 µs", "1.02 ms", "978 µs to 1.02 ms"),
+            ("1.32×", "1.50×", "1.32–1.50×"),
+            ("<0.1%", "0.4%", "<0.1–0.4%"),
+            ("12", "14", "12–14"),
+            ("2.00 ms", "2.00 ms", "2.00 ms"),
+            ("-3.10%", "+0.50%", "-3.10 to +0.50%"),
+            ("3.22 ms", "unbounded", "3.22 ms to unbounded"),
+        ] {
+            assert_eq!(interval(low, high), shown);
+        }
     }
 
     #[test]

@@ -106,22 +106,26 @@ fn a_form_stands_beside_the_counters_in_every_output() {
 
 #[test]
 fn a_form_that_fits_no_kernel_is_told() {
-    let told = "the closed form at rooflint.toml:9 fits no kernel";
+    let told = "the closed form at rooflint.toml:9 matches no kernel";
     let text = cases(CONFIG, &[]).stdout;
     assert!(text.contains(told), "{text}");
     let report: Value = serde_json::from_str(&cases(CONFIG, &["--format", "json"]).stdout).unwrap();
     assert_eq!(report["notes"], serde_json::json!([told]));
     // Another grid is another kernel.
     let other = cases(&CONFIG.replace("32x16", "16x32"), &[]).stdout;
-    assert!(other.contains("the closed form at rooflint.toml:5 fits no kernel"), "{other}");
+    assert!(other.contains("the closed form at rooflint.toml:5 matches no kernel"), "{other}");
 }
 
 #[test]
 fn a_form_that_cannot_be_read_is_located() {
     for (form, told, help) in [
         ("gemm m=4096 n=2048", "rooflint.toml:5:8: gemm needs \"k\"", "for example: gemm"),
-        ("gem m=1 n=1 k=1", "rooflint.toml:5:8: no kernel is called \"gem\"", "gemm"),
-        ("gemm m={m} n=1 k=1", "rooflint.toml:5:8: {m} is in no pattern", "{m} for a whole number"),
+        ("gem m=1 n=1 k=1", "rooflint.toml:5:8: unknown kernel \"gem\"", "gemm"),
+        (
+            "gemm m={m} n=1 k=1",
+            "rooflint.toml:5:8: {m} is not defined by a pattern",
+            "{m} matches a whole number",
+        ),
     ] {
         let config = CONFIG.replace("gemm m=4096 n=2048 k=2048 dtype=fp32", form);
         let run = cases(&config, &[]);

@@ -341,14 +341,14 @@ fn devices_are_listed_and_shown_with_their_sources() {
     let one = page("H100 SXM5 80GB");
     // 989.4 TFLOP/s over 3.352 TB/s, and over 8429 GB/s of L2 that were measured.
     let tensor = "bf16 tensor 989.4 TFLOP/s 2048 295.2 FLOP/B 117.4 FLOP/B NVIDIA H100 whitepaper";
-    for part in [tensor, "FMA/clk/SM", "(that of L2 as measured)"] {
+    for part in [tensor, "FMA/clk/SM", "(L2: measured bandwidth)"] {
         assert!(one.contains(part), "{part}: {one}");
     }
     // 312 TFLOP/s over 5120 B/clock × 1.41 GHz; 181 TFLOP/s over 5104 GB/s that were measured.
     let one = page("A100 SXM4 80GB");
     assert!(one.contains("312.0 TFLOP/s 1024 153.0 FLOP/B 43.2 FLOP/B"), "{one}");
     let one = page("MI210");
-    assert!(one.contains(" 35.5 FLOP/B ") && one.contains("(that of L2 as measured)"), "{one}");
+    assert!(one.contains(" 35.5 FLOP/B ") && one.contains("(L2: measured bandwidth)"), "{one}");
     let json: serde_json::Value =
         serde_json::from_str(&run(&["devices", "NVIDIA H200", "--format", "json"]).stdout).unwrap();
     assert_eq!(json["name"], "H200 SXM 141GB");
@@ -387,7 +387,7 @@ fn a_device_of_ones_own_is_read_and_a_missing_figure_is_named() {
     };
     let missing = write("fp32_vector = 60\n");
     assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("peaks_tflops.bf16_matrix of My GPU"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("peaks_tflops.bf16_matrix for My GPU"), "{}", missing.stderr);
     let complete = write("fp32_vector = 60\nbf16_matrix = 900\n");
     assert_eq!(complete.code, 0, "{}", complete.stderr);
     assert!(complete.stdout.contains("My GPU"));

@@ -111,9 +111,9 @@ fn a_wrong_device_is_told_with_the_one_that_fits() {
     assert_eq!(
         notes.as_slice(),
         [
-            "rates and percentages of the peak give a memory bandwidth of 1790 GB/s, the catalog says \
+            "the export's rates and percentages of peak imply a memory bandwidth of 1790 GB/s, the catalog says \
              672 GB/s for GeForce RTX 5070",
-            "GeForce RTX 5090 fits the export: --device \"GeForce RTX 5090\"",
+            "GeForce RTX 5090 matches the export: --device \"GeForce RTX 5090\"",
         ]
     );
 }

@@ -137,7 +137,7 @@ fn trends(here: &Path) {
         &*format!("at commit {} (2026-10-08)", &hash(7)[..8]),
         "p < 0.0001",
         "7 before / 5 after",
-        " a run",
+        " per run",
     ] {
         assert!(change.contains(part), "{part}: {change}");
     }
@@ -207,11 +207,11 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
         |arguments: &[&str]| program(here, &[], &[&["baseline", "save"], arguments].concat());
     assert_eq!(save(&["run.csv", "--date", "2026-10-01"]).code, 0);
     for (arguments, code, says) in [
-        (vec!["run.csv"], 2, "saved already, as default/2026-10-01T000000Z-none-"),
+        (vec!["run.csv"], 2, "already saved as default/2026-10-01T000000Z-none-"),
         (vec!["run.csv", "run.csv", "--name", "b"], 2, "are the same measurement"),
-        (vec!["run.csv", "--name", "../b"], 2, "cannot be called"),
-        (vec!["run.csv", "--store", "."], 2, "holds other files"),
-        (vec!["run.csv", "--date", "yesterday"], 2, "is not a time such as"),
+        (vec!["run.csv", "--name", "../b"], 2, "invalid baseline name"),
+        (vec!["run.csv", "--store", "."], 2, "contains other files"),
+        (vec!["run.csv", "--date", "yesterday"], 2, "invalid time"),
         (vec!["no-such.csv"], 3, "cannot read"),
     ] {
         let run = save(&arguments);
@@ -241,12 +241,12 @@ fn stores_that_cannot_be_read_are_told() {
     assert!(run.stderr.contains("baselines: cannot read"), "{}", run.stderr);
     let run = program(here, &[], &["trend", "."]);
     assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("not a store of baselines"), "{}", run.stderr);
+    assert!(run.stderr.contains("not a baseline store"), "{}", run.stderr);
     export(&here.join("run.csv"), 1, "-", 1.0);
     done(here, &["baseline", "save", "run.csv"]);
     std::fs::write(here.join("baselines/default/cut.json"), "{\"schema\":").unwrap();
     let list = done(here, &["baseline", "list"]);
-    assert!(list.contains("Not read") && list.contains("cut.json: EOF"), "{list}");
+    assert!(list.contains("Unreadable files") && list.contains("cut.json: EOF"), "{list}");
     std::fs::write(here.join("baselines/rooflint-baselines.toml"), "schema = 3").unwrap();
     let run = program(here, &[], &["baseline", "list"]);
     assert_eq!(run.code, 3);

@@ -37,4 +37,5 @@ mod taxonomy;
 mod tool_advice;
 mod verdicts;
 mod what_if;
+mod wording;
 mod worked_cases;

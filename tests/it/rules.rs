@@ -171,7 +171,7 @@ fn a_waiver_takes_a_kernel_out_of_the_sum_until_it_expires() {
     assert!(expired.stdout.contains("Savings      2.82 ms"), "{}", expired.stdout);
     assert!(expired.stdout.contains("expired on 2001-01-31"), "{}", expired.stdout);
     let unmatched = demo(&waiver("nothing", "2999-01-31"), &[]);
-    assert!(unmatched.stdout.contains("the waiver for \"nothing\" (us) fits no kernel"));
+    assert!(unmatched.stdout.contains("the waiver for \"nothing\" (us) matches no kernel"));
 }
 
 #[test]

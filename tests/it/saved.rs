@@ -155,9 +155,9 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
         told,
         [
             "3:duration_s: not a number",
-            "4:launches: a row stands for one launch at least",
+            "4:launches: a row needs at least one launch",
             "5:grid_x: not a count",
-            "5:duration_s_origin: not a way in which a value comes about",
+            "5:duration_s_origin: unknown origin of a value",
             "5:dram_bytes: negative",
             "6:: 10 fields instead of 21: cut off or no table row",
             "7:duration_s: not a number",

@@ -246,17 +246,17 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         ("[device]\n", "my.toml:1:2: unknown field `device`, expected one of `class`, `attr`", ""),
         (
             &format!("{class}kind = 'gem'\npattern = 'y'\n"),
-            "my.toml:3:8: unknown kind \"gem\", one of gemm, conv-fprop",
+            "my.toml:3:8: unknown kind \"gem\", expected one of gemm, conv-fprop",
             "docs/kernel-names.md",
         ),
         (
             &format!("{class}kind = 'gemm'\npattern = 'y'\ntensor = 'maybe'\n"),
-            "my.toml:5:10: unknown answer \"maybe\", one of yes, no, unknown",
+            "my.toml:5:10: unknown answer \"maybe\", expected one of yes, no, unknown",
             "",
         ),
         (
             &format!("{class}kind = 'gemm'\npattern = '(y'\n"),
-            "my.toml:4:11: pattern \"(y\" is no regular expression: unclosed group",
+            "my.toml:4:11: pattern \"(y\" is not a valid regular expression: unclosed group",
             "single quotes",
         ),
         (
@@ -271,21 +271,29 @@ fn faults_in_a_users_rules_are_told_with_their_place() {
         ),
         (
             "[[attr]]\npattern = 'tile(?<tile>\\d+)'\n",
-            "my.toml:2:11: unknown field \"tile\", one of tensor, mma, tile_m",
+            "my.toml:2:11: unknown field \"tile\", expected one of tensor, mma, tile_m",
             "",
         ),
-        ("[[attr]]\npattern = 'y'\n", "my.toml:2:11: pattern \"y\" tells no field", "name a group"),
+        (
+            "[[attr]]\npattern = 'y'\n",
+            "my.toml:2:11: pattern \"y\" does not set any field",
+            "name a group",
+        ),
         (
             "[[attr]]\npattern = 'y'\nset = { tensr = 'yes' }\n",
-            "my.toml:3:9: unknown field \"tensr\", one of tensor",
+            "my.toml:3:9: unknown field \"tensr\", expected one of tensor",
             "",
         ),
         (
             "[[attr]]\npattern = 'y'\nset = { a = 'fp7' }\n",
-            "my.toml:3:13: unknown value \"fp7\", one of c64, c32, fp64",
+            "my.toml:3:13: unknown value \"fp7\", expected one of c64, c32, fp64",
             "",
         ),
-        ("[data-types]\nhalf4 = 'fp7'\n", "my.toml:2:9: unknown data type \"fp7\", one of c64", ""),
+        (
+            "[data-types]\nhalf4 = 'fp7'\n",
+            "my.toml:2:9: unknown data type \"fp7\", expected one of c64",
+            "",
+        ),
     ] {
         let error = Taxonomy::with_text("my.toml", text).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}\n{expected}");

@@ -175,7 +175,7 @@ fn explanations_show_what_the_profiler_says_beside_ours() {
     for (rule, expected) in [
         (
             "CPIStall",
-            "CPIStall optimization, est. speedup 28.5% to 31.5% stalled waiting for a scoreboard \
+            "CPIStall optimization, est. speedup 28.5–31.5% stalled waiting for a scoreboard \
              dependency on a L1TEX (local, global, surface, texture) operation",
         ),
         (

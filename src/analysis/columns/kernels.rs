@@ -1,4 +1,4 @@
-//! The list of a kernel's figures; then what its name tells, and the quantities of its launches.
+//! The columns of a kernel: figures, facts from its name, and quantities of its launches.
 
 use super::{Column, Get, Place, named};
 use crate::analysis::{Analysis, Binding, Confidence, Kernel, State};
@@ -9,17 +9,17 @@ use crate::units::Seconds;
 
 type Of = for<'a> fn(&'a Analysis, &'a Kernel) -> Option<Cell<'a>>;
 
-/// A figure of every report.
+/// Makes a column of every report.
 fn column(name: &str, form: Form, about: &str, get: Of) -> Column {
     Column::new(name, form, about, Get::Kernel(get)).shown_in(Place::Report)
 }
 
-/// A figure that JSON has within what it belongs to.
+/// Makes a column that JSON nests in the object it belongs to.
 fn nested(name: &str, form: Form, about: &str, get: Of) -> Column {
     column(name, form, about, get).shown_in(Place::Nested)
 }
 
-/// A figure for custom rules.
+/// Makes a column for custom rules.
 fn asked(name: &str, form: Form, about: &str, get: Of) -> Column {
     column(name, form, about, get).shown_in(Place::Rules)
 }
@@ -39,12 +39,10 @@ pub(super) fn columns() -> Vec<Column> {
 fn identity() -> Vec<Column> {
     use Form::{Count, Text};
     vec![
-        column("rank", Count, "place in the ranking, from 1", |_, kernel| {
-            Some(Cell::Count(kernel.rank as u64))
-        })
-        .always(),
+        column("rank", Count, "rank, from 1", |_, kernel| Some(Cell::Count(kernel.rank as u64)))
+            .always(),
         column("name", Text, "short name", |_, kernel| Some(Cell::word(&kernel.name))).always(),
-        column("full_name", Text, "name as the profiler wrote it", |_, kernel| {
+        column("full_name", Text, "name as written by the profiler", |_, kernel| {
             Some(Cell::word(&kernel.full_name))
         })
         .always(),
@@ -55,14 +53,16 @@ fn identity() -> Vec<Column> {
             Some(Cell::word(analysis.devices[kernel.device].name()))
         })
         .always(),
-        column("blocks", Count, "blocks of the grid", |_, kernel| {
+        column("blocks", Count, "blocks in the grid", |_, kernel| {
             kernel.shape.blocks.map(Cell::Count)
         }),
-        column("threads_per_block", Count, "threads of a block", |_, kernel| {
+        column("threads_per_block", Count, "threads per block", |_, kernel| {
             kernel.shape.threads_per_block.map(Cell::Count)
         }),
-        column("launches", Count, "executions", |_, kernel| Some(Cell::Count(kernel.launches)))
-            .always(),
+        column("launches", Count, "number of launches", |_, kernel| {
+            Some(Cell::Count(kernel.launches))
+        })
+        .always(),
     ]
 }
 
@@ -72,16 +72,16 @@ fn measured() -> Vec<Column> {
         column("measured_s", Number("s"), "measured time of all launches", |_, kernel| {
             seconds(is_timed(kernel).then_some(kernel.measured))
         }),
-        asked("mean_s", Number("s"), "measured time of one launch on average", |_, kernel| {
+        asked("mean_s", Number("s"), "mean measured time of one launch", |_, kernel| {
             seconds(is_timed(kernel).then(|| kernel.mean()))
         }),
         asked(
             "judged_s",
             Number("s"),
-            "measured time of the launches that were judged; expected time is that of these",
+            "measured time of the launches that the model covers, to which roofline time refers",
             |_, kernel| seconds(is_timed(kernel).then_some(kernel.modeled)),
         ),
-        column("share", Share, "measured time over that of the run", |_, kernel| {
+        column("share", Share, "share of the measured time of the run", |_, kernel| {
             is_timed(kernel).then_some(Cell::Number(kernel.share))
         }),
         column(
@@ -102,7 +102,7 @@ fn measured() -> Vec<Column> {
             "bytes to and from device memory, of all launches",
             |_, kernel| kernel.bytes.map(|bytes| Cell::Number(bytes.get())),
         ),
-        column("provenance", Text, "how bytes and operations came about", |_, kernel| {
+        column("provenance", Text, "origin of bytes and operations", |_, kernel| {
             Some(Cell::word(kernel.provenance_label()))
         })
         .always()
@@ -110,7 +110,7 @@ fn measured() -> Vec<Column> {
     ]
 }
 
-/// What the algorithm needs, where a closed form describes the kernel.
+/// Columns of the algorithm's needs, if a closed form describes the kernel.
 fn needed() -> Vec<Column> {
     use Form::{Factor, Number};
     vec![
@@ -153,7 +153,7 @@ fn intensity() -> Vec<Column> {
         column(
             "ridge_point_flop_per_byte",
             Number("FLOP/B"),
-            "where the kernel's own compute roof meets the memory roof",
+            "intensity at which the kernel's own compute roof meets the memory roof",
             |_, kernel| kernel.ridge_point.map(|ridge| Cell::Number(ridge.get())),
         ),
     ]
@@ -162,81 +162,87 @@ fn intensity() -> Vec<Column> {
 fn roofline_time() -> Vec<Column> {
     use Form::{Factor, Number, Text, Truth};
     vec![
-        column("t_mem_s", Number("s"), "time its bytes need at least", |_, kernel| {
+        column("t_mem_s", Number("s"), "least time of its DRAM traffic", |_, kernel| {
             seconds(kernel.memory_time)
         }),
-        column("t_math_s", Number("s"), "time its operations need at least", |_, kernel| {
+        column("t_math_s", Number("s"), "least time of its operations", |_, kernel| {
             seconds(kernel.math_time)
         }),
-        nested("t_l1_s", Number("s"), "time its L1 traffic needs at least", |_, kernel| {
+        nested("t_l1_s", Number("s"), "least time of its L1 traffic", |_, kernel| {
             seconds(kernel.level_time(MemoryLevel::L1))
         }),
         nested(
             "t_shared_s",
             Number("s"),
-            "time its shared-memory traffic needs at least",
+            "least time of its shared-memory traffic",
             |_, kernel| seconds(kernel.level_time(MemoryLevel::Shared)),
         ),
-        column("t_l2_s", Number("s"), "time its L2 traffic needs at least", |_, kernel| {
+        column("t_l2_s", Number("s"), "least time of its L2 traffic", |_, kernel| {
             seconds(kernel.level_time(MemoryLevel::L2))
         }),
         nested(
             "t_system_s",
             Number("s"),
-            "time its traffic to and from the host's memory needs at least",
+            "least time of its traffic to and from host memory",
             |_, kernel| seconds(kernel.level_time(MemoryLevel::System)),
         ),
         nested(
             "t_peer_s",
             Number("s"),
-            "time its traffic to and from other devices needs at least",
+            "least time of its traffic to and from other devices",
             |_, kernel| seconds(kernel.level_time(MemoryLevel::Peer)),
         ),
-        column("roofline_s", Number("s"), "the longer of memory and math time", |_, kernel| {
-            seconds(kernel.roofline_time)
-        }),
+        column(
+            "roofline_s",
+            Number("s"),
+            "roofline time: the longer of memory and math time",
+            |_, kernel| seconds(kernel.roofline_time),
+        ),
         column(
             "hierarchical_s",
             Number("s"),
-            "expected time if every level of the memory hierarchy counts; missing where only DRAM \
-             was counted",
+            "roofline time over all levels of the memory hierarchy; missing if only DRAM was \
+             counted",
             |_, kernel| seconds(kernel.hierarchical),
         ),
-        column("binding", Text, "what needs the longest of its times", |_, kernel| {
-            kernel.binding().map(|binding| Cell::word(binding.key()))
-        })
+        column(
+            "binding",
+            Text,
+            "what takes the longest of its times: math or a memory level",
+            |_, kernel| kernel.binding().map(|binding| Cell::word(binding.key())),
+        )
         .of(std::iter::once(Binding::Math)
             .chain(MemoryLevel::ALL.map(Binding::Memory))
             .map(Binding::key)),
         asked(
             "roofline_likely_s",
             Number("s"),
-            "the most the expected time is likely to be, by what the kernel is; missing if unbounded",
+            "likely upper bound of the roofline time, by the kind of kernel; missing if unbounded",
             |_, kernel| seconds(kernel.roofline_time_likely),
         ),
         column(
             "roofline_high_s",
             Number("s"),
-            "the most the expected time can be, given what was not counted; missing if unbounded",
+            "upper bound of the roofline time, given what was not counted; missing if unbounded",
             |_, kernel| seconds(kernel.roofline_time_high),
         ),
         column(
             "roofline_is_lower_bound",
             Truth,
-            "whether `roofline_s` leaves out work that nobody counted",
+            "true if `roofline_s` omits work that was not counted",
             |_, kernel| Some(Cell::Truth(kernel.is_lower_bound())),
         )
         .always(),
         column(
             "structural_s",
             Number("s"),
-            "what remains if only the implementation improves",
+            "time that remains if only the implementation improves",
             |_, kernel| seconds(kernel.structural),
         ),
-        column("headroom", Factor, "measured over expected time", |_, kernel| {
+        column("headroom", Factor, "measured over roofline time", |_, kernel| {
             kernel.headroom.map(Cell::Number)
         }),
-        column("headroom_low", Factor, "headroom that is certain", |_, kernel| {
+        column("headroom_low", Factor, "lower bound of headroom", |_, kernel| {
             kernel.headroom_low.map(Cell::Number)
         }),
     ]
@@ -245,65 +251,67 @@ fn roofline_time() -> Vec<Column> {
 fn concluded() -> Vec<Column> {
     use Form::{Factor, Number, Share, Text};
     vec![
-        column("limiter", Text, "what the algorithm meets first", |_, kernel| {
+        column("limiter", Text, "the first limit that the algorithm meets", |_, kernel| {
             Some(Cell::word(kernel.limiter.label()))
         })
         .always()
         .of(Limiter::ALL.map(Limiter::label)),
-        column("state", Text, "the conclusion", |_, kernel| Some(Cell::word(kernel.state.key())))
-            .always()
-            .of(State::ALL.map(State::key)),
-        column("confidence", Text, "how sure the conclusion is", |_, kernel| {
+        column("state", Text, "conclusion on the kernel", |_, kernel| {
+            Some(Cell::word(kernel.state.key()))
+        })
+        .always()
+        .of(State::ALL.map(State::key)),
+        column("confidence", Text, "confidence of the conclusion", |_, kernel| {
             kernel.confidence.map(|confidence| Cell::word(confidence.label()))
         })
         .of(Confidence::ALL.map(Confidence::label)),
-        column("reason", Text, "why it is in that state", |_, kernel| {
+        column("reason", Text, "reason of the state", |_, kernel| {
             Some(Cell::word(kernel.reason.as_str()))
         })
         .always(),
-        column("meaning", Text, "what that means for the user, in a sentence", |_, kernel| {
+        column("meaning", Text, "meaning for the user, in a sentence", |_, kernel| {
             Some(Cell::Text(kernel.meaning().into()))
         })
         .always(),
         column(
             "savings_low_s",
             Number("s"),
-            "the pessimistic end: what a rewrite wins that only just comes near its roofs, needs \
-             all that was not counted, and moves as much through every level of memory as now",
+            "pessimistic savings: a rewrite only just comes near its roofs, does all uncounted \
+             work, and moves as much through every memory level as now",
             |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_low)),
         ),
         column(
             "savings_s",
             Number("s"),
-            "time that a better implementation can win",
+            "potential savings: time that a better implementation could save",
             |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings)),
         ),
         column(
             "savings_high_s",
             Number("s"),
-            "the optimistic end: measured minus expected time; minus the least known where only \
-             utilization is",
+            "optimistic savings: measured minus roofline time; if only utilization is known, \
+             minus the least known time",
             |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_high)),
         ),
-        column("run_speedup", Factor, "speed-up of the run if `savings_s` is won", |_, kernel| {
-            kernel.state.is_modeled().then_some(Cell::Number(kernel.run_speedup))
-        }),
+        column(
+            "run_speedup",
+            Factor,
+            "speedup of the run if `savings_s` is realized",
+            |_, kernel| kernel.state.is_modeled().then_some(Cell::Number(kernel.run_speedup)),
+        ),
         column(
             "coverage",
             Share,
-            "share of what the run can win that it and those above it hold; missing where it can \
-             win nothing",
+            "cumulative share of the run's savings up to this rank; missing if it has no savings",
             |_, kernel| kernel.coverage.map(Cell::Number),
         ),
-        column("group", Text, "the group it is counted in", |_, kernel| {
-            Some(Cell::word(&kernel.group))
-        })
-        .always(),
+        column("group", Text, "group of the kernel", |_, kernel| Some(Cell::word(&kernel.group)))
+            .always(),
     ]
 }
 
-/// Work and the traffic of the memory hierarchy add up over the launches; what does not add up is
-/// averaged by time. Time and the bytes of device memory stand above.
+/// Returns the columns of quantities: work and traffic are summed over the launches, the rest is
+/// averaged by time. Time and bytes of device memory are already listed.
 fn quantities() -> Vec<Column> {
     let mut all = Vec::new();
     for quantity in Quantity::all() {
@@ -316,7 +324,7 @@ fn quantities() -> Vec<Column> {
                     None => continue,
                 }
             }
-            other => (Get::Average(other), "average over the launches by time"),
+            other => (Get::Average(other), "time-weighted average over the launches"),
         };
         let about = format!("{} ({over})", quantity.about().trim_end_matches('.'));
         all.push(Column::new(&quantity.column(), Form::Number(quantity.unit()), &about, get));
@@ -324,7 +332,8 @@ fn quantities() -> Vec<Column> {
     all
 }
 
-/// A kernel of which nothing was timed has no time, rather than a time of zero.
+/// Returns `true` if any launch was timed; otherwise the kernel has no time, rather than a time of
+/// zero.
 fn is_timed(kernel: &Kernel) -> bool {
     kernel.measured > Seconds::ZERO
 }

@@ -1,6 +1,5 @@
-//! The figures of a kernel, each declared once: its name with its unit, what it holds and means,
-//! where it comes from, and where it is shown. JSON, CSV, page, custom rules, schema and documents
-//! follow.
+//! Columns of kernels and launches, each declared once: name with unit, type, meaning, source, and
+//! where it is shown. JSON, CSV, page, custom rules, schema and documents follow from them.
 
 mod kernels;
 mod named;
@@ -14,7 +13,7 @@ use crate::model::{Launch, MemoryLevel, Pipe, Profile, Quantity};
 use crate::table::{self, Cell, Form, LaunchColumn};
 use crate::taxonomy::Class;
 
-/// What a column is asked of.
+/// The row from which a column takes its value.
 #[derive(Debug, Clone, Copy)]
 pub enum Row<'a> {
     /// A kernel of an analysis.
@@ -23,7 +22,7 @@ pub enum Row<'a> {
     Launch(&'a Profile, Launch<'a>, &'a Kernel),
 }
 
-/// Where the value of a column is found.
+/// Source of a column's value.
 #[derive(Clone, Copy)]
 enum Get {
     Kernel(for<'a> fn(&'a Analysis, &'a Kernel) -> Option<Cell<'a>>),
@@ -34,34 +33,34 @@ enum Get {
     Traffic(MemoryLevel),
     /// An average over the launches of a kernel.
     Average(Quantity),
-    /// The same of a launch as in the launch table.
+    /// A column of the launch table.
     Launch(&'static LaunchColumn),
 }
 
-/// Where a figure is shown. Custom rules can ask each of them.
+/// Where a column is shown. Custom rules can use all columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In every report: JSON and CSV.
     Report,
-    /// In CSV; JSON has it within what it belongs to, such as `levels`.
+    /// In CSV; JSON nests it in another object, such as `levels`.
     Nested,
-    /// Nowhere else.
+    /// Only in custom rules.
     Rules,
 }
 
 /// One column of kernels or of launches.
 pub struct Column {
-    /// Its name, unit included.
+    /// Name, including the unit.
     pub name: String,
-    /// What it holds.
+    /// Type of its values.
     pub form: Form,
-    /// What it means, in a phrase.
+    /// Meaning, as a phrase.
     pub about: String,
-    /// The words it can hold, where they are few and known; else empty.
+    /// Possible words, if they are few and known; otherwise empty.
     pub words: Vec<&'static str>,
     /// Where it is shown.
     pub place: Place,
-    /// Whether every kernel has it; the text of one may be empty.
+    /// True if every kernel has it; text may be empty.
     pub is_always: bool,
     get: Get,
 }
@@ -85,25 +84,25 @@ impl Column {
         Self { name, form, about, words, place, is_always: false, get }
     }
 
-    /// The same, shown there.
+    /// Sets where it is shown.
     fn shown_in(mut self, place: Place) -> Self {
         self.place = place;
         self
     }
 
-    /// The same, which no kernel lacks.
+    /// Marks it as present for every kernel.
     fn always(mut self) -> Self {
         self.is_always = true;
         self
     }
 
-    /// The same, with the only words it can hold.
+    /// Sets the possible words.
     fn of(mut self, words: impl IntoIterator<Item = &'static str>) -> Self {
         self.words = words.into_iter().collect();
         self
     }
 
-    /// Its value in a row; nothing where it is missing or no finite number.
+    /// Returns its value in a row; `None` if it is missing or not finite.
     #[must_use]
     pub fn get<'a>(&self, row: &Row<'a>) -> Option<Cell<'a>> {
         match (self.get, *row) {
@@ -129,7 +128,7 @@ impl Column {
         .and_then(Cell::known)
     }
 
-    /// A value of it in a sentence, with unit and rounding; a dash where it is missing.
+    /// Formats a value for a sentence, with unit and rounding; a dash if it is missing.
     #[must_use]
     pub fn shown(&self, cell: Option<Cell<'_>>) -> String {
         self.form.shown(cell)
@@ -150,14 +149,15 @@ impl Columns {
         Self { all, by_name }
     }
 
-    /// What can be asked of a kernel.
+    /// Returns the columns of kernels.
     #[must_use]
     pub fn of_kernels() -> &'static Self {
         static KERNELS: LazyLock<Columns> = LazyLock::new(|| Columns::new(kernels::columns()));
         &KERNELS
     }
 
-    /// What can be asked of a launch: the canonical launch table, and what its kernel's name tells.
+    /// Returns the columns of launches: the canonical launch table, and facts from the kernel's
+    /// name.
     #[must_use]
     pub fn of_launches() -> &'static Self {
         static LAUNCHES: LazyLock<Columns> = LazyLock::new(|| {
@@ -170,13 +170,13 @@ impl Columns {
         &LAUNCHES
     }
 
-    /// Every column, in order.
+    /// Returns all columns, in order.
     #[must_use]
     pub fn all(&self) -> &[Column] {
         &self.all
     }
 
-    /// The column of this name.
+    /// Returns the column with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Column> {
         self.by_name.get(name).map(|position| &self.all[*position])

@@ -1,4 +1,4 @@
-//! What a kernel's name tells, as columns; a hint, never a counter.
+//! Columns of facts derived from a kernel's name: hints, never counters.
 
 use super::{Column, Get, Place};
 use crate::table::{Cell, Form};
@@ -7,24 +7,26 @@ use crate::taxonomy::{Category, Class, Direction, Kind};
 type Of = for<'a> fn(&'a Class) -> Option<Cell<'a>>;
 
 fn column(name: &str, form: Form, about: &str, get: Of) -> Column {
-    Column::new(name, form, &format!("{about}, by the name"), Get::Class(get))
+    Column::new(name, form, &format!("{about}, from the name"), Get::Class(get))
 }
 
 pub(super) fn columns() -> Vec<Column> {
     use Form::{Count, Text, Truth};
     vec![
-        column("category", Text, "family of the operation", |class| {
+        column("category", Text, "category of the operation", |class| {
             Some(Cell::word(class.category.key()))
         })
         .of(Category::ALL.iter().map(|one| one.key()))
         .shown_in(Place::Report)
         .always(),
-        column("kind", Text, "the operation", |class| class.kind.map(|one| Cell::word(one.key())))
-            .of(Kind::ALL.iter().map(|one| one.key())),
-        column("library", Text, "where the kernel comes from, such as `cublas`", |class| {
+        column("kind", Text, "kind of operation", |class| {
+            class.kind.map(|one| Cell::word(one.key()))
+        })
+        .of(Kind::ALL.iter().map(|one| one.key())),
+        column("library", Text, "library of the kernel, such as `cublas`", |class| {
             class.library.as_deref().map(Cell::word)
         }),
-        column("tensor", Truth, "whether it uses tensor cores; only products do", |class| {
+        column("tensor", Truth, "true if it uses tensor cores; only products do", |class| {
             class.tensor.map(Cell::Truth)
         }),
         column("format", Text, "number format of the first operand, such as `bf16`", |class| {
@@ -45,14 +47,14 @@ pub(super) fn columns() -> Vec<Column> {
         column("layout", Text, "transposition of A and B, or order of dimensions", |class| {
             class.layout.as_deref().map(Cell::word)
         }),
-        column("split_k", Truth, "whether the sum over K is divided between blocks", |class| {
+        column("split_k", Truth, "true if the sum over K is split between blocks", |class| {
             Some(Cell::Truth(class.split_k))
         }),
         column("direction", Text, "pass of training", |class| {
             class.direction.map(|one| Cell::word(one.key()))
         })
         .of(Direction::ALL.iter().map(|one| one.key())),
-        column("built_for", Text, "architecture it was built for, such as `sm_90`", |class| {
+        column("built_for", Text, "target architecture, such as `sm_90`", |class| {
             class.built_for.as_ref().map(|built| Cell::word(&built.name))
         }),
     ]

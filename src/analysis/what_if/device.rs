@@ -1,4 +1,4 @@
-//! The same launches on another device, or on their own at its rated clock.
+//! Projects launches to another device, or to their own at its rated clock.
 
 use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
@@ -8,7 +8,7 @@ use crate::model::{DeviceHint, Engine, OriginKind, Pipe};
 use crate::roofline;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 
-/// Launches run on a device they did not run on.
+/// Projection to another device.
 pub(super) struct Elsewhere<'d> {
     device: &'d Device,
     roofs: Roofs,
@@ -39,7 +39,7 @@ impl Law for Elsewhere<'_> {
     }
 }
 
-/// Launches run where they ran, at the clock at which peaks are quoted.
+/// Projection to the same device at the clock at which its peaks are quoted.
 pub(super) struct Rated;
 
 impl Law for Rated {
@@ -53,25 +53,25 @@ impl Law for Rated {
             as_it_ran: false,
         };
         let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
-            return Err(format!("the catalog has no memory bandwidth of {}", ran.name()));
+            return Err(format!("the catalog has no memory bandwidth for {}", ran.name()));
         };
         there.sides(bandwidth, scene)
     }
 }
 
-/// Where launches are projected to.
+/// Target of a projection.
 struct There<'a> {
     roofs: &'a Roofs,
     set: CeilingSet,
     name: &'a str,
     device: Option<&'a Device>,
-    /// Whether its clocks are the same share of the rated ones as those of the launch: roofs at a measured
-    /// clock are not held against roofs at a rated one.
+    /// True if its clocks are scaled like those of the launch, so that roofs at a measured clock
+    /// are not compared with roofs at a rated one.
     as_it_ran: bool,
 }
 
 impl There<'_> {
-    /// The roof of a pipe.
+    /// Returns the roof of a pipe.
     fn peak(&self, pipe: Pipe, scene: &Scene<'_>) -> Option<FlopsPerSecond> {
         let share = scene.ran.roofs.clock_share(scene.launch, pipe).filter(|_| self.as_it_ran);
         Some(self.roofs.quoted_peak(pipe, self.set)? * share.unwrap_or(1.0))
@@ -87,7 +87,7 @@ impl There<'_> {
             (None, Some(memory)) if memory.value.get() > 0.0 => {
                 let here = ran.roofs.dram(scene.launch, scene.set);
                 let here = here.ok_or_else(|| {
-                    "its traffic is known as a share of a bandwidth that is not known".to_owned()
+                    "its traffic is only known as a share of an unknown bandwidth".to_owned()
                 })?;
                 memory.value * (here.value / bandwidth)
             }
@@ -111,15 +111,16 @@ impl There<'_> {
         match self.device.and_then(|device| device.has_units(pipe)) {
             Some(false) => format!("{} has no {} units", self.name, roof.label()),
             _ => {
-                format!("the catalog has no figure for the {} roof of {}", roof.label(), self.name)
+                format!("the catalog has no {} roof for {}", roof.label(), self.name)
             }
         }
     }
 
-    /// Tensor work known from the pipe's activity alone. Its time follows the roof of its format where
-    /// the name tells it; else it can only be told where all formats differ alike between the devices.
+    /// Projects tensor work known from the pipe's activity alone. Its time follows the roof of its
+    /// format if the name has it; otherwise only if the ratio between the devices is the same for
+    /// all formats.
     fn tensor_activity(&self, busy: Seconds, scene: &Scene<'_>) -> Result<Seconds, String> {
-        /// Ratios further apart are not one ratio.
+        /// Largest quotient of ratios that count as equal.
         const ALIKE: f64 = 1.02;
         let ratio = |pipe: Pipe| -> Option<Result<f64, String>> {
             let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set)?;
@@ -133,7 +134,9 @@ impl There<'_> {
             let pipe = Pipe::ALL.iter().find(of_format).and_then(|pipe| ratio(*pipe));
             return match pipe {
                 Some(ratio) => Ok(busy * ratio?),
-                None => Err("no roof here fits the format of its tensor work".to_owned()),
+                None => Err("no roof of the device matches the format of its tensor \
+                    work"
+                    .to_owned()),
             };
         }
         let usual = [
@@ -144,10 +147,7 @@ impl There<'_> {
             Pipe::Int8Matrix,
         ];
         let unknown = || {
-            format!(
-                "the format of its tensor work is not known, and formats differ on {}",
-                self.name
-            )
+            format!("the format of its tensor work is unknown, and formats differ on {}", self.name)
         };
         let ratios: Vec<f64> = usual
             .into_iter()
@@ -160,15 +160,13 @@ impl There<'_> {
     }
 }
 
-/// What a reader must know of a projection to a device.
+/// Returns caveats of a projection to a device.
 pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     let algorithmic = Some(OriginKind::Algorithmic);
     let from_shapes = analysis.kernels.iter().any(|kernel| kernel.provenance == algorithmic);
     if from_shapes {
-        notes.push(
-            "bytes are what the operators need by their shapes, whatever the caches".to_owned(),
-        );
+        notes.push("bytes follow from operator shapes, independent of caches".to_owned());
     }
     for here in analysis.devices.iter().filter_map(|ran| ran.device.as_ref()) {
         if let (Some(from), Some(to)) = (here.l2_bytes, device.l2_bytes)
@@ -176,7 +174,7 @@ pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
             && !from_shapes
         {
             notes.push(format!(
-                "bytes are what missed the {} L2 of {}; with {} on {} {} may miss",
+                "bytes are L2 misses of the {} L2 of {}; with {} on {}, {} may miss",
                 mebibytes(from),
                 here.name,
                 mebibytes(to),
@@ -186,7 +184,7 @@ pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
         }
         if here.vendor != device.vendor {
             notes.push(format!(
-                "{} is another vendor's: other implementations would run there",
+                "{} is from another vendor, where other implementations would run",
                 device.name
             ));
         }

@@ -1,4 +1,4 @@
-//! Neighbors in one kernel: what the first writes and the second reads need not reach memory.
+//! Projects fusion of neighboring kernels, which saves the traffic between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::model::{Head, Launch, Pipe, Profile, Quantity};
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, Seconds};
 
-/// A kernel has a neighbor if this share of its launches is followed by the same one,
+/// A kernel has a neighbor if this share of its launches is followed by the same kernel,
 const FAITHFUL: f64 = 0.9;
 
-/// and that was seen so often.
+/// Smallest number of launches needed for a neighbor.
 const SEEN: u64 = 3;
 
-/// What a pair of launches would share as one.
+/// A launch that may become part of a fused kernel.
 #[derive(Debug, Clone)]
 struct Member {
     kernel: usize,
@@ -26,7 +26,7 @@ struct Member {
     cost: Seconds,
     roofline_time: Seconds,
     memory: Seconds,
-    /// Whether its time follows a roof, so that fewer bytes shorten it.
+    /// True if its time follows a roof, so that fewer bytes shorten it.
     scales: bool,
     bytes: Bytes,
     read: Option<Bytes>,
@@ -39,16 +39,16 @@ struct Member {
 struct Pair {
     count: u64,
     times: Sums,
-    /// Launches of which reads and writes are not counted apart.
+    /// Launches whose reads and writes are not counted separately.
     unsplit: u64,
 }
 
 /// Projects each kernel together with the one that follows it.
 ///
-/// Saved is the smaller of what the first writes to memory and the second reads from it, once for the
-/// write and once for the read: a profile does not say whether the second reads what the first wrote,
-/// nor what passes through L2. Time that no roof explains does not shrink with the bytes. A kernel is
-/// fused once, the pair that saves most first.
+/// The savings are the smaller of the first kernel's writes and the second's reads, once for the
+/// write and once for the read: a profile does not show if the second reads what the first wrote,
+/// nor what passes through L2. Time that no roof explains does not shrink with the bytes. A kernel
+/// is fused once, starting with the pair that saves most.
 pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     let kernels = &analysis.kernels;
     let instruments = Instruments::of(profile);
@@ -87,7 +87,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     for ((first, second), projection) in candidates {
         if taken[first] || taken[second] {
             if !taken[first] {
-                let reason = "its neighbor saves more fused with another";
+                let reason = "its neighbor saves more if fused with another kernel";
                 outcomes[first] = Outcome::Kept(reason.to_owned());
             }
             continue;
@@ -101,21 +101,22 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     outcomes
 }
 
-/// Why a kernel without a pair has none.
+/// Explains why a kernel has no pair.
 fn alone(kernel: &Kernel) -> &'static str {
     match refusal(kernel) {
         Some(reason) if !can_join(kernel) => reason,
-        _ => "no light kernel always follows it, or nothing would be saved",
+        _ => "no memory-bound kernel always follows it, or fusion would save nothing",
     }
 }
 
-/// Whether a kernel's time is known well enough to speak of a fused one. Launch cost is what fusion
-/// saves, and fusing gives a small grid more work.
+/// Returns `true` if a kernel's time is known well enough to project its fusion. Launch cost is
+/// what fusion saves, and fusing gives a small grid more work.
 const fn can_join(kernel: &Kernel) -> bool {
     kernel.state.is_modeled() || matches!(kernel.state, State::LaunchBound)
 }
 
-/// Whether a launch directly follows another: same file, process, device and stream, single launches.
+/// Returns `true` if a launch directly follows another: same file, process, device and stream,
+/// single launches.
 fn is_next(first: &Head, second: &Head) -> bool {
     first.source == second.source
         && first.process == second.process
@@ -183,7 +184,8 @@ impl Pair {
         self.times.add(&Times { measured, roofline_time, projected, sides }, 1.0);
     }
 
-    /// The pair as one kernel; none where the two do not belong together or nothing is saved.
+    /// Projects the pair as one kernel; `None` if the two do not belong together or nothing is
+    /// saved.
     fn projection(
         &self,
         first: &Kernel,
@@ -197,10 +199,10 @@ impl Pair {
             return Ok(None);
         }
         if self.count < SEEN {
-            return Err("its launches are too few to say what follows it");
+            return Err("too few launches to determine what follows it");
         }
         if self.unsplit > 0 {
-            return Err("reads and writes of memory are not counted apart");
+            return Err("memory reads and writes are not counted separately");
         }
         let is_lower_bound = first.is_lower_bound() || second.is_lower_bound();
         let with = Neighbor { rank: second.rank, name: Arc::clone(&second.name) };

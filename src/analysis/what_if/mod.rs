@@ -1,5 +1,4 @@
-//! What if the kernels of a profile ran on another device, or were written otherwise: projections,
-//! stated as what they are.
+//! What-if projections: the kernels of a profile on another device, or implemented differently.
 
 mod device;
 mod fused;
@@ -19,61 +18,61 @@ use crate::model::{Launch, Profile};
 use crate::roofline::{self, Limiter};
 use crate::units::{ExactSum, Seconds};
 
-/// Something to change in thought.
+/// A hypothetical change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The kernels run on this device.
     Device(Box<Device>),
     /// The kernels run on the device they ran on, at the clocks at which its peaks are quoted.
     RatedClock,
-    /// Products of matrices that run on vector units run on tensor cores; FP32 becomes TF32.
+    /// Matrix products on vector units run on tensor cores instead; FP32 becomes TF32.
     TensorCores,
-    /// What is stored as FP32 is stored as BF16, and its products run on tensor cores.
+    /// FP32 data is stored as BF16, and its products run on tensor cores.
     SixteenBit,
-    /// A kernel moves what its closed form must move.
+    /// A kernel moves only the compulsory traffic of its closed form.
     Compulsory(Compulsory),
-    /// Each kernel is one with the kernel that always follows it.
+    /// Each kernel is fused with the kernel that always follows it.
     Fused,
 }
 
 /// The kernels of a profile under a change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// What is changed, in a few words: `H200 SXM 141GB`.
+    /// The change, in a few words: `H200 SXM 141GB`.
     pub change: String,
-    /// Whether the kernels run on other roofs; else only how they are written is changed, and what is
-    /// not projected really stays as it is.
+    /// True if the kernels run on other roofs. Otherwise only their implementation changes, and
+    /// kernels that are not projected stay as they are.
     pub is_elsewhere: bool,
-    /// What is kept, what is changed and what that leaves out, one sentence each.
+    /// Assumptions and limits of the projection, one sentence each.
     pub notes: Vec<String>,
-    /// The outcome for each kernel of the analysis, in its order.
+    /// Outcome of each kernel of the analysis, in its order.
     pub kernels: Vec<Outcome>,
     /// Sums over all kernels.
     pub totals: WhatIfTotals,
 }
 
-/// What becomes of one kernel.
+/// Outcome of one kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Its time can be projected.
+    /// The kernel's time was projected.
     Projected(Projection),
-    /// It is part of the projection of this kernel, with which it is fused.
+    /// The kernel is part of the projection of this kernel, with which it is fused.
     Merged(Neighbor),
-    /// It cannot be projected, for this reason; in sums its time stays as measured.
+    /// The kernel was not projected for this reason; in sums its time stays as measured.
     Kept(String),
 }
 
-/// A kernel that another one is fused with.
+/// A kernel with which another one is fused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbor {
-    /// Its place in the ranking of the whole profile, from 1.
+    /// Rank in the whole profile, from 1.
     pub rank: usize,
-    /// Its short name.
+    /// Short name.
     pub name: Arc<str>,
 }
 
 impl Outcome {
-    /// The projection, where there is one.
+    /// Returns the projection, if there is one.
     #[must_use]
     pub const fn projection(&self) -> Option<&Projection> {
         match self {
@@ -86,24 +85,24 @@ impl Outcome {
 /// A kernel's times before and after a change, summed over its launches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
-    /// Measured time of the launches that were judged.
+    /// Measured time of the launches that the model covers.
     pub measured: Seconds,
-    /// Their expected time as they ran.
+    /// Roofline time of these launches as they ran.
     pub roofline_time: Seconds,
-    /// The expected time of the same counts after the change.
+    /// Roofline time of the same counts after the change.
     pub ideal: Seconds,
-    /// The time after the change if each kernel keeps its measured distance from the roof.
+    /// Time after the change if each kernel keeps its measured headroom.
     pub projected: Seconds,
-    /// Which roof is met first after the change.
+    /// Limiter after the change.
     pub limiter: Limiter,
-    /// Whether some work was not counted, so that `ideal` and `projected` are only lower bounds.
+    /// True if some work was not counted, so that `ideal` and `projected` are only lower bounds.
     pub is_lower_bound: bool,
     /// The kernel it is fused with, whose times are in these sums.
     pub with: Option<Neighbor>,
 }
 
 impl Projection {
-    /// How many times faster the kernel becomes; below 1 it becomes slower.
+    /// Returns the speedup of the kernel; below 1 it becomes slower.
     #[must_use]
     pub fn speedup(&self) -> f64 {
         self.measured / self.projected
@@ -113,27 +112,27 @@ impl Projection {
 /// Sums over the kernels of a what-if.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WhatIfTotals {
-    /// Kernels that are projected.
+    /// Number of projected kernels.
     pub projected_kernels: usize,
-    /// Their measured time.
+    /// Measured time of the projected kernels.
     pub measured: Seconds,
-    /// Their ideal time after the change.
+    /// Roofline time of the projected kernels after the change.
     pub ideal: Seconds,
-    /// Their projected time.
+    /// Projected time of these kernels.
     pub projected: Seconds,
-    /// Kernels that are not projected.
+    /// Number of kernels that are not projected.
     pub kept_kernels: usize,
     /// Measured time that is not projected: of those kernels, and of launches that were not judged.
     pub kept: Seconds,
-    /// Time of the whole run if what is not projected takes as long as it did; none where nothing is
-    /// projected, or where that is more than a tenth of the run on another device.
+    /// Time of the whole run if kernels that are not projected take as long as before; `None` if
+    /// nothing is projected, or if they are more than a tenth of the run on another device.
     pub run: Option<Seconds>,
-    /// Whether some work was not counted, so that the projected time is only a lower bound.
+    /// True if some work was not counted, so that the projected time is only a lower bound.
     pub is_lower_bound: bool,
 }
 
 impl WhatIfTotals {
-    /// How many times faster the projected kernels become together.
+    /// Returns the speedup of the projected kernels together.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
         (self.projected.get() > 0.0).then(|| self.measured / self.projected)
@@ -159,11 +158,11 @@ struct Scene<'a> {
     launch: &'a Launch<'a>,
     judged: &'a Judged,
     ran: &'a DeviceUse,
-    /// The ceilings it was judged with.
+    /// Ceilings with which it was judged.
     set: CeilingSet,
 }
 
-/// The law of a change: the times of a launch under it, or why they cannot be told.
+/// The times of a launch under a change, or why they are unknown.
 trait Law {
     fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String>;
 }
@@ -175,15 +174,15 @@ struct Sum {
     refused: Option<String>,
 }
 
-/// Asks what becomes of every kernel under each change.
+/// Projects every kernel under each change.
 ///
-/// Each launch is projected by itself, since a sum of maxima is not the maximum of sums: its counted
-/// bytes and operations are held against the changed roofs. What a launch took beyond the launch
-/// cost is then scaled by the ratio of the expected times, so that it keeps its measured distance
-/// from the roof; the launch cost stays. Launches without any expected time stay as measured.
+/// Each launch is projected by itself, since a sum of maxima is not the maximum of sums: its
+/// counted bytes and operations are compared with the changed roofs. The time beyond the launch
+/// cost is scaled by the ratio of the roofline times, so that a launch keeps its measured headroom;
+/// the launch cost is unchanged. Launches without a roofline time stay as measured.
 ///
 /// # Errors
-/// [`CatalogError::MissingFigure`] where a device has no memory bandwidth.
+/// [`CatalogError::MissingFigure`] if a device has no memory bandwidth.
 pub fn what_if(
     profile: &Profile,
     analysis: &Analysis,
@@ -223,7 +222,7 @@ pub fn what_if(
     Ok(answers.collect())
 }
 
-/// Adds up the launches of every kernel under every law.
+/// Sums the launches of every kernel under every change.
 fn sums(
     profile: &Profile,
     analysis: &Analysis,
@@ -264,7 +263,7 @@ impl Change {
         matches!(self, Self::Device(_) | Self::RatedClock)
     }
 
-    /// What is changed, in a few words.
+    /// Returns the change, in a few words.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -281,25 +280,25 @@ impl Change {
         match self {
             Self::Device(device) => device::notes(device, analysis),
             Self::RatedClock => vec![
-                "where it ran, at the clocks at which peaks are quoted: what of a projection is \
-                 clock alone"
+                "same device at the clocks at which peaks are quoted: the effect of the clock \
+                 difference alone"
                     .to_owned(),
             ],
             Self::TensorCores => vec![
-                "products of matrices off tensor cores run on them: fp32 as tf32, which keeps 10 \
+                "matrix products on CUDA cores move to tensor cores: fp32 as tf32, which keeps 10 \
                  bits of the mantissa"
                     .to_owned(),
             ],
             Self::SixteenBit => vec![
-                "what is stored as fp32 takes half the bytes, and its products run on 16-bit tensor \
-                 cores; other math stays fp32"
+                "fp32 data takes half the bytes, and its products run on 16-bit tensor cores; \
+                 other math stays fp32"
                     .to_owned(),
             ],
             Self::Compulsory(compulsory) => compulsory.notes(profile, analysis),
             Self::Fused => vec![
-                "as if each kernel read from memory what the one before it in the file wrote there: \
-                 the smaller of the two is neither written nor read, and one launch cost is saved; \
-                 what passes through L2 is not seen, and a filtered export hides kernels between"
+                "assumes that each kernel reads what the previous one in the file wrote: the \
+                 smaller of the two is neither written nor read, and one launch cost is saved; \
+                 traffic through L2 is not modeled, and a filtered export hides kernels in between"
                     .to_owned(),
             ],
         }
@@ -325,7 +324,7 @@ impl Sum {
     }
 }
 
-/// What becomes of a kernel, or why nothing can be said.
+/// Returns the outcome of a kernel.
 fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
     let each = kernel.roofline_time.map(|time| time / kernel.launches.max(1) as f64);
     let is_below_launch = each.is_some_and(|each| each < fixed_cost);
@@ -333,7 +332,7 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
         return Outcome::Kept(reason.to_owned());
     }
     if is_below_launch {
-        let reason = "its roofs ask for less than a launch costs, so something else takes its time";
+        let reason = "its roofline time is below the launch cost, so something else takes its time";
         return Outcome::Kept(reason.to_owned());
     }
     if let Some(reason) = sum.refused {
@@ -341,38 +340,37 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
     }
     let projection = sum.times.projection(kernel.is_lower_bound(), None);
     if projection.ideal.get() <= 0.0 {
-        return Outcome::Kept("what was counted takes no time after the change".to_owned());
+        return Outcome::Kept("its counted work takes no time after the change".to_owned());
     }
     Outcome::Projected(projection)
 }
 
-/// Why the distance of a kernel from its roof says nothing about another roof.
+/// Returns why a kernel cannot be projected to other roofs, if so.
 const fn refusal(kernel: &Kernel) -> Option<&'static str> {
     if kernel.by_utilization {
-        return Some("its work was not counted, only how busy its units were");
+        return Some("its work was not counted, only the utilization of its units");
     }
     Some(match kernel.state {
-        State::LaunchBound => "its time is launch cost, which stays",
-        State::CacheResident => {
-            "caches carry its traffic, so the roof of device memory does not apply"
-        }
-        State::FasterThanRoofline => "faster than the model allows here, so its figures disagree",
-        State::NotEnoughData => "the export does not allow a judgment here",
-        State::NotRoofline => "bound by links, which no roof of a device tells",
+        State::LaunchBound => "launch-bound; the launch cost is unchanged",
+        State::CacheResident => "cache-resident, so the roof of device memory does not apply",
+        State::FasterThanRoofline => "faster than the roofline here, so its data is inconsistent",
+        State::NotEnoughData => "not enough data in the export",
+        State::NotRoofline => "limited by links, not by the roofs of a device",
         State::Flagged
         | State::NearRoofline
         | State::Fair
         | State::LowImpact
         | State::Possible
         | State::Waived => match kernel.limiter {
-            Limiter::Latency => "too little parallelism limits it, which faster roofs do not help",
+            Limiter::Latency => "limited by too little parallelism, which faster roofs do not help",
             Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
         },
     })
 }
 
 fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatIfTotals {
-    /// Where more of the run than this is not projected, nothing is said of the whole run elsewhere.
+    /// Largest share of the run that may stay unprojected for a time of the whole run on another
+    /// device.
     const MOST_KEPT: f64 = 0.1;
     let mut totals = WhatIfTotals::default();
     for outcome in outcomes {
@@ -406,7 +404,7 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatI
 }
 
 impl Analysis {
-    /// Judges every launch again and shows it with the position of its kernel.
+    /// Judges every launch again and visits it with the index of its kernel.
     fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
         let instruments = Instruments::of(profile);
         self.each_with_nature(profile, |position, launch, nature| {
@@ -419,7 +417,8 @@ impl Analysis {
     }
 }
 
-/// Math time of work with the group of its pipe: pipes of one group add up, groups overlap.
+/// Returns the math time of work with the groups of its pipes: times of one group add up, groups
+/// overlap.
 fn grouped(work: impl IntoIterator<Item = (usize, Seconds)>) -> Seconds {
     let mut groups: Vec<(usize, Seconds)> = Vec::new();
     for (group, time) in work {
@@ -431,7 +430,7 @@ fn grouped(work: impl IntoIterator<Item = (usize, Seconds)>) -> Seconds {
     roofline::grouped_math_time(groups.into_iter().map(|(_, sum)| sum))
 }
 
-/// The ceilings a device is given that nothing was measured on: there is no clock but the rated one.
+/// Returns the ceilings for a device without measurements, which only has rated clocks.
 const fn quoted(set: CeilingSet) -> CeilingSet {
     match set {
         CeilingSet::Achievable => CeilingSet::Achievable,

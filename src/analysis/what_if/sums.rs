@@ -1,4 +1,4 @@
-//! Times of projected launches, added up to the projection of a kernel.
+//! Sums the times of projected launches to the projection of a kernel.
 
 use super::{Neighbor, Projection, Sides};
 use crate::roofline::Limiter;
@@ -8,7 +8,7 @@ use crate::units::{ExactSum, Seconds};
 pub(super) struct Times {
     pub(super) measured: Seconds,
     pub(super) roofline_time: Seconds,
-    /// With its measured distance from the roof; never below the roof.
+    /// Time at its measured headroom, never below the roofline time.
     pub(super) projected: Seconds,
     pub(super) sides: Sides,
 }
@@ -25,7 +25,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds so many launches.
+    /// Adds this many launches.
     pub(super) fn add(&mut self, times: &Times, count: f64) {
         let ideal = times.sides.ideal();
         self.measured.add(times.measured.get() * count);
@@ -36,7 +36,7 @@ impl Sums {
         self.math.add(times.sides.math.get() * count);
     }
 
-    /// The kernel they make.
+    /// Returns the projection of the kernel.
     pub(super) fn projection(&self, is_lower_bound: bool, with: Option<Neighbor>) -> Projection {
         let time = |sum: &ExactSum| Seconds::new(sum.get());
         let (memory, math) = (time(&self.memory), time(&self.math));

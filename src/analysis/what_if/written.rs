@@ -1,4 +1,5 @@
-//! The same kernels written otherwise: on tensor cores, in 16 bits, with compulsory traffic only.
+//! Projects other implementations of kernels: on tensor cores, in 16 bits, with compulsory traffic
+//! only.
 
 use super::{Law, Scene, Sides, grouped};
 use crate::analysis::Analysis;
@@ -7,13 +8,13 @@ use crate::roofline;
 use crate::taxonomy::Kind;
 use crate::units::{Bytes, Flops, Seconds};
 
-/// Products of matrices run on tensor cores, in the format they are computed in: FP32 as TF32.
+/// Matrix products move to tensor cores in their own format: FP32 as TF32.
 pub(super) struct TensorCores;
 
 impl Law for TensorCores {
     fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String> {
         if !scene.kernel.class.is_product() {
-            return Err("by its name it does no products of matrices".to_owned());
+            return Err("not a matrix product, by its name".to_owned());
         }
         let on_matrix = scene
             .judged
@@ -21,10 +22,10 @@ impl Law for TensorCores {
             .iter()
             .any(|work| work.pipe.engine() == Engine::Matrix && work.operations > Flops::ZERO);
         if on_matrix || scene.judged.tensor_activity.is_some() {
-            return Err("it uses tensor cores already".to_owned());
+            return Err("already uses tensor cores".to_owned());
         }
         if scene.kernel.class.tensor == Some(true) {
-            let reason = "by its name it uses tensor cores, whose work was not counted";
+            let reason = "uses tensor cores by its name, but their work was not counted";
             return Err(reason.to_owned());
         }
         // Narrow data that is computed as FP32 would be multiplied as it is stored.
@@ -45,7 +46,7 @@ impl Law for TensorCores {
     }
 }
 
-/// What is stored as FP32 is stored as BF16, and products are computed in it; other math stays FP32.
+/// FP32 data is stored as BF16, and products are computed in it; other math stays FP32.
 pub(super) struct SixteenBit;
 
 impl Law for SixteenBit {
@@ -53,14 +54,14 @@ impl Law for SixteenBit {
         match scene.kernel.class.formats.stored {
             Some(DataType::Fp32) => {}
             Some(other) => {
-                return Err(format!("by its name its data is stored as {}", other.name()));
+                return Err(format!("its data is stored as {}, by its name", other.name()));
             }
-            None => return Err("its name does not tell how its data is stored".to_owned()),
+            None => return Err("its name does not say how its data is stored".to_owned()),
         }
         let class = &scene.kernel.class;
         let others = [class.formats.b, class.formats.output].into_iter().flatten();
         if let Some(other) = others.into_iter().find(|other| *other != DataType::Fp32) {
-            return Err(format!("by its name part of its data is {}", other.name()));
+            return Err(format!("part of its data is {}, by its name", other.name()));
         }
         if let Some(kind) = class.kind
             && matches!(
@@ -74,7 +75,10 @@ impl Law for SixteenBit {
                     | Kind::Embedding
             )
         {
-            return Err(format!("{} kernels also move state or indices that stay", kind.key()));
+            return Err(format!(
+                "{} kernels also move state or indices, which stay unchanged",
+                kind.key()
+            ));
         }
         let is_product = scene.kernel.class.is_product();
         let math = scene.math(|pipe| match pipe {
@@ -91,7 +95,7 @@ impl Law for SixteenBit {
     }
 }
 
-/// Each launch moves what a closed form says it must, and computes what was counted.
+/// Each launch moves the compulsory bytes of a closed form, and computes what was counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compulsory {
     /// The closed form with its sizes: `gemm m=4096 n=4096 k=4096`.
@@ -100,15 +104,16 @@ pub struct Compulsory {
     pub bytes: Bytes,
     /// Operations of one launch.
     pub operations: Flops,
-    /// The longest launches of the kernels it describes, as in [`crate::analysis::Kernel::longest`].
+    /// Indices of the longest launches of the kernels it describes, as in
+    /// [`crate::analysis::Kernel::longest`].
     pub kernels: Vec<usize>,
 }
 
-/// Counters may see a little less than what is moved.
+/// Smallest ratio of counted to moved bytes; counters may miss a little.
 const FEWER: f64 = 0.95;
 
 impl Compulsory {
-    /// What was counted beside what must be, in the longest launch of each kernel.
+    /// Compares counted with compulsory work, in the longest launch of each kernel.
     pub(super) fn notes(&self, profile: &Profile, analysis: &Analysis) -> Vec<String> {
         let kernels = analysis.kernels.iter().filter(|one| self.kernels.contains(&one.longest));
         let beside = |counted: f64, form: f64, what: &str| {
@@ -124,7 +129,7 @@ impl Compulsory {
             let work = work.and_then(|one| beside(one, form, "operations of the form"));
             let parts: Vec<String> = bytes.into_iter().chain(work).collect();
             let counted = if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") };
-            format!("{}: counted in its longest launch: {counted}", kernel.name)
+            format!("{}: its longest launch counts {counted}", kernel.name)
         });
         lines.collect()
     }
@@ -133,15 +138,15 @@ impl Compulsory {
 impl Law for Compulsory {
     fn sides(&self, scene: &Scene<'_>) -> Result<Sides, String> {
         if !self.kernels.contains(&scene.kernel.longest) {
-            return Err("the closed form is not said to describe it".to_owned());
+            return Err("the closed form is not assigned to it".to_owned());
         }
         let Some(bytes) = scene.judged.bytes else {
             return Err("its bytes were not counted".to_owned());
         };
         if bytes < self.bytes * FEWER {
             return Err(format!(
-                "it moved {:.2} times the compulsory bytes: its data came from the caches, or the \
-                 closed form does not fit",
+                "it moved {:.2}× the compulsory bytes: its data came from caches, or the closed \
+                 form does not fit",
                 bytes / self.bytes
             ));
         }
@@ -156,12 +161,12 @@ impl Law for Compulsory {
 }
 
 impl Scene<'_> {
-    /// Time that the bytes take as counted.
+    /// Returns the time of the counted bytes.
     fn memory(&self) -> Seconds {
         self.judged.memory.map_or(Seconds::ZERO, |memory| memory.value)
     }
 
-    /// Time of the work with each pipe's replaced by another.
+    /// Returns the time of the work with each pipe replaced by another.
     fn math(&self, instead: impl Fn(Pipe) -> Result<Pipe, String>) -> Result<Seconds, String> {
         let work = || self.judged.work.iter().filter(|work| work.operations > Flops::ZERO);
         if work().next().is_none() && self.kernel.class.is_product() {
@@ -171,7 +176,11 @@ impl Scene<'_> {
         for work in work() {
             let pipe = instead(work.pipe)?;
             let peak = self.ran.roofs.peak(self.launch, pipe, self.set).ok_or_else(|| {
-                format!("{} has no {} units, or no figure for them", self.ran.name(), pipe.label())
+                format!(
+                    "{} has no {} units, or their peak is unknown",
+                    self.ran.name(),
+                    pipe.label()
+                )
             })?;
             let time = roofline::math_time(work.operations, peak.value);
             times.push((self.ran.roofs.group(pipe), time));

@@ -7,14 +7,14 @@ use crate::config::wire::{Amount, Spanned};
 use crate::gate::{Metric, Value};
 use crate::units::{Dimension, RelativeChange, Share};
 
-/// What a number counts.
+/// Unit of an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// A part of something; a plain number above 1 is rather a percentage without its sign.
+    /// A share; a plain number above 1 is probably a percentage without its sign.
     Share,
-    /// A part that may be a little more than the whole, such as a fraction of a roof.
+    /// A share that may slightly exceed 1, such as a fraction of a roof.
     Roof,
-    /// How many times as much.
+    /// A ratio.
     Ratio,
     Time,
     Bytes,
@@ -23,7 +23,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// The unit of a metric's values; none where only its change has a meaning.
+    /// Returns the unit of a metric's values; `None` if only its change is meaningful.
     pub(super) fn of(metric: Metric) -> Option<Self> {
         Some(match metric.dimension()? {
             Dimension::Time => Self::Time,
@@ -47,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// How such an amount is written.
+    /// Returns examples of such an amount.
     fn example(self) -> &'static str {
         match self {
             Self::Share => "0.05 or \"5%\"",
@@ -60,8 +60,8 @@ impl Unit {
         }
     }
 
-    /// The greatest plain number, which is not likelier to be a percentage: nothing is twice as fast as its
-    /// roof.
+    /// Returns the largest plain number that is not more likely a percentage; nothing is twice as
+    /// fast as its roof.
     fn greatest_plain(self) -> f64 {
         match self {
             Self::Share => 1.0,
@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// The words that may follow a number, with their factors.
+    /// Returns the units that may follow a number, with their factors.
     fn words(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Share | Self::Roof => &[("%", 0.01)],
@@ -92,24 +92,24 @@ impl Unit {
         }
     }
 
-    /// The amount in SI units.
+    /// Parses the amount in SI units.
     ///
     /// # Errors
-    /// Why it is none, in words that follow "cannot be X: ".
+    /// Returns the reason, as a phrase that follows "KEY cannot be X: ".
     fn read(self, value: &toml::Value) -> Result<f64, String> {
         let number = match value {
             // Whole numbers of a policy are small: exact as a float.
             toml::Value::Integer(whole) => self.plain(*whole as f64)?,
             toml::Value::Float(number) => self.plain(*number)?,
             toml::Value::String(text) => self.written(text)?,
-            _ => return Err("it is neither a number nor a text".to_owned()),
+            _ => return Err("it is neither a number nor text".to_owned()),
         };
         if number.is_nan() || number.is_infinite() {
-            Err("it is no finite number".to_owned())
+            Err("it is not finite".to_owned())
         } else if number < 0.0 {
             Err("it is negative".to_owned())
         } else if self == Self::Count && number.fract() != 0.0 {
-            Err("it is not whole".to_owned())
+            Err("it is not a whole number".to_owned())
         } else {
             Ok(number)
         }
@@ -119,7 +119,7 @@ impl Unit {
         if self == Self::Time {
             Err("a time needs its unit".to_owned())
         } else if number > self.greatest_plain() && number.is_finite() {
-            Err(format!("that is {}%; if it is meant, write it with the sign", number * 100.0))
+            Err(format!("that is {}%; write it as a percentage if intended", number * 100.0))
         } else {
             Ok(number)
         }
@@ -140,15 +140,15 @@ impl Unit {
             (Some((_, factor)), Ok(number)) => Ok(number * factor),
             (None, Ok(_)) if !self.words().is_empty() => {
                 let words: Vec<&str> = self.words().iter().map(|(word, _)| *word).collect();
-                Err(format!("the unit is one of {}", words.join(", ")))
+                Err(format!("the unit must be one of {}", words.join(", ")))
             }
-            _ => Err("it is no number".to_owned()),
+            _ => Err("it is not a number".to_owned()),
         }
     }
 }
 
 impl Place<'_> {
-    /// An amount of this unit.
+    /// Reads an amount in this unit.
     pub(super) fn amount(
         &self,
         key: &str,
@@ -158,7 +158,7 @@ impl Place<'_> {
         unit.read(&value.get_ref().0).map_err(|why| self.no_amount(key, value, &why, unit))
     }
 
-    /// The same, knowing its unit.
+    /// Reads an amount with its unit as a value.
     pub(super) fn value(
         &self,
         key: &str,
@@ -169,7 +169,7 @@ impl Place<'_> {
         Ok(Value { value: number, unit: unit.dimension() })
     }
 
-    /// A share from 0 to less than 1.
+    /// Reads a share from 0 to less than 1.
     pub(super) fn share(&self, key: &str, value: &Spanned<Amount>) -> Result<Share, ConfigError> {
         let share = self.amount(key, value, Unit::Share)?;
         if share >= 1.0 {
@@ -178,7 +178,7 @@ impl Place<'_> {
         Ok(Share::new(share))
     }
 
-    /// A relative change from 0 to less than 1.
+    /// Reads a relative change from 0 to less than 1.
     pub(super) fn change(
         &self,
         key: &str,
@@ -196,7 +196,7 @@ impl Place<'_> {
     ) -> ConfigError {
         let found = self.text.get(value.span()).unwrap_or_default();
         let message = format!("{key} cannot be {found}: {why}");
-        self.wrong(&value.span(), message, format!("write for example {}", unit.example()))
+        self.wrong(&value.span(), message, format!("use a form such as {}", unit.example()))
     }
 }
 
@@ -214,12 +214,12 @@ mod tests {
             (Unit::Share, toml::Value::Float(0.05), Ok(0.05)),
             (Unit::Share, toml::Value::Integer(0), Ok(0.0)),
             (Unit::Share, toml::Value::Integer(5), Err("that is 500%")),
-            (Unit::Share, text("0.05"), Err("the unit is one of %")),
-            (Unit::Share, text("%"), Err("it is no number")),
+            (Unit::Share, text("0.05"), Err("the unit must be one of %")),
+            (Unit::Share, text("%"), Err("it is not a number")),
             (Unit::Share, text("-5%"), Err("it is negative")),
-            (Unit::Share, toml::Value::Float(f64::NAN), Err("it is no finite number")),
-            (Unit::Share, toml::Value::Float(f64::INFINITY), Err("it is no finite number")),
-            (Unit::Share, toml::Value::Boolean(true), Err("neither a number nor a text")),
+            (Unit::Share, toml::Value::Float(f64::NAN), Err("it is not finite")),
+            (Unit::Share, toml::Value::Float(f64::INFINITY), Err("it is not finite")),
+            (Unit::Share, toml::Value::Boolean(true), Err("neither a number nor text")),
             (Unit::Roof, toml::Value::Float(1.03), Ok(1.03)),
             (Unit::Roof, toml::Value::Integer(70), Err("that is 7000%")),
             (Unit::Time, text("5us"), Ok(5e-6)),
@@ -227,12 +227,12 @@ mod tests {
             (Unit::Bytes, text("64KiB"), Ok(65536.0)),
             (Unit::Bytes, text("1.5 GB"), Ok(1.5e9)),
             (Unit::Bytes, toml::Value::Integer(4096), Ok(4096.0)),
-            (Unit::Bytes, text("4096"), Err("the unit is one of B, kB")),
+            (Unit::Bytes, text("4096"), Err("the unit must be one of B, kB")),
             (Unit::Operations, text("2GFLOP"), Ok(2e9)),
             (Unit::Operations, toml::Value::Float(1e9), Ok(1e9)),
             (Unit::Count, toml::Value::Integer(2), Ok(2.0)),
-            (Unit::Count, toml::Value::Float(1.5), Err("it is not whole")),
-            (Unit::Count, text("two"), Err("it is no number")),
+            (Unit::Count, toml::Value::Float(1.5), Err("it is not a whole number")),
+            (Unit::Count, text("two"), Err("it is not a number")),
             (Unit::Ratio, toml::Value::Float(-1.0), Err("it is negative")),
         ] {
             match (unit.read(&value), found) {

@@ -1,4 +1,4 @@
-//! `[[gate.bound]]`: what must hold in any run, without a baseline.
+//! `[[gate.bound]]`: bounds on a run, which need no baseline.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,40 +12,40 @@ use crate::gate::{Action, Bound, Metric};
 use crate::rules::{Custom, Severity};
 use crate::units::Share;
 
-/// What must hold in any run, without a baseline.
+/// A bound on a run, which needs no baseline.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
-    /// How it is called in reports; each has a name of its own.
+    /// Unique name in reports.
     name: Spanned<String>,
-    /// What is judged; all but `common-shift` and `presence`.
+    /// Metric; all except `common-shift` and `presence`.
     #[schemars(with = "Metric")]
     metric: Spanned<String>,
-    /// A whole name, short or full, or a pattern in which `*` stands for anything.
+    /// Kernel name, short or full, or a pattern in which `*` matches anything.
     kernel: Option<Spanned<String>>,
-    /// A pattern for the framework operator.
+    /// Pattern for the framework operator.
     operator: Option<Spanned<String>>,
-    /// Category that the name tells.
+    /// Category derived from the name.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// Smallest value allowed, in the unit of the metric.
+    /// Smallest allowed value, in the unit of the metric.
     min: Option<Spanned<Amount>>,
-    /// Greatest value allowed, in the unit of the metric.
+    /// Largest allowed value, in the unit of the metric.
     max: Option<Spanned<Amount>>,
-    /// Kernels with a smaller share of the time of the run are left alone.
+    /// Kernels with a smaller share of the run time are ignored.
     min_share: Option<Spanned<Amount>>,
-    /// For findings: only those of this severity or above.
+    /// For findings: counts only those of this severity or above.
     #[schemars(with = "Option<Severity>")]
     severity: Option<Spanned<String>>,
-    /// For findings: only those of this rule.
+    /// For findings: counts only those of this rule.
     rule: Option<Spanned<String>>,
-    /// What a violation means; `fail` without it.
+    /// Action on a violation; default `fail`.
     #[schemars(with = "Option<Action>")]
     action: Option<Spanned<String>>,
 }
 
 impl Place<'_> {
-    /// A bound, unlike those before it.
+    /// Reads a bound with a unique name.
     pub(super) fn bound(
         &self,
         wire: Wire,
@@ -55,11 +55,16 @@ impl Place<'_> {
         let name = wire.name.get_ref();
         if name.trim().is_empty() {
             let message = "a bound needs a name".to_owned();
-            return Err(self.wrong(&wire.name.span(), message, "name what it demands: no fp64"));
+            return Err(self.wrong(
+                &wire.name.span(),
+                message,
+                "use a descriptive name such as \
+                \"no fp64\"",
+            ));
         }
         if before.iter().any(|bound| bound.name == *name) {
-            let message = format!("two bounds are called {name:?}");
-            return Err(self.wrong(&wire.name.span(), message, "give each a name of its own"));
+            let message = format!("two bounds are named {name:?}");
+            return Err(self.wrong(&wire.name.span(), message, "give each bound a unique name"));
         }
         let metric = self.one_of(&wire.metric, "metric", &Metric::ALL, Metric::key)?;
         let Some(unit) = Unit::of(metric) else { return Err(self.unbound(metric, &wire.metric)) };
@@ -70,11 +75,11 @@ impl Place<'_> {
         let (min, max) = (amount("min", wire.min.as_ref())?, amount("max", wire.max.as_ref())?);
         match (min, max, &wire.max) {
             (None, None, _) => {
-                let message = format!("the bound {name:?} allows everything");
+                let message = format!("bound {name:?} has no limit");
                 return Err(self.wrong(&wire.name.span(), message, "add min, max or both"));
             }
             (Some(least), Some(most), Some(value)) if least.value > most.value => {
-                let why = "it is below min, and nothing lies between";
+                let why = "it is below min";
                 return Err(self.no_amount("max", value, why, unit));
             }
             _ => {}
@@ -97,15 +102,15 @@ impl Place<'_> {
         Ok(Bound { name, metric, selector, min, max, min_share, severity, rule, action })
     }
 
-    /// Why a metric has no bound.
+    /// Makes the error for a metric that cannot have a bound.
     fn unbound(&self, metric: Metric, word: &Spanned<String>) -> ConfigError {
         let (message, help) = match metric {
             Metric::Presence => (
-                "presence has no bound: a kernel is there or not",
-                "list the kernels that must be there: required = [\"*gemm*\"] in [gate]",
+                "presence cannot have a bound",
+                "list the required kernels: required = [\"*gemm*\"] in [gate]",
             ),
             _ => (
-                "common-shift is a change, and a bound knows no baseline",
+                "common-shift needs a baseline, which a bound does not have",
                 "use [[gate.limit]], or bound the metric total",
             ),
         };

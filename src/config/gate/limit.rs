@@ -1,4 +1,4 @@
-//! `[[gate.limit]]`: how much a metric may change against the baseline.
+//! `[[gate.limit]]`: limits on changes compared with the baseline.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,31 +12,32 @@ use crate::gate::{Action, Limit, Metric};
 use crate::rules::Severity;
 use crate::units::RelativeChange;
 
-/// How much a metric may change against the baseline; of those that fit a kernel and a metric, the last
-/// holds.
+/// A limit on a metric's change compared with the baseline; the last limit that matches a kernel
+/// and a metric is used.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
-    /// What is judged; all but `presence`.
+    /// Metric; all except `presence`.
     #[schemars(with = "Metric")]
     metric: Spanned<String>,
-    /// A whole name, short or full, or a pattern in which `*` stands for anything.
+    /// Kernel name, short or full, or a pattern in which `*` matches anything.
     kernel: Option<Spanned<String>>,
-    /// A pattern for the framework operator.
+    /// Pattern for the framework operator.
     operator: Option<Spanned<String>>,
-    /// Category that the name tells.
+    /// Category derived from the name.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// Greatest relative worsening: 0.05 or "5%". Not needed for findings, nor with `action = "none"`.
+    /// Largest relative worsening allowed: 0.05 or "5%". Not needed for findings, nor with `action
+    /// = "none"`.
     worse: Option<Spanned<Amount>>,
     /// Smallest worsening that counts, in the unit of the metric: "5us" for times.
     at_least: Option<Spanned<Amount>>,
-    /// Kernels with a smaller share of the time of the run are judged only as part of the total.
+    /// Kernels with a smaller share of the run time are judged only as part of the total.
     min_share: Option<Spanned<Amount>>,
-    /// For findings: only those of this severity or above.
+    /// For findings: counts only those of this severity or above.
     #[schemars(with = "Option<Severity>")]
     severity: Option<Spanned<String>>,
-    /// What a regression means; `fail` without it. `none` switches the limit off.
+    /// Action on a regression; default `fail`. `none` disables the limit.
     #[schemars(with = "Option<Action>")]
     action: Option<Spanned<String>>,
 }
@@ -45,7 +46,7 @@ impl Place<'_> {
     pub(super) fn limit(&self, wire: Wire) -> Result<Limit, ConfigError> {
         let metric = self.one_of(&wire.metric, "metric", &Metric::ALL, Metric::key)?;
         if metric == Metric::Presence {
-            let message = "presence has no limit: a kernel is there or not".to_owned();
+            let message = "presence cannot have a limit".to_owned();
             let help = "set new, vanished or required in [gate]";
             return Err(self.wrong(&wire.metric.span(), message, help));
         }
@@ -56,9 +57,8 @@ impl Place<'_> {
             None if action == Action::None => RelativeChange::new(f64::INFINITY),
             None if metric == Metric::Findings => RelativeChange::ZERO,
             None => {
-                let message =
-                    format!("the limit on {} does not say how much is allowed", metric.key());
-                let help = "add worse = 0.05, or action = \"none\" to switch the limit off";
+                let message = format!("the limit on {} has no value", metric.key());
+                let help = "add worse = 0.05, or action = \"none\" to disable the limit";
                 return Err(self.wrong(&wire.metric.span(), message, help));
             }
         };
@@ -66,8 +66,8 @@ impl Place<'_> {
             (None, _) => None,
             (Some(least), Some(unit)) => Some(self.value("at-least", least, unit)?),
             (Some(least), None) => {
-                let message = format!("{} has no size, only a change", metric.key());
-                return Err(self.wrong(&least.span(), message, "leave out at-least"));
+                let message = format!("{} has no absolute value, only a change", metric.key());
+                return Err(self.wrong(&least.span(), message, "remove at-least"));
             }
         };
         let min_share = match &wire.min_share {
@@ -87,13 +87,13 @@ impl Place<'_> {
         let worse = self.amount("worse", value, Unit::Share)?;
         // The others grow when they get worse, and know no end.
         if metric == Metric::Roof && worse >= 1.0 {
-            let why = "a share of the roof cannot fall by more than all of itself";
+            let why = "a share of the roof cannot fall by more than 100%";
             return Err(self.no_amount("worse", value, why, Unit::Share));
         }
         Ok(RelativeChange::new(worse))
     }
 
-    /// The severity of findings; other metrics have none.
+    /// Reads the severity of findings; other metrics have none.
     pub(super) fn severity(
         &self,
         metric: Metric,
@@ -104,7 +104,7 @@ impl Place<'_> {
         self.one_of(word, "severity", &Severity::ALL, Severity::label).map(Some)
     }
 
-    /// Keys that only findings have.
+    /// Rejects keys that only apply to findings.
     pub(super) fn only_findings(
         &self,
         key: &str,
@@ -114,13 +114,13 @@ impl Place<'_> {
         if metric == Metric::Findings {
             return Ok(());
         }
-        let message = format!("{key} is of findings, and the metric is {}", metric.key());
-        let help = format!("leave out {key}, or set metric = \"findings\"");
+        let message = format!("{key} applies to findings only, but the metric is {}", metric.key());
+        let help = format!("remove {key}, or set metric = \"findings\"");
         Err(self.wrong(&word.span(), message, help))
     }
 
     pub(super) fn whole_share(&self, metric: Metric, share: &Spanned<Amount>) -> ConfigError {
-        let message = format!("{} is of the whole run: its share is all of it", metric.key());
-        self.wrong(&share.span(), message, "leave out min-share")
+        let message = format!("{} applies to the whole run, so it has no share", metric.key());
+        self.wrong(&share.span(), message, "remove min-share")
     }
 }

@@ -1,4 +1,4 @@
-//! `[gate]`: what a team allows, as [`Policy`].
+//! `[gate]`: the policy of a team, as [`Policy`].
 
 mod amount;
 mod bound;
@@ -19,79 +19,80 @@ use crate::rules::Custom;
 use crate::units::{Factor, Probability, Seconds, Share};
 use amount::Unit;
 
-/// Versions of the table that can be read.
+/// Supported versions of the table.
 const VERSIONS: [i64; 1] = [1];
 
-/// Days after which a baseline is old at the latest: a hundred years.
+/// Largest age of a baseline in days: a hundred years.
 const OLDEST_DAYS: u32 = 36_500;
 
-/// What a team allows a change to do to its kernels.
+/// The policy: limits on changes of kernels, and actions on each verdict.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
     /// Version of this table; 1.
     version: Option<Spanned<i64>>,
-    /// Tells everything and fails nothing.
+    /// Report everything, but always exit 0.
     warn_only: Option<bool>,
-    /// What a kernel that only the current runs have means; `notice` without it.
+    /// Action on a kernel that occurs only in the current runs; default `notice`.
     #[schemars(with = "Option<Action>")]
     new: Option<Spanned<String>>,
-    /// What a kernel that only the baseline has means; `warn` without it.
+    /// Action on a kernel that occurs only in the baseline; default `warn`.
     #[schemars(with = "Option<Action>")]
     vanished: Option<Spanned<String>>,
-    /// What a change that is not certain means; `warn` without it.
+    /// Action on a change that is not certain; default `warn`.
     #[schemars(with = "Option<Action>")]
     ambiguous: Option<Spanned<String>>,
-    /// What a kernel that cannot be compared means; `warn` without it.
+    /// Action on a kernel that cannot be compared; default `warn`.
     #[schemars(with = "Option<Action>")]
     incomparable: Option<Spanned<String>>,
-    /// What an improvement that is not believable means; `warn` without it.
+    /// Action on an implausible improvement; default `warn`.
     #[schemars(with = "Option<Action>")]
     implausible: Option<Spanned<String>>,
-    /// What a current side that looks cut off means; `fail` without it.
+    /// Action on current runs that look truncated; default `fail`.
     #[schemars(with = "Option<Action>")]
     incomplete: Option<Spanned<String>>,
     /// New and vanished kernels below this share of the run are only counted.
     listed_share: Option<Spanned<Amount>>,
-    /// An improvement by more than this factor is not believable.
+    /// An improvement by more than this factor is implausible.
     implausible_factor: Option<Spanned<Amount>>,
-    /// Whether sides on different devices may be compared, by headroom.
+    /// True if sides on different devices may be compared, by headroom.
     across_devices: Option<bool>,
-    /// When a baseline is old: "90d", "12w", or a number of days.
+    /// Age after which a baseline is reported as old: "90d", "12w", or a number of days.
     max_age: Option<Spanned<Amount>>,
-    /// Kernels that must be there, as names or patterns with `*`.
+    /// Kernels that must be present, as names or patterns with `*`.
     #[serde(default)]
     required: Vec<Spanned<String>>,
-    /// False-discovery rate that is allowed among the regressions found over several runs.
+    /// Allowed false-discovery rate among regressions found over several runs.
     false_discovery: Option<Spanned<Amount>>,
-    /// What noise may do where it cannot be measured.
+    /// Noise floors for cases in which noise cannot be measured.
     #[serde(default)]
     noise: NoiseWire,
-    /// How much metrics may change; added after the defaults.
+    /// Limits on changes, added after the defaults.
     #[serde(default)]
     limit: Vec<limit::Wire>,
-    /// What must hold in any run, without a baseline.
+    /// Bounds on values, which need no baseline.
     #[serde(default)]
     bound: Vec<bound::Wire>,
     /// Accepted regressions.
     #[serde(default)]
     waiver: Vec<selector::WaiverWire>,
-    /// Where the code of kernels is.
+    /// Locations of the source code of kernels.
     #[serde(default)]
     code: Vec<selector::CodeWire>,
 }
 
-/// What noise may do where it cannot be measured.
+/// Noise floors for cases in which noise cannot be measured.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct NoiseWire {
     /// Relative shift of one kernel from run to run, with enough launches to measure.
     kernel: Option<Spanned<Amount>>,
-    /// The same with four launches; with fewer it grows, to twice as much for single launches.
+    /// Relative shift of one kernel with four launches; with fewer it grows, up to twice as much
+    /// for single launches.
     few_launches: Option<Spanned<Amount>>,
-    /// Relative shift of all kernels together: clocks, temperature.
+    /// Relative shift of all kernels together, from clocks or temperature.
     common: Option<Spanned<Amount>>,
-    /// What the timer cannot tell, such as "64ns".
+    /// Resolution of the timer, such as "64ns".
     timer: Option<Spanned<Amount>>,
 }
 
@@ -105,9 +106,11 @@ pub(super) fn read(
         && !VERSIONS.contains(version.get_ref())
     {
         let known: Vec<String> = VERSIONS.iter().map(i64::to_string).collect();
-        let message = format!("version {} of [gate] is not known", version.get_ref());
-        let help =
-            format!("this program reads version {}; a newer one may read more", known.join(", "));
+        let message = format!("unknown version {} of [gate]", version.get_ref());
+        let help = format!(
+            "this program supports version {}; update rooflint for newer ones",
+            known.join(", ")
+        );
         return Err(place.wrong(&version.span(), message, help));
     }
     let default = Policy::default();
@@ -137,7 +140,7 @@ pub(super) fn read(
         let share = place.share("false-discovery", rate)?;
         policy.false_discovery = Probability::new(share.get());
         if share == Share::ZERO {
-            let why = "without any false discovery nothing could be found";
+            let why = "at 0, no regression could be found";
             return Err(place.no_amount("false-discovery", rate, why, Unit::Share));
         }
     }
@@ -161,7 +164,7 @@ pub(super) fn read(
 }
 
 impl Place<'_> {
-    /// What a verdict means.
+    /// Reads the action on a verdict.
     fn action(
         &self,
         key: &str,
@@ -182,7 +185,7 @@ impl Place<'_> {
             noise.few_launches = self.change("few-launches", few)?;
             if noise.few_launches < noise.kernel {
                 let many = noise.kernel.get();
-                let why = format!("few launches are never quieter than many, at {many}");
+                let why = format!("few launches cannot have less noise than many, at {many}");
                 return Err(self.no_amount("few-launches", few, &why, Unit::Share));
             }
         }
@@ -204,7 +207,7 @@ impl Place<'_> {
         Ok(Factor::new(factor))
     }
 
-    /// Days as a number, or with a unit: `90d`, `12w`.
+    /// Reads days as a number, or with a unit: `90d`, `12w`.
     fn days(&self, value: &Spanned<Amount>) -> Result<u32, ConfigError> {
         let days = match &value.get_ref().0 {
             toml::Value::Integer(days) => u32::try_from(*days).ok(),

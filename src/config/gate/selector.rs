@@ -1,4 +1,4 @@
-//! Which kernels an entry of a policy holds for, which regressions are accepted, and where code is.
+//! Selectors, waivers and code locations of a policy.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,55 +9,55 @@ use crate::config::wire::{CategoryKey, Day, Spanned};
 use crate::gate::{CodePlace, GateWaiver, Metric, Selector};
 use crate::taxonomy::Category;
 
-/// A kernel whose regression is accepted.
+/// A waiver, which accepts a regression.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaiverWire {
-    /// A whole name, short or full, or a pattern in which `*` stands for anything.
+    /// Kernel name, short or full, or a pattern in which `*` matches anything.
     kernel: Option<Spanned<String>>,
-    /// A pattern for the framework operator.
+    /// Pattern for the framework operator.
     operator: Option<Spanned<String>>,
-    /// Category that the name tells.
+    /// Category derived from the name.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// Which metric; all without it.
+    /// Metric to which it applies; default all metrics.
     #[schemars(with = "Option<Metric>")]
     metric: Option<Spanned<String>>,
-    /// Why it is accepted.
+    /// Reason for accepting the regression.
     reason: Spanned<String>,
-    /// Who answers for it.
+    /// Person responsible.
     owner: Option<String>,
-    /// The last day on which it holds, without quotes: 2027-01-31.
+    /// Last day on which it is valid, without quotes: 2027-01-31.
     expires: Option<Spanned<Day>>,
 }
 
-/// Where the code of kernels is, for annotations.
+/// Location of the source code of kernels, for annotations.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CodeWire {
-    /// A whole name, short or full, or a pattern in which `*` stands for anything.
+    /// Kernel name, short or full, or a pattern in which `*` matches anything.
     kernel: Option<Spanned<String>>,
-    /// A pattern for the framework operator.
+    /// Pattern for the framework operator.
     operator: Option<Spanned<String>>,
-    /// Category that the name tells.
+    /// Category derived from the name.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// The file, relative to the root of the repository.
+    /// File path relative to the root of the repository.
     file: Spanned<String>,
-    /// The line, from 1; 1 without it.
+    /// Line number, from 1; default 1.
     line: Option<Spanned<i64>>,
 }
 
-/// A word of the file, if it is there.
+/// An optional word of the file.
 type Word = Option<Spanned<String>>;
 
-/// Whether a metric is of the whole run, so that no kernel can be chosen for it.
+/// Returns `true` if a metric applies to the whole run, so that no kernel can be selected.
 pub(super) fn is_of_run(metric: Metric) -> bool {
     matches!(metric, Metric::Total | Metric::CommonShift)
 }
 
 impl Place<'_> {
-    /// Kernel, operator and category of an entry; none of them may stand with a metric of the run.
+    /// Reads kernel, operator and category of an entry, which metrics of the run must not have.
     pub(super) fn selector(
         &self,
         [kernel, operator, category]: [Word; 3],
@@ -65,8 +65,8 @@ impl Place<'_> {
     ) -> Result<Selector, ConfigError> {
         let first = [&kernel, &operator, &category].into_iter().flatten().next();
         if let (Some(metric), Some(first)) = (metric.filter(|one| is_of_run(*one)), first) {
-            let message = format!("{} is of the whole run and of no kernel", metric.key());
-            let help = "leave out kernel, operator and category, or choose the metric time";
+            let message = format!("{} applies to the whole run, not to kernels", metric.key());
+            let help = "remove kernel, operator and category, or use the metric time";
             return Err(self.wrong(&first.span(), message, help));
         }
         let category = match &category {
@@ -80,16 +80,16 @@ impl Place<'_> {
         })
     }
 
-    /// A name or a pattern that can fit something.
+    /// Reads a name or a pattern, which must not be empty.
     fn pattern(&self, pattern: Word) -> Result<Option<String>, ConfigError> {
         pattern.map(|text| self.some_pattern(text)).transpose()
     }
 
-    /// A name or a pattern that can fit something.
+    /// Reads a name or a pattern, which must not be empty.
     pub(super) fn some_pattern(&self, text: Spanned<String>) -> Result<String, ConfigError> {
         if text.get_ref().trim().is_empty() {
-            let message = "an empty pattern fits nothing".to_owned();
-            return Err(self.wrong(&text.span(), message, "give a name, or a pattern with *"));
+            let message = "an empty pattern matches nothing".to_owned();
+            return Err(self.wrong(&text.span(), message, "use a name, or a pattern with *"));
         }
         Ok(text.into_inner())
     }
@@ -103,9 +103,8 @@ impl Place<'_> {
         };
         let selector = self.selector([wire.kernel, wire.operator, wire.category], metric)?;
         if selector == Selector::default() && !metric.is_some_and(is_of_run) {
-            let message = "the waiver does not say which kernels it is for".to_owned();
-            let help =
-                "add one or more of kernel, operator and category; kernel = \"*\" is all of them";
+            let message = "the waiver has no kernel, operator or category".to_owned();
+            let help = "add kernel, operator or category; kernel = \"*\" matches all kernels";
             return Err(self.wrong(&reason_at, message, help));
         }
         Ok(GateWaiver {
@@ -121,25 +120,25 @@ impl Place<'_> {
         let (file_at, file) = (wire.file.span(), wire.file.into_inner());
         let selector = self.selector([wire.kernel, wire.operator, wire.category], None)?;
         if selector == Selector::default() {
-            let message = "the place does not say which kernels it is for".to_owned();
-            let help = "add one or more of kernel, operator and category";
+            let message = "the code location has no kernel, operator or category".to_owned();
+            let help = "add kernel, operator or category";
             return Err(self.wrong(&file_at, message, help));
         }
         let has_drive = file.as_bytes().get(1) == Some(&b':');
         let why = if file.trim().is_empty() {
             "it is empty"
         } else if file.contains('\\') {
-            "its folders are divided by backslashes"
+            "it uses backslashes"
         } else if file.starts_with('/') || has_drive {
-            "it is not relative"
+            "it is not a relative path"
         } else if file.split('/').any(|part| part == "..") {
-            "it leaves the repository"
+            "it is outside the repository"
         } else {
             ""
         };
         if !why.is_empty() {
             let message = format!("file cannot be {file:?}: {why}");
-            let help = "write it from the root of the repository, with slashes: kernels/gemm.cu";
+            let help = "use a path from the root of the repository with slashes: kernels/gemm.cu";
             return Err(self.wrong(&file_at, message, help));
         }
         let line = match wire.line {
@@ -147,7 +146,7 @@ impl Place<'_> {
             Some(line) => {
                 u32::try_from(*line.get_ref()).ok().filter(|line| *line > 0).ok_or_else(|| {
                     let message = format!("line cannot be {}", line.get_ref());
-                    self.wrong(&line.span(), message, "lines are counted from 1")
+                    self.wrong(&line.span(), message, "lines start at 1")
                 })?
             }
         };

@@ -132,7 +132,7 @@ fn refuses(cases: &[(&str, &str)]) {
 #[test]
 fn what_is_wrong_in_the_table_is_located_and_the_way_out_named() {
     refuses(&[
-        ("[gate]\nversion = ^2", "version 2 of [gate] is not known; this program reads version 1"),
+        ("[gate]\nversion = ^2", "unknown version 2 of [gate]; this program supports version 1"),
         ("[gate]\n^vanish = \"fail\"", "unknown field `vanish`"),
         ("[gate]\n^vanish = \"fail\"", "did you mean \"vanished\"?"),
         (
@@ -142,22 +142,25 @@ fn what_is_wrong_in_the_table_is_located_and_the_way_out_named() {
         ("[gate]\nwarn-only = ^\"yes\"", "invalid type"),
         ("[gate]\nlisted-share = ^1.0", "listed-share cannot be 1.0: it must be less than 1"),
         ("[gate]\nlisted-share = ^-0.1", "listed-share cannot be -0.1: it is negative"),
-        ("[gate]\nlisted-share = ^nan", "listed-share cannot be nan: it is no finite number"),
+        ("[gate]\nlisted-share = ^nan", "listed-share cannot be nan: it is not finite"),
         ("[gate]\nimplausible-factor = ^1", "every improvement would be implausible"),
-        ("[gate]\nimplausible-factor = ^inf", "it is no finite number"),
+        ("[gate]\nimplausible-factor = ^inf", "it is not finite"),
         ("[gate]\nmax-age = ^\"90 days\"", "max-age cannot be \"90 days\"; write a number of days"),
         ("[gate]\nmax-age = ^0", "max-age cannot be 0"),
         ("[gate]\nmax-age = ^-3", "max-age cannot be -3"),
         ("[gate]\nmax-age = ^\"4000000000w\"", "max-age cannot be"),
         ("[gate]\nmax-age = ^1.5", "max-age cannot be 1.5"),
-        ("[gate]\nrequired = [\"a\", ^\"\"]", "an empty pattern fits nothing"),
+        ("[gate]\nrequired = [\"a\", ^\"\"]", "an empty pattern matches nothing"),
         ("[gate]\nrequired = ^\"a\"", "invalid type"),
-        ("[gate]\nfalse-discovery = ^0", "nothing could be found"),
+        ("[gate]\nfalse-discovery = ^0", "no regression could be found"),
         ("[gate.noise]\nkernel = ^-0.1", "kernel cannot be -0.1: it is negative"),
         ("[gate.noise]\ncommon = ^7", "common cannot be 7: that is 700%"),
-        ("[gate.noise]\ntimer = ^64", "a time needs its unit; write for example \"5us\""),
+        ("[gate.noise]\ntimer = ^64", "a time needs its unit; use a form such as \"5us\""),
         ("[gate.noise]\ntimer = ^\"64\"", "give a time with its unit"),
-        ("[gate.noise]\nfew-launches = ^0.01", "few launches are never quieter than many, at 0.03"),
+        (
+            "[gate.noise]\nfew-launches = ^0.01",
+            "few launches cannot have less noise than many, at 0.03",
+        ),
     ]);
 }
 
@@ -168,47 +171,41 @@ fn what_is_wrong_in_a_limit_is_located_and_the_way_out_named() {
             "[[gate.limit]]\nmetric = ^\"tiem\"\nworse = 0.1",
             "metric cannot be \"tiem\"; did you mean \"time\"?",
         ),
-        (
-            "[[gate.limit]]\nmetric = ^\"time\"",
-            "does not say how much is allowed; add worse = 0.05",
-        ),
+        ("[[gate.limit]]\nmetric = ^\"time\"", "has no value; add worse = 0.05"),
         ("[[gate.limit]]\nmetric = ^\"presence\"\nworse = 0.1", "set new, vanished or required"),
         (
             "[[gate.limit]]\nmetric = \"time\"\nworse = ^-0.05",
             "worse cannot be -0.05: it is negative",
         ),
         ("[[gate.limit]]\nmetric = \"time\"\nworse = ^5", "that is 500%"),
-        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^nan", "it is no finite number"),
+        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^nan", "it is not finite"),
         ("[[gate.limit]]\nmetric = \"time\"\nworse = ^\"off\"", "worse cannot be \"off\""),
-        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^true", "neither a number nor a text"),
-        (
-            "[[gate.limit]]\nmetric = \"roof\"\nworse = ^1.0",
-            "cannot fall by more than all of itself",
-        ),
+        ("[[gate.limit]]\nmetric = \"time\"\nworse = ^true", "neither a number nor text"),
+        ("[[gate.limit]]\nmetric = \"roof\"\nworse = ^1.0", "cannot fall by more than 100%"),
         (
             "[[gate.limit]]\nmetric = \"time\"\nworse = 0.1\nat-least = ^5e-6",
             "a time needs its unit",
         ),
-        ("[[gate.limit]]\nmetric = \"launches\"\nworse = 0.1\nat-least = ^1.5", "it is not whole"),
+        (
+            "[[gate.limit]]\nmetric = \"launches\"\nworse = 0.1\nat-least = ^1.5",
+            "it is not a whole number",
+        ),
         (
             "[[gate.limit]]\nmetric = \"common-shift\"\nworse = 0.1\nat-least = ^0.1",
-            "has no size, only a change",
+            "has no absolute value, only a change",
         ),
         (
             "[[gate.limit]]\nmetric = \"total\"\nkernel = ^\"a\"\nworse = 0.1",
-            "total is of the whole run and of no kernel",
+            "total applies to the whole run, not to kernels",
         ),
         (
             "[[gate.limit]]\nmetric = \"common-shift\"\ncategory = ^\"other\"\nworse = 0.1",
-            "of the whole run",
+            "applies to the whole run",
         ),
-        (
-            "[[gate.limit]]\nmetric = \"total\"\nworse = 0.1\nmin-share = ^0.1",
-            "its share is all of it",
-        ),
+        ("[[gate.limit]]\nmetric = \"total\"\nworse = 0.1\nmin-share = ^0.1", "so it has no share"),
         (
             "[[gate.limit]]\nmetric = \"time\"\nkernel = ^\" \"\nworse = 0.1",
-            "an empty pattern fits nothing",
+            "an empty pattern matches nothing",
         ),
         (
             "[[gate.limit]]\nmetric = \"time\"\ncategory = ^\"reductoin\"\nworse = 0.1",
@@ -216,7 +213,7 @@ fn what_is_wrong_in_a_limit_is_located_and_the_way_out_named() {
         ),
         (
             "[[gate.limit]]\nmetric = \"time\"\nworse = 0.1\nseverity = ^\"high\"",
-            "severity is of findings, and the metric is time",
+            "severity applies to findings only, but the metric is time",
         ),
         ("[[gate.limit]]\nmetric = \"findings\"\nseverity = ^\"hihg\"", "did you mean \"high\"?"),
         (
@@ -231,10 +228,7 @@ fn what_is_wrong_in_a_limit_is_located_and_the_way_out_named() {
 #[test]
 fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
     refuses(&[
-        (
-            "[[gate.bound]]\nname = ^\"b\"\nmetric = \"roof\"",
-            "allows everything; add min, max or both",
-        ),
+        ("[[gate.bound]]\nname = ^\"b\"\nmetric = \"roof\"", "has no limit; add min, max or both"),
         ("[[gate.bound]]\nname = ^\"\"\nmetric = \"roof\"\nmin = 0.7", "a bound needs a name"),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.9\nmax = ^0.7",
@@ -248,7 +242,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
         ("[[gate.bound]]\nname = \"b\"\nmetric = \"total\"\nmax = ^12", "a time needs its unit"),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"total\"\nkernel = ^\"a\"\nmax = \"1s\"",
-            "of the whole run",
+            "applies to the whole run",
         ),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = ^\"common-shift\"\nmax = 0.1",
@@ -257,7 +251,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
         ("[[gate.bound]]\nname = \"b\"\nmetric = ^\"presence\"\nmin = 1", "required = ["),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\nrule = ^\"small-grid\"",
-            "rule is of findings",
+            "rule applies to findings only",
         ),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"findings\"\nmax = 0\nrule = ^\"smal-grid\"",
@@ -265,7 +259,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
         ),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\n[[gate.bound]]\nname = ^\"b\"\nmetric = \"fp64\"\nmax = 0",
-            "two bounds are called \"b\"",
+            "two bounds are named \"b\"",
         ),
         (
             "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\nmin-share = ^\"110%\"",
@@ -274,14 +268,14 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
         ("^[[gate.bound]]\nname = \"b\"\nmin = 1", "missing field `metric`"),
         ("[[gate.waiver]]\nkernel = \"a\"\nreason = ^\" \"", "a waiver needs a reason"),
         ("^[[gate.waiver]]\nkernel = \"a\"", "missing field `reason`"),
-        ("[[gate.waiver]]\nreason = ^\"r\"", "does not say which kernels it is for"),
+        ("[[gate.waiver]]\nreason = ^\"r\"", "has no kernel, operator or category"),
         (
             "[[gate.waiver]]\nreason = ^\"r\"\nmetric = \"time\"",
-            "does not say which kernels it is for",
+            "has no kernel, operator or category",
         ),
         (
             "[[gate.waiver]]\nreason = \"r\"\nkernel = ^\"a\"\nmetric = \"total\"",
-            "of the whole run",
+            "applies to the whole run",
         ),
         (
             "[[gate.waiver]]\nreason = \"r\"\nkernel = \"a\"\nexpires = ^07:32:00",
@@ -291,12 +285,12 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
             "[[gate.waiver]]\nreason = \"r\"\nkernel = \"a\"\nexpires = ^\"2027-01-31\"",
             "invalid type",
         ),
-        ("[[gate.code]]\nfile = ^\"a.cu\"", "does not say which kernels it is for"),
-        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"/src/a.cu\"", "it is not relative"),
-        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"C:/src/a.cu\"", "it is not relative"),
-        ("[[gate.code]]\nkernel = \"a\"\nfile = ^'src\\a.cu'", "divided by backslashes"),
-        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"../a.cu\"", "it leaves the repository"),
+        ("[[gate.code]]\nfile = ^\"a.cu\"", "has no kernel, operator or category"),
+        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"/src/a.cu\"", "it is not a relative path"),
+        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"C:/src/a.cu\"", "it is not a relative path"),
+        ("[[gate.code]]\nkernel = \"a\"\nfile = ^'src\\a.cu'", "it uses backslashes"),
+        ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"../a.cu\"", "it is outside the repository"),
         ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"\"", "it is empty"),
-        ("[[gate.code]]\nkernel = \"a\"\nfile = \"a.cu\"\nline = ^0", "lines are counted from 1"),
+        ("[[gate.code]]\nkernel = \"a\"\nfile = \"a.cu\"\nline = ^0", "lines start at 1"),
     ]);
 }

@@ -156,7 +156,7 @@ Source: N. Srivastava et al., *Dropout*, JMLR 15, 2014.",
         derivation: "\
 `cast`: the same elements in another format.
 
-FLOPs: 0; a conversion is no arithmetic.
+FLOPs: 0; a conversion counts as no arithmetic.
 Bytes: (e_in + e_out)N.
 Source: NVIDIA, *Memory-Limited Layers User's Guide*.",
         ..PLAIN

@@ -1,4 +1,4 @@
-//! Every closed form: one file a family, with a table of its forms.
+//! All closed forms: one file per family, with a table of its forms.
 #![expect(
     clippy::many_single_char_names,
     clippy::unnecessary_wraps,
@@ -26,7 +26,7 @@ mod rows;
 mod streams;
 mod sums;
 
-/// Every closed form, family by family, in the order in which they are listed.
+/// All closed forms, family by family, in the order in which they are listed.
 pub const FORMS: &[Form] = joined!(
     Form,
     &[
@@ -44,7 +44,7 @@ pub const FORMS: &[Form] = joined!(
     ]
 );
 
-/// The closed form of this name or alias; `_` and capitals are accepted.
+/// Returns the closed form with this name or alias; `_` and capitals are accepted.
 ///
 /// # Errors
 /// [`PredictError::UnknownForm`] with similar names.
@@ -59,7 +59,7 @@ pub fn form(name: &str) -> Result<&'static Form, PredictError> {
     })
 }
 
-/// What most forms have: no other names, no tiles.
+/// Defaults of most forms: no aliases, no tiles.
 const PLAIN: Form = Form {
     name: "",
     aliases: &[],
@@ -72,19 +72,19 @@ const PLAIN: Form = Form {
     derivation: "",
 };
 
-/// So many numbers of one format.
+/// Parameters of a vector: its length and its format.
 const fn elements(format: &'static str) -> [Parameter; 2] {
     [Parameter::size("n", "elements"), DTYPE.or(format)]
 }
 
-/// An operand of as many elements as the kernel has.
+/// An operand with as many elements as the kernel has.
 enum Operand {
     Read(&'static str),
     Write(&'static str),
     Update(&'static str),
 }
 
-/// So many operations for each of n elements of one format, and these operands.
+/// Counts this many operations per element for n elements of one format, and these operands.
 fn each(
     given: &Arguments,
     what: &'static str,

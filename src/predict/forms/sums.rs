@@ -76,7 +76,8 @@ Fortran Usage*, ACM TOMS 5(3), 1979.",
     },
 ];
 
-/// So many operations for each of n elements, customary; exactly `less` fewer, and a result.
+/// Counts this many operations per element by the customary form, or exactly `less` fewer, and one
+/// result.
 fn sum(
     given: &Arguments,
     what: &'static str,

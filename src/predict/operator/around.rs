@@ -21,7 +21,8 @@ impl Images {
         self.count * self.channels
     }
 
-    /// Whether the grid is that of `cuDNN`'s changes of layout: tiles of 32 pixels and 32 channels.
+    /// Returns `true` if the grid is that of `cuDNN`'s changes of layout: tiles of 32 pixels and 32
+    /// channels.
     fn tiled_by(self, launched: Launched) -> bool {
         launched.grid.is_some_and(|grid| {
             let blocks = [grid.x, grid.y, grid.z].map(f64::from);
@@ -30,7 +31,7 @@ impl Images {
     }
 }
 
-/// Storage of a tensor whose type is not told: at least FP16, at most FP64.
+/// Storage of a tensor of unknown type: at least FP16, at most FP64.
 const UNTOLD: (f64, f64) = (2.0, 4.0);
 
 impl Convolved {
@@ -60,13 +61,13 @@ impl Convolved {
         Some(need.at_most(size_factor))
     }
 
-    /// Whether it can only be one group: groups divide the channels on both sides.
+    /// Returns `true` if it can only be one group; groups divide the channels on both sides.
     fn is_one_group(self) -> bool {
         self.groups.unwrap_or_else(|| divisor(self.inputs, self.outputs)) == 1.0
     }
 }
 
-/// The greatest common divisor of two counts; 1 where they are none.
+/// Returns the greatest common divisor of two counts; 1 if they have none.
 fn divisor(a: f64, b: f64) -> f64 {
     let (mut a, mut b) = (a, b);
     while b >= 1.0 {
@@ -156,7 +157,7 @@ impl Around {
         })
     }
 
-    /// Type to count in; what is counted is scaled to the size that is known for certain.
+    /// Returns the type to count in; the counts are scaled to the certain size.
     fn data_type(self) -> DataType {
         self.sizes.data_type.unwrap_or(DataType::Fp16)
     }
@@ -165,7 +166,8 @@ impl Around {
         Need { bytes: need.bytes / self.data_type().bytes() * self.size, ..need }
     }
 
-    /// Whether an element-wise kernel going forward works on the output, as far as the grid tells.
+    /// Returns `true` if an element-wise forward kernel works on the output, as far as the grid
+    /// shows.
     fn is_bias(self) -> bool {
         self.launched.counts().is_none() || self.launched.covers(self.output.elements())
     }
@@ -265,8 +267,8 @@ impl Around {
     }
 }
 
-/// The least of one of these tensors and how much more it may be: of those the launch is made
-/// for, of all if it tells nothing.
+/// Returns the smallest of these tensors and how much larger it may be: of those that match the
+/// launch, or of all if none does.
 fn one_of(
     tensors: &[Images],
     fits: impl Fn(&Images) -> bool,

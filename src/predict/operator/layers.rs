@@ -3,7 +3,7 @@
 use super::part::{LayerNormPass, Part};
 use super::{Launched, Need, Operator, Tensor, between, count};
 
-/// What the kernel has to do that does this part of an operator on these tensors.
+/// Returns the work of a kernel that does this part of an operator on these tensors.
 pub(super) fn need(
     operator: &Operator,
     tensors: &[Tensor],
@@ -46,7 +46,7 @@ fn is_pooling(operator: &str) -> bool {
     matches!(operator, "max_pool1d" | "max_pool2d" | "max_pool3d")
 }
 
-/// Half formats may be widened to FP32 before (autocast), which the recorded type does not show.
+/// Half formats may have been widened to FP32 (autocast), which the recorded type does not show.
 fn widened(one: &Tensor) -> f64 {
     if one.data_type.bits() == 16.0 { 2.0 } else { 1.0 }
 }
@@ -84,7 +84,7 @@ fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
     Some(Need::of(formula, &count).at_most(factor * widened(y)))
 }
 
-/// One logarithm of each row, where an int64 label says.
+/// Picks one logarithm per row by an int64 label.
 fn likelihood(x: &Tensor) -> Option<Need> {
     let [rows, _] = x.shape.as_slice() else { return None };
     let formula = "sizes of the loss: a label and one number of each row";
@@ -174,7 +174,7 @@ fn reduced(operator: &Operator, x: &Tensor) -> Option<Need> {
     }
 }
 
-/// A pooling whose window is not told: at least the tensor on the side of the input.
+/// A pooling with an unknown window: at least the tensor on the input side.
 fn pooled(operator: &Operator, x: &Tensor, part: Part, launched: Launched) -> Option<Need> {
     let (n, e) = (x.elements(), x.data_type.bytes());
     if part == Part::Elementwise {
@@ -197,7 +197,7 @@ fn pooled(operator: &Operator, x: &Tensor, part: Part, launched: Launched) -> Op
     Some(Need::exact(formula, n, bytes).operations_within(0.0, 64.0).at_most(factor))
 }
 
-/// One of the tensors written, the one that the launch is made for.
+/// One of the tensors is written, the one that matches the launch.
 fn written(tensors: &[Tensor], launched: Launched) -> Option<Need> {
     let mut covered = tensors.iter().filter(|one| launched.covers(one.elements()));
     let one = covered.next()?;

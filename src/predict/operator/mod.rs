@@ -1,12 +1,12 @@
-//! What one kernel of an operator has to do at least, from the operator's sizes.
+//! Minimum work of one kernel of an operator, from the operator's sizes.
 //!
 //! An operator (a convolution, a softmax, a layer normalization) runs as several kernels, and a
-//! recorder of shapes tells the sizes of the operator, not of its kernels. The name of a kernel
-//! tells its part: a change of layout, a sum, one pass of a normalization. Operator and part
+//! recorder of shapes has the sizes of the operator, not of its kernels. The name of a kernel
+//! identifies its part: a change of layout, a sum, one pass of a normalization. Operator and part
 //! together give the compulsory traffic of *this* kernel: a helper is never credited with the
-//! product it helps. Where a part could work on several tensors the grid decides; where that
-//! does not decide either, the smallest is taken and [`Need::high`] says how much more it may
-//! be. Where nothing is known there is no need, not a zero.
+//! product it helps. If a part could work on several tensors, the grid decides; if the grid is
+//! ambiguous, the smallest tensor is used and [`Need::high`] bounds the rest. If nothing is known
+//! the need is missing, not zero.
 
 mod around;
 mod layers;
@@ -19,17 +19,17 @@ pub use part::Part;
 use super::{Arguments, Count, DataType, form};
 use crate::model::{Dim3, Shape};
 
-/// A tensor as a recorder of shapes tells it.
+/// A tensor as recorded with its shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     /// Extents, outermost first; empty for a scalar.
     pub shape: Vec<f64>,
-    /// How its elements are stored.
+    /// Format of its elements.
     pub data_type: DataType,
 }
 
 impl Tensor {
-    /// How many elements it has; 1 for a scalar.
+    /// Returns the number of elements; 1 for a scalar.
     #[must_use]
     pub fn elements(&self) -> f64 {
         self.shape.iter().product()
@@ -39,25 +39,25 @@ impl Tensor {
 /// The sizes of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convolved {
-    /// Images.
+    /// Number of images.
     pub images: f64,
-    /// Input channels.
+    /// Number of input channels.
     pub inputs: f64,
     /// Height and width of the input.
     pub input: (f64, f64),
-    /// Output channels.
+    /// Number of output channels.
     pub outputs: f64,
     /// Height and width of the output.
     pub output: (f64, f64),
     /// Height and width of the filter.
     pub filter: (f64, f64),
-    /// Groups of channels; none where they are not told.
+    /// Number of channel groups; `None` if unknown.
     pub groups: Option<f64>,
-    /// How all three tensors are stored; none where it is not told.
+    /// Format of all three tensors; `None` if unknown.
     pub data_type: Option<DataType>,
 }
 
-/// What an operator works on.
+/// Operands of an operator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operands {
     /// Its tensors, in the order of its arguments.
@@ -69,33 +69,33 @@ pub enum Operands {
 /// An operator with its operands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
-    /// Its name without namespace and underscores at its ends: `softmax`, `conv2d`.
+    /// Name without namespace and outer underscores: `softmax`, `conv2d`.
     pub name: String,
-    /// Whether it is the backward pass, which computes gradients.
+    /// True for the backward pass, which computes gradients.
     pub backward: bool,
-    /// What it works on.
+    /// Its operands.
     pub operands: Operands,
 }
 
-/// What one kernel has to do, as far as the sizes of its operator tell.
+/// Work of one kernel, as far as the sizes of its operator determine it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
-    /// What was counted, in words and letters of sizes.
+    /// Formula of the counts, in words and letters of sizes.
     pub formula: &'static str,
-    /// Operations, customary; zero where data is only moved.
+    /// Operations by the customary form; zero if data is only moved.
     pub operations: Option<f64>,
-    /// The operations are at least and at most these factors times the value.
+    /// Factors that bound the true operations from below and above.
     pub operations_within: (f64, f64),
-    /// Compulsory bytes, at least.
+    /// Lower bound of the compulsory bytes.
     pub bytes: f64,
-    /// The bytes are at most this factor times the value: 1 where they are exact.
+    /// Factor that bounds the true bytes from above: 1 if they are exact.
     pub high: f64,
-    /// Whether the operations are products of matrices.
+    /// True if the operations are matrix products.
     pub is_product: bool,
 }
 
 impl Need {
-    /// Bytes and operations that follow exactly.
+    /// Makes a need with exact bytes and operations.
     const fn exact(formula: &'static str, operations: f64, bytes: f64) -> Self {
         Self {
             formula,
@@ -107,24 +107,24 @@ impl Need {
         }
     }
 
-    /// What a closed form counts.
+    /// Makes a need from the counts of a closed form.
     fn of(formula: &'static str, count: &Count) -> Self {
         Self::exact(formula, count.operations().get(), count.bytes().get())
     }
 
-    /// The same, of which the bytes may be this factor more.
+    /// Sets the factor by which the bytes may be larger.
     const fn at_most(mut self, factor: f64) -> Self {
         self.high *= factor;
         self
     }
 
-    /// The same, of which the operations are known within these factors.
+    /// Sets the factors that bound the operations.
     const fn operations_within(mut self, low: f64, high: f64) -> Self {
         self.operations_within = (low, high);
         self
     }
 
-    /// What can be believed: finite, and not nothing.
+    /// Returns the need if its values are finite and not zero.
     fn checked(self) -> Option<Self> {
         let sound = |value: f64| value.is_finite() && value >= 0.0;
         (sound(self.bytes)
@@ -137,7 +137,8 @@ impl Need {
 }
 
 impl Operator {
-    /// What the kernel has to do that does this part of the operator, launched in this shape.
+    /// Returns the work of a kernel that does this part of the operator, launched in this shape;
+    /// `None` if unknown.
     #[must_use]
     pub fn need(&self, part: Part, shape: &Shape) -> Option<Need> {
         let launched = Launched { grid: shape.grid, block: shape.block };
@@ -149,7 +150,7 @@ impl Operator {
     }
 }
 
-/// The blocks and threads of a launch, where they are known.
+/// The blocks and threads of a launch, if known.
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     grid: Option<Dim3>,
@@ -157,17 +158,18 @@ struct Launched {
 }
 
 impl Launched {
-    /// Blocks, and threads of each.
+    /// Returns the blocks, and the threads of each.
     fn counts(self) -> Option<(f64, f64)> {
         Some((self.grid?.volume() as f64, self.block?.volume() as f64)).filter(|(_, t)| *t > 0.0)
     }
 
-    /// Whether the launch could be for so many elements: every block has at least one to work on.
+    /// Returns `true` if the launch could process this many elements: every block has at least one.
     fn has_work_for(self, elements: f64) -> bool {
         self.counts().is_none_or(|(blocks, threads)| elements > (blocks - 1.0) * threads)
     }
 
-    /// Whether the blocks are exactly those that so many elements need, at 1 to 16 for each thread.
+    /// Returns `true` if the blocks are exactly those needed for this many elements, at 1 to 16 per
+    /// thread.
     fn covers(self, elements: f64) -> bool {
         self.counts().is_some_and(|(blocks, threads)| {
             [1.0, 2.0, 4.0, 8.0, 16.0]

@@ -1,13 +1,13 @@
-//! The part of an operator that a kernel does, by its name.
+//! Parts of an operator, identified by the names of kernels.
 
-/// The part of an operator that a kernel does, as its name tells.
+/// The part of an operator that a kernel does, by its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
-    /// The name is missing: some recorders cut it away.
+    /// The name is missing, because some recorders omit it.
     Unnamed,
     /// Another order of the dimensions, with the channels last or first.
     Layout {
-        /// Whether the channels come last afterwards.
+        /// True if the channels come last afterwards.
         channels_last: bool,
     },
     /// A tensor scaled, or cleared.
@@ -25,7 +25,7 @@ pub enum Part {
     Spectrum {
         /// Extent of a tile.
         tile: u32,
-        /// Whether it is the way back.
+        /// True for the inverse transform.
         inverse: bool,
     },
     /// A transform of Winograd's algorithm F(m×m, r×r), of this operand.
@@ -34,7 +34,7 @@ pub enum Part {
         outputs: u32,
         /// Taps of the filter, in each dimension.
         taps: u32,
-        /// What is transformed.
+        /// Operand that is transformed.
         operand: Transformed,
     },
     /// A product of matrices or of a matrix and a vector.
@@ -45,12 +45,12 @@ pub enum Part {
     Reduction,
     /// A softmax or its logarithm.
     Softmax {
-        /// Whether a row is read again for each step, not kept on chip.
+        /// True if a row is read again for each step instead of kept on chip.
         again: bool,
     },
     /// The gradient of a softmax or its logarithm.
     SoftmaxBackward {
-        /// Whether a row is read again, not kept on chip.
+        /// True if a row is read again instead of kept on chip.
         again: bool,
     },
     /// One logarithm of each row picked, or its gradient put there.
@@ -59,7 +59,7 @@ pub enum Part {
     LayerNorm(LayerNormPass),
     /// A pooling or its gradient.
     Pooling,
-    /// Nothing that sizes tell anything of.
+    /// A part whose work does not follow from sizes.
     Other,
 }
 
@@ -95,7 +95,7 @@ pub enum LayerNormPass {
     BackwardWeights,
 }
 
-/// Parts by words in the name, the first that fits; of `cuDNN` and of `PyTorch`.
+/// Parts by words in the name, of which the first match is used; from `cuDNN` and `PyTorch`.
 const WORDS: &[(&str, Part)] = &[
     ("nchwToNhwc", Part::Layout { channels_last: true }),
     ("nhwcToNchw", Part::Layout { channels_last: false }),
@@ -130,7 +130,7 @@ const WORDS: &[(&str, Part)] = &[
 ];
 
 impl Part {
-    /// The part that a kernel of this name does, short as a recorder cuts it or in full.
+    /// Returns the part that a kernel of this name does; the name may be shortened or full.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if name.is_empty() {

@@ -2,7 +2,7 @@
 //! spreadsheet gets 0.00132.
 
 use crate::report::numbers::{
-    TimeUnit, change, change_interval, count_of, digits, factor, percent, si, whole,
+    TimeUnit, change, count_of, digits, factor, interval, percent, si, whole,
 };
 use crate::units::Seconds;
 
@@ -313,15 +313,6 @@ fn number(value: f64, form: Form, unit: TimeUnit) -> String {
     }
 }
 
-/// The same without what both ends of an interval have in common.
-fn bare(value: f64, form: Form, unit: TimeUnit) -> String {
-    match form {
-        Form::Factor => digits(value),
-        Form::Share => percent(value).trim_end_matches('%').to_owned(),
-        form => number(value, form, unit),
-    }
-}
-
 fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
     let show = |value: &f64| number(*value, form, unit);
     // What is smaller than the least that is shown says so already.
@@ -335,20 +326,16 @@ fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
         Cell::Number(value) => show(value),
         Cell::AtLeast(value) => bound("≥", show(value)),
         Cell::AtMost(value) => bound("≤", show(value)),
-        Cell::Between(low, high) => {
-            let (from, to) = (show(low), show(high));
-            if from == to { to } else { format!("{} to {to}", bare(*low, form, unit)) }
-        }
+        Cell::Between(low, high) => interval(&show(low), &show(high)),
         Cell::Around { value, low, high } => {
             let (from, to) = (show(low), show(high));
             if wide && from != to {
-                format!("{} ({from} to {to})", show(value))
+                format!("{} ({})", show(value), interval(&from, &to))
             } else {
                 show(value)
             }
         }
-        Cell::Ends(low, high) if form == Form::Change => change_interval(*low, *high),
-        Cell::Ends(low, high) => format!("{} to {}", bare(*low, form, unit), show(high)),
+        Cell::Ends(low, high) => interval(&show(low), &show(high)),
         Cell::Other(value, own) => number(*value, *own, unit),
     }
 }
@@ -373,7 +360,7 @@ mod tests {
     fn a_column_of_times_has_one_unit_in_its_title() {
         let drawn = table().drawn(true);
         assert_eq!(drawn.titles, ["kernel", "measured [ms]", "headroom"]);
-        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50 to 2.00×"]);
+        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50–2.00×"]);
         assert_eq!(drawn.rows[1], ["gemm", "≥0.005", "-"]);
     }
 
@@ -381,7 +368,7 @@ mod tests {
     fn a_range_is_shown_where_there_is_room() {
         let cell = Cell::Around { value: 0.05, low: 0.04, high: 0.06 };
         let unit = TimeUnit::of(std::iter::empty());
-        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0% to 6.0%)");
+        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0–6.0%)");
         assert_eq!(shown(&cell, Form::Share, unit, false), "5.0%");
     }
 

@@ -1,4 +1,4 @@
-//! What code scanners and annotations show: each check that the policy wants told, the gravest first.
+//! Findings for code scanners and annotations: each check with an action, most severe first.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::gate::{Action, Check, Outcome, Subject};
 use crate::model::elide;
 use crate::report::view::{Style, printable};
 
-/// How grave, for scanners that know three levels.
+/// Level of a finding, for scanners with three levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Error,
@@ -16,31 +16,31 @@ pub(super) enum Level {
     Notice,
 }
 
-/// One thing to show.
+/// One finding to show.
 #[derive(Debug)]
 pub(super) struct Finding<'a> {
     pub(super) level: Level,
     pub(super) action: Action,
-    /// The rule that fired; `gate` for what is said of the whole gate.
+    /// The rule that fired; `gate` for the gate as a whole.
     pub(super) rule: String,
-    /// A few words: verdict and kernel.
+    /// Short title: verdict and kernel.
     pub(super) title: String,
     /// Sentences; the first says what happened.
     pub(super) lines: Vec<String>,
     pub(super) place: Place,
-    /// Unique in a document, the same from run to run.
+    /// Unique in a document and stable from run to run.
     pub(super) fingerprint: String,
     pub(super) check: Option<&'a Check>,
 }
 
-/// Characters of a kernel's name in a title.
+/// Maximum characters of a kernel's name in a title.
 const TITLE: usize = 80;
 
 /// Fingerprint of the gate as a whole: the first half of the SHA-256 of `gate`.
 const WHOLE: &str = "c974e17b8e7321ce8c12983de3d0ed4a";
 
-/// Everything to show. Where something is wrong that no check says, the gate itself is a finding: no
-/// reader of this list alone may take it for clean.
+/// Returns all findings. If the gate did not pass for a reason outside the checks, the gate itself
+/// is a finding, so that the list is never misread as clean.
 pub(super) fn findings<'a>(report: &GateReport<'a>) -> Vec<Finding<'a>> {
     let decision = report.decision;
     let mut found: Vec<Finding<'a>> = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn findings<'a>(report: &GateReport<'a>) -> Vec<Finding<'a>> {
     found
 }
 
-/// What the gate as a whole says.
+/// Makes the finding about the gate as a whole.
 pub(super) fn whole<'a>(report: &GateReport<'a>) -> Finding<'a> {
     let action = match report.decision.outcome {
         Outcome::Passed => Action::Notice,
@@ -93,12 +93,12 @@ fn level(report: &GateReport<'_>, action: Action) -> Level {
     }
 }
 
-/// The rule of a check, which scanners take for an identifier: never empty.
+/// Returns the rule of a check, which scanners use as an identifier; never empty.
 pub(super) fn rule(check: &Check) -> String {
     sentence(&check.rule, check.metric.key())
 }
 
-/// A text that is never empty: scanners take that for missing.
+/// Returns a text that is never empty, because scanners treat empty text as missing.
 fn sentence(text: &str, otherwise: &str) -> String {
     let text = printable(text);
     if text.trim().is_empty() { otherwise.to_owned() } else { text }
@@ -109,7 +109,7 @@ fn title(check: &Check) -> String {
     format!("{}: {}", check.verdict.label(), elide(&name, TITLE))
 }
 
-/// What happened, to which kernel, and what else is known.
+/// Describes what happened, to which kernel, with further evidence.
 fn lines(check: &Check) -> Vec<String> {
     let mut lines = vec![sentence(&check.message, check.verdict.label())];
     if let Subject::Kernel { full_name, name, .. } = &check.subject {
@@ -122,8 +122,8 @@ fn lines(check: &Check) -> Vec<String> {
     lines
 }
 
-/// A fingerprint for each check. Where kernels share one (they differ only in what changes from build
-/// to build), they are numbered in the order of their names, which numbers do not change.
+/// Returns a fingerprint for each check. Kernels that share one, because only build-dependent parts
+/// of their names differ, are numbered in the order of their names.
 fn fingerprints(checks: &[&Check]) -> Vec<String> {
     let full = |check: &Check| match &check.subject {
         Subject::Kernel { full_name, name, .. } => format!("{full_name}\0{name}"),

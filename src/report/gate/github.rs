@@ -1,8 +1,8 @@
 //! Findings as workflow commands, which GitHub shows as annotations. They are read from standard output.
 //!
-//! A step may have ten annotations of each kind; GitHub drops further ones in silence, so the gravest
-//! come first, and what is left is said. Source: GitHub documentation, "Workflow commands for GitHub
-//! Actions"; the escaping is that of the toolkit of GitHub's own actions.
+//! GitHub silently drops more than ten annotations of each kind per step, so the most severe come
+//! first and the number of dropped ones is reported. Source: GitHub documentation, "Workflow
+//! commands for GitHub Actions"; the escaping is that of the toolkit of GitHub's own actions.
 
 use super::findings::{Finding, Level, findings, whole};
 use super::{GateOutput, GateReport};
@@ -15,7 +15,7 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
     render,
 };
 
-/// Annotations of a kind that a step may have.
+/// Largest number of annotations of a kind per step.
 const EACH: usize = 10;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {
@@ -41,15 +41,15 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
     }
     if !dropped.is_empty() {
         text.push_str(&format!(
-            "rooflint: {} not annotated: GitHub shows {EACH} of each kind a step; see the report\n",
+            "rooflint: {} not annotated, because GitHub shows {EACH} of each kind per step; see \
+             the report\n",
             dropped.join(", ")
         ));
     }
     style.adapted(text)
 }
 
-/// One command: everything that comes from a profile is escaped, so that it stays on its line and in
-/// its place.
+/// Formats one command; text from a profile is escaped so that it cannot break out of the command.
 fn annotation(command: &str, finding: &Finding<'_>) -> String {
     let place = if finding.place.is_code {
         format!("file={},line={},", property(&finding.place.path), finding.place.line)
@@ -61,12 +61,12 @@ fn annotation(command: &str, finding: &Finding<'_>) -> String {
     format!("::{command} {place}title={title}::{}\n", data(&finding.lines.join("\n")))
 }
 
-/// The message of a command.
+/// Escapes the message of a command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property of a command.
+/// Escapes the value of a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,7 +1,7 @@
 //! Findings as GitLab's code-quality report: an array in the shape of Code Climate's issues.
 //!
-//! GitLab shows neither the name of a check nor its body, and takes equal fingerprints for one.
-//! Source: GitLab documentation, "Code Quality", "Code Quality report format".
+//! GitLab shows neither the name of a check nor its body, and merges equal fingerprints. Source:
+//! GitLab documentation, "Code Quality", "Code Quality report format".
 
 use serde::Serialize;
 

@@ -26,7 +26,7 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
 /// Name of the document type; the number is its major version.
 const SCHEMA: &str = "rooflint/gate/2";
 
-/// What a gate decided, or what a comparison told.
+/// The decision of a gate, or the result of a comparison.
 ///
 /// Shifts are natural logarithms of ratios; changes, limits and intervals are relative (0.1 is 10%
 /// more); shares lie between 0 and 1.
@@ -34,33 +34,34 @@ const SCHEMA: &str = "rooflint/gate/2";
 struct Document<'a> {
     /// Type and major version of this document.
     schema: &'static str,
-    /// Version of the program that wrote it.
+    /// Version of rooflint that wrote it.
     rooflint: &'static str,
-    /// How it ends.
+    /// Overall result.
     outcome: Outcome,
-    /// Whether it decides; a comparison only informs.
+    /// True for `gate`, which decides; false for `diff`, which only informs.
     decides: bool,
-    /// Whether the policy only warns: the outcome stands, and fails nothing.
+    /// True if the policy only warns: the outcome is reported, but the command does not fail.
     warn_only: bool,
-    /// Why, in one sentence.
+    /// Reason of the outcome, in one sentence.
     reason: &'a str,
-    /// The command that asked, where it is known.
+    /// Command line of this run, if known.
     command: Option<&'a str>,
-    /// Kernels (and the whole) per verdict; a verdict that is absent did not occur.
+    /// Number of kernels (and the whole run) per verdict; absent verdicts did not occur.
     counts: BTreeMap<&'static str, usize>,
-    /// Everything that was checked: what decided first, the gravest first within.
+    /// All checks: failing and inconclusive ones first, then by severity.
     checks: Vec<CheckDocument<'a>>,
-    /// Both sides beside each other; `null` where only bounds were checked that need no baseline.
+    /// The comparison of both sides; `null` if only bounds were checked, which need no baseline.
     comparison: Option<ComparisonDocument<'a>>,
-    /// What may have become of new and vanished kernels: never used for a verdict.
+    /// Guesses at what happened to new and vanished kernels; they never affect a verdict.
     guesses: &'a [Guess],
-    /// The slowdown that would have been seen in kernels with half of the time, as a relative change.
+    /// Sensitivity: the relative slowdown that would be detected in kernels covering half the run
+    /// time.
     detectable_change: Option<RelativeChange>,
-    /// What the policy allows.
+    /// The policy.
     policy: PolicyDocument<'a>,
-    /// How it was judged, in sentences.
+    /// Method, in sentences.
     method: &'a [String],
-    /// What a reader must know.
+    /// Caveats, one sentence each.
     notes: &'a [String],
 }
 
@@ -68,17 +69,17 @@ struct Document<'a> {
 struct CheckDocument<'a> {
     #[serde(flatten)]
     check: &'a Check,
-    /// Stays the same for the same rule and kernel, whatever the numbers.
+    /// Stable for the same rule and kernel, whatever the numbers.
     fingerprint: String,
-    /// Where the code of the kernel is, where the policy tells.
+    /// Location of the kernel's source code, if the policy has it.
     code: Option<CodeDocument>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct CodeDocument {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     file: String,
-    /// From 1.
+    /// Line number, from 1.
     line: u32,
 }
 
@@ -87,71 +88,71 @@ struct ComparisonDocument<'a> {
     basis: Basis,
     baseline: &'a Side,
     current: &'a Side,
-    /// Order in which runs were taken; `null` where it was not declared.
+    /// Order in which runs were taken; `null` if it was not declared.
     order: Option<&'a str>,
-    /// How much more work the current runs hold, as a ratio.
+    /// Work of the current runs relative to the baseline, as a ratio.
     work_ratio: Factor,
-    /// The whole run, for the same amount of work.
+    /// Shift of the whole run, for the same amount of work.
     total: ShiftDocument<'a>,
-    /// The same with every launch taken for a typical one of its kernel, as a logarithm: only for one
-    /// run a side.
+    /// Shift of the total if every launch took the median time of its kernel, as a logarithm; only
+    /// for one run per side.
     total_typical_shift: Option<Shift>,
-    /// What all kernels share.
+    /// Global shift of all kernels.
     common: &'a Common,
-    /// Kernels of both sides, those with most time first.
+    /// Kernels of both sides, most time first.
     changes: Vec<ChangeDocument<'a>>,
     /// Kernels that only the current side has.
     new: Vec<LoneDocument<'a>>,
     /// Kernels that only the baseline has.
     vanished: Vec<LoneDocument<'a>>,
-    /// Why the current side looks cut off; `null` where it does not.
+    /// Why the current side looks truncated; `null` if it does not.
     cut_off: Option<&'a str>,
-    /// What makes the comparison doubtful.
+    /// Differences between the sides that make the comparison doubtful.
     doubts: &'a [String],
-    /// What a reader must know.
+    /// Caveats, one sentence each.
     notes: &'a [String],
 }
 
-/// A shift as people read it, with all that is known of it.
+/// A shift as a relative change, with its evidence.
 #[derive(Serialize, JsonSchema)]
 struct ShiftDocument<'a> {
-    /// The shift as a relative change; `null` where it has no bounds.
+    /// Relative change; `null` if it is unbounded.
     change: Option<RelativeChange>,
-    /// Lower end of its interval.
+    /// Lower end of its interval, as a relative change.
     low_change: Option<RelativeChange>,
-    /// Upper end of its interval.
+    /// Upper end of its interval, as a relative change.
     high_change: Option<RelativeChange>,
-    /// The same on the logarithmic scale, with counts and spreads.
+    /// The shift on the logarithmic scale, with counts and spreads.
     evidence: &'a Evidence,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct ChangeDocument<'a> {
-    /// How the kernel is called in the current runs.
+    /// Name of the kernel in the current runs.
     name: &'a str,
-    /// How it was called, if differently.
+    /// Name in the baseline, if different.
     was: Option<&'a str>,
-    /// How surely the kernels of both sides are the same.
+    /// How the kernels of both sides were matched.
     matched: MatchLevel,
-    /// Kernels of the baseline that are joined.
+    /// Number of baseline kernels that are joined.
     kernels_before: usize,
-    /// Kernels of the current side that are joined.
+    /// Number of current kernels that are joined.
     kernels_after: usize,
     before: &'a Measured,
     after: &'a Measured,
-    /// As measured.
+    /// Shift as measured.
     raw: Option<ShiftDocument<'a>>,
-    /// With the shift that is common to all kernels taken out.
+    /// Shift with the global shift subtracted.
     own: Option<ShiftDocument<'a>>,
-    /// Why there is no shift.
+    /// Why there is no shift, if there is none.
     missing: Option<&'a str>,
-    /// What more or fewer launches add, as a logarithm.
+    /// Shift of the number of launches, as a logarithm.
     launches_shift: Shift,
-    /// In SM cycles; `null` where a side has no clocks.
+    /// Shift in SM cycles; `null` if a side has no clocks.
     cycles: Option<ShiftDocument<'a>>,
     /// Shift of the mean launch, as a logarithm.
     mean_shift: Option<Shift>,
-    /// Probability of ranks so different by chance, were launches independent: it decides nothing.
+    /// Mann–Whitney probability of the ranks if launches were independent; informational only.
     p_launches: Option<Probability>,
 }
 
@@ -161,7 +162,7 @@ struct LoneDocument<'a> {
     measured: &'a Measured,
 }
 
-/// The JSON schema of a gate's decision, as pretty-printed JSON.
+/// Returns the JSON schema of a gate's decision, as pretty-printed JSON.
 #[must_use]
 pub fn gate_schema() -> String {
     let schema = schemars::schema_for!(Document<'_>);
@@ -201,7 +202,7 @@ fn document<'a>(report: &GateReport<'a>) -> Document<'a> {
     }
 }
 
-/// The word of a verdict in machine formats, as `serde` writes it.
+/// Returns the name of a verdict in machine formats, as `serde` writes it.
 fn key(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Regression => "regression",

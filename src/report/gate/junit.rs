@@ -1,7 +1,7 @@
-//! The decision as XML in the manner of `JUnit`: a suite for each device, a case for each check.
+//! The decision as `JUnit` XML: a suite for each device, a case for each check.
 //!
-//! There is no specification; what readers take is known from their sources: GitLab and Jenkins show
-//! `classname` and `name`, and GitLab keeps the first case of a name only.
+//! There is no specification; this follows the sources of its readers: GitLab and Jenkins show
+//! `classname` and `name`, and GitLab keeps only the first case of a name.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
     render,
 };
 
-/// Characters of a kernel's name in the name of a case.
+/// Maximum characters of a kernel's name in the name of a case.
 const NAME: usize = 160;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {
@@ -71,7 +71,7 @@ fn whole(report: &GateReport<'_>) -> TestCaseStatus {
     status
 }
 
-/// Names that were given: no two cases have the same.
+/// Names already used, so that no two cases have the same one.
 #[derive(Default)]
 struct Names(BTreeMap<String, usize>);
 
@@ -117,7 +117,8 @@ fn case_of(report: &GateReport<'_>, check: &Check, names: &mut Names) -> TestCas
     case
 }
 
-/// Only what fails the gate fails its case; what is not certain, new, gone or accepted is skipped.
+/// Returns the status of a case: it fails only if it fails the gate; uncertain, new, vanished and
+/// waived checks are skipped.
 fn status(report: &GateReport<'_>, check: &Check) -> TestCaseStatus {
     let is_fine = matches!(check.verdict, Verdict::Improvement | Verdict::Unchanged);
     match check.action {
@@ -133,7 +134,7 @@ fn seconds(value: Option<Value>) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// The figures of a check; units in the names.
+/// Returns the figures of a check, with units in their names.
 fn properties(check: &Check) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = vec![
         ("verdict".to_owned(), check.verdict.label().to_owned()),
@@ -165,7 +166,7 @@ fn properties(check: &Check) -> Vec<(String, String)> {
     all
 }
 
-/// What XML 1.0 can hold: beside control characters, it has no place for two code points.
+/// Removes characters that XML 1.0 does not allow.
 fn visible(text: &str) -> String {
     text.lines()
         .map(|line| printable(line).replace(['\u{fffe}', '\u{ffff}'], ""))

@@ -1,4 +1,5 @@
-//! The figures as one flat JSON object of names and numbers: what `mlflow.log_metrics` and `wandb.log` take.
+//! The figures as one flat JSON object of names and numbers: the input of `mlflow.log_metrics` and
+//! `wandb.log`.
 //!
 //! Names fit both: letters, digits and `_` (W&B), at most 250 characters (`MLflow`).
 
@@ -15,7 +16,7 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
     render,
 };
 
-/// Characters that `MLflow` takes.
+/// Maximum characters of a name in `MLflow`.
 const LONGEST: usize = 250;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {

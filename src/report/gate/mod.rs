@@ -1,4 +1,4 @@
-//! A gate's decision as a document, as JSON, and as what CI systems read.
+//! Reports of a gate's decision: document, JSON, and formats of CI systems.
 //!
 //! To add an output for a CI system: one file with an `OUTPUT` constant, one line in the list below.
 
@@ -17,37 +17,38 @@ use crate::compare::Run;
 use crate::gate::{Action, Check, Decision, Metric, Outcome, Policy, Subject, Verdict};
 use crate::units::{RelativeChange, Seconds};
 
-/// What a gate decided, with what its outputs need beside it.
+/// A gate's decision with everything its outputs need.
 #[derive(Debug, Clone, Copy)]
 pub struct GateReport<'a> {
-    /// What was decided.
+    /// The decision.
     pub decision: &'a Decision,
-    /// What the team allows: machine formats repeat it, annotations take the places of code from it.
+    /// The policy: machine formats repeat it, annotations take code locations from it.
     pub policy: &'a Policy,
-    /// The command that asked, as it would be typed again.
+    /// Command line that reproduces the report.
     pub command: Option<&'a str>,
-    /// An export of the current side, by its path from the root of the repository: where findings are
-    /// shown whose code has no known place.
+    /// Path of an export of the current side from the root of the repository: the location of
+    /// findings whose code is unknown.
     pub export: Option<&'a str>,
-    /// The runs of the current side, whose figures trackers follow; may be empty.
+    /// Runs of the current side, whose figures trackers follow; may be empty.
     pub current: &'a [Run],
 }
 
 impl<'a> GateReport<'a> {
-    /// Fits a comment on a pull request: GitHub takes 65 536 characters.
+    /// Limit in bytes that fits a comment on a pull request: GitHub takes 65,536 characters.
     pub const COMMENT: usize = 60_000;
 
-    /// Fits a job summary: GitHub takes 1 MiB a step, and shows nothing of more.
+    /// Limit in bytes that fits a job summary: GitHub takes 1 MiB per step, and shows nothing if it
+    /// is larger.
     pub const SUMMARY: usize = 1_000_000;
 
-    /// A report without command or export.
+    /// Makes a report without command or export.
     #[must_use]
     pub const fn new(decision: &'a Decision, policy: &'a Policy) -> Self {
         Self { decision, policy, command: None, export: None, current: &[] }
     }
 
-    /// Whether anything can fail: a comparison informs, and a policy may only warn. That nothing was
-    /// measured, or on another device, is a failure in any case.
+    /// Returns `true` if the outcome can fail: not for a comparison or a policy that only warns,
+    /// unless nothing was measured or the devices differ.
     pub(super) fn can_fail(&self) -> bool {
         let decision = self.decision;
         let is_wrong =
@@ -56,19 +57,19 @@ impl<'a> GateReport<'a> {
     }
 }
 
-/// Checks that decided, of which a terminal shows so many.
+/// Number of deciding checks on a terminal.
 const DECIDING: usize = 5;
 
-/// Lines of what speaks for or against a check that a terminal shows.
+/// Lines of evidence per check on a terminal.
 const EVIDENCE: usize = 2;
 
-/// Checks whose reasons are given; those of others are in the JSON.
+/// Number of checks shown with reasons; JSON has all.
 const OPEN: usize = 20;
 
-/// Lines of every other list that a terminal shows.
+/// Lines of every other list on a terminal.
 const LISTED: usize = 3;
 
-/// Kernels of a comparison that are shown.
+/// Number of kernels shown in a comparison.
 const KERNELS: usize = 15;
 
 impl Reported for GateReport<'_> {
@@ -95,7 +96,7 @@ impl GateReport<'_> {
         let title = match decision.outcome {
             Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
             Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
-            _ if !decision.decides => "Kernel times compared",
+            _ if !decision.decides => "Comparison of kernel times",
             Outcome::Passed => "Gate passed",
             Outcome::Failed => "Gate FAILED",
             Outcome::Inconclusive => "Gate INCONCLUSIVE",
@@ -104,7 +105,7 @@ impl GateReport<'_> {
         format!("{title}{warns}")
     }
 
-    /// What decided: a table, then why each of its rows is there.
+    /// Adds the deciding checks: a table, then the reason of each row.
     fn decided(&self, document: &mut Document, style: &Style) {
         let all: Vec<&Check> = self.decision.deciding().collect();
         let brief = Brief { items: DECIDING, details: EVIDENCE };
@@ -119,7 +120,7 @@ impl GateReport<'_> {
         document.add(Section { room: 70, brief, ..why });
     }
 
-    /// What became of every kernel, those that moved most first: what a comparison is asked for.
+    /// Adds the result of every kernel, largest change first, for a comparison.
     fn kernels(&self, document: &mut Document, style: &Style) {
         let mut all: Vec<&Check> = self
             .decision
@@ -136,18 +137,18 @@ impl GateReport<'_> {
         };
         all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
         let shown = all.len().min(KERNELS);
-        let title = format!("Kernels, by how much they moved{}", first_of(shown, all.len()));
+        let title = format!("Kernels, by size of change{}", first_of(shown, all.len()));
         let table = Block::Table(view::table(&all[..shown], style));
         document.add(Section { room: 70, ..Section::new(title, vec![table]) });
     }
 
-    /// What did not decide, a label and its lines each.
+    /// Returns everything that did not decide, as labels with lines.
     fn rest(&self, style: &Style) -> Vec<Fact> {
-        let told = |action| -> Vec<String> {
+        let sentences = |action| -> Vec<String> {
             let checks = view::beside(self, action).into_iter();
-            let told =
+            let sentences =
                 |check: &Check| format!("{}: {}", check.verdict.label(), sentence(check, style));
-            checks.map(told).collect()
+            checks.map(sentences).collect()
         };
         let lone = |verdict| -> Vec<String> {
             let kernels = view::lone(self, verdict, style).into_iter();
@@ -164,36 +165,36 @@ impl GateReport<'_> {
         let method = if method.is_empty() { method } else { vec![method.join(" ")] };
         let again = view::next(self).into_iter().map(|(_, command)| command).collect();
         let all = [
-            ("Warnings", 78, told(Action::Warn)),
-            ("Notices", 82, told(Action::Notice)),
+            ("Warnings", 78, sentences(Action::Warn)),
+            ("Notices", 82, sentences(Action::Notice)),
             ("New", 86, lone(Verdict::New)),
             ("Vanished", 90, lone(Verdict::Vanished)),
-            ("Perhaps", 92, view::guesses(self)),
+            ("Possibly", 92, view::guesses(self)),
             ("Improved", 94, improved.collect()),
             ("Waived", 96, waived.collect()),
             ("Notes", 98, view::notes(self)),
-            ("Judged", 100, view::counts(self).into_iter().collect()),
+            ("Results", 100, view::counts(self).into_iter().collect()),
             ("Method", 100, method),
-            ("Again", 100, again),
+            ("Reproduce with", 100, again),
         ];
         let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());
         known.map(|(label, room, lines)| Fact::list(label, lines, LISTED).room(room)).collect()
     }
 }
 
-/// What a check says, with the kernel it says it of.
+/// Returns the sentence of a check, with the kernel it is about.
 fn sentence(check: &Check, style: &Style) -> String {
     let (name, message) = (view::name(check, style), printable(&check.message));
     if message.contains(&name) { message } else { format!("{name}: {message}") }
 }
 
-/// A form of its own of a gate's decision: what CI systems read.
+/// A gate-specific output format, for CI systems.
 pub type GateOutput = Format<fn(&GateReport<'_>, &Style) -> String>;
 
 macro_rules! outputs {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
-        /// The formats of its own.
+        /// All gate-specific output formats.
         pub const GATE_OUTPUTS: &[GateOutput] = &[$($module::OUTPUT),*];
     };
 }
@@ -212,7 +213,7 @@ outputs! {
 
 pub use json::gate_schema;
 
-/// The output of a gate with this name.
+/// Returns the gate output with this name.
 #[must_use]
 pub fn gate_output(name: &str) -> Option<&'static GateOutput> {
     GATE_OUTPUTS.iter().find(|output| output.name == name)

@@ -40,7 +40,7 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
     style.adapted(text)
 }
 
-/// The value of a label: backslash, quote and line feed have a backslash before them.
+/// Escapes the value of a label: backslash, quote and line feed.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,19 +1,19 @@
-//! Where a finding is shown: the code of its kernel if the policy tells, else the export.
+//! Location of a finding: the code of its kernel if the policy has it, else the export.
 
 use super::GateReport;
 use crate::compare::Measured;
 use crate::gate::{Check, Selector, Subject};
 
-/// A line of a file, from the root of the repository.
+/// A line of a file, with its path from the root of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) path: String,
     pub(super) line: u32,
-    /// Whether it is code, not the export.
+    /// True for code, false for the export.
     pub(super) is_code: bool,
 }
 
-/// Where code of the kernel of a check is; the last place that fits holds, as for limits.
+/// Returns the code location of the kernel of a check; the last match is used, as for limits.
 pub(super) fn code(report: &GateReport<'_>, check: &Check) -> Option<Place> {
     let places = report.policy.code.iter().rev();
     places.filter(|place| selects(&place.selector, report, check)).find_map(|place| {
@@ -22,7 +22,7 @@ pub(super) fn code(report: &GateReport<'_>, check: &Check) -> Option<Place> {
     })
 }
 
-/// Where a check is shown: code scanners take no finding without a place.
+/// Returns the location of a check; code scanners reject findings without one.
 pub(super) fn place(report: &GateReport<'_>, check: Option<&Check>) -> Place {
     if let Some(place) = check.and_then(|check| code(report, check)) {
         return place;
@@ -34,8 +34,8 @@ pub(super) fn place(report: &GateReport<'_>, check: Option<&Check>) -> Place {
     Place { path, line: 1, is_code: false }
 }
 
-/// Whether a selector fits the kernel of a check. What a decision does not know of a kernel fits no
-/// pattern, and a place for every kernel is the place of none.
+/// Returns `true` if a selector matches the kernel of a check. Unknown attributes match no pattern,
+/// and a selector for every kernel matches none.
 fn selects(selector: &Selector, report: &GateReport<'_>, check: &Check) -> bool {
     let Subject::Kernel { name, full_name, .. } = &check.subject else { return false };
     let named = || Measured { full_name: full_name.clone(), ..Measured::default() };
@@ -43,7 +43,7 @@ fn selects(selector: &Selector, report: &GateReport<'_>, check: &Check) -> bool 
     !selector.is_everything() && selector.fits(name, &known)
 }
 
-/// What was measured of a kernel, as far as it was compared.
+/// Returns the measurements of a kernel, as far as it was compared.
 fn measured<'a>(report: &GateReport<'a>, name: &str, full_name: &str) -> Option<&'a Measured> {
     let comparison = report.decision.comparison.as_ref()?;
     let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
@@ -55,8 +55,8 @@ fn measured<'a>(report: &GateReport<'a>, name: &str, full_name: &str) -> Option<
     changes.chain(lone).find(is_it).map(|(_, measured)| measured)
 }
 
-/// A path as scanners take it: forward slashes, from the root of the repository. A path that does not
-/// begin there keeps its last part only; none without one.
+/// Converts a path for scanners: forward slashes, from the root of the repository. A path outside
+/// of it keeps its last part only; `None` if it has none.
 fn relative(path: &str) -> Option<String> {
     let path = crate::report::printable(path).replace('\\', "/");
     let path = path.trim();
@@ -71,7 +71,7 @@ fn relative(path: &str) -> Option<String> {
     (!parts.is_empty() && parts != [".."]).then(|| parts.join("/"))
 }
 
-/// A path as a reference in the sense of RFC 3986: what may not stand there is written as `%20`.
+/// Converts a path to a URI reference (RFC 3986), with reserved characters escaped, such as `%20`.
 pub(super) fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

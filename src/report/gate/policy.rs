@@ -1,4 +1,4 @@
-//! What a policy allows, as machine formats repeat it.
+//! The policy as machine formats repeat it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,40 +6,40 @@ use serde::Serialize;
 use crate::compare::Noise;
 use crate::gate::{Action, Bound, GateWaiver, Limit, Metric, Policy, Selector};
 
-/// The limits that decided.
+/// The policy that was applied.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PolicyDocument<'a> {
-    /// Greatest worsening per metric; the last limit that fits a kernel and a metric holds.
+    /// Limits on changes; the last limit that matches a kernel and a metric is used.
     limits: Vec<LimitDocument<'a>>,
-    /// Bounds that need no baseline.
+    /// Bounds on values, which need no baseline.
     bounds: Vec<BoundDocument<'a>>,
-    /// Kernels that must be there, as patterns.
+    /// Patterns of kernels that must be present.
     required: &'a [String],
     /// Accepted regressions.
     waivers: Vec<WaiverDocument<'a>>,
-    /// What noise may do where it cannot be measured; shares of one.
+    /// Noise floors for cases in which noise cannot be measured, as relative changes.
     noise: Noise,
     /// Allowed rate of false discoveries among regressions over several runs.
     false_discovery_rate: f64,
-    /// What a kernel means that only the current side has.
+    /// Action on a kernel that only the current side has.
     new: Action,
-    /// What a kernel means that only the baseline has.
+    /// Action on a kernel that only the baseline has.
     vanished: Action,
-    /// What a change means that is not certain.
+    /// Action on a change that is not certain.
     ambiguous: Action,
-    /// What a kernel means that cannot be compared.
+    /// Action on a kernel that cannot be compared.
     incomparable: Action,
-    /// What an improvement means that is not believable.
+    /// Action on an implausible improvement.
     implausible: Action,
-    /// What a current side means that looks cut off.
+    /// Action on current runs that look truncated.
     incomplete: Action,
     /// New and vanished kernels below this share are only counted.
     listed_share: f64,
-    /// An improvement by more than this ratio is not believable.
+    /// An improvement by more than this ratio is implausible.
     implausible_ratio: f64,
-    /// Whether sides on different devices may be compared.
+    /// True if sides on different devices may be compared.
     across_devices: bool,
-    /// Age from which a baseline is old.
+    /// Age in days after which a baseline is reported as old.
     max_age_days: u32,
 }
 
@@ -47,13 +47,13 @@ pub(super) struct PolicyDocument<'a> {
 struct LimitDocument<'a> {
     metric: Metric,
     selector: SelectorDocument<'a>,
-    /// Greatest relative worsening: 0.05 is 5 %.
+    /// Largest relative worsening allowed: 0.05 is 5%.
     worse: f64,
     /// Smallest worsening that counts, in the SI unit of the metric (time: seconds).
     at_least: Option<f64>,
-    /// Smallest share of the time of the run that counts.
+    /// Smallest share of the run time that counts.
     min_share: Option<f64>,
-    /// For findings: only those of this severity or above.
+    /// For findings: counts only those of this severity or above.
     severity: Option<&'static str>,
     action: Action,
 }
@@ -63,14 +63,14 @@ struct BoundDocument<'a> {
     name: &'a str,
     metric: Metric,
     selector: SelectorDocument<'a>,
-    /// In the SI unit of the metric.
+    /// Limit in the SI unit of the metric.
     min: Option<f64>,
-    /// In the SI unit of the metric.
+    /// Limit in the SI unit of the metric.
     max: Option<f64>,
-    /// Kernels with a smaller share are left alone.
+    /// Kernels with a smaller share of the run time are ignored.
     min_share: f64,
     severity: Option<&'static str>,
-    /// For findings: only those of this rule.
+    /// For findings: counts only those of this rule.
     rule: Option<&'a str>,
     action: Action,
 }
@@ -78,15 +78,15 @@ struct BoundDocument<'a> {
 #[derive(Serialize, JsonSchema)]
 struct WaiverDocument<'a> {
     selector: SelectorDocument<'a>,
-    /// `null` for all metrics.
+    /// Metric to which it applies; `null` means all metrics.
     metric: Option<Metric>,
     reason: &'a str,
     owner: Option<&'a str>,
-    /// The last day on which it holds, as `2026-11-22`.
+    /// Last day on which it is valid, as `2026-11-22`.
     expires: Option<String>,
 }
 
-/// Which kernels: all that is given must fit; nothing given is every kernel.
+/// Selected kernels: all given criteria must match; no criteria select every kernel.
 #[derive(Serialize, JsonSchema)]
 struct SelectorDocument<'a> {
     kernel: Option<&'a str>,

@@ -1,29 +1,29 @@
-//! What the rules of a gate mean, for code scanners that show a rule beside its findings.
+//! Texts of a gate's rules, for code scanners that show a rule beside its findings.
 
 use crate::gate::Metric;
 
-/// What a rule is about.
+/// Texts of one rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleText {
-    /// A few words.
+    /// Short title.
     pub(super) short: &'static str,
-    /// What it says when it fires.
+    /// What it means when it fires.
     pub(super) full: &'static str,
     /// What to do.
     pub(super) help: &'static str,
-    /// How grave it is where a policy says nothing else: `note`, `warning` or `error`.
+    /// Default level: `note`, `warning` or `error`.
     pub(super) level: &'static str,
 }
 
 impl RuleText {
-    /// The same in the words for problems that are not of security.
+    /// Returns the level as a `problem.severity` of code scanning.
     pub(super) fn severity(self) -> &'static str {
         if self.level == "note" { "recommendation" } else { self.level }
     }
 }
 
-/// The text of a rule: by its name if it is known, else by what it measures, as rules of a policy have
-/// names of their own.
+/// Returns the text of a rule: by its name if known, else by its metric, because a policy names its
+/// own rules.
 pub(super) fn text(rule: &str, metric: Metric) -> RuleText {
     named(rule).unwrap_or_else(|| measured(metric))
 }
@@ -32,14 +32,14 @@ fn named(rule: &str) -> Option<RuleText> {
     Some(match rule {
         "gate" => RuleText {
             short: "The gate as a whole",
-            full: "The gate did not pass, for a reason that lies in no single kernel.",
+            full: "The gate did not pass, for a reason outside any single kernel.",
             help: "Read the reason. Nothing measured: check that the profiler ran, that the export is \
                    not empty, and that it is the file of this run.",
             level: "error",
         },
         "no-data" => RuleText {
             short: "Nothing measured",
-            full: "A side holds no launch with a duration: there is nothing to judge.",
+            full: "A side has no launch with a duration, so there is nothing to check.",
             help: "Check that the profiler ran, that the export is not empty, and that it is the file \
                    of this run.",
             level: "error",
@@ -51,20 +51,20 @@ fn named(rule: &str) -> Option<RuleText> {
             level: "error",
         },
         "incomplete" => RuleText {
-            short: "The current side looks cut off",
-            full: "The current side holds the beginning of the baseline only.",
-            help: "Check that the profiled program ran to its end, and that the export was written whole.",
+            short: "The current side looks truncated",
+            full: "The current side contains only the beginning of the baseline.",
+            help: "Check that the profiled program ran to its end and that the export is complete.",
             level: "error",
         },
         "device" => RuleText {
             short: "Different devices",
             full: "The sides ran on different devices, and the policy does not compare across devices.",
-            help: "Take a baseline of the same device, or let the policy compare by headroom.",
+            help: "Use a baseline of the same device, or let the policy compare by headroom.",
             level: "error",
         },
         "conditions" => RuleText {
             short: "Different conditions",
-            full: "The sides differ in what makes a comparison doubtful, such as profiler or clocks.",
+            full: "The sides were measured under different conditions, such as profiler or clocks.",
             help: "Measure both sides in the same way, or save a new baseline.",
             level: "warning",
         },
@@ -75,24 +75,24 @@ fn named(rule: &str) -> Option<RuleText> {
             level: "warning",
         },
         "required-kernel" => RuleText {
-            short: "A required kernel",
+            short: "Required kernel missing",
             full: "A kernel that the policy requires was not measured.",
             help: "Check that the workload still runs it, or change the list of required kernels in the \
                    policy.",
             level: "error",
         },
         "new" => RuleText {
-            short: "A new kernel",
-            full: "A kernel was measured that the baseline does not have.",
-            help: "If it replaces another, compare their times and the total. A new baseline makes it \
-                   known.",
+            short: "New kernel",
+            full: "A kernel occurs that the baseline does not have.",
+            help: "If it replaces another, compare their times and the total. Save a new baseline \
+                to accept it.",
             level: "note",
         },
         "vanished" => RuleText {
-            short: "A vanished kernel",
-            full: "A kernel of the baseline was not measured.",
-            help: "If it was renamed, fused or removed on purpose, save a new baseline; else check that \
-                   the workload still does the same work.",
+            short: "Vanished kernel",
+            full: "A kernel of the baseline no longer occurs.",
+            help: "If it was renamed, fused or removed on purpose, save a new baseline; otherwise \
+                check that the workload still does the same work.",
             level: "warning",
         },
         _ => return None,
@@ -100,26 +100,25 @@ fn named(rule: &str) -> Option<RuleText> {
 }
 
 fn measured(metric: Metric) -> RuleText {
-    const SLOWER: &str = "Look at what changed in this kernel's code, its shape, its launch \
-         configuration and the libraries it comes from; `rooflint diff` shows all that both runs tell \
-         of it. If the change is meant, waive it with a reason or save a new baseline.";
+    const SLOWER: &str = "Check what changed in this kernel's code, its shape, its launch \
+        configuration and its libraries; `rooflint diff` shows the details of both runs. If the \
+        change is intended, waive it with a reason or save a new baseline.";
     let (short, full, help) = match metric {
         Metric::Time => (
             "Time of a kernel",
             "A kernel takes longer than in the baseline, for the same amount of work.",
             SLOWER,
         ),
-        Metric::Share => {
-            ("Share of a kernel", "A kernel takes a greater share of the run.", SLOWER)
-        }
+        Metric::Share => ("Share of a kernel", "A kernel takes a larger share of the run.", SLOWER),
         Metric::Headroom => (
-            "Distance from the roof",
-            "A kernel lies further above its expected time by the roofline.",
+            "Headroom of a kernel",
+            "A kernel's time exceeds its roofline time by more than allowed.",
             SLOWER,
         ),
         Metric::Roof => (
-            "Part of the roof that is reached",
-            "A kernel reaches less of its roof: expected over measured time fell, or is below its bound.",
+            "Share of the roof reached",
+            "A kernel reaches less of its roof: roofline over measured time fell, or is below its \
+             bound.",
             SLOWER,
         ),
         Metric::Bytes => (
@@ -130,37 +129,37 @@ fn measured(metric: Metric) -> RuleText {
         Metric::Flops => (
             "Operations of a kernel",
             "A launch executes more floating-point operations.",
-            "Look for work that is done twice, padding, or a changed algorithm.",
+            "Look for duplicated work, padding, or a changed algorithm.",
         ),
         Metric::Fp64 => (
             "Double precision",
             "A kernel executes operations in double precision that the policy does not allow.",
-            "Look for literals and functions without a suffix that make an expression double precision.",
+            "Look for unsuffixed literals and functions that make an expression double precision.",
         ),
         Metric::Findings => (
             "Findings of the rules",
             "There are more findings of a severity or rule than the policy allows.",
-            "`rooflint analyze` shows the findings with their causes and remedies.",
+            "Run `rooflint analyze` to see the findings with causes and fixes.",
         ),
         Metric::Savings => (
-            "Time to win",
-            "More time than the policy allows is lost to implementations far from their roofs.",
-            "`rooflint analyze` ranks what can be won, kernel by kernel.",
+            "Potential savings",
+            "The potential savings exceed what the policy allows.",
+            "Run `rooflint analyze` to rank kernels by potential savings.",
         ),
         Metric::Launches => (
             "Launches of a kernel",
             "A kernel is launched more often.",
-            "Look for a loop that was unrolled into launches, a lost batch or a lost graph.",
+            "Look for a loop that was unrolled into launches, lost batching or a lost CUDA graph.",
         ),
         Metric::Total => (
             "Time of the whole run",
             "The run takes longer than in the baseline, for the same amount of work.",
-            "See which kernels grew and which are new; many small changes can add up without any of \
-             them being a regression.",
+            "Check which kernels got slower and which are new; many small changes can add up \
+             without a single regression.",
         ),
         Metric::CommonShift => (
-            "Shift of all kernels",
-            "All kernels together became slower: a clock, the temperature, a driver, a compiler flag.",
+            "Global shift",
+            "All kernels together became slower: clock, temperature, driver or a compiler flag.",
             "Compare clocks, driver and compiler of both runs; lock the clocks and measure again.",
         ),
         Metric::Presence => (

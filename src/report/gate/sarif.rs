@@ -1,4 +1,5 @@
-//! Findings as SARIF 2.1.0, with all that GitHub's code scanning requires beyond the standard.
+//! Findings as SARIF 2.1.0, with the properties that GitHub code scanning requires beyond the
+//! standard.
 //!
 //! Sources: OASIS SARIF 2.1.0 with errata 01; GitHub documentation, "SARIF support for code scanning".
 
@@ -19,10 +20,10 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
     render,
 };
 
-/// Results of a run that GitHub shows.
+/// Largest number of results per run that GitHub shows.
 const RESULTS: usize = 5_000;
 
-/// Rules that are described.
+/// Largest number of rules that are described.
 const RULES: usize = 1_000;
 
 #[derive(Serialize)]
@@ -44,13 +45,13 @@ struct Run {
     properties: RunProperties,
 }
 
-/// What a reader of the file alone must know.
+/// Properties of the run, for readers of this file alone.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunProperties {
     outcome: &'static str,
     reason: String,
-    /// Findings that the limit on results leaves out.
+    /// Number of findings dropped by the limit on results.
     results_left_out: usize,
 }
 
@@ -185,7 +186,7 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
     style.adapted(serde_json::to_string_pretty(&log).unwrap_or_default() + "\n")
 }
 
-/// Every rule that was checked, fired or not, by its identifier.
+/// Returns every rule that was checked, fired or not, by its id.
 fn rules(report: &GateReport<'_>) -> BTreeMap<String, Rule> {
     let checked = report.decision.checks.iter().map(|check| (rule(check), check.metric));
     let mut rules = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The figures of the current side that trackers follow from commit to commit: of the run, and of the kernels with
-//! most of its time.
+//! Figures of the current side for performance trackers: of the run, and of its top kernels by
+//! time.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,29 @@ use crate::gate::Outcome;
 use crate::report::view::printable;
 use crate::units::{Factor, Seconds};
 
-/// Kernels that are followed: trackers charge and slow down by the series.
+/// Number of kernels to track; trackers charge by the series and slow down with it.
 const KERNELS: usize = 50;
 
-/// Characters of a kernel's name; Bencher takes 1024 and `MLflow` 250 with the metric.
+/// Maximum characters of a kernel's name; Bencher takes 1024 and `MLflow` 250 with the metric.
 const NAME: usize = 160;
 
 /// One figure of the current side.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figure {
-    /// The kernel with its grid and block; none for the whole run.
+    /// The kernel with its grid and block; `None` for the whole run.
     pub(super) kernel: Option<String>,
-    /// What it is, in words of a metric name, such as `gpu_time`.
+    /// Name of the metric, such as `gpu_time`.
     pub(super) metric: &'static str,
     /// Its base unit: `seconds`, `ratio`, or nothing for a count.
     pub(super) unit: &'static str,
     /// The value: the mean over the runs of the side.
     pub(super) value: f64,
-    /// The least and the greatest value of single runs, where there are several.
+    /// Smallest and largest value of single runs, if there are several.
     pub(super) range: Option<[f64; 2]>,
 }
 
 impl Figure {
-    /// The metric with its unit: `gpu_time_seconds`.
+    /// Returns the metric with its unit: `gpu_time_seconds`.
     pub(super) fn name(&self) -> String {
         if self.unit.is_empty() {
             self.metric.to_owned()
@@ -41,7 +41,7 @@ impl Figure {
     }
 }
 
-/// The figures of the current side; whether smaller is better for each but the counts.
+/// Returns the figures of the current side; smaller is better for all except counts.
 pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
     let runs = report.current;
     let failed = !matches!(report.decision.outcome, Outcome::Passed);
@@ -85,7 +85,7 @@ fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
     Figure { range, ..figure(None, metric, "seconds", mean) }
 }
 
-/// A kernel's name with its shape, as no other kernel has it: of one that is cut, its hash stays.
+/// Returns a unique name of a kernel with its shape; truncated names get a hash.
 fn unique(kernel: &Lone, names: &mut BTreeSet<String>) -> String {
     let measured = &kernel.measured;
     let shape =
@@ -103,7 +103,8 @@ fn unique(kernel: &Lone, names: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// A name that every tracker takes: letters, digits and `_`, no digit first, at most `limit` characters.
+/// Returns a name that every tracker accepts: letters, digits and `_`, no digit first, at most
+/// `limit` characters.
 pub(super) fn slug(text: &str, limit: usize) -> String {
     let mut slug = String::new();
     for letter in text.chars() {

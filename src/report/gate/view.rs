@@ -1,14 +1,14 @@
-//! What text and Markdown share: words, numbers, columns, order.
+//! Wording, numbers, columns and order that text and Markdown share.
 
 use super::GateReport;
 use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side};
 use crate::gate::{Action, Allowed, Check, Metric, Outcome, Subject, Value, Verdict};
 use crate::report::document::{Cell, Column, Fact, Form, Table, Tone};
-use crate::report::numbers::{change, change_interval, count_of};
+use crate::report::numbers::{change, change_interval, change_limit, count_of};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
 use crate::units::Dimension;
 
-/// A limit as it is written in a policy: `+5%`, not `+5.00%`.
+/// Formats a limit as written in a policy: `+5%`, not `+5.00%`.
 fn limit(check: &Check) -> Option<String> {
     let worse = match check.limit? {
         Allowed::Change(worse) => worse,
@@ -19,38 +19,19 @@ fn limit(check: &Check) -> Option<String> {
                 Verdict::Violation => "≤",
                 _ => "",
             };
-            return Some(format!("{side}{}", value(bound)));
+            return Some(format!("{side}{}", bound.shown()));
         }
     };
-    let shown = change(worse);
-    let number = shown.trim_end_matches('%');
-    let number = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    };
-    Some(format!("{number}%"))
+    Some(change_limit(worse))
 }
 
-/// A value with its unit.
-pub(super) fn value(value: Value) -> String {
-    match value.unit {
-        Dimension::Time | Dimension::Bytes | Dimension::Operations => {
-            si(value.value, value.unit.key())
-        }
-        Dimension::Factor => factor(value.value),
-        Dimension::Share => percent(value.value),
-        Dimension::Count => count_of(value.value),
-    }
-}
-
-/// What a check is about, as tables show it.
+/// Returns the subject of a check as tables show it.
 pub(super) fn name(check: &Check, style: &Style) -> String {
     match &check.subject {
         Subject::Run => match check.metric {
-            Metric::Total => "(the whole run)".to_owned(),
+            Metric::Total => "(whole run)".to_owned(),
             Metric::CommonShift => "(all kernels together)".to_owned(),
-            _ => format!("(the run: {})", printable(&check.rule)),
+            _ => format!("(run: {})", printable(&check.rule)),
         },
         Subject::Kernel { name, full_name, .. } => {
             let wanted = if style.full_names { [full_name, name] } else { [name, full_name] };
@@ -63,13 +44,13 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
     }
 }
 
-/// Grid and block of the kernel of a check; empty where not known.
+/// Returns grid and block of the kernel of a check; empty if unknown.
 pub(super) fn shape(check: &Check) -> String {
     let Subject::Kernel { shape, .. } = &check.subject else { return String::new() };
     printable(shape)
 }
 
-/// The device of the kernel of a check; empty for the run.
+/// Returns the device of the kernel of a check; empty for the run.
 pub(super) fn device(check: &Check) -> String {
     match &check.subject {
         Subject::Kernel { device, .. } => printable(device),
@@ -77,7 +58,7 @@ pub(super) fn device(check: &Check) -> String {
     }
 }
 
-/// The checks of one table, numbered; times have one unit.
+/// Makes the table of checks, numbered, with one unit for times.
 pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     // One unit in the header, if nothing but times stands below it.
     let mut values = checks.iter().flat_map(|check| [check.before, check.after]).flatten();
@@ -123,7 +104,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
     table
 }
 
-/// How a value of this dimension is shown.
+/// Returns the column form for values of this dimension.
 const fn form_of(dimension: Dimension) -> Form {
     match dimension {
         Dimension::Time | Dimension::Bytes | Dimension::Operations => Form::Si(dimension.key()),
@@ -133,27 +114,25 @@ const fn form_of(dimension: Dimension) -> Form {
     }
 }
 
-/// Why a check ended as it did: its rule and sentence first, then what else is known, a line each.
+/// Explains the result of a check: its rule and sentence first, then further evidence, one line
+/// each.
 pub(super) fn why(check: &Check) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", printable(&check.rule), printable(&check.message))];
     if let Some(noise) = check.noise {
-        lines.push(format!(
-            "noise alone may change it by {}",
-            change(noise).trim_start_matches('+')
-        ));
+        lines.push(format!("noise alone could explain {}", change(noise).trim_start_matches('+')));
     }
     if let Some(level) = check.matched.filter(|level| *level > MatchLevel::Signature) {
-        lines.push(format!("both sides are held for the same kernel by {} only", level.label()));
+        lines.push(format!("matched by {} only", level.label()));
     }
     if let Some(more) = check.more_runs {
-        let runs = count(u64::from(more), "run more a side", "runs more a side");
+        let runs = count(u64::from(more), "more run per side", "more runs per side");
         lines.push(format!("{runs} would settle it"));
     }
     lines.extend(check.evidence.iter().map(|line| printable(line)));
     lines
 }
 
-/// The first lines of a report: the decision, the whole, what all kernels share, both sides.
+/// Returns the first lines of a report: decision, total, global shift, both sides.
 pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
     let decision = report.decision;
     let reason = printable(&decision.reason);
@@ -166,7 +145,7 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
         lines.push(Fact::new("Comparison", reason));
     }
     lines.extend(total(report).map(|line| Fact::new("Total", line)));
-    lines.extend(common(report).map(|line| Fact::new("Common shift", line)));
+    lines.extend(common(report).map(|line| Fact::new("Global shift", line)));
     if let Some(both) = &decision.comparison {
         lines.push(Fact::new("Baseline", side(&both.baseline)));
         lines.push(Fact::new("Current", side(&both.current)));
@@ -174,7 +153,7 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
     lines
 }
 
-/// Red, green or yellow, beside the word that says the same.
+/// Returns the color of an outcome, which the word beside it repeats.
 const fn tone(outcome: Outcome) -> Tone {
     match outcome {
         Outcome::Passed => Tone::Good,
@@ -183,12 +162,12 @@ const fn tone(outcome: Outcome) -> Tone {
     }
 }
 
-/// What the table of decisive checks is called.
+/// Returns the title of the table of deciding checks.
 pub(super) fn decided(report: &GateReport<'_>) -> &'static str {
-    if report.decision.decides { "What decided" } else { "What a gate would act on" }
+    if report.decision.decides { "Failing checks" } else { "Checks that would fail a gate" }
 }
 
-/// How the gate ended, in capitals where it did not pass: a reader without colors must see it, too.
+/// Returns the outcome, in capitals if the gate did not pass, so that it stands out without colors.
 pub(super) fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Passed => outcome.label().to_owned(),
@@ -196,28 +175,30 @@ pub(super) fn outcome(outcome: Outcome) -> String {
     }
 }
 
-/// The check of a metric of the whole run.
+/// Returns the check of a metric of the whole run.
 fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
     let mut checks = report.decision.checks.iter();
     checks.find(|check| check.metric == metric && check.subject == Subject::Run)
 }
 
-/// A shift with its interval, as relative changes.
+/// Formats a shift with its interval as relative changes.
 fn shift(evidence: &Evidence) -> String {
     let ends = evidence.low.zip(evidence.high);
-    let ends = ends.map(|(low, high)| format!(" {}", change_interval(low.change(), high.change())));
+    let ends =
+        ends.map(|(low, high)| format!(" ({})", change_interval(low.change(), high.change())));
     format!("{}{}", change(evidence.shift.change()), ends.unwrap_or_default())
 }
 
-/// A change as a check knows it, with limit and verdict.
+/// Formats the change of a check with its limit and verdict.
 fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
     let mut text = match (check.change, otherwise) {
         (Some(relative), _) => {
-            let ends = check.interval.map(|[low, high]| format!(" {}", change_interval(low, high)));
+            let ends =
+                check.interval.map(|[low, high]| format!(" ({})", change_interval(low, high)));
             format!("{}{}", change(relative), ends.unwrap_or_default())
         }
         (None, Some(evidence)) => shift(evidence),
-        (None, None) => "change not known".to_owned(),
+        (None, None) => "change unknown".to_owned(),
     };
     if let Some(limit) = limit(check) {
         text.push_str(&format!(", limit {limit}"));
@@ -228,7 +209,7 @@ fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
 fn total(report: &GateReport<'_>) -> Option<String> {
     let comparison = report.decision.comparison.as_ref();
     let check = of_run(report, Metric::Total);
-    let told = |known: Option<Value>| known.map(value);
+    let told = |known: Option<Value>| known.map(Value::shown);
     let (before, after) = match (check, comparison) {
         (Some(check), _) => (told(check.before), told(check.after)),
         (None, Some(both)) => {
@@ -243,7 +224,7 @@ fn total(report: &GateReport<'_>) -> Option<String> {
             Some(check) => judged(check, evidence),
             None => evidence.map(shift)?,
         };
-        return Some(format!("headroom of the whole run, not its time: {change}"));
+        return Some(format!("headroom (not time) of the whole run: {change}"));
     }
     let change = match check {
         Some(check) => judged(check, evidence),
@@ -254,7 +235,7 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let mut text = format!("{before} before, {after} now: {change}");
     if let Some(both) = comparison.filter(|both| both.work.change().abs().get() > 0.005) {
         text.push_str(&format!(
-            "; for the same work: there is {} as much",
+            "; normalized to the same work (current/baseline {})",
             factor(both.work.get())
         ));
     }
@@ -268,9 +249,13 @@ fn common(report: &GateReport<'_>) -> Option<String> {
         None => shift(&common?.evidence),
     };
     if let Some(common) = common {
-        let done = if common.removed { "taken out of" } else { "not taken out of" };
-        let kernels = count(common.kernels as u64, "kernel", "kernels");
-        text.push_str(&format!("; over {kernels}, {done} each: {}", printable(&common.reason)));
+        let reason = printable(&common.reason);
+        if common.removed {
+            text.push_str(&format!(" ({reason}, subtracted from each)"));
+        } else {
+            let kernels = count(common.kernels as u64, "kernel", "kernels");
+            text.push_str(&format!("; over {kernels}, not subtracted: {reason}"));
+        }
         if let Some(cycles) = common.cycles {
             text.push_str(&format!("; {} in SM cycles", change(cycles.change())));
         }
@@ -278,7 +263,7 @@ fn common(report: &GateReport<'_>) -> Option<String> {
     Some(text)
 }
 
-/// One side in a line.
+/// Describes one side in a line.
 fn side(side: &Side) -> String {
     const LABELS: usize = 3;
     let mut labels: Vec<String> =
@@ -297,7 +282,7 @@ fn side(side: &Side) -> String {
         count(side.kernels as u64, "kernel", "kernels"),
     );
     if let Some(spread) = side.spread {
-        text.push_str(&format!(", runs spread by {}", percent(spread.change().get())));
+        text.push_str(&format!(", run-to-run spread {}", percent(spread.change().get())));
     }
     if !side.commits.is_empty() {
         let commits: Vec<String> =
@@ -307,7 +292,7 @@ fn side(side: &Side) -> String {
     text
 }
 
-/// What neither decided nor is only on one side, but the policy wants told by this action.
+/// Returns the checks with this action that neither decided nor belong to one side only.
 pub(super) fn beside<'a>(report: &GateReport<'a>, action: Action) -> Vec<&'a Check> {
     let checks = report.decision.checks.iter();
     let checks = checks.filter(|check| check.action == action && check.waived.is_none());
@@ -315,20 +300,20 @@ pub(super) fn beside<'a>(report: &GateReport<'a>, action: Action) -> Vec<&'a Che
     checks.filter(|check| !is_lone(check)).collect()
 }
 
-/// Improvements that nothing else tells of.
+/// Returns improvements that no other list shows.
 pub(super) fn improved<'a>(report: &GateReport<'a>) -> Vec<&'a Check> {
     let checks = report.decision.checks.iter();
     let is_quiet = |check: &&Check| check.action == Action::None && check.waived.is_none();
     checks.filter(|check| check.verdict == Verdict::Improvement).filter(is_quiet).collect()
 }
 
-/// What is accepted, and why.
+/// Returns waived checks with their reasons.
 pub(super) fn waived<'a>(report: &GateReport<'a>) -> Vec<(&'a Check, String)> {
     let checks = report.decision.checks.iter();
     checks.filter_map(|check| Some((check, printable(check.waived.as_deref()?)))).collect()
 }
 
-/// How many of what, in a line.
+/// Counts the verdicts in a line.
 pub(super) fn counts(report: &GateReport<'_>) -> Option<String> {
     let counts = &report.decision.counts;
     let shown: Vec<String> = Verdict::ALL
@@ -350,7 +335,7 @@ pub(super) fn counts(report: &GateReport<'_>) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// Kernels that only one side has: name, and what else is to say.
+/// Lists kernels that only one side has, with share and time.
 pub(super) fn lone(
     report: &GateReport<'_>,
     verdict: Verdict,
@@ -380,7 +365,7 @@ pub(super) fn lone(
     lines
 }
 
-/// What may have become of kernels, a sentence each.
+/// Lists the guesses about new and vanished kernels, one sentence each.
 pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
     use crate::compare::ProposalKind;
     let names = |names: &[String]| {
@@ -398,7 +383,7 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
             ProposalKind::Split => "split",
         };
         format!(
-            "{kind}, {:.0}% sure: {} is now {}, {} before and {} now: {}",
+            "{kind} ({:.0}% confidence): {} is now {}; {} before, {} now; {}",
             guess.confidence.get() * 100.0,
             names(&guess.before),
             names(&guess.after),
@@ -410,7 +395,7 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
     guesses.collect()
 }
 
-/// What a reader must know, doubts about the comparison included.
+/// Returns the caveats, including doubts about the comparison.
 pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
     let mut notes: Vec<String> = Vec::new();
@@ -433,7 +418,7 @@ pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
     once
 }
 
-/// How it was judged, and what it could have seen.
+/// Describes the method and its sensitivity.
 pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
     let sentence = |line: &String| {
@@ -446,14 +431,15 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     let mut lines: Vec<String> = decision.method.iter().map(sentence).collect();
     if let Some(seen) = decision.detectable {
         lines.push(format!(
-            "A slowdown by {} or more would have been seen in kernels with half of the time.",
+            "Sensitivity: slowdowns of {} or more would be detected in kernels covering half the \
+             run time.",
             change(seen).trim_start_matches('+')
         ));
     }
     lines
 }
 
-/// What to do next, as text around commands.
+/// Returns the next steps as text around commands.
 pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(command) = report.command {

@@ -1,4 +1,4 @@
-//! The part of the JSON report on what the profiler's own rules say.
+//! Results of the profiler's own rules in the JSON report.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,27 +6,27 @@ use serde::Serialize;
 use crate::analysis::KernelAdvice;
 use crate::model::SpeedupScope;
 
-/// What one rule of the profiler says of a kernel.
+/// Result of one profiler rule on a kernel.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AdviceDocument<'a> {
-    /// The profiler's name of the rule.
+    /// The profiler's name for the rule.
     rule: &'a str,
     /// `optimization`, `warning`, `error`, `information` or `unknown`.
     kind: &'static str,
-    /// What it is about, in a few words; `null` where the export has no text.
+    /// Subject, in a few words; `null` if the export has no text.
     about: Option<&'a str>,
-    /// Launches of which it is said.
+    /// Number of launches with this result.
     launches: u64,
-    /// The profiler's estimate; `null` where the export has none.
+    /// Estimated speedup; `null` if the export has none.
     speedup: Option<SpeedupDocument>,
 }
 
-/// What following the advice brings by the profiler's estimate: shares from 0, of several launches the
-/// least and the greatest. Never to be added up.
+/// The profiler's speedup estimate as shares, smallest and largest over the launches. Estimates
+/// must not be summed.
 #[derive(Serialize, JsonSchema)]
 struct SpeedupDocument {
-    /// `global`: shares of the kernel's time. `local`: of the use of one part of the hardware, which
-    /// say nothing about time. `null` where the export does not say.
+    /// `global`: shares of the kernel's time. `local`: shares of the use of one hardware unit,
+    /// which do not translate to time. `null` if the export does not state it.
     scope: Option<&'static str>,
     low: f64,
     high: f64,

@@ -1,5 +1,4 @@
-//! The figures of a kernel in the report for programs, and their part of its schema: both from the
-//! list.
+//! The figures of a kernel in the JSON report and in its schema, both from the list of columns.
 
 use std::borrow::Cow;
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::analysis::{Analysis, Column, Columns, Kernel, Place, Row};
 use crate::table::{Cell, Form};
 
-/// A kernel's figures by their names, `null` where it has none.
+/// A kernel's figures by name, `null` if missing.
 pub(super) struct Figures<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) kernel: &'a Kernel,
@@ -60,7 +59,7 @@ impl JsonSchema for Figures<'_> {
     }
 }
 
-/// One figure: its type with its unit, what it means, and the words it can hold.
+/// Returns the schema of one figure: type, unit, meaning and possible words.
 fn property(column: &Column) -> Value {
     let (kind, holds) = match column.form {
         Form::Text => (json!({ "type": "string" }), None),

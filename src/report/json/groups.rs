@@ -1,4 +1,4 @@
-//! The groups of the report for programs.
+//! The groups in the JSON report.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,43 +14,43 @@ pub(super) struct GroupDocument<'a> {
     launches: u64,
     /// `null` if no launch has a duration.
     measured_s: Option<f64>,
-    /// Of the measured time of the run.
+    /// Share of the measured time of the run.
     share: Option<f64>,
-    /// Measured time of the kernels that were judged and are not waived; the next four keys and
-    /// `above_target_s` are about it.
+    /// Measured time of kernels that were judged and not waived; the next four keys and
+    /// `above_target_s` refer to it.
     judged_s: f64,
     roofline_s: Option<f64>,
-    /// The most that can be expected, given what was not counted; no more than was measured.
+    /// Upper bound of `roofline_s`, given what was not counted; at most the measured time.
     roofline_high_s: Option<f64>,
     /// `roofline_s` over `judged_s`.
     efficiency: Option<f64>,
-    /// The most that `efficiency` can be.
+    /// Upper bound of `efficiency`.
     efficiency_high: Option<f64>,
     /// Time of kernels that could not be judged.
     not_judged_s: f64,
-    /// Time about which the roofline says nothing: links, caches, launch cost, impossible times.
+    /// Time that the roofline does not cover: links, caches, launch cost, impossible times.
     outside_s: f64,
     waived_s: f64,
-    /// What its opportunities win, realistically.
+    /// Realistic savings of its opportunities.
     savings_s: f64,
     savings_low_s: f64,
     savings_high_s: f64,
-    /// The efficiency that is wanted; `null` where none is.
+    /// Target efficiency; `null` if there is none.
     target: Option<f64>,
-    /// `met`, `missed` or `cannot_tell`; `null` without a target. `missed` and `met` hold whatever
-    /// was not counted or not judged.
+    /// `met`, `missed` or `cannot_tell`; `null` without a target. `missed` and `met` are certain
+    /// despite work that was not counted or not judged.
     verdict: Option<&'static str>,
-    /// What reaching the target would win, at most.
+    /// Largest savings of reaching the target.
     above_target_s: Option<f64>,
-    /// What it would win for certain.
+    /// Certain savings of reaching the target.
     above_target_low_s: Option<f64>,
-    /// Where the target is not met for certain: the kernels that lose most against it.
+    /// If the target is not certainly met: the kernels that lose most compared with it.
     worst: Vec<WorstDocument<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct WorstDocument<'a> {
-    /// Its `rank` among `kernels`.
+    /// Rank of the kernel among `kernels`.
     rank: usize,
     name: &'a str,
     judged_s: f64,

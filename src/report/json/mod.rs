@@ -1,4 +1,4 @@
-//! The report for programs: versioned JSON, SI units in the keys, `null` for missing.
+//! The JSON report: versioned, SI units in the keys, `null` for missing.
 //!
 //! Within a major version keys are only added. The schema is published from these types, and for
 //! the figures of a kernel from their list.
@@ -37,7 +37,7 @@ const SCHEMA: &str = "rooflint/report/3";
 struct Document<'a> {
     /// Type and major version of this document.
     schema: &'static str,
-    /// Version of the program that wrote it.
+    /// Version of rooflint that wrote it.
     rooflint: &'static str,
     /// The files read.
     inputs: Vec<InputDocument<'a>>,
@@ -45,23 +45,23 @@ struct Document<'a> {
     device: Option<DeviceDocument<'a>>,
     /// All devices; kernels refer to them by name.
     devices: Vec<DeviceDocument<'a>>,
-    /// What the analysis was told and what it chose.
+    /// Settings of the analysis, given or chosen.
     settings: Settings<'a>,
     /// Sums over all kernels.
     totals: totals::TotalsDocument,
-    /// Opportunities by what can be won, then the rest by measured time.
+    /// Kernels by savings, then by measured time.
     kernels: Vec<KernelDocument<'a>>,
     /// Kernels by group: those of `rooflint.toml` and the rest, or by category.
     groups: Vec<groups::GroupDocument<'a>>,
-    /// What each rule could say.
+    /// Results of each rule.
     rules: Vec<RuleDocument<'a>>,
-    /// What rules found about the whole run, the gravest first.
+    /// Findings about the whole run, most severe first.
     findings: &'a [Finding],
-    /// The inputs beside each other; `null` for one input.
+    /// Comparison of the inputs; `null` for one input.
     inputs_compared: Option<RanksDocument<'a>>,
-    /// The kernels under the changes of `--what-if`; empty if nothing was asked.
+    /// Projections of `--what-if`; empty without it.
     what_if: Vec<what_if::WhatIfDocument<'a>>,
-    /// What a reader must know about the whole profile.
+    /// Caveats about the whole profile, one sentence each.
     notes: &'a [String],
 }
 
@@ -69,17 +69,17 @@ struct Document<'a> {
 struct InputDocument<'a> {
     path: &'a str,
     format: &'a str,
-    /// The tool that measured.
+    /// Profiler that wrote the file.
     profiler: Profiler,
     dialect: &'a str,
     encoding: &'a str,
     numerals: &'a str,
-    /// Launches the file describes, before separate runs were joined.
+    /// Number of launches in the file, before separate runs were joined.
     launches: u64,
     rows: u64,
-    /// Records and cells that could not be used.
+    /// Number of records and cells that could not be used.
     skipped_rows: u64,
-    /// The first of them.
+    /// The first records and cells that could not be used.
     skipped: Vec<SkipDocument<'a>>,
     /// Lines before and between the rows of the table.
     other_lines: u64,
@@ -99,7 +99,7 @@ struct DeviceDocument<'a> {
     name: &'a str,
     /// How the device was found.
     source: &'a str,
-    /// Why the device is not known; `null` if it is.
+    /// Why the device is unknown; `null` if it is known.
     unknown: Option<UnknownDocument<'a>>,
     compute_capability: Option<&'a str>,
     multiprocessors: Option<u32>,
@@ -110,11 +110,11 @@ struct DeviceDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct UnknownDocument<'a> {
-    /// What the export says, and why that is not enough.
+    /// What the export says, and why it is not enough.
     reason: &'a str,
-    /// The next step, with the option that settles it.
+    /// The next step, with the option that resolves it.
     help: &'a str,
-    /// Devices that fit, the likeliest first.
+    /// Matching devices, most likely first.
     candidates: &'a [String],
 }
 
@@ -122,13 +122,14 @@ struct UnknownDocument<'a> {
 struct CeilingsDocument {
     /// `spec`, `measured-clock` or `achievable`.
     set: &'static str,
-    /// Datasheet bandwidth of device memory; where the device is not known, what follows from the export.
+    /// Datasheet bandwidth of device memory; for an unknown device, the one derived from the
+    /// export.
     dram_bytes_per_s: Option<f64>,
-    /// Where that figure comes from.
+    /// Source of the figure.
     dram_source: Option<String>,
     /// Theoretical bandwidth of L2.
     l2_bytes_per_s: Option<f64>,
-    /// Where that figure comes from.
+    /// Source of the figure.
     l2_source: Option<String>,
     /// Datasheet peaks.
     peaks: Vec<PeakDocument>,
@@ -148,15 +149,15 @@ struct PeakDocument {
 struct Settings<'a> {
     ceilings: &'static str,
     ceilings_reason: &'a str,
-    /// Headroom from which a kernel is an opportunity.
+    /// Headroom from which a kernel is flagged.
     threshold: f64,
-    /// Smallest savings of an opportunity.
+    /// Smallest savings of a flagged kernel.
     floor_s: f64,
-    /// Share of the run below which a win is noise.
+    /// Share of the run below which savings are ignored.
     floor_share: f64,
-    /// What kernels are grouped by: `rooflint.toml` or `category`.
+    /// Basis of the groups: `rooflint.toml` or `category`.
     groups: &'static str,
-    /// What any launch costs at least.
+    /// Least cost of a launch.
     fixed_cost_s: f64,
 }
 
@@ -166,19 +167,19 @@ struct KernelDocument<'a> {
     figures: Figures<'a>,
     /// Blocks in x, y and z.
     grid: Option<[u32; 3]>,
-    /// Threads of a block in x, y and z.
+    /// Threads per block in x, y and z.
     block: Option<[u32; 3]>,
-    /// What the algorithm needs, by a closed form; `null` where the shape is not known.
+    /// Needs of the algorithm by a closed form; `null` if the shape is unknown.
     algorithmic: Option<AlgorithmicDocument<'a>>,
-    /// Traffic per level of the memory hierarchy, from the multiprocessor outwards.
+    /// Traffic per level of the memory hierarchy, from the SM outwards.
     levels: Vec<LevelDocument>,
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
     uncounted: &'a [&'static str],
-    /// Averages over the launches, weighted by time; units in the keys, shares 0–1.
+    /// Time-weighted averages over the launches; units in the keys, shares from 0 to 1.
     averages: BTreeMap<String, f64>,
     findings: &'a [Finding],
-    /// What Nsight Compute's own rules say; empty where the export has no rules.
+    /// Results of Nsight Compute's own rules; empty if the export has none.
     tool_advice: Vec<advice::AdviceDocument<'a>>,
 }
 
@@ -186,7 +187,7 @@ struct KernelDocument<'a> {
 struct AlgorithmicDocument<'a> {
     /// The closed form with its sizes.
     closed_form: &'a str,
-    /// Where it was found.
+    /// Source of the form.
     from: &'a str,
     /// Operations of one launch.
     operations: f64,
@@ -194,9 +195,9 @@ struct AlgorithmicDocument<'a> {
     bytes: f64,
     t_mem_s: Option<f64>,
     t_math_s: Option<f64>,
-    /// Bytes counted over compulsory ones.
+    /// Counted over compulsory bytes.
     traffic_factor: Option<f64>,
-    /// Operations counted over needed ones.
+    /// Counted over needed operations.
     work_factor: Option<f64>,
 }
 
@@ -204,9 +205,9 @@ struct AlgorithmicDocument<'a> {
 struct LevelDocument {
     level: MemoryLevel,
     bytes: f64,
-    /// The time they need at least; `null` where the bandwidth of the level is not known.
+    /// Least time of these bytes; `null` if the bandwidth of the level is unknown.
     t_s: Option<f64>,
-    /// Launches for which they were counted.
+    /// Number of launches with a count.
     launches: u64,
 }
 
@@ -221,7 +222,7 @@ struct WorkDocument {
 #[derive(Serialize, JsonSchema)]
 struct RanksDocument<'a> {
     inputs: Vec<RankDocument<'a>>,
-    /// Kernels whose slowest input loses most against the median.
+    /// Kernels whose slowest input loses most compared with the median.
     kernels: Vec<SpreadDocument<'a>>,
 }
 
@@ -240,28 +241,28 @@ struct SpreadDocument<'a> {
     least_s: f64,
     median_s: f64,
     greatest_s: f64,
-    /// Path of the input with the greatest time.
+    /// Path of the slowest input.
     slowest: &'a str,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct RuleDocument<'a> {
     rule: &'a str,
-    /// Kernels on which it found something.
+    /// Kernels on which the rule fired.
     found: usize,
-    /// Kernels on which it found something with too little time at stake to show.
+    /// Kernels on which it fired with too little time at stake to show.
     minor: usize,
-    /// Kernels on which it found something that another finding explains.
+    /// Kernels on which it fired, but another finding explains the issue.
     silenced: usize,
-    /// Kernels with which it was content.
+    /// Kernels on which the rule passed.
     content: usize,
-    /// Kernels it could not judge for want of a metric.
+    /// Kernels on which the rule was skipped, because a metric is missing.
     cannot_judge: usize,
-    /// Which metrics it lacked, and for how many kernels.
+    /// Missing metrics, with the number of kernels.
     missing: &'a BTreeMap<&'static str, usize>,
 }
 
-/// The JSON schema of the report, as pretty-printed JSON.
+/// Returns the JSON schema of the report, as pretty-printed JSON.
 #[must_use]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Document<'_>);
@@ -388,7 +389,7 @@ fn skip(skip: &Skip) -> SkipDocument<'_> {
     }
 }
 
-/// A sum that is zero only if nothing was measured.
+/// Returns a sum, or `None` for zero, which means that nothing was measured.
 fn positive(time: Seconds) -> Option<f64> {
     (time.get() > 0.0).then(|| time.get())
 }

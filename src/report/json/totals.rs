@@ -1,4 +1,4 @@
-//! The sums of the report for programs.
+//! The totals in the JSON report.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::analysis::{Confidence, Totals};
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TotalsDocument {
     launches: u64,
-    /// Launches that have a duration.
+    /// Number of launches that have a duration.
     timed_launches: u64,
     kernels: usize,
     /// `null` if no launch has a duration.
@@ -19,19 +19,18 @@ pub(super) struct TotalsDocument {
     judged_s: f64,
     roofline_s: Option<f64>,
     headroom: Option<f64>,
-    /// What better implementations can win of all kernels that were judged, whatever the threshold; `null` if
-    /// nothing could be modeled.
+    /// Realistic savings of better implementations over all judged kernels, independent of the
+    /// threshold; `null` if the model covers no kernel.
     savings_s: Option<f64>,
-    /// The part of `savings_s` that is likely, not certain.
+    /// Part of `savings_s` that is likely, not certain.
     savings_likely_s: Option<f64>,
-    /// At most what lies above the expected time of kernels of which nothing shows that it can be won; in no
-    /// other sum.
+    /// Optimistic savings of kernels without evidence that they can be realized; in no other sum.
     savings_unproven_s: Option<f64>,
-    /// The pessimistic end.
+    /// Pessimistic savings.
     savings_low_s: Option<f64>,
-    /// The optimistic end.
+    /// Optimistic savings.
     savings_high_s: Option<f64>,
-    /// Speed-up of the whole run if `savings_s` is won.
+    /// Speedup of the whole run if `savings_s` is realized.
     run_speedup: Option<f64>,
     not_judged_s: f64,
     /// Time of the kernels whose verdict is certain.
@@ -40,15 +39,15 @@ pub(super) struct TotalsDocument {
     likely_s: f64,
     /// Time of the kernels whose verdict is possible.
     possible_s: f64,
-    /// Time taken while kernels ran instrumented; in no other sum.
+    /// Time measured while kernels were instrumented; in no other sum.
     instrumented_s: f64,
-    /// The most `roofline_s` is likely to be.
+    /// Likely upper bound of `roofline_s`.
     roofline_likely_s: Option<f64>,
-    /// The most `roofline_s` can be, given what was not counted; `null` if nothing bounds it.
+    /// Upper bound of `roofline_s`, given what was not counted; `null` if it is unbounded.
     roofline_high_s: Option<f64>,
-    /// How many of the first kernels bring 80% of the savings.
+    /// Number of top kernels that provide 80% of the savings.
     kernels_for_80_percent: usize,
-    /// Kernels and time per state.
+    /// Number of kernels and their time per state.
     states: BTreeMap<String, StateDocument>,
 }
 

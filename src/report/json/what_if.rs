@@ -7,14 +7,14 @@ use super::super::Report;
 use crate::analysis::{Kernel, Outcome, Projection, WhatIf};
 use crate::units::Seconds;
 
-/// The kernels under a change that was asked about with `--what-if`.
+/// The kernels under a change given with `--what-if`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct WhatIfDocument<'a> {
-    /// What is changed, such as the name of a device.
+    /// The change, such as the name of a device.
     change: &'a str,
-    /// Whether the kernels run on other roofs; else only how they are written is changed.
+    /// True if the kernels run on other roofs; otherwise only their implementation changes.
     elsewhere: bool,
-    /// What a reader must know of this projection.
+    /// Caveats of this projection, one sentence each.
     notes: &'a [String],
     totals: WhatIfTotalsDocument,
     /// One entry per kernel of the report, in its order.
@@ -24,21 +24,21 @@ pub(super) struct WhatIfDocument<'a> {
 #[derive(Serialize, JsonSchema)]
 struct WhatIfTotalsDocument {
     projected_kernels: usize,
-    /// Measured time of the kernels that are projected; `null` if none is.
+    /// Measured time of the projected kernels; `null` if there are none.
     measured_s: Option<f64>,
-    /// Expected time of the same counts after the change; `null` if no kernel is projected.
+    /// Roofline time of the same counts after the change; `null` if no kernel is projected.
     ideal_s: Option<f64>,
-    /// If each keeps its measured distance from the roof; `null` if no kernel is projected.
+    /// Time if each kernel keeps its measured headroom; `null` if no kernel is projected.
     projected_s: Option<f64>,
     /// `measured_s` over `projected_s`.
     speedup: Option<f64>,
     not_projected_kernels: usize,
     /// Measured time that is not projected.
     not_projected_s: f64,
-    /// `projected_s` and `not_projected_s` together; `null` if nothing is projected, or if on other
-    /// roofs more than a tenth of the run is not.
+    /// Sum of `projected_s` and `not_projected_s`; `null` if nothing is projected, or if more than
+    /// a tenth of the run is not projected on other roofs.
     run_s: Option<f64>,
-    /// Whether some work was not counted, so that the projected times are only lower bounds.
+    /// True if some work was not counted, so that the projected times are only lower bounds.
     is_lower_bound: bool,
 }
 
@@ -46,22 +46,22 @@ struct WhatIfTotalsDocument {
 struct ProjectionDocument<'a> {
     rank: usize,
     name: &'a str,
-    /// Measured time of the launches that were judged.
+    /// Measured time of the launches that the model covers.
     measured_s: Option<f64>,
-    /// Their expected time as they ran.
+    /// Roofline time of these launches as they ran.
     roofline_s: Option<f64>,
-    /// Their expected time after the change.
+    /// Roofline time of these launches after the change.
     ideal_s: Option<f64>,
-    /// Whether some work was not counted, so that `ideal_s` and `projected_s` are lower bounds.
+    /// True if some work was not counted, so that `ideal_s` and `projected_s` are lower bounds.
     is_lower_bound: Option<bool>,
-    /// Their time if the kernel keeps its measured distance from the roof.
+    /// Time of these launches if the kernel keeps its measured headroom.
     projected_s: Option<f64>,
     speedup: Option<f64>,
     /// `memory` or `math`, after the change.
     limiter: Option<&'static str>,
-    /// Rank of the kernel it is fused with; its times are in these.
+    /// Rank of the kernel it is fused with, whose times are included here.
     fused_with_rank: Option<usize>,
-    /// Rank of the kernel in whose entry its times are, after fusion.
+    /// Rank of the kernel whose entry includes its times after fusion.
     merged_into_rank: Option<usize>,
     /// Why the kernel is not projected; `null` if it is.
     not_projected: Option<&'a str>,

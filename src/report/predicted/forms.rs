@@ -1,4 +1,4 @@
-//! What can be predicted: every closed form in a line, or some of them in full.
+//! Reports of closed forms: one line each, or some of them in full.
 
 use serde::Serialize;
 
@@ -7,11 +7,11 @@ use crate::report::document::{Block, Cell, Column, Document, Figure, Item, Secti
 use crate::report::view::Style;
 use crate::report::{Reported, pretty};
 
-/// Every closed form with what it needs, in a line each.
+/// All closed forms with their required parameters, one line each.
 #[derive(Debug, Clone, Copy)]
 pub struct FormList<'a>(pub &'a [&'a Form]);
 
-/// The documentation of closed forms: how to call them, their parameters, how they are counted.
+/// The documentation of closed forms: usage, parameters and derivation.
 #[derive(Debug, Clone, Copy)]
 pub struct FormPages<'a>(pub &'a [&'a Form]);
 
@@ -24,11 +24,13 @@ struct Listing<'a> {
 
 impl Reported for FormList<'_> {
     fn document(&self, _: &Style) -> Document {
-        let mut document = Document::new("Kernels that can be predicted");
+        let mut document = Document::new("Kernels for prediction");
         let form = |form: &&Form| Figure::new(form.usage(), "", form.summary);
         document.push(Block::Figures(self.0.iter().map(form).collect()));
         document.push(Block::Paragraph(
-            "`rooflint predict --list KERNEL` shows all parameters and the derivation.".to_owned(),
+            "Run `rooflint predict --list KERNEL` for all parameters and the \
+             derivation."
+                .to_owned(),
         ));
         document
     }
@@ -43,7 +45,7 @@ impl Reported for FormPages<'_> {
         if let [form] = self.0 {
             return Document { blocks: page(form), ..Document::titled(form.name) };
         }
-        let mut document = Document::new("Kernels that can be predicted");
+        let mut document = Document::new("Kernels for prediction");
         for form in self.0 {
             document.section(form.name, page(form));
         }
@@ -63,12 +65,12 @@ fn own(forms: &[&Form], format: &str) -> Option<String> {
 fn page(form: &Form) -> Vec<Block> {
     let mut about = vec![form.summary.to_owned()];
     if !form.aliases.is_empty() {
-        about.push(format!("also called {}", form.aliases.join(", ")));
+        about.push(format!("aliases: {}", form.aliases.join(", ")));
     }
-    about.push(format!("an operation of kind {}", form.category.label()));
+    about.push(format!("category: {}", form.category.label()));
     let columns = vec![
         Column::text("key", "key"),
-        Column::text("default", "when not given"),
+        Column::text("default", "default"),
         Column::text("meaning", "meaning"),
     ];
     let mut parameters = Table::new("parameters", columns);
@@ -89,7 +91,7 @@ fn page(form: &Form) -> Vec<Block> {
     ]
 }
 
-/// The text of the form's file, paragraph by paragraph.
+/// Returns the derivation of a form, paragraph by paragraph.
 pub(super) fn derivation(form: &Form) -> Block {
     let mut entries: Vec<Item> = Vec::new();
     for line in form.derivation.lines().filter(|line| !line.is_empty()) {
@@ -105,5 +107,5 @@ pub(super) fn derivation(form: &Form) -> Block {
             (None, None) => entries.push(Item::from(line.to_owned())),
         }
     }
-    Block::Section(Section::new("How it is counted", vec![Block::List(entries)]))
+    Block::Section(Section::new("Derivation", vec![Block::List(entries)]))
 }

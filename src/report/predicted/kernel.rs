@@ -1,4 +1,4 @@
-//! A kernel on devices, for a person: the counts, the arithmetic of each time, and where a sweep
+//! Report of a kernel on devices: the counts, the arithmetic of each time, and where a sweep
 //! crosses the ridge point.
 
 use super::forms::derivation;
@@ -9,9 +9,9 @@ use crate::predict::{
 };
 use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
 use crate::report::numbers::whole;
-use crate::report::view::{count, digits, percent, printable, si};
+use crate::report::view::{count, digits, percent, printable, range, si};
 use crate::roofline::Limiter;
-use crate::units::{Bytes, FlopsPerByte, Seconds};
+use crate::units::{Bytes, FlopsPerByte, Seconds, interval};
 
 pub(super) fn document(
     form: &ClosedForm,
@@ -40,12 +40,12 @@ pub(super) fn document(
         if remarked > 0 {
             let rows = count(table.rows.len() as u64, "row", "rows");
             over.push(Block::Paragraph(format!(
-                "{remarked} of {rows} carry remarks; predict one alone to read them."
+                "{remarked} of {rows} have remarks; predict a single point to see them."
             )));
         }
         document.section(format!("Over {}", keys.join(" and ")), over);
         let crossings = crossings.iter().map(sentence).collect();
-        document.section("Where it crosses the ridge point", vec![Block::lines(crossings)]);
+        document.section("Ridge point crossings", vec![Block::lines(crossings)]);
     }
     document.push(Block::Paragraph(
         "All figures are modeled: each input is read once, each output written once; peaks are \
@@ -58,16 +58,16 @@ pub(super) fn document(
 fn counts(document: &mut Document, prediction: &Prediction) {
     let count = &prediction.count;
     let operations = if count.work.is_empty() {
-        Block::Paragraph("nothing is computed".to_owned())
+        Block::Paragraph("no operations".to_owned())
     } else {
         let columns = vec![
             Column::text("what", "what"),
-            Column::text("data_type", "computed in"),
+            Column::text("data_type", "computed as"),
             Column::number("operations", "operations", Form::Whole),
         ];
         let mut work = Table::new("operations", columns);
         for one in &count.work {
-            let products = if one.is_product { ", products of matrices" } else { "" };
+            let products = if one.is_product { ", matrix products" } else { "" };
             work.push([
                 Cell::text(one.what),
                 Cell::text(format!("{}{products}", one.data_type.name())),
@@ -109,7 +109,7 @@ fn operand(one: &Traffic) -> [Cell; 7] {
     ]
 }
 
-/// The arithmetic on one device.
+/// Shows the arithmetic on one device.
 fn device(one: &Prediction) -> Vec<Block> {
     let time = |time: Seconds| si(time.get(), "s");
     let (bytes, bandwidth) = (si(one.bytes.get(), "B"), si(one.bandwidth.get(), "B/s"));
@@ -130,7 +130,13 @@ fn device(one: &Prediction) -> Vec<Block> {
         add(label, time(pipe.time), how);
     }
     if one.pipes.len() > 1 {
-        add("t_math", time(one.t_math), "the longest of pipes that work side by side".to_owned());
+        add(
+            "t_math",
+            time(one.t_math),
+            "the longest of the pipes, which work in \
+            parallel"
+                .to_owned(),
+        );
     }
     if let Some(link) = &one.link {
         let (bytes, rate) = (si(link.bytes.get(), "B"), si(link.bandwidth.get(), "B/s"));
@@ -146,17 +152,17 @@ fn device(one: &Prediction) -> Vec<Block> {
         add("ridge point", format!("{} {per_byte}", digits(ridge.get())), how);
     }
     let longest = if one.link.is_some() { "t_mem, t_math, t_link" } else { "t_mem, t_math" };
-    add("expected", time(one.roofline_time), format!("max({longest})"));
+    add("roofline time", time(one.roofline_time), format!("max({longest})"));
     add("limiter", one.limiter.label().to_owned(), why(one).to_owned());
     if let Some(attainable) = one.attainable {
-        let how = "F ÷ expected = min(P, intensity × BW)".to_owned();
+        let how = "F ÷ roofline time = min(P, intensity × BW)".to_owned();
         add("attainable", si(attainable.get(), &per_second), how);
     }
     if let Some(real) = &one.achievable {
         let peak = real
             .peak
             .map_or_else(String::new, |peak| format!(" and {}", si(peak.get(), &per_second)));
-        let how = format!("the same with {}{peak}", si(real.bandwidth.get(), "B/s"));
+        let how = format!("roofline time with {}{peak}", si(real.bandwidth.get(), "B/s"));
         add("achievable", time(real.roofline_time), how);
     }
     if let Some(tiling) = &one.tiling {
@@ -177,7 +183,7 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
     let split = if *split_k > 1.0 { format!(", k split by {split_k}") } else { String::new() };
     let how = format!("tiles of {tile_m}×{tile_n}, {tile_k} deep, {threads} threads each{split}");
     add("blocks", tiling.blocks.to_string(), how);
-    let how = format!("with padding to whole tiles, {} more than asked", {
+    let how = format!("with padding to whole tiles, {} more than needed", {
         percent(tiling.waste / (1.0 - tiling.waste))
     });
     add("executed", si(tiling.executed.get(), operation), how);
@@ -191,11 +197,10 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
         add("wave efficiency", percent(share), how);
     }
     if let Some(share) = tiling.sm_efficiency {
-        let how = "blocks per SM ÷ the same rounded up".to_owned();
+        let how = "blocks per SM ÷ blocks per SM rounded up".to_owned();
         add("SM efficiency", percent(share), how);
     }
-    let (least, most) = (si(tiling.least_time.get(), "s"), si(tiling.most_time.get(), "s"));
-    let value = if least == most { least } else { format!("{least} to {most}") };
+    let value = range(tiling.least_time, tiling.most_time);
     let mut memory = "t_mem";
     if tiling.workspace_bytes > Bytes::ZERO {
         memory = "(B + workspace) ÷ BW";
@@ -206,20 +211,20 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
     add("tiled", value, how);
 }
 
-/// Why the limiter is what it is.
+/// Explains the limiter.
 fn why(one: &Prediction) -> &'static str {
     match one.limiter {
-        PredictedLimiter::Memory if one.pipes.is_empty() => "nothing is computed",
-        PredictedLimiter::Memory => "t_mem is the longer: intensity is not above the ridge point",
-        PredictedLimiter::Math => "t_math is the longer: intensity is above the ridge point",
+        PredictedLimiter::Memory if one.pipes.is_empty() => "no operations",
+        PredictedLimiter::Memory => "t_mem is longer: intensity is not above the ridge point",
+        PredictedLimiter::Math => "t_math is longer: intensity is above the ridge point",
         PredictedLimiter::Latency => {
-            "fewer than 4 blocks per SM, or 128 threads per block: neither roof is reached"
+            "fewer than 4 blocks per SM or 128 threads per block, too few to reach a roof"
         }
         PredictedLimiter::Link => "t_link is the longest",
     }
 }
 
-/// One row for each point and device.
+/// Makes a table with one row for each point and device.
 fn compared(table: &SweepTable) -> Table {
     let mut columns: Vec<Column> = table
         .axes
@@ -236,7 +241,7 @@ fn compared(table: &SweepTable) -> Table {
         Column::number("ridge_point_flop_per_byte", "ridge FLOP/B", Form::Digits).spare(18),
         Column::number("t_mem_s", "t_mem", Form::Time).scale(1),
         Column::number("t_math_s", "t_math", Form::Time).scale(2),
-        Column::number("roofline_s", "expected", Form::Time).scale(3).spare(6),
+        Column::number("roofline_s", "roofline", Form::Time).scale(3).spare(6),
         Column::number("achievable_expected_s", "achievable", Form::Time).scale(4).spare(19),
         Column::text("limiter", "limiter").spare(13),
     ]);
@@ -260,7 +265,7 @@ fn compared(table: &SweepTable) -> Table {
     rows
 }
 
-/// A crossing in words; where there is none, on which side it stays.
+/// Describes a crossing, or the side on which the sweep stays.
 fn sentence(crossing: &Crossing) -> String {
     let key = crossing.along;
     let (from, to) = (whole(crossing.from as f64), whole(crossing.to as f64));
@@ -273,7 +278,7 @@ fn sentence(crossing: &Crossing) -> String {
     let at = crossing.at.as_ref().map_or_else(String::new, |at| format!(", {}", printable(at)));
     let mut text = format!("{}{at}: ", printable(&crossing.device));
     let Some(ridge) = crossing.ridge_point else {
-        return text + "nothing is computed, so memory limits everywhere";
+        return text + "no operations, so memory limits everywhere";
     };
     let ridge = per_byte(ridge.get());
     if crossing.turns.is_empty() {
@@ -283,8 +288,7 @@ fn sentence(crossing: &Crossing) -> String {
             crossing.last.label()
         ));
         if let (Some(first), Some(last)) = (crossing.first_intensity, crossing.last_intensity) {
-            let (first, last) = (per_byte(first.get()), per_byte(last.get()));
-            let range = if first == last { first } else { format!("{first} to {last}") };
+            let range = interval(&per_byte(first.get()), &per_byte(last.get()));
             text.push_str(&format!(", {range}, {side} the ridge point of {ridge}"));
         }
     } else {
@@ -305,7 +309,7 @@ fn sentence(crossing: &Crossing) -> String {
     }
     if !crossing.monotone {
         text.push_str(
-            "; the intensity rises and falls on the way, so turns between two probes may be missing",
+            "; the intensity is not monotone, so crossings between two probes may be missing",
         );
     }
     text

@@ -1,4 +1,5 @@
-//! Predictions: a kernel at a point or along a sweep, or a whole step; and what can be predicted.
+//! Reports of predictions: a kernel at a point or along a sweep, a whole step, and the list of
+//! kernels.
 
 mod forms;
 mod kernel;
@@ -20,7 +21,7 @@ use crate::predict::{
 
 pub use forms::{FormList, FormPages};
 
-/// What is predicted.
+/// A prediction to report.
 #[derive(Debug, Clone, Copy)]
 pub enum Predicted<'a> {
     /// One closed form, at one point or along a sweep.
@@ -29,16 +30,16 @@ pub enum Predicted<'a> {
         form: &'static Form,
         /// The call as given: `gemm m=4096 n=4096 k=4096`.
         call: &'a str,
-        /// Point by point, and within a point device by device.
+        /// Rows point by point, and within a point device by device.
         table: &'a SweepTable,
         /// Where the sweep crosses ridge points; empty without a sweep of sizes.
         crossings: &'a [Crossing],
     },
     /// A model file.
     Step {
-        /// The sizes it names, with their values.
+        /// Sizes that the model file defines, with their values.
         sizes: &'a BTreeMap<String, u64>,
-        /// What is predicted, device by device.
+        /// Predictions, device by device.
         steps: &'a [ModelPrediction],
     },
 }
@@ -51,11 +52,11 @@ struct KernelDocument<'a> {
     /// The closed form.
     form: &'static str,
     summary: &'static str,
-    /// How it is counted, with sources.
+    /// Derivation of the counts, with sources.
     derivation: &'static str,
     /// The swept keys; empty for a single point.
     axes: &'a [Axis],
-    /// Point by point, and within a point device by device.
+    /// Rows point by point, and within a point device by device.
     rows: &'a [SweepRow],
     /// Where the sweep crosses ridge points; empty without a sweep of sizes.
     crossings: &'a [Crossing],
@@ -66,19 +67,19 @@ struct KernelDocument<'a> {
 struct StepDocument<'a> {
     /// Type and major version of this document.
     schema: &'static str,
-    /// The sizes the file names, with their values.
+    /// Sizes that the file defines, with their values.
     sizes: &'a BTreeMap<String, u64>,
-    /// Device by device.
+    /// Predictions, device by device.
     steps: &'a [ModelPrediction],
 }
 
-/// The JSON schema of predictions of one kernel, as pretty-printed JSON.
+/// Returns the JSON schema of predictions of one kernel, as pretty-printed JSON.
 #[must_use]
 pub fn prediction_schema() -> String {
     pretty(&schema_for!(KernelDocument<'_>))
 }
 
-/// The JSON schema of predictions of a whole step, as pretty-printed JSON.
+/// Returns the JSON schema of predictions of a whole step, as pretty-printed JSON.
 #[must_use]
 pub fn step_prediction_schema() -> String {
     serde_json::to_string_pretty(&schema_for!(StepDocument<'_>)).unwrap_or_default() + "\n"
@@ -104,7 +105,8 @@ impl Reported for Predicted<'_> {
 }
 
 impl Predicted<'_> {
-    /// One row per point and device, or per kernel of a step and device; units in the headers.
+    /// Formats one row per point and device, or per kernel of a step and device; units in the
+    /// headers.
     fn csv(&self) -> String {
         let columns = COLUMNS.iter().map(|column| column.key.to_owned());
         let rows: Vec<Vec<String>> = match self {
@@ -140,7 +142,8 @@ impl Predicted<'_> {
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Everything, with a version: `rooflint/prediction/2` or `rooflint/step-prediction/2`.
+    /// Formats everything as versioned JSON: `rooflint/prediction/2` or
+    /// `rooflint/step-prediction/2`.
     fn json(&self) -> String {
         match self {
             Self::Kernel { form, table, crossings, .. } => pretty(&KernelDocument {

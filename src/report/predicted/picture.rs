@@ -1,4 +1,4 @@
-//! Predictions as pictures: a sweep of sizes as curves, everything else on a roofline.
+//! Pictures of predictions: a sweep of sizes as curves, everything else on a roofline.
 
 use super::Predicted;
 use crate::predict::{Axis, Crossing, Prediction, SweepTable};
@@ -10,8 +10,8 @@ use crate::report::view::printable;
 use crate::roofline::Limiter;
 
 impl Predicted<'_> {
-    /// A picture: expected time and intensity over a swept size with the crossings of the ridge
-    /// point, or the kernels on the rooflines of their devices.
+    /// Draws roofline time and intensity over a swept size with the crossings of the ridge point,
+    /// or the kernels on the rooflines of their devices.
     ///
     /// # Errors
     /// [`PictureError`] if the canvas is too small for axes.
@@ -28,14 +28,15 @@ impl Predicted<'_> {
                 let rows = steps.iter().flat_map(|step| {
                     step.rows.iter().map(|row| (row.name.clone(), &row.prediction))
                 });
-                let title = "kernels of the step, each at the rate its roofs allow";
+                let title = "kernels of the step, each at its roofline";
                 encoded(&roofline(title, rows), canvas, encoding)
             }
         }
     }
 }
 
-/// Curves over the swept key at position `range`, one for each device and value of the other key.
+/// Makes curves over the swept key at index `range`, one for each device and value of the other
+/// key.
 fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -> SweepFigure {
     let axis: &Axis = &table.axes[range];
     let sizes = axis.sizes().unwrap_or_default();
@@ -93,7 +94,7 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
     }
 }
 
-/// The points of a table on the rooflines of their devices.
+/// Places the points of a table on the rooflines of their devices.
 fn points(call: &str, table: &SweepTable) -> Roofline {
     let rows = table.rows.iter().map(|row| {
         let at = table.axes.iter().zip(&row.at);
@@ -108,8 +109,7 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
     let mut figure = Roofline {
         title: title.to_owned(),
         remarks: vec![
-            "solid: datasheet roofs; dashed: what well-written kernels reach; marks: at the roof, \
-             as predicted"
+            "solid: datasheet roofs; dashed: achievable roofs; marks: predicted, at the roof"
                 .to_owned(),
         ],
         ..Roofline::default()
@@ -159,7 +159,7 @@ fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)
     figure
 }
 
-/// The unit of intensities: integer and floating-point work in one sweep share the axis.
+/// Returns the unit of intensities: integer and floating-point work in one sweep share the axis.
 fn intensity_unit<'a>(rows: impl Iterator<Item = &'a Prediction>) -> &'static str {
     let mut words: Vec<&str> =
         rows.filter_map(|one| Some(one.pipes.first()?.pipe.operation())).collect();

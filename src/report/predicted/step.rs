@@ -1,4 +1,4 @@
-//! A whole step on devices, for a person: every kernel with its share, and the sums.
+//! Report of a whole step on devices: every kernel with its share, and the sums.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) fn document(sizes: &BTreeMap<String, u64>, steps: &[ModelPrediction])
     let mut what = Vec::new();
     if let Some(step) = steps.first() {
         let launches = count(step.totals.launches, "launch", "launches");
-        what.push(format!("{launches}, one after the other"));
+        what.push(format!("{launches} in sequence"));
     }
     if !sizes.is_empty() {
         let sizes = sizes.iter().map(|(name, value)| format!("{}={value}", printable(name)));
@@ -26,7 +26,7 @@ pub(super) fn document(sizes: &BTreeMap<String, u64>, steps: &[ModelPrediction])
     }
     document.push(Block::Paragraph(
         "All figures are modeled: each input is read once, each output written once. \
-         `rooflint predict --list KERNEL` says how a kernel is counted."
+         Run `rooflint predict --list KERNEL` for the derivation of a kernel."
             .to_owned(),
     ));
     document
@@ -86,18 +86,18 @@ fn totals(step: &ModelPrediction) -> Vec<Figure> {
         }
     };
     let parts = format!(
-        "sum of expected times: memory limits {}, math {}",
+        "sum of roofline times: memory limits {}, math {}",
         share(totals.memory_limited),
         share(totals.math_limited)
     );
-    add("expected", time(totals.roofline_time), &parts);
+    add("roofline time", time(totals.roofline_time), &parts);
     add(
         "with launches",
         time(totals.with_launch_cost),
-        "the same where no launch takes less than it costs",
+        "sum of roofline times, each at least the launch cost",
     );
     if let Some(achievable) = totals.achievable {
-        add("achievable", time(achievable), "with rates that are reached");
+        add("achievable", time(achievable), "with achievable rates");
     }
     figures
 }

@@ -4,7 +4,7 @@ use crate::analysis::{GroupTotals, Target};
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::view::{MISSING, percent, printable, range};
-use crate::units::Seconds;
+use crate::units::{self, Seconds};
 
 /// The title of the section.
 pub(super) fn title(report: &Report<'_>) -> &'static str {
@@ -96,10 +96,10 @@ fn efficiency(group: &GroupTotals) -> Option<String> {
 
 fn interval(low: f64, high: f64) -> String {
     let (low, high) = (percent(low), percent(high));
-    if low == high { high } else { format!("{} to {high}", low.trim_end_matches('%')) }
+    units::interval(&low, &high)
 }
 
-/// A target as the user gave it: 70%, 72.5 %.
+/// A target as the user gave it: 70%, 72.5%.
 fn wanted(target: f64) -> String {
     percent(target).replace(".0%", "%")
 }
@@ -191,8 +191,8 @@ mod tests {
         ];
         assert_eq!(
             of(groups).unwrap(),
-            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0 to 60.0%, wanted 70% \
-             (1.43 to 2.86 ms to win)"
+            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0–60.0%, wanted 70% \
+             (1.43–2.86 ms to win)"
         );
     }
 
@@ -221,7 +221,7 @@ mod tests {
             efficiency: 0.25,
             efficiency_high: 0.5,
         }];
-        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0 to 50.0%)"]);
+        assert_eq!(notes(&missed), ["furthest below its target: #3 slow (25.0–50.0%)"]);
     }
 
     #[test]

@@ -256,7 +256,7 @@ mod tests {
         let totals = &mut bench.analysis.totals;
         (totals.modeled, totals.roofline_time, totals.roofline_time_high) =
             (ms(6.0), ms(3.0), ms(4.0));
-        let text = "1.50 to 2.00× the expected time: 6.00 ms measured, at least 3.00 ms expected";
+        let text = "1.50–2.00× the expected time: 6.00 ms measured, at least 3.00 ms expected";
         assert_eq!(distance(&bench.report()).unwrap(), text);
         bench.analysis.totals.roofline_time_high = ms(3.0);
         let text = "2.00× the expected time: 6.00 ms measured, 3.00 ms expected";
@@ -273,7 +273,7 @@ mod tests {
         (totals.savings_low, totals.savings) = (ms(1.0), ms(2.0));
         totals.savings_high = ms(3.0);
         totals.savings_unproven = ms(0.0);
-        let range = "2.00 ms (20.0%) realistically, 1.00 to 3.00 ms";
+        let range = "2.00 ms (20.0%) realistically, 1.00–3.00 ms";
         let rest = "the run gets 1.25× as fast";
         for (holds, likely, needed, sure, told) in [
             (1, 0.0, 1, "", "all of it in one kernel"),

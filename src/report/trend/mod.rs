@@ -1,4 +1,4 @@
-//! A trend: a row per commit, and where it changed.
+//! Report of a trend: a row per commit, and the change points.
 
 #[cfg(feature = "plot")]
 mod picture;
@@ -13,23 +13,23 @@ use crate::units::Seconds;
 #[cfg(feature = "plot")]
 pub use picture::trend_picture;
 
-/// Commits shown in tables; the machine formats carry all.
+/// Number of commits in tables; machine formats have all.
 const ROWS: usize = 40;
 
-/// Characters of the ruler on which values are dots, where there is room.
+/// Width in characters of the plot column, if there is room.
 const RULER: usize = 28;
 
-/// A trend as it is reported.
+/// A trend to report.
 #[derive(Debug, Clone, Copy)]
 pub struct TrendReport<'a> {
-    /// What was found.
+    /// The trend.
     pub trend: &'a Trend,
-    /// Changes, and tables of kernels, that are shown; the machine formats carry all.
+    /// Number of changes and kernel tables to show; machine formats have all.
     pub top: usize,
 }
 
 impl Reported for TrendReport<'_> {
-    /// Tables of the run and of the first kernels, if kernels were chosen, and every change.
+    /// Makes tables of the run and of the selected kernels, and lists every change.
     fn document(&self, style: &Style) -> Document {
         let trend = self.trend;
         let mut document = Document::titled(trend.title());
@@ -76,7 +76,7 @@ impl Trend {
         ))
     }
 
-    /// A row per commit.
+    /// Makes the table with a row per commit.
     fn rows(&self, line: &Line, style: &Style) -> Vec<Block> {
         let hidden = self.points.len().saturating_sub(ROWS);
         let scale = Scale::of(self.metric, line, hidden);
@@ -110,19 +110,20 @@ impl Trend {
         let mut blocks = vec![Block::Table(rows)];
         if hidden > 0 {
             let hidden = count(hidden as u64, "earlier commit", "earlier commits");
-            blocks.push(Block::Paragraph(format!("and {hidden}: CSV and JSON hold all")));
+            blocks.push(Block::Paragraph(format!("{hidden} not shown; CSV and JSON have all")));
         }
         blocks
     }
 
-    /// Every change of the run and of its kernels, and what did not change.
+    /// Lists every change of the run and its kernels, and what did not change.
     fn changes(&self, top: usize, style: &Style) -> Vec<String> {
         let lines = || self.whole.iter().chain(&self.kernels);
-        let mut told: Vec<String> = lines().flat_map(|line| self.told(line, style)).collect();
-        let hidden = told.len().saturating_sub(top);
-        told.truncate(top);
+        let mut sentences: Vec<String> =
+            lines().flat_map(|line| self.sentences(line, style)).collect();
+        let hidden = sentences.len().saturating_sub(top);
+        sentences.truncate(top);
         if hidden > 0 {
-            told.push(format!("and {hidden} more: --top shows them"));
+            sentences.push(format!("{hidden} more: use --top"));
         }
         let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
         let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
@@ -133,19 +134,19 @@ impl Trend {
             calm.push(count(kernels as u64, "kernel", "kernels"));
         }
         if !calm.is_empty() {
-            told.push(format!("no change in {}", calm.join(" and ")));
+            sentences.push(format!("no change in {}", calm.join(" and ")));
         }
         if open > 0 {
             let open = count(open as u64, "kernel", "kernels");
-            told.push(format!("too few commits to judge {open}"));
+            sentences.push(format!("too few commits to check {open}"));
         }
-        told
+        sentences
     }
 
-    /// The changes of a line, a sentence each.
-    fn told(&self, line: &Line, style: &Style) -> Vec<String> {
+    /// Lists the changes of a line, one sentence each.
+    fn sentences(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
-            format!("{} ({} of the time)", name(line, style), percent(line.share.get()))
+            format!("{} ({} of the run)", name(line, style), percent(line.share.get()))
         } else {
             name(line, style)
         };
@@ -153,22 +154,22 @@ impl Trend {
             (TrendMetric::Time | TrendMetric::Total, false) => String::new(),
             (metric, is_kernel) => format!("{} ", metric.words(is_kernel)),
         };
-        let mut told: Vec<String> = line
+        let mut sentences: Vec<String> = line
             .changes
             .iter()
             .map(|change| format!("{whose}: {words}{}", self.step(change, line)))
             .collect();
-        told.extend(
+        sentences.extend(
             line.drift.as_ref().map(|drift| format!("{whose}: {words}{}", self.drift(drift, line))),
         );
-        told
+        sentences
     }
 
     fn step(&self, found: &TrendChange, line: &Line) -> String {
         let step = &found.step;
         let place = self.points.get(found.point).map_or_else(String::new, place);
         let impact = match line.kernel {
-            Some(_) => format!("; {} a run", signed_time(found.impact_s.get())),
+            Some(_) => format!("; {} per run", signed_time(found.impact_s.get())),
             None => String::new(),
         };
         format!(
@@ -185,7 +186,7 @@ impl Trend {
     fn drift(&self, drift: &Drift, line: &Line) -> String {
         let commits = line.values.iter().flatten().count();
         format!(
-            "drifts by {} over {}, from {} to {}, {}, with no step that explains it better",
+            "drifts by {} over {}, from {} to {}, {}; no step explains it better",
             change(drift.change),
             count(commits as u64, "commit", "commits"),
             shown(self.metric, drift.from),
@@ -194,7 +195,8 @@ impl Trend {
         )
     }
 
-    /// The trend as CSV: a row per commit for the run, then for each kernel; values in SI units.
+    /// Formats the trend as CSV: a row per commit for the run, then for each kernel; values in SI
+    /// units.
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
@@ -232,7 +234,7 @@ impl Trend {
     }
 }
 
-/// How a line is called.
+/// Returns the name of a line.
 fn name(line: &Line, style: &Style) -> String {
     let Some(short) = &line.kernel else { return "total".to_owned() };
     let full = line.full_name.as_ref().filter(|_| style.full_names);
@@ -240,7 +242,7 @@ fn name(line: &Line, style: &Style) -> String {
     printable(&format!("{}{}", full.unwrap_or(short), operator.unwrap_or_default()))
 }
 
-/// The day of a time such as `2026-11-22T05:30:00Z`.
+/// Returns the date of a time such as `2026-11-22T05:30:00Z`.
 fn day(saved: &str) -> Option<&str> {
     saved.get(..10)
 }
@@ -249,12 +251,12 @@ fn minute(saved: &str) -> String {
     printable(saved.get(..16).unwrap_or(saved)).replace('T', " ")
 }
 
-/// The first eight characters of a commit.
+/// Returns the first eight characters of a commit.
 fn short(commit: &str) -> String {
     printable(&commit.chars().take(8).collect::<String>())
 }
 
-/// A commit with its day; the time where no commit is known.
+/// Formats a commit with its date, or the time if no commit is known.
 fn place(point: &Point) -> String {
     let day = point.saved.as_deref().and_then(day);
     match (&point.commit, day) {
@@ -264,7 +266,7 @@ fn place(point: &Point) -> String {
     }
 }
 
-/// A value with its unit.
+/// Formats a value with its unit.
 fn shown(metric: TrendMetric, value: f64) -> String {
     match metric {
         TrendMetric::Time | TrendMetric::Total => si(value, "s"),
@@ -282,7 +284,8 @@ fn probability(p: f64) -> String {
     if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") }
 }
 
-/// Where values lie between the least and the greatest: a dot, as a bar from zero would hide 5 %.
+/// Plot column that marks each value between the smallest and the largest with a dot; a bar from
+/// zero would hide 5%.
 struct Ruler {
     low: f64,
     high: f64,
@@ -292,7 +295,7 @@ struct Ruler {
 
 impl Ruler {
     fn of(line: &Line, style: &Style) -> Self {
-        /// What the other columns need.
+        /// Width of the other columns.
         const OTHERS: usize = 66;
         let values = || line.values.iter().flatten().map(|one| one.median);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -309,7 +312,7 @@ impl Ruler {
         format!("{low}{}{high}", " ".repeat(gap))
     }
 
-    /// A dot at the end of a line of points, as formats may drop leading blanks.
+    /// Draws a dot at the end of a line of points, because formats may drop leading blanks.
     fn dot(&self, value: f64) -> String {
         let part = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         let at = (part * (self.width - 1) as f64).round() as usize;
@@ -318,7 +321,7 @@ impl Ruler {
     }
 }
 
-/// One unit for a column.
+/// The common unit of a column.
 enum Scale {
     Time(TimeUnit),
     Headroom,
@@ -326,7 +329,7 @@ enum Scale {
 }
 
 impl Scale {
-    /// That of the commits that are shown, all but the first `hidden`.
+    /// Returns the unit for the commits that are shown, which are all but the first `hidden`.
     fn of(metric: TrendMetric, line: &Line, hidden: usize) -> Self {
         match metric {
             TrendMetric::Time | TrendMetric::Total => {

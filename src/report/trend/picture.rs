@@ -1,4 +1,4 @@
-//! A trend as a picture: a panel for the run, and for the kernels that changed most.
+//! Picture of a trend: a panel for the run and for the kernels that changed most.
 
 use super::{day, name, short};
 use crate::compare::median;
@@ -9,10 +9,10 @@ use crate::report::figure::{
 use crate::report::numbers::change;
 use crate::report::view::{Style, percent, printable};
 
-/// Panels of one picture.
+/// Largest number of panels in one picture.
 const PANELS: usize = 4;
 
-/// Draws a trend. The same trend gives the same bytes.
+/// Draws a trend; the same trend gives the same bytes.
 ///
 /// # Errors
 /// [`PictureError`] if the canvas is too small for axes.
@@ -30,13 +30,13 @@ fn figure(trend: &Trend) -> SeriesFigure {
     let moved = trend.kernels.iter().filter(moved);
     let shown: Vec<&Line> = trend.whole.iter().chain(moved).take(PANELS).collect();
     let mut remarks = vec![
-        "line: median between changes; whiskers: least and greatest run of a commit; axes do not \
-         begin at zero"
+        "line: median between changes; whiskers: fastest and slowest run of a commit; axes do not \
+         start at zero"
             .to_owned(),
     ];
     let left_out = if is_chosen { trend.kernels.len().saturating_sub(shown.len()) } else { 0 };
     if left_out > 0 {
-        remarks.push(format!("{left_out} more kernels that fit are not drawn"));
+        remarks.push(format!("{left_out} more matching kernels are not drawn"));
     }
     let labels = trend.points.iter().map(|point| {
         let commit = point.commit.as_deref().map(short).unwrap_or_default();
@@ -81,7 +81,7 @@ fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     }
 }
 
-/// The medians between changes, or the drift.
+/// Returns the medians between changes, or the drift.
 fn levels(line: &Line) -> Vec<Level> {
     let there: Vec<usize> =
         line.values.iter().enumerate().filter_map(|(at, value)| value.map(|_| at)).collect();

@@ -120,8 +120,8 @@ mod tests {
         let found = kernel(h100().ncu(), &[Quantity::SmClock]).found(RULE);
         assert_eq!(
             found.message,
-            "not in the export: SM clock (100% of the time: only datasheet peaks at boost clock, \
-             which a locked clock cannot reach)"
+            "not in the export: SM clock (100% of the time: only datasheet peaks at boost clock \
+             are used, which a locked clock cannot reach)"
         );
         assert_eq!(
             found.next.as_deref(),
@@ -144,7 +144,7 @@ mod tests {
         assert!(found.next.is_some_and(|next| next.contains("--set roofline")));
         let untimed = h100().ncu().launch("k", (1000, 256), (1, f64::NAN), &[]).found(RULE);
         assert_eq!(untimed.severity, Severity::Medium);
-        assert!(untimed.message.contains("time (100% of the launches: no launch can be judged)"));
+        assert!(untimed.message.contains("time (100% of the launches: no launch can be analyzed)"));
     }
 
     #[test]

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(
             found.message,
             "no roofline for 1 kernel (1 launch, 100 µs, 10.0% of the run); of the longest: \
-             neither FLOPs nor bytes in the export"
+             neither FLOPs nor DRAM bytes were collected"
         );
         assert_eq!(found.severity, Severity::Info);
     }

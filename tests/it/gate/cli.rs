@@ -83,7 +83,7 @@ fn a_slowdown_fails_the_gate_and_only_a_slowdown() {
     // One run a side: the declared noise decides, and 30% is beyond it.
     let single = rooflint(folder.path(), &["gate", "slow-0.csv", "--baseline", "main-0.csv"]);
     assert_eq!(single.code, 1, "{}", single.out);
-    assert!(single.out.contains("ne run a side"), "{}", single.out);
+    assert!(single.out.contains("ne run per side"), "{}", single.out);
 }
 
 #[test]

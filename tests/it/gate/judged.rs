@@ -67,7 +67,7 @@ fn a_slower_clock_is_told_from_slower_code() {
     throttled.kernels[at].clock_hz = before.kernels[at].clock_hz.map(|clock| clock / 1.6);
     let found = verdict(&throttled);
     assert_eq!((found.verdict, found.action), (Verdict::Ambiguous, Action::Warn));
-    assert!(found.evidence[0].contains("the clock explains it"), "{:?}", found.evidence);
+    assert!(found.evidence[0].contains("the clock explains the slowdown"), "{:?}", found.evidence);
     // Without clocks nothing excuses it.
     throttled.kernels[at].samples_cycles.clear();
     assert_eq!(verdict(&throttled).verdict, Verdict::Regression);
@@ -219,7 +219,7 @@ fn doubt_is_what_the_policy_makes_of_it_and_says_what_would_settle_it() {
         let doubtful = decision.checks.iter().find(|check| check.verdict == Verdict::Ambiguous);
         let doubtful = doubtful.unwrap();
         assert!(doubtful.more_runs.is_some_and(|more| more > 0), "{doubtful:?}");
-        assert!(doubtful.message.contains("more a side would settle it"), "{}", doubtful.message);
+        assert!(doubtful.message.contains("per side would settle it"), "{}", doubtful.message);
     }
 }
 

@@ -332,8 +332,8 @@ fn github_annotates_ten_of_each_kind_and_counts_the_rest() {
     let last = text.lines().last().unwrap();
     assert_eq!(
         last,
-        "rooflint: 31 errors, 70 warnings, 30 notices not annotated: GitHub shows 10 of each kind a \
-         step; see the report"
+        "rooflint: 31 errors, 70 warnings, 30 notices not annotated, because GitHub shows 10 of \
+         each kind per step; see the report"
     );
     let clean = rendered("github", &sample::clean());
     assert!(clean.starts_with("::notice title=rooflint%3A gate passed::"), "{clean}");

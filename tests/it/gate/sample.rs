@@ -88,7 +88,7 @@ pub(crate) fn timed(
             change * 100.0,
             change * 100.0 - 2.1
         ),
-        evidence: vec![format!("SM cycles grew by {:.1}%: it is not the clock", change * 98.0)],
+        evidence: vec![format!("SM cycles changed by +{:.1}%", change * 98.0)],
         waived: None,
     }
 }
@@ -125,7 +125,7 @@ fn checks() -> Vec<Check> {
         confidence: None,
         limit: Some(Allowed::Bound(Share::new(0.7).into())),
         delta_s: None,
-        message: "reaches 41.2% of the achievable roof, and at least 70% is asked for".to_owned(),
+        message: "roof is 41.2%, bound \"gemms near roofline\" allows at least 70.0%".to_owned(),
         evidence: Vec::new(),
         matched: None,
         ..timed(NAMES[5], Violation, Action::Fail, 1.1e-3, 0.0)
@@ -143,7 +143,7 @@ fn checks() -> Vec<Check> {
         share: Some(Share::new(0.017)),
         matched: None,
         message: format!(
-            "only {} has it",
+            "only in {}",
             if verdict == New { "the current run" } else { "the baseline" }
         ),
         evidence: Vec::new(),
@@ -152,7 +152,7 @@ fn checks() -> Vec<Check> {
     vec![
         Check {
             evidence: vec![
-                "SM cycles grew by 12.1%: it is not the clock".to_owned(),
+                "SM cycles changed by +12.1%".to_owned(),
                 "the same bytes and operations as before".to_owned(),
                 "its mean launch grew by as much as its median".to_owned(),
             ],
@@ -172,7 +172,10 @@ fn checks() -> Vec<Check> {
             ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
         },
         Check {
-            message: format!("{} could not be compared: no durations before", "memcpy HtoD"),
+            message: format!(
+                "{} cannot be compared: the baseline has no duration for it",
+                "memcpy HtoD"
+            ),
             before: None,
             change: None,
             interval: None,
@@ -271,7 +274,7 @@ fn comparison() -> Comparison {
             evidence: evidence(0.004),
             kernels: 12,
             removed: true,
-            reason: "the kernels agree".to_owned(),
+            reason: "median over 12 kernels".to_owned(),
             cycles: Some(Shift::new(0.000_2)),
         },
         total: evidence(0.0712),
@@ -309,7 +312,8 @@ pub(crate) fn full() -> Decision {
     Decision {
         outcome: Outcome::Failed,
         warn_only: false,
-        reason: "2 kernels and the whole run became slower than the policy allows, and 1 bound is broken".to_owned(),
+        reason: "2 kernels and the whole run exceeded the limit, and 1 bound is violated"
+            .to_owned(),
         counts: counts(&checks),
         checks,
         comparison: Some(comparison()),
@@ -324,10 +328,10 @@ pub(crate) fn full() -> Decision {
         }],
         detectable: Some(RelativeChange::new(0.024)),
         method: vec![
-            "5 runs a side: each run gives one value per kernel.".to_owned(),
-            "A regression is a shift whose whole interval lies beyond the limit.".to_owned(),
+            "5 and 5 runs: the run is the unit of repetition.".to_owned(),
+            "A regression exceeds the limit with its whole interval.".to_owned(),
         ],
-        notes: vec!["the waiver for *softmax* expired on 2026-10-31".to_owned()],
+        notes: vec!["waiver for *softmax* expired on 2026-10-31".to_owned()],
         decides: true,
     }
 }
@@ -348,7 +352,7 @@ pub(crate) fn clean() -> Decision {
     comparison.current.labels = vec!["now.csv".to_owned()];
     Decision {
         outcome: Outcome::Passed,
-        reason: "no kernel became slower than the policy allows".to_owned(),
+        reason: "no check exceeds its limit".to_owned(),
         counts: counts(&checks),
         checks,
         comparison: Some(comparison),
@@ -380,7 +384,7 @@ pub(crate) fn single() -> Decision {
     let checks = vec![timed(NAMES[1], Verdict::Regression, Action::Fail, 3.3e-6, 0.5)];
     Decision {
         outcome: Outcome::Failed,
-        reason: "1 kernel became slower than the policy allows".to_owned(),
+        reason: "1 kernel exceeded the limit".to_owned(),
         counts: counts(&checks),
         checks,
         ..empty()

@@ -232,7 +232,7 @@ fn one_bound_holds_for_every_form_and_device() {
             let one = match predict(&arguments(&call).unwrap(), &device, &Options::default()) {
                 Ok(one) => one,
                 Err(error) => {
-                    let missing = "the catalog has no figure for nvlink_gbs of Instinct MI300X";
+                    let missing = "the catalog does not have nvlink_gbs for Instinct MI300X";
                     assert_eq!(error.to_string(), missing, "{call} on {name}");
                     continue;
                 }

@@ -184,7 +184,7 @@ fn where_nothing_crosses_the_side_is_told() {
         printed(&integer)
     );
     let moved = printed(&["memset", "bytes=1k..1M", "--device", "L4"]);
-    assert!(moved.contains("nothing is computed, so memory limits everywhere"), "{moved}");
+    assert!(moved.contains("no operations, so memory limits everywhere"), "{moved}");
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn pipes_engines_and_launches_can_be_named() {
 #[test]
 fn what_is_wrong_is_told_with_what_to_write() {
     for (arguments, message, help) in [
-        (vec!["gem", "m=1"], "no kernel is called \"gem\"; closest: \"gemm\"", "--list"),
-        (vec!["--list", "attn"], "no kernel is called \"attn\"", "--list"),
+        (vec!["gem", "m=1"], "unknown kernel \"gem\"; closest: \"gemm\"", "--list"),
+        (vec!["--list", "attn"], "unknown kernel \"attn\"", "--list"),
         (
             vec!["gemm", "m=1", "n=1", "dtpe=fp16"],
             "no parameter \"dtpe\"; closest: \"dtype\"",
@@ -254,7 +254,7 @@ fn what_is_wrong_is_told_with_what_to_write() {
         ),
         (
             vec!["--model", "fixtures/predict/cnn-stage.toml", "image=2", "--device", "L4"],
-            "names no size \"image\"",
+            "does not define the size \"image\"",
             "images",
         ),
         (vec!["--device", "L4"], "no kernel is named", "--list"),

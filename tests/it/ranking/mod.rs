@@ -378,8 +378,8 @@ fn a_group_says_what_its_target_would_win_and_who_keeps_it_from_it() {
     assert_eq!((rest.kernels, rest.target, rest.verdict()), (3, None, None));
     assert!(close(rest.unmodeled, 800.0) && close(rest.judged, 1520.0));
     for told in [
-        "the group \"late\" fits no kernel, but for those of groups before it",
-        "the group \"nothing\" fits no kernel",
+        "group \"late\" matches no kernel, except those of earlier groups",
+        "group \"nothing\" matches no kernel",
     ] {
         assert!(analysis.notes.iter().any(|note| note == told), "{:?}", analysis.notes);
     }
@@ -435,13 +435,13 @@ fn every_output_carries_range_coverage_and_groups() {
     };
     let text = render("text", None);
     for told in [
-        "2.49 ms (38.1%) realistically, 2.17 to 2.94 ms: the run gets 1.62× as fast",
+        "2.49 ms (38.1%) realistically, 2.17–2.94 ms: the run gets 1.62× as fast",
         "2 kernels: what takes 2.00× its expected time, with at least 65.4 µs to win (1.0% of the run)",
-        "1 missed; cop|ies reaches 24.8 to 31.1%, wanted 50% (1.22 to 1.62 ms to win)",
-        "1.40 (1.22 to 1.60)",
+        "1 missed; cop|ies reaches 24.8–31.1%, wanted 50% (1.22–1.62 ms to win)",
+        "1.40 (1.22–1.60)",
         "56.0%",
-        "1.22 to 1.62",
-        "furthest below its target: #1 copy_b (20.0 to 30.0%), #2 copy_a (32.8%)",
+        "1.22–1.62",
+        "furthest below its target: #1 copy_b (20.0–30.0%), #2 copy_a (32.8%)",
         "24.1% of its time could not be judged",
     ] {
         assert!(text.contains(told), "{told}: {text}");
@@ -528,9 +528,5 @@ fn the_command_line_wins_over_the_limits_of_the_file() {
     let wrong = program(&["demo", "--min-share", "1%"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("not a number"), "{}", wrong.stderr);
     let unmatched = demo("[[group]]\nname = \"convs\"\nkernel = \"*conv*\"\n", &[]);
-    assert!(
-        unmatched.stdout.contains("the group \"convs\" fits no kernel"),
-        "{}",
-        unmatched.stdout
-    );
+    assert!(unmatched.stdout.contains("group \"convs\" matches no kernel"), "{}", unmatched.stdout);
 }
