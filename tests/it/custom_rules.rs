@@ -166,7 +166,7 @@ fn a_wrong_condition_is_refused_with_its_place() {
     let wrong = with_config(SLOW, &["demo"]);
     assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""));
     let line = SLOW.lines().position(|line| line.contains("peer_reviewed")).unwrap() + 1;
-    let told = format!("rooflint.toml:{line}:9: no column of a kernel is called \"peer_reviewed\"");
+    let told = format!("rooflint.toml:{line}:9: unknown kernel column \"peer_reviewed\"");
     assert!(wrong.stderr.contains(&told), "{}", wrong.stderr);
     assert!(wrong.stderr.contains("help: "), "{}", wrong.stderr);
 }

@@ -264,7 +264,8 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
             "did you mean \"small-grid\"?",
         ),
         (
-            "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\n[[gate.bound]]\nname = ^\"b\"\nmetric = \"fp64\"\nmax = 0",
+            "[[gate.bound]]\nname = \"b\"\nmetric = \"roof\"\nmin = 0.5\n[[gate.bound]]\nname = \
+             ^\"b\"\nmetric = \"fp64\"\nmax = 0",
             "two bounds are called \"b\"",
         ),
         (

@@ -13,7 +13,7 @@ pub struct Rule {
     pub id: &'static str,
     /// What is wrong, in one line.
     pub summary: &'static str,
-    /// What it finds, why it costs time, how it decides, what to try, when it is wrong, sources.
+    /// What it finds, why it costs time, detection, remedy, false positives, sources.
     pub documentation: &'static str,
     /// The numbers it decides by; a user may set them.
     pub thresholds: &'static [Threshold],
@@ -52,14 +52,8 @@ impl Check {
 
 impl Rule {
     /// Headings every documentation has, in this order.
-    pub const HEADINGS: [&'static str; 6] = [
-        "What it finds",
-        "Why it costs time",
-        "How it decides",
-        "What to try",
-        "When it is wrong",
-        "Sources",
-    ];
+    pub const HEADINGS: [&'static str; 6] =
+        ["What it finds", "Why it costs time", "Detection", "Remedy", "False positives", "Sources"];
 
     /// Its documentation as a page, with its thresholds.
     #[must_use]
