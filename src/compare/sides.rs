@@ -251,8 +251,9 @@ impl<'a> Group<'a> {
     /// Findings of any member, each once.
     fn findings(&self) -> Vec<(String, Severity)> {
         let findings = self.all().flat_map(|kernel| &kernel.findings);
-        let mut findings: Vec<(String, Severity)> =
-            findings.map(|finding| (finding.rule.clone(), finding.severity)).collect();
+        let mut findings: Vec<(String, Severity)> = findings
+            .map(|one| (crate::rules::current(&one.rule).to_owned(), one.severity))
+            .collect();
         findings.sort_unstable();
         findings.dedup();
         findings

@@ -188,28 +188,28 @@ mod tests {
             ("'[1].^all(x, x > 0)'", "loops are not supported"),
             ("'headroom ^% 2 == 0'", "\"%\" is not supported"),
             ("'headroom == ^null'", "\"null\" is not supported"),
-            ("'^name.full == \"a\"'", "a dot stands only before"),
+            ("'^name.full == \"a\"'", "a dot is only allowed before"),
             ("'headroom in ^[]'", "the list is empty"),
-            ("'^[1] == [2]'", "a list stands only after"),
+            ("'^[1] == [2]'", "a list is only allowed after"),
             ("'headroom > ^1e999'", "invalid double literal"),
             ("'true ^? headroom : name'", "\"?\" gives a number or text"),
             ("'^name ? true : false'", "\"?\" takes a condition, but this is text"),
             ("'^'", "the expression is incomplete"),
             // Text that is not ASCII counts in characters.
-            ("'name == \"größe\" && ^headrom > 1'", "no column"),
+            ("'name == \"größe\" && ^headrom > 1'", "unknown kernel column"),
             ("'name == \"größe\" && headroom > ^'", "the expression is incomplete"),
             // Without escapes before the fault a basic string is as exact.
-            ("\"headroom > 1 && ^nam == 'x'\"", "no column"),
-            ("\"^headrom > 1 && name == 'a\\tb'\"", "no column"),
-            ("^\"name == 'a\\\\b' && headrom > 1\"", "no column"),
-            ("^\"name == 'a\\u0062' && headrom > 1\"", "no column"),
+            ("\"headroom > 1 && ^nam == 'x'\"", "unknown kernel column"),
+            ("\"^headrom > 1 && name == 'a\\tb'\"", "unknown kernel column"),
+            ("^\"name == 'a\\\\b' && headrom > 1\"", "unknown kernel column"),
+            ("^\"name == 'a\\u0062' && headrom > 1\"", "unknown kernel column"),
             // The first line break of a string over several lines is not part of it.
-            ("'''\nheadroom > 1.5 &&\n  ^headrom > 1'''", "no column"),
-            ("\"\"\"\nheadroom > 1.5 &&\n  ^headrom > 1\"\"\"", "no column"),
-            ("\"\"\"^headrom > 1.5\"\"\"", "no column"),
-            ("'''headroom > 1.5 &&\n^headrom > 1'''", "no column"),
+            ("'''\nheadroom > 1.5 &&\n  ^headrom > 1'''", "unknown kernel column"),
+            ("\"\"\"\nheadroom > 1.5 &&\n  ^headrom > 1\"\"\"", "unknown kernel column"),
+            ("\"\"\"^headrom > 1.5\"\"\"", "unknown kernel column"),
+            ("'''headroom > 1.5 &&\n^headrom > 1'''", "unknown kernel column"),
             ("'''\nheadroom > 1.5 &&\n headroom ^@ 1'''", "unexpected \"@\""),
-            ("'''\r\n^headrom > 1'''", "no column"),
+            ("'''\r\n^headrom > 1'''", "unknown kernel column"),
         ] {
             let marked = rule(&format!("when = {when}"));
             let before = &marked[..marked.find('^').unwrap()];
@@ -237,7 +237,7 @@ mod tests {
             ),
             (with("next = \"try {headrom}\""), "5:14: unknown kernel column \"headrom\""),
             (with("at-stake = 'name'"), "5:13: the result is text, expected a number"),
-            (with("at-stake = 'savings_ss'"), "5:13: no column"),
+            (with("at-stake = 'savings_ss'"), "5:13: unknown kernel column"),
             (with("sevrity = \"high\""), "unknown field `sevrity`"),
             (rule("when = 'duration_s > 1'"), "4:9: unknown kernel column \"duration_s\""),
             (
@@ -276,7 +276,7 @@ mod tests {
             ),
             (
                 format!("[rules]\nignore = [\"owm\"]\n{}", with("")),
-                "2:11: no rule is called \"owm\"; did you mean \"own\"?",
+                "2:11: unknown rule \"owm\"; did you mean \"own\"?",
             ),
         ] {
             let found = refused(&text);

@@ -77,7 +77,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("FP64 peak over FP32 peak", ratio, "1")
         .evidence("FP64 pipe utilization", used, "1")
         .evidence_if("time saved by FP32, if it is accurate enough", saved, "s")
-        .next("try FP32 with compensated summation, or a device with full-rate FP64");
+        .next("use FP32 with compensated summation, or a device with full-rate FP64");
     Ok(Some(finding))
 }
 

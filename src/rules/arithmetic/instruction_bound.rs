@@ -103,7 +103,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         let saved = roofline::next_bottleneck(subject.time(), used, LEFT, next);
         let stake = Stake { low: Seconds::ZERO, high: saved, estimator: "next-bottleneck" };
         let message = format!(
-            "instruction-bound: {percent:.0}% of issue slots are used{memory_words}{beside}{idle}"
+            "instructions fill {percent:.0}% of the issue slots{memory_words}{beside}{idle}"
         );
         subject.finding(message, stake).confidence(Confidence::Medium)
     } else {
@@ -154,7 +154,7 @@ mod tests {
         let found = decode.found(&RULE);
         assert_eq!(
             found.message,
-            "instruction-bound: 72% of issue slots are used; the busiest pipe is ALU at 60%; tensor cores are idle"
+            "instructions fill 72% of the issue slots; the busiest pipe is ALU at 60%; tensor cores are idle"
         );
         assert!(found.next.is_some_and(|next| next.contains("tensor cores")));
         // At half the instructions the ALU would bind: 1 − 60 ÷ 72 of the time.

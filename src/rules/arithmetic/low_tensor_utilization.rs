@@ -76,7 +76,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("tile columns", tile.map(|tile| f64::from(tile.1)), "1")
         .evidence_if("pipeline stages", subject.class().stages.map(f64::from), "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
-        .next("try larger tiles or a larger batch, then a different library version");
+        .next("use larger tiles or a larger batch, then a different library version");
     Ok(Some(finding))
 }
 

@@ -106,7 +106,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         subject
             .finding(message, stake)
             .confidence(Confidence::Medium)
-            .next("try a kernel for few rows (gemv, split-K), then a larger batch")
+            .next("use a kernel for few rows (gemv, split-K), then a larger batch")
     };
     let finding = finding
         .evidence("arithmetic intensity", intensity, "FLOP/B")

@@ -58,7 +58,10 @@ impl Rule {
     /// Its documentation as a page, with its thresholds.
     #[must_use]
     pub fn page(&self) -> String {
-        let mut page = format!("# {}\n\n{}.\n\n{}", self.id, self.summary, self.documentation);
+        let former: Vec<String> =
+            super::super::aliases(self.id).map(|id| format!(" Former id: `{id}`.")).collect();
+        let (id, summary, documentation) = (self.id, self.summary, self.documentation);
+        let mut page = format!("# {id}\n\n{summary}.{}\n\n{documentation}", former.concat());
         if !self.thresholds.is_empty() {
             page.push_str(
                 "\n## Thresholds\n\n| key | default | unit | why |\n| --- | --- | --- | --- |\n",

@@ -53,7 +53,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let expected = kernel.roofline_time.map(|expected| expected / launches);
     let each = if kernel.launches == 1 { "" } else { " each" };
     let message = format!(
-        "launch-bound: {}{each}, of which about {} is fixed launch cost",
+        "{}{each}, of which about {} is fixed launch cost",
         shown(subject.mean()),
         shown(fixed)
     );
@@ -80,10 +80,7 @@ mod tests {
     fn fires_on_kernels_of_a_few_microseconds() {
         let bench = h100().launch("add", (256, 256), (1000, 3.0), TINY);
         let found = bench.found("launch-bound");
-        assert_eq!(
-            found.message,
-            "launch-bound: 3.00 µs each, of which about 1.50 µs is fixed launch cost"
-        );
+        assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is fixed launch cost");
         assert!(found.at_stake_low_s < found.at_stake_s);
         assert!((found.at_stake_low_s - 1000.0 * 0.75e-6).abs() < 1e-9);
     }

@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn fires_where_nothing_is_busy() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &IDLE).found(RULE);
-        assert!(found.message.starts_with("schedulers issue in only 12% of cycles, with 0.15 warps"));
+        assert!(
+            found.message.starts_with("schedulers issue in only 12% of cycles, with 0.15 warps")
+        );
         assert_eq!(found.at_stake_low_s, 0.0);
     }
 

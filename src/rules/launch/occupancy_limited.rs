@@ -249,7 +249,10 @@ mod tests {
     #[test]
     fn names_the_resource_and_its_next_value() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), REGISTERS).found(RULE);
-        assert_eq!(found.message, "occupancy limited by registers: 2 blocks at once, 25% of the possible warps");
+        assert_eq!(
+            found.message,
+            "occupancy limited by registers: 2 blocks at once, 25% of the possible warps"
+        );
         assert_eq!(
             found.next.as_deref(),
             Some("80 registers per thread instead of 128 to allow 3 blocks")
@@ -276,7 +279,11 @@ mod tests {
             (Quantity::BlocksByWarps, 1.0),
         ];
         let found = h100().launch("k", (10_000, 1024), (1, 1000.0), &values).found(RULE);
-        assert!(found.message.starts_with("occupancy limited by registers and block size: 1 block at once"));
+        assert!(
+            found
+                .message
+                .starts_with("occupancy limited by registers and block size: 1 block at once")
+        );
     }
 
     /// A grid that is chosen to fit is no larger than registers let it be: 132 × 2 blocks.

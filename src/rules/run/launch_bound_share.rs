@@ -93,11 +93,7 @@ mod tests {
             .launch("cast", (64, 256), (4, 3.0), TINY)
             .launch("gemm", (1000, 256), (1, 100.0), &[]);
         let found = bench.found(RULE);
-        assert!(
-            found
-                .message
-                .starts_with("2 launch-bound kernels: 8 launches, 24.0 µs, 19.4%")
-        );
+        assert!(found.message.starts_with("2 launch-bound kernels: 8 launches, 24.0 µs, 19.4%"));
         assert!((found.at_stake_s - 10.5e-6).abs() < 1e-9, "{}", found.at_stake_s);
     }
 

@@ -112,7 +112,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("launches of softmax", softmax.launches as f64, "1")
         .evidence("launches of batched products", products.launches as f64, "1")
         .evidence("time of batched products", products.time.get(), "s")
-        .next("try fused attention (scaled_dot_product_attention, FlashAttention) on one layer");
+        .next("use fused attention (scaled_dot_product_attention, FlashAttention) on one layer");
     // The fused kernel computes the softmax all the same.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])

@@ -64,7 +64,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::Medium)
         .at_stake(sums.time, "removed")
         .evidence_if("time over that of split-K products", of_products, "1")
-        .next("try another algorithm or stream-K, and compare times including the reductions");
+        .next("use another algorithm or stream-K, and compare times including the reductions");
     // Without the split the products may take as much longer.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])

@@ -23,7 +23,7 @@ Kernels whose longest launch lacks such a metric take `share` of the run or more
 has a duration, that share of the launches. Uncounted bytes and operations matter only in kernels
 with no verdict or with a bound for headroom. The severity rises when `much` of the run cannot be
 judged. Communication kernels need nothing. Where the profiler has nothing more to give,
-`unmodeled-share` and `zero-means-unmodeled` report what remains. Metrics that single rules lack
+`not-enough-data` and `zero-work-recorded` report what remains. Metrics that single rules lack
 are in JSON.
 
 ## Remedy

@@ -88,7 +88,9 @@ mod tests {
         // 137 GFLOP are needed: 0.139 ms at 989 TFLOP/s.
         let found = product(1e9).found(&RULE);
         assert_eq!((found.severity, found.at_stake_s), (Severity::Medium, 0.0));
-        assert!(found.message.starts_with("the counters saw only 1% of the operations of gemm m=4096"));
+        assert!(
+            found.message.starts_with("the counters saw only 1% of the operations of gemm m=4096")
+        );
         let time = found.evidence.iter().find(|fact| fact.unit == "s").unwrap().value;
         assert!((time / (2.0 * 4096_f64.powi(3) / 989.4e12) - 1.0).abs() < 1e-3, "{time}");
         let state = product(1e9).seen(&RULE, |subject| subject.kernel.state);

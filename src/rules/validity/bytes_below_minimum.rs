@@ -6,7 +6,7 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject
 use crate::units::Bytes;
 
 pub(super) const RULE: Rule = Rule {
-    id: "bytes-below-need",
+    id: "bytes-below-minimum",
     summary: "fewer bytes were moved than the problem size requires",
     documentation: "\
 ## What it finds

@@ -5,7 +5,7 @@ use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 
 pub(super) const RULE: Rule = Rule {
-    id: "unmodeled-share",
+    id: "not-enough-data",
     summary: "a notable share of the run has not enough data for a verdict",
     documentation: "\
 ## What it finds
@@ -81,7 +81,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::h100;
 
-    const RULE: &str = "unmodeled-share";
+    const RULE: &str = "not-enough-data";
 
     #[test]
     fn tells_their_share_and_the_reason() {

@@ -5,7 +5,7 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
-    id: "modeled-bytes-faulty",
+    id: "wrong-byte-formula",
     summary: "the profiler's byte formula for matrix products is wrong",
     documentation: "\
 ## What it finds
@@ -111,7 +111,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "modeled-bytes-faulty";
+    const RULE: &str = "wrong-byte-formula";
 
     /// M = 33278, N = 700, K = 200 in FP32, with these bytes printed.
     fn linear(params: &str, bytes: u64) -> String {

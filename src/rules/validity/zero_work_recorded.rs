@@ -5,7 +5,7 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "zero-means-unmodeled",
+    id: "zero-work-recorded",
     summary: "the profiler reports zero operations and bytes for work it did not count",
     documentation: "\
 ## What it finds
@@ -14,7 +14,7 @@ Launches that `PyProf` reports with 0 FLOPs and 0 bytes.
 ## Why it costs time
 No time is lost, but `PyProf` prints zeros for operators without a formula and for helper kernels
 of those with one. Taken literally, such kernels would be infinitely far from every roof and sums
-over the run too small. They are treated as missing and are not ranked. `unmodeled-share` names
+over the run too small. They are treated as missing and are not ranked. `not-enough-data` names
 the longest of them.
 
 ## Detection
@@ -70,7 +70,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "zero-means-unmodeled";
+    const RULE: &str = "zero-work-recorded";
 
     #[test]
     fn tells_how_many_and_how_long() {
