@@ -44,6 +44,16 @@ fn furnish(folder: &Path) {
     for (label, factor) in runs {
         copies(folder, label, 5, ("", factor));
     }
+    let two = fs::read_to_string(root().join("fixtures/ncu_long/v100-two-runs-in-one-file.csv"));
+    let two = two.unwrap();
+    let process = |line: &str| line.split(',').nth(1).map(str::to_owned);
+    let first = two.lines().nth(1).and_then(process);
+    for (name, is_first) in [("time-and-bytes.csv", true), ("flops.csv", false)] {
+        let rows = two.lines().enumerate();
+        let rows = rows.filter(|(at, line)| *at == 0 || (process(line) == first) == is_first);
+        let rows: Vec<&str> = rows.map(|(_, line)| line).collect();
+        fs::write(folder.join(name), rows.join("\n")).unwrap();
+    }
     copies(folder, "slow", 5, ("softmax", 1.12));
     let ranks = folder.join("ranks");
     fs::create_dir(&ranks).unwrap();
