@@ -1,7 +1,7 @@
 //! Analysis → findings: one rule per file, each a pure check of one kernel or of the whole run.
 //!
 //! To add a rule: one file with documentation and a `RULE` constant in the folder of its family, one line
-//! in the list of that family. A rule cannot judge ([`Missing`]), is content, or speaks; all three are
+//! in the list of that family. A rule is skipped ([`Missing`]), passes, or fires; all three are
 //! counted. What rules are made of and what runs them is in `engine`.
 
 #![allow(clippy::unnecessary_wraps, reason = "the checks of all rules have one signature")]
@@ -50,7 +50,7 @@ pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Fin
     engine::check::check(RULES, profile, analysis, settings)
 }
 
-/// Whether a finding only remarks on how a kernel was measured, with nothing to win and nothing wrong.
+/// Whether a finding only remarks on how a kernel was measured, with no savings and nothing wrong.
 #[must_use]
 pub fn is_remark(finding: &Finding) -> bool {
     finding.severity == Severity::Info

@@ -5,6 +5,7 @@
 //!   any may print what it likes. A last line `…` stands for more output.
 //! - A block ```` ```sh ```` shows no output. Its lines that start with `rooflint` are run, unless other programs
 //!   follow; others need a GPU, a profiler or the network, and are not.
+//! - The last cell of a table's row may have an example, which is run too.
 //! - Comments before a block: `<!-- exit: 1 -->` is the exit code of its last command, `<!-- setup: COMMAND -->`
 //!   runs first and unseen, `<!-- from: START -->` and `<!-- to: START -->` show the part of the output from the
 //!   line that starts so to before the next one that starts so.
@@ -58,9 +59,28 @@ fn furnish(folder: &Path) {
     let ranks = folder.join("ranks");
     fs::create_dir(&ranks).unwrap();
     copies(&ranks, "rank", 3, ("", 1.0));
-    for (from, to) in [("main", "main"), ("main", "before"), ("now", "now"), ("now", "after")] {
-        fs::copy(folder.join(format!("{from}-0.csv")), folder.join(format!("{to}.csv"))).unwrap();
+    for (from, to) in [
+        ("main-0", "main"),
+        ("main-0", "before"),
+        ("now-0", "now"),
+        ("now-0", "after"),
+        ("main-1", "a100"),
+        ("now-1", "h100"),
+        ("main-2", "a1"),
+        ("main-3", "a2"),
+        ("now-2", "b1"),
+        ("now-3", "b2"),
+        ("run-4", "more"),
+    ] {
+        fs::copy(folder.join(format!("{from}.csv")), folder.join(format!("{to}.csv"))).unwrap();
     }
+    fs::create_dir(folder.join("ci")).unwrap();
+    fs::write(folder.join("ci/rooflint.toml"), "[rules]\nignore = [\"tail-effect\"]\n").unwrap();
+    fs::write(folder.join("gate.toml"), "[gate]\nversion = 1\n").unwrap();
+    let devices = fs::read_to_string(root().join("fixtures/predict/source-devices.toml")).unwrap();
+    let (before, rest) = devices.split_once("name = \"").unwrap();
+    let (_, rest) = rest.split_once('"').unwrap();
+    fs::write(folder.join("my-gpu.toml"), format!("{before}name = \"My GPU\"{rest}")).unwrap();
     std::os::unix::fs::symlink(root().join("fixtures"), folder.join("fixtures")).unwrap();
     for (from, to) in [
         ("demo/h100-training-step.csv", "run.csv"),
@@ -68,7 +88,6 @@ fn furnish(folder: &Path) {
         ("mapped/h100-benchmark.toml", "mapping.toml"),
         ("ncu_long/h100-details-rules-with-speedups.csv", "details.csv"),
         ("predict/transformer-block.toml", "step.toml"),
-        ("predict/source-devices.toml", "my-gpu.toml"),
     ] {
         fs::copy(root().join("fixtures").join(from), folder.join(to)).unwrap();
     }
@@ -163,6 +182,15 @@ fn played(text: &str, name: &str) -> (String, usize) {
     while let Some(line) = lines.next() {
         let facts = said(&made);
         made.push_str(&format!("{line}\n"));
+        // Examples in tables: the last cell.
+        let cell = line.strip_prefix('|').and_then(|line| line.strip_suffix("` |"));
+        let example = cell.and_then(|cell| cell.rsplit_once("| `")).map(|(_, example)| example);
+        let is_ours = |one: &&str| one.starts_with("rooflint ") && !one.ends_with("less -R");
+        if let Some(command) = example.filter(is_ours) {
+            let (code, _, errors) = run(command, folder.path());
+            assert_eq!(code, 0, "{name}: {command}\n{errors}");
+            commands += 1;
+        }
         if line.trim() == "```sh" {
             let block = lines.clone().take_while(|line| line.trim() != "```");
             let is_ours = |line: &&str| line.starts_with("rooflint ") && !line.contains("&&");
