@@ -6,7 +6,7 @@
 //! - A block ```` ```sh ```` shows no output. Its lines that start with `rooflint` are run, unless other programs
 //!   follow; others need a GPU, a profiler or the network, and are not.
 //! - The last cell of a table's row may have an example, which is run too.
-//! - Comments before a block: `<!-- exit: 1 -->` is the exit code of its last command, `<!-- setup: COMMAND -->`
+//! - Comments before a block: `<!-- needs: WHAT -->` keeps an `sh` block from running, `<!-- exit: 1 -->` is the exit code of its last command, `<!-- setup: COMMAND -->`
 //!   runs first and unseen, `<!-- from: START -->` and `<!-- to: START -->` show the part of the output from the
 //!   line that starts so to before the next one that starts so.
 //!
@@ -77,10 +77,9 @@ fn furnish(folder: &Path) {
     fs::create_dir(folder.join("ci")).unwrap();
     fs::write(folder.join("ci/rooflint.toml"), "[rules]\nignore = [\"tail-effect\"]\n").unwrap();
     fs::write(folder.join("gate.toml"), "[gate]\nversion = 1\n").unwrap();
-    let devices = fs::read_to_string(root().join("fixtures/predict/source-devices.toml")).unwrap();
-    let (before, rest) = devices.split_once("name = \"").unwrap();
-    let (_, rest) = rest.split_once('"').unwrap();
-    fs::write(folder.join("my-gpu.toml"), format!("{before}name = \"My GPU\"{rest}")).unwrap();
+    let device = "[[device]]\nname = \"My GPU\"\nmemory = { bandwidth_gbs = 3000 }\n\
+                  peaks_tflops = { fp32_vector = 60, bf16_matrix = 800 }\n";
+    fs::write(folder.join("my-gpu.toml"), device).unwrap();
     std::os::unix::fs::symlink(root().join("fixtures"), folder.join("fixtures")).unwrap();
     for (from, to) in [
         ("demo/h100-training-step.csv", "run.csv"),
@@ -191,7 +190,7 @@ fn played(text: &str, name: &str) -> (String, usize) {
             assert_eq!(code, 0, "{name}: {command}\n{errors}");
             commands += 1;
         }
-        if line.trim() == "```sh" {
+        if line.trim() == "```sh" && !facts.contains_key("needs") {
             let block = lines.clone().take_while(|line| line.trim() != "```");
             let is_ours = |line: &&str| line.starts_with("rooflint ") && !line.contains("&&");
             for command in block.map(str::trim).filter(is_ours) {
