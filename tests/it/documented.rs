@@ -6,9 +6,9 @@
 //! - A block ```` ```sh ```` shows no output. Its lines that start with `rooflint` are run, unless other programs
 //!   follow; others need a GPU, a profiler or the network, and are not.
 //! - The last cell of a table's row may have an example, which is run too.
-//! - Comments before a block: `<!-- needs: WHAT -->` keeps an `sh` block from running, `<!-- exit: 1 -->` is the exit code of its last command, `<!-- setup: COMMAND -->`
-//!   runs first and unseen, `<!-- from: START -->` and `<!-- to: START -->` show the part of the output from the
-//!   line that starts so to before the next one that starts so.
+//! - Comments before a block: `<!-- needs: WHAT -->` keeps an `sh` block from running; `<!-- exit: 1 -->` is the
+//!   exit code of its last command; `<!-- setup: COMMAND -->` runs first and unseen; `<!-- from: START -->` and
+//!   `<!-- to: START -->` show the output from the line that starts so to before the next one that starts so.
 //!
 //! The commands of a document run one after the other in a folder with the files that documents speak of.
 //! `BLESS=1` writes the outputs anew.
