@@ -28,7 +28,7 @@ pub(super) fn load(advice: &Advice) -> Result<Config, Failure> {
             if rules::rule(word).is_none() && !custom.iter().any(|rule| rule.id == word) {
                 return Err(no_rule(word, custom));
             }
-            set.insert(word.to_owned());
+            set.insert(rules::current(word).to_owned());
         }
     }
     Ok(config)
@@ -41,8 +41,8 @@ pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
         strsim::jaro_winkler(one, word).total_cmp(&strsim::jaro_winkler(two, word))
     });
     let nearest = nearest.map_or_else(String::new, |id| format!("; did you mean {id:?}?"));
-    Failure::usage(format!("no rule is called {word:?}{nearest}"))
-        .help("`rooflint rules` lists them")
+    Failure::usage(format!("unknown rule {word:?}{nearest}"))
+        .help("list them with `rooflint rules`")
 }
 
 fn nearest() -> Option<PathBuf> {

@@ -255,8 +255,9 @@ impl<'a> Group<'a> {
     /// Returns the findings of all members, each once.
     fn findings(&self) -> Vec<(String, Severity)> {
         let findings = self.all().flat_map(|kernel| &kernel.findings);
-        let mut findings: Vec<(String, Severity)> =
-            findings.map(|finding| (finding.rule.clone(), finding.severity)).collect();
+        let mut findings: Vec<(String, Severity)> = findings
+            .map(|one| (crate::rules::current(&one.rule).to_owned(), one.severity))
+            .collect();
         findings.sort_unstable();
         findings.dedup();
         findings

@@ -141,7 +141,8 @@ mod tests {
             ("name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"", "4:10: invalid type"),
             (
                 "name = \"a\"\ncategory = \"reductoin\"",
-                "3:12: no category is called \"reductoin\"; did you mean \"reduction\"? it is one of",
+                "3:12: no category is called \"reductoin\"; did you mean \"reduction\"? it is one \
+                 of",
             ),
             (
                 "name = \"a\"\nkind = \"sofmax\"",

@@ -294,7 +294,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
             ("[rule]\n", ""),
             (
                 "[rules]\nignore = [\"tail-efect\"]",
-                "2:11: no rule is called \"tail-efect\"; did you mean \"tail-effect\"?",
+                "2:11: unknown rule \"tail-efect\"; did you mean \"tail-effect\"?",
             ),
             (
                 "[rule.tail-effect]\nwave = 3",

@@ -31,14 +31,14 @@ impl Place<'_> {
         ConfigError::Wrong { path: self.path.to_owned(), line, column, message, help: help.into() }
     }
 
-    /// The name of a rule, built in or the user's own.
+    /// The identifier of a rule, built in or the user's own; a former one becomes that of today.
     pub(super) fn any_rule(
         &self,
         id: Spanned<String>,
         custom: &[Custom],
     ) -> Result<String, ConfigError> {
         if !custom.iter().any(|rule| rule.id == *id.get_ref()) {
-            self.rule(&id, custom)?;
+            return Ok(self.rule(&id, custom)?.id.to_owned());
         }
         Ok(id.into_inner())
     }
@@ -55,8 +55,8 @@ impl Place<'_> {
             }
             let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
             let nearest = rules::nearest(id.get_ref(), all);
-            let message = format!("no rule is called {:?}", id.get_ref());
-            self.wrong(&id.span(), message, format!("{nearest}`rooflint rules` lists them"))
+            let message = format!("unknown rule {:?}", id.get_ref());
+            self.wrong(&id.span(), message, format!("{nearest}list them with `rooflint rules`"))
         })
     }
 

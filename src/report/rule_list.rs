@@ -4,7 +4,7 @@ use super::Reported;
 use super::document::{Block, Cell, Column, Document, Section, Table};
 use super::numbers::{printable, printable_lines};
 use super::view::Style;
-use crate::rules::{Custom, RULES};
+use crate::rules::{self, Custom, RULES};
 
 /// All rules with their summaries, custom rules last.
 #[derive(Debug, Clone, Copy)]
@@ -16,13 +16,20 @@ pub struct RulePage<'a>(pub &'a str);
 
 impl Reported for RuleList<'_> {
     fn document(&self, _: &Style) -> Document {
-        let columns = vec![Column::text("rule", "rule"), Column::text("summary", "finds")];
+        let columns = vec![
+            Column::text("rule", "rule"),
+            Column::text("summary", "finds"),
+            Column::text("alias", "former id").spare(1),
+        ];
         let mut table = Table::new("rules", columns);
         for rule in RULES {
-            table.push([Cell::text(rule.id), Cell::text(rule.summary)]);
+            let aliases = rules::aliases(rule.id).collect::<Vec<_>>().join(", ");
+            let alias = Cell::maybe_text((!aliases.is_empty()).then_some(aliases));
+            table.push([Cell::text(rule.id), Cell::text(rule.summary), alias]);
         }
         for rule in self.0 {
-            table.push([Cell::text(printable(&rule.id)), Cell::text(printable(&rule.summary()))]);
+            let (id, summary) = (printable(&rule.id), printable(&rule.summary()));
+            table.push([Cell::text(id), Cell::text(summary), Cell::Empty]);
         }
         let mut document = Document::new("Rules");
         document.push(Block::Table(table));

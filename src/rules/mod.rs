@@ -1,7 +1,7 @@
 //! Analysis → findings: one rule per file, each a pure check of one kernel or of the whole run.
 //!
 //! To add a rule: one file with documentation and a `RULE` constant in the folder of its family, one line
-//! in the list of that family. A rule cannot judge ([`Missing`]), is content, or speaks; all three are
+//! in the list of that family. A rule is skipped ([`Missing`]), passes, or fires; all three are
 //! counted. What rules are made of and what runs them is in `engine`.
 
 #![allow(clippy::unnecessary_wraps, reason = "the checks of all rules have one signature")]
@@ -50,22 +50,46 @@ pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Fin
     engine::check::check(RULES, profile, analysis, settings)
 }
 
-/// Whether a finding only remarks on how a kernel was measured, with nothing to win and nothing wrong.
+/// Whether a finding only remarks on how a kernel was measured, with no savings and nothing wrong.
 #[must_use]
 pub fn is_remark(finding: &Finding) -> bool {
     finding.severity == Severity::Info
         && validity::RULES.iter().any(|rule| *rule.id == *finding.rule)
 }
 
-/// The rule of this name.
+/// Identifiers that rules had before, and those of today.
+const FORMER: &[(&str, &str)] = &[
+    ("bytes-below-need", "bytes-below-minimum"),
+    ("low-issue-utilisation", "low-issue-utilization"),
+    ("low-tensor-utilisation", "low-tensor-utilization"),
+    ("materialised-attention", "materialized-attention"),
+    ("modelled-bytes-faulty", "wrong-byte-formula"),
+    ("tile-quantisation", "tile-quantization"),
+    ("unmodelled-share", "not-enough-data"),
+    ("zero-means-unmodelled", "zero-work-recorded"),
+];
+
+/// The identifier that a rule has today, if this is a former one; otherwise the same identifier.
+#[must_use]
+pub fn current(id: &str) -> &str {
+    FORMER.iter().find(|(former, _)| *former == id).map_or(id, |(_, today)| today)
+}
+
+/// Former identifiers of a rule, which are still accepted wherever a rule is named.
+pub fn aliases(id: &str) -> impl Iterator<Item = &'static str> {
+    FORMER.iter().filter(move |(_, today)| *today == id).map(|(former, _)| *former)
+}
+
+/// The rule with this identifier, or with this former one.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
+    let id = current(id);
     RULES.iter().find(|rule| rule.id == id).copied()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, Rule, rule};
+    use super::{FORMER, RULES, Rule, aliases, rule};
 
     #[test]
     fn every_rule_is_documented_under_the_same_headings() {
@@ -91,6 +115,16 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), RULES.len());
+    }
+
+    #[test]
+    fn former_names_lead_to_the_rules_of_today() {
+        for (former, today) in FORMER {
+            assert!(RULES.iter().all(|rule| rule.id != *former), "{former}");
+            assert_eq!(rule(former).map(|rule| rule.id), Some(*today));
+            assert!(aliases(today).any(|alias| alias == *former));
+        }
+        assert_eq!(aliases("tail-effect").count(), 0);
     }
 
     #[test]

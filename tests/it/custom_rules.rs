@@ -166,16 +166,16 @@ fn a_wrong_condition_is_refused_with_its_place() {
     let wrong = with_config(SLOW, &["demo"]);
     assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""));
     let line = SLOW.lines().position(|line| line.contains("peer_reviewed")).unwrap() + 1;
-    let told = format!("rooflint.toml:{line}:9: no column of a kernel is called \"peer_reviewed\"");
+    let told = format!("rooflint.toml:{line}:9: unknown kernel column \"peer_reviewed\"");
     assert!(wrong.stderr.contains(&told), "{}", wrong.stderr);
     assert!(wrong.stderr.contains("help: "), "{}", wrong.stderr);
 }
 
 #[test]
-fn the_examples_of_the_guide_are_read() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md");
+fn the_examples_of_the_documents_are_read() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
     let guide = std::fs::read_to_string(guide).unwrap();
-    let (_, section) = guide.split_once("### Rules of your own").unwrap();
+    let (_, section) = guide.split_once("## Custom rules").unwrap();
     let (_, example) = section.split_once("```toml\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let rules = rules_of(example);
@@ -199,7 +199,7 @@ fn the_examples_of_the_guide_are_read() {
 fn the_page_of_columns_is_fresh() {
     let mut page = String::from(
         "# What custom rules can ask\n\nMade from the program's lists of columns by `BLESS=1 cargo test`; \
-         how custom rules are written is in [guide.md](guide.md#rules-of-your-own).\n\
+         how custom rules are written is in [configuration.md](configuration.md#custom-rules).\n\
          `rooflint rules --columns` prints the first table, `rooflint rules --columns launches` the second. \
          Units are SI base units, shares are 0 to 1. A column that a kernel does not have is missing, never \
          zero.\n",
@@ -275,4 +275,37 @@ fn every_column_can_be_asked_on_every_fixture() {
             }
         });
     }
+}
+
+#[test]
+fn former_rule_ids_are_accepted_wherever_a_rule_is_named() {
+    let page = program(&["rules", "tile-quantisation"]).stdout;
+    assert!(page.starts_with("# tile-quantization\n"), "{page}");
+    assert!(page.contains("Former id: `tile-quantisation`."), "{page}");
+    assert_eq!(page, program(&["rules", "tile-quantization"]).stdout);
+    let list = program(&["rules", "--format", "csv"]).stdout;
+    assert!(list.lines().any(|line| {
+        line.starts_with("low-tensor-utilization,") && line.ends_with(",low-tensor-utilisation")
+    }));
+    let rules = rules_of(
+        "[rules]\nignore = [\"low-tensor-utilisation\"]\nselect = [\"unmodelled-share\"]\n\
+         [rule.tile-quantisation]\nuseful = 0.5",
+    );
+    assert!(rules.ignore.contains("low-tensor-utilization"));
+    assert!(rules.select.contains("not-enough-data"));
+    let key = ("tile-quantization".to_owned(), "useful".to_owned());
+    assert_eq!(rules.thresholds.get(&key), Some(&0.5));
+    // The demo has such a finding; without the rule it has none.
+    let all = program(&["demo", "--format", "json"]).stdout;
+    assert!(all.contains("\"rule\": \"low-tensor-utilization\",\n          \"severity\""), "{all}");
+    let out = program(&["demo", "--format", "json", "--ignore", "low-tensor-utilisation"]).stdout;
+    assert!(!out.contains("\"rule\": \"low-tensor-utilization\""));
+    // A custom rule cannot take the name that saved settings mean another rule by.
+    let taken = "[[custom-rule]]\nid = \"tile-quantisation\"\nwhen = 'true'\nmessage = \"m\"";
+    assert!(Config::parse("rooflint.toml", taken).is_err());
+    // Bounds of a policy name rules too.
+    let bound = "[[gate.bound]]\nname = \"b\"\nmetric = \"findings\"\nmax = 0\n\
+                 rule = \"low-issue-utilisation\"";
+    let policy = Config::parse("rooflint.toml", bound).unwrap();
+    assert!(format!("{policy:?}").contains("low-issue-utilization"));
 }

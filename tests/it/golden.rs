@@ -149,21 +149,6 @@ pub(crate) fn without_assets(page: &str) -> String {
 }
 
 #[test]
-fn the_readme_shows_what_the_program_prints() {
-    let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
-    let report =
-        Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    let style = Style { width: Some(118), ..Style::default() };
-    let text = written(&report, "text", &style).unwrap();
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (start, end) = ("<!-- made by: rooflint demo --width 118 -->\n```text\n", "```\n");
-    let from = readme.find(start).unwrap() + start.len();
-    let to = from + readme[from..].find(end).unwrap();
-    check(&root().join("README.md"), &format!("{}{text}{}", &readme[..from], &readme[to..]));
-}
-
-#[test]
 fn the_json_report_follows_its_published_schema() {
     let schema = serde_json::from_str(&rooflint::report::schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -15,6 +15,8 @@ mod cli;
 mod columns;
 mod custom_rules;
 mod devices;
+#[cfg(all(unix, feature = "page"))]
+mod documented;
 mod gate;
 mod golden;
 mod history;

@@ -192,7 +192,10 @@ fn the_sample_of_uncoalesced_accesses_is_diagnosed_as_known() {
     assert_eq!(rules(&scattered), ["uncoalesced-access"]);
     let finding = &scattered["findings"][0];
     assert_eq!(finding["estimator"], "next-bottleneck");
-    assert!(finding["message"].as_str().unwrap().starts_with("67% of the sectors"), "{finding}");
+    assert!(
+        finding["message"].as_str().unwrap().starts_with("uncoalesced: 67% of the sectors"),
+        "{finding}"
+    );
     let evidence = |name: &str| {
         let facts = finding["evidence"].as_array().unwrap();
         let fact = facts.iter().find(|fact| fact["name"] == name);

@@ -41,9 +41,9 @@ fn by_state(state: State, class: &Class) -> Option<&'static str> {
             Some("Nsight Compute Profiling Guide, \"Memory Chart\" and \"Memory Tables\"")
         }
         State::FasterThanRoofline => {
-            Some("docs/guide.md of rooflint, \"Name the device\" and \"The states\"")
+            Some("docs/guide.md of rooflint, \"Name the device\" and \"Read the report\"")
         }
-        State::NotEnoughData => Some("docs/guide.md of rooflint, \"Collect a good export\""),
+        State::NotEnoughData => Some("docs/guide.md of rooflint, \"Record a profile\""),
         State::NotRoofline if class.category == Category::Communication => {
             Some("NCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"")
         }

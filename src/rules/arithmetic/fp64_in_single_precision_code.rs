@@ -7,25 +7,25 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "fp64-in-single-precision-code",
-    summary: "a few FP64 operations take their time in single-precision code",
+    summary: "a few FP64 operations slow down single-precision code",
     documentation: "\
 ## What it finds
-Kernels that compute mostly in FP32 or less, and yet keep the FP64 pipe busy.
+Kernels that compute mostly in FP32 or narrower, yet keep the FP64 pipe busy.
 
 ## Why it costs time
-FP64 runs at half the rate of FP32 at best, and at 1/32 or 1/64 on devices not made for it. A constant
-without the suffix `f` turns an expression into FP64, and converts its operands as well.
+FP64 runs at half the rate of FP32 at best, and at 1/32 or 1/64 on devices not built for it. A
+constant without the suffix `f` turns an expression into FP64 and converts its operands as well.
 
-## How it decides
-FP64 operations were counted, they are at most `share` of all FLOPs, and the FP64 pipe is busy for at least
-`busy` of the time, by its utilization or by the time its operations need.
+## Detection
+FP64 operations were counted, they are at most `share` of all FLOPs, and the FP64 pipe is busy at
+least `busy` of the time, by its utilization or by the time its operations need.
 
-## What to try
-Constants as `1.0f`; `sinf`, `expf`, `powf` instead of `sin`, `exp`, `pow`; look for `F2F.F64.F32` and
-`DFMA` in the SASS.
+## Remedy
+Write constants as `1.0f`; use `sinf`, `expf`, `powf` instead of `sin`, `exp`, `pow`; look for
+`F2F.F64.F32` and `DFMA` in the SASS.
 
-## When it is wrong
-Deliberate mixed precision, such as sums and corrections in FP64.
+## False positives
+Intended mixed precision, such as sums and corrections in FP64.
 
 ## Sources
 `FPInstructions` and `SpeedOfLight_Roofline` rules of Nsight Compute (FP64 above 15% of its roof while
@@ -37,13 +37,13 @@ FP32 stays below 60%); *CUDA C++ Best Practices Guide*, \"Arithmetic Instruction
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.10, "1", "beyond, FP64 is the format of the code and not a slip");
+    Threshold::new("share", 0.10, "1", "above this, FP64 is the intended format of the code");
 
 const BUSY: Threshold = Threshold::new(
     "busy",
     0.15,
     "1",
-    "the share of the FP64 roof from which Nsight Compute speaks",
+    "share of the FP64 roof at which Nsight Compute's rule fires",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -72,7 +72,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .next_pipe(Quantity::PipeFp64, 0.0)
         .unwrap_or_else(|_| subject.share(used, "busy-unit"));
     let message = format!(
-        "{:.1}% of the FLOPs are FP64 and keep its pipe busy for {:.0}% of the time",
+        "only {:.1}% of the FLOPs are FP64, but they keep the FP64 pipe busy {:.0}% of the time",
         share * 100.0,
         used * 100.0
     );
@@ -81,9 +81,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::Medium)
         .evidence("FP64 operations", fp64.get(), "FLOP")
         .evidence("FP64 share of the FLOPs", share, "1")
-        .evidence_if("utilization of the FP64 pipe", measured, "1")
+        .evidence_if("FP64 pipe utilization", measured, "1")
         .evidence_if("share of the FP64 roof", subject.roof_of(Pipe::Fp64Vector), "1")
-        .next("search the source for constants without f and for FP64 functions");
+        .next("search the source for constants without the f suffix and for FP64 functions");
     Ok(Some(finding))
 }
 

@@ -5,25 +5,26 @@ use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "fp64-on-consumer-gpu",
-    summary: "FP64 on a device that is not made for it",
+    summary: "FP64 work on a device with few FP64 units",
     documentation: "\
 ## What it finds
-Kernels that compute in FP64 on a device with one FP64 unit for 32 FP32 units, or fewer.
+Kernels that compute in FP64 on a device with at most one FP64 unit per 32 FP32 units.
 
 ## Why it costs time
-Such devices execute FP64 for compatibility only: the FP64 pipe is full while everything else waits.
+Such devices support FP64 for compatibility only: the FP64 pipe is full while everything else
+waits.
 
-## How it decides
-FP64 is at least `share` of the FLOPs, the device's FP64 peak is at most `ratio` of its FP32 peak, and the
-FP64 pipe is at least `busy`, by its utilization or by the time its operations need.
+## Detection
+FP64 is at least `share` of the FLOPs, the device's FP64 peak is at most `ratio` of its FP32 peak,
+and the FP64 pipe is at least `busy` busy, by its utilization or by the time its operations need.
 
-## What to try
-Another device (V100, A100, H100 and B200 run FP64 at half the rate of FP32); FP32 with
+## Remedy
+Use another device (V100, A100, H100 and B200 run FP64 at half the FP32 rate); FP32 with
 compensated summation; FP32 with iterative refinement; pairs of FP32.
 
-## When it is wrong
-Where results need FP64 and the run is short, it is no fault. It is something to know, and no time is
-promised: the evidence says what FP32 would save.
+## False positives
+Where results need FP64 and the run is short, nothing is wrong. The finding is informational and
+claims no savings; its evidence shows what FP32 would save.
 
 ## Sources
 *CUDA C++ Programming Guide*, \"Arithmetic Instructions\" (results per clock and multiprocessor).
@@ -33,16 +34,17 @@ promised: the evidence says what FP32 would save.
     check: Check::Kernel(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.50, "1", "FP64 is what the kernel does");
+const SHARE: Threshold = Threshold::new("share", 0.50, "1", "most of the kernel's math is FP64");
 
 const RATIO: Threshold = Threshold::new(
     "ratio",
     0.032,
     "1",
-    "1/32 and less; devices made for FP64 have 1/2, and rounded peaks pass",
+    "1/32 or less, with room for rounded peaks; devices built for FP64 have 1/2",
 );
 
-const USED: Threshold = Threshold::new("busy", 0.50, "1", "below, something else takes the time");
+const USED: Threshold =
+    Threshold::new("busy", 0.50, "1", "below this, something else takes the time");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     if !subject.kernel.work.iter().any(|work| work.pipe == Pipe::Fp64Vector) {
@@ -63,7 +65,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and its pipe is {:.0}% busy",
+        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and the FP64 pipe is {:.0}% busy",
         1.0 / ratio,
         device.name,
         used * 100.0
@@ -73,9 +75,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .info(message)
         .evidence("FP64 share of the FLOPs", share, "1")
         .evidence("FP64 peak over FP32 peak", ratio, "1")
-        .evidence("utilization of the FP64 pipe", used, "1")
-        .evidence_if("time that FP32 would save, if it is precise enough", saved, "s")
-        .next("try FP32 with compensated sums, or a device with full FP64 rate");
+        .evidence("FP64 pipe utilization", used, "1")
+        .evidence_if("time saved by FP32, if it is accurate enough", saved, "s")
+        .next("use FP32 with compensated summation, or a device with full-rate FP64");
     Ok(Some(finding))
 }
 

@@ -9,28 +9,29 @@ pub(super) const RULE: Rule = Rule {
     summary: "an FP32 matrix product leaves the tensor cores idle",
     documentation: "\
 ## What it finds
-Matrix products, convolutions and attention in FP32 that run on CUDA cores of a device whose tensor cores
-multiply TF32.
+FP32 matrix products, convolutions and attention that run on CUDA cores of a device whose tensor
+cores support TF32.
 
 ## Why it costs time
-On A100 and H100, tensor cores multiply TF32 seven to eight times as fast as CUDA cores multiply FP32; a
-large product is limited by nothing else.
+On A100 and H100, TF32 on tensor cores is seven to eight times as fast as FP32 on CUDA cores, and
+a large product is limited by nothing else.
 
-## How it decides
-A product, by its name, operator or closed form, on compute capability 8.0 or later whose tensor cores
-multiply TF32 faster than its CUDA cores FP32 (on most GeForce devices they do not); FP32 on CUDA cores is at least `share` of its FLOPs, or its
-name says FP32 where nothing was counted per format; tensor cores did nothing, by counters first and by
-the name last; math takes longer than memory, and at least `reached` of the time. At stake is at least the
-difference of the roofs.
+## Detection
+A product (by name, operator or closed form) on compute capability 8.0 or later whose TF32 tensor
+peak exceeds its FP32 peak (not so on most GeForce devices). FP32 on CUDA cores is at least
+`share` of its FLOPs, or the name says FP32 where no format was counted. Tensor cores did nothing,
+by counters first and by the name last. Math takes longer than memory, and at least `reached` of
+the time. Savings are at least the difference of the roofs.
 
-## What to try
-`torch.backends.cuda.matmul.allow_tf32 = True` (or `torch.set_float32_matmul_precision(\"high\")`);
-`CUBLAS_COMPUTE_32F_FAST_TF32`; autocast to BF16 or FP16.
+## Remedy
+Set `torch.backends.cuda.matmul.allow_tf32 = True` (or
+`torch.set_float32_matmul_precision(\"high\")`); `CUBLAS_COMPUTE_32F_FAST_TF32`; autocast to BF16
+or FP16.
 
-## When it is wrong
-TF32 keeps 10 bits of mantissa: where FP32 accuracy is needed, splitting operands in three TF32 parts
-(3xTF32 of CUTLASS, BF16x9 of cuBLAS) costs a part of the gain. Where tensor work of some formats was not
-counted, and the multiprocessors are busier than the rest explains, it cannot judge.
+## False positives
+TF32 keeps 10 bits of mantissa. Where FP32 accuracy is needed, splitting operands into three TF32
+parts (CUTLASS 3xTF32, cuBLAS BF16x9) costs part of the gain. The rule is skipped where some
+tensor formats were not counted and the SMs are busier than the counted work explains.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Cores\"; NVIDIA blog \"Accelerating AI Training with
@@ -48,13 +49,13 @@ NVIDIA TF32 Tensor Cores\"; *CUDA C++ Programming Guide*, \"Arithmetic Instructi
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.90, "1", "what remains is the epilogue and does not move");
+    Threshold::new("share", 0.90, "1", "the rest is the epilogue and stays on CUDA cores");
 
 const REACHED: Threshold = Threshold::new(
     "reached",
     0.10,
     "1",
-    "where math takes less of the time, something else takes it, and a faster pipe is idle as well",
+    "with less math time, something else limits the kernel and a faster pipe would idle too",
 );
 
 /// The first architecture with TF32.
@@ -83,7 +84,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "an FP32 product on CUDA cores: tensor cores multiply TF32 {:.1}× as fast here",
+        "FP32 product runs on CUDA cores; TF32 tensor cores are {:.1}× as fast on this device",
         moved.ratio
     );
     let sure =
@@ -93,7 +94,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(sure)
         .evidence_if("FP32 share of the FLOPs", counted, "1")
         .evidence("TF32 peak over FP32 peak", moved.ratio, "1")
-        .next("allow TF32 for this product, and compare results and time");
+        .next("allow TF32 for this product, then compare results and time");
     Ok(Some(finding))
 }
 

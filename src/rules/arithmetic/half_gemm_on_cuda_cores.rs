@@ -8,24 +8,25 @@ pub(super) const RULE: Rule = Rule {
     summary: "a 16-bit matrix product leaves the tensor cores idle",
     documentation: "\
 ## What it finds
-Matrix products, convolutions and attention on FP16 or BF16 operands that run on CUDA cores.
+Matrix products, convolutions and attention with FP16 or BF16 operands that run on CUDA cores.
 
 ## Why it costs time
-Tensor cores multiply 16-bit operands four to eight times as fast as packed arithmetic on CUDA cores,
-and accumulate in FP32 besides.
+Tensor cores multiply 16-bit operands four to eight times as fast as packed arithmetic on CUDA
+cores, and accumulate in FP32.
 
-## How it decides
-A product, by its name, operator or closed form, on compute capability 7.0 or later; its name says FP16 or BF16, or packed 16-bit arithmetic is at
-least `share` of its FLOPs; tensor cores did nothing, by counters first and by the name last; math takes
-longer than memory, and at least `reached` of the time. At stake is at least the difference of the roofs.
+## Detection
+A product (by name, operator or closed form) on compute capability 7.0 or later. Its name says
+FP16 or BF16, or packed 16-bit arithmetic is at least `share` of its FLOPs. Tensor cores did
+nothing, by counters first and by the name last. Math takes longer than memory, and at least
+`reached` of the time. Savings are at least the difference of the roofs.
 
-## What to try
-Dimensions that are multiples of 8 elements and pointers aligned to 16 bytes; channels-last for
+## Remedy
+Use dimensions that are multiples of 8 elements and 16-byte aligned pointers; channels-last for
 convolutions; a newer cuBLAS or cuDNN; `CUBLAS_COMPUTE_32F` instead of a 16-bit compute type.
 
-## When it is wrong
-Products with one row or column (gemv) wait for memory on any unit; they are no products to this rule.
-Depthwise convolutions have nothing for tensor cores to multiply.
+## False positives
+Products with one row or column (gemv) wait for memory on any unit and are not covered by this
+rule. Depthwise convolutions have nothing to multiply on tensor cores.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; NVIDIA, *Linear/Fully-Connected
@@ -49,7 +50,7 @@ const REACHED: Threshold = Threshold::new(
     "reached",
     0.10,
     "1",
-    "where math takes less of the time, something else takes it, and a faster pipe is idle as well",
+    "with less math time, something else limits the kernel and a faster pipe would idle too",
 );
 
 /// The first architecture with tensor cores.
@@ -70,15 +71,22 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let format = if to.key().starts_with("bf16") { "BF16" } else { "FP16" };
     let half = subject.share_of_flops(|pipe| matches!(pipe.key(), "fp16_vector" | "bf16_vector"));
     let message = format!(
-        "{format} product on CUDA cores: tensor cores multiply {:.1}× as fast here",
+        "{format} product runs on CUDA cores; tensor cores are {:.1}× as fast on this device",
         moved.ratio
     );
     let finding = subject
         .finding_against(message, moved.stake, Seconds::ZERO)
-        .confidence(if half.is_some() && subject.is_counted() { Confidence::High } else { Confidence::Low })
+        .confidence(if half.is_some() && subject.is_counted() {
+            Confidence::High
+        } else {
+            Confidence::Low
+        })
         .evidence_if("16-bit share of the FLOPs", half, "1")
-                .evidence("peak of the tensor pipe over that of the pipe used", moved.ratio, "1")
-        .next("pad the dimensions to multiples of 8 and align the pointers, and see which kernel runs");
+        .evidence("peak of the tensor pipe over that of the pipe used", moved.ratio, "1")
+        .next(
+            "pad dimensions to multiples of 8 and align pointers to 16 bytes, then check which \
+               kernel runs",
+        );
     Ok(Some(finding))
 }
 

@@ -9,30 +9,32 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "instruction-bound",
-    summary: "the multiprocessors are busy with instructions that no roof counts",
+    summary: "the SMs are busy with instructions that no roof counts",
     documentation: "\
 ## What it finds
-Kernels that keep the schedulers or the multiprocessors busy, while neither device memory nor L2 nor their
-floating-point operations explain the time.
+Kernels that keep the schedulers or SMs busy while neither DRAM, nor L2, nor their floating-point
+operations explain the time.
 
 ## Why it costs time
-A scheduler issues one instruction per cycle. Addresses, conversions, comparisons, shuffles and random
-numbers take slots as multiply-adds do, and appear in no count of operations: the roofline then says memory,
-or nothing at all.
+A scheduler issues one instruction per cycle. Address arithmetic, conversions, comparisons,
+shuffles and random numbers take slots like multiply-adds do, but no operation count includes
+them: the roofline then says memory-bound, or nothing.
 
-## How it decides
-Instructions are issued in at least `busy` of the cycles or, where that was not counted, the multiprocessors are
-at least `busy` of their speed-of-light; device memory and L2 are less busy than that; no pipe that computes is
-60% busy; and the operations counted need less than `math` of the time. What is won if a half of the instructions goes is what the
-next unit leaves; at least nothing. Without a count of what was issued it is something to know only.
+## Detection
+Instructions are issued in at least `busy` of the cycles, or, where that was not counted, SM
+throughput is at least `busy`; DRAM and L2 are less busy than that; no math pipe is 60% busy; and
+the counted operations need less than `math` of the time. Savings: at most what the next busiest
+unit leaves if half of the instructions go, at least nothing. Without an issue counter the finding
+is only informational.
 
-## What to try
-Fewer instructions for the same result: wider loads, packed 16-bit arithmetic, several elements a thread,
-32-bit indices, loops unrolled. Attention and products: tensor cores, which do with one instruction what takes
-hundreds. Random numbers: all four of a Philox call.
+## Remedy
+Execute fewer instructions for the same result: wider loads, packed 16-bit arithmetic, several
+elements per thread, 32-bit indices, unrolled loops. Attention and products: use tensor cores,
+which do in one instruction what takes hundreds. Random numbers: use all four of a Philox call.
 
-## When it is wrong
-Kernels that only wait on a barrier or poll issue instructions too. Utilization counts wasted work as well.
+## False positives
+Kernels that only wait at a barrier or poll issue instructions too. Utilization counts wasted work
+as well.
 
 ## Sources
 `IssueSlotUtilization.py` and `HighPipeUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*,
@@ -47,11 +49,16 @@ const USED: Threshold = Threshold::new(
     "busy",
     0.70,
     "1",
-    "dependencies and barriers leave few kernels more; beyond, fewer instructions are less time",
+    "dependencies and barriers keep most kernels below this; above it, fewer instructions save \
+     time",
 );
 
-const MATH: Threshold =
-    Threshold::new("math", 0.50, "1", "beyond, the operations counted are what fills the pipes");
+const MATH: Threshold = Threshold::new(
+    "math",
+    0.50,
+    "1",
+    "above this, the counted operations are what fills the pipes",
+);
 
 /// Share of its instructions that a kernel is taken to keep.
 const LEFT: f64 = 0.5;
@@ -83,14 +90,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let beside = pipe.map_or_else(String::new, |(pipe, used)| {
-        format!("; of the pipes, {} is the busiest at {:.0}%", pipe.name, used * 100.0)
+        format!("; the busiest pipe is {} at {:.0}%", pipe.name, used * 100.0)
     });
     let dram = subject.utilization(Unit::Dram).ok();
-    let memory_words = dram.map_or_else(String::new, |dram| {
-        format!(", where device memory is {:.0}% busy", dram * 100.0)
-    });
+    let memory_words =
+        dram.map_or_else(String::new, |dram| format!(", while DRAM is {:.0}% busy", dram * 100.0));
     let is_idle = subject.is_product() && tensor.is_some_and(|active| active < NO_ACTIVITY);
-    let idle = if is_idle { "; tensor cores do nothing" } else { "" };
+    let idle = if is_idle { "; tensor cores are idle" } else { "" };
     let percent = used * 100.0;
     let finding = if issue.is_some() {
         let next = pipe.map_or(memory, |(_, used)| used.max(memory).min(percent / 100.0));
@@ -101,18 +107,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
         );
         subject.finding(message, stake).confidence(Confidence::Medium)
     } else {
-        let message =
-            format!("the multiprocessors are {percent:.0}% busy{memory_words}{beside}{idle}");
+        let message = format!("the SMs are {percent:.0}% busy{memory_words}{beside}{idle}");
         subject.info(message).confidence(Confidence::Low)
     };
     let finding = PIPES.iter().fold(finding, |finding, pipe| {
-        let name = format!("utilization of the {} pipe", pipe.name);
+        let name = format!("{} pipe utilization", pipe.name);
         finding.evidence_if(name, subject.get(pipe.quantity), "1")
     });
     let finding = finding
         .evidence_if("issue slots used", issue, "1")
-        .evidence_if("multiprocessors busy", sm, "1")
-        .evidence_if("device memory busy", dram, "1");
+        .evidence_if("SM utilization", sm, "1")
+        .evidence_if("DRAM utilization", dram, "1");
     Ok(Some(finding.next(next(subject, is_idle, issue.is_some() || pipe.is_some()))))
 }
 
@@ -120,15 +125,16 @@ fn check(subject: &Subject<'_>) -> Judgment {
 fn next(subject: &Subject<'_>, is_idle: bool, is_known: bool) -> &'static str {
     match subject.class().kind {
         Some(Kind::Random | Kind::Dropout) => {
-            "use all four numbers of each call of the generator, and vector stores"
+            "use all four numbers of each generator call, and vector stores"
         }
         _ if is_idle && subject.is_attention() => {
-            "run attention on tensor cores (grouped heads or several tokens in a tile), then wider loads"
+            "run attention on tensor cores (grouped heads or several tokens per tile), then widen \
+             loads"
         }
         _ if is_known => {
-            "do more with each instruction: wider loads, packed arithmetic, several elements a thread"
+            "do more per instruction: wider loads, packed arithmetic, several elements per thread"
         }
-        _ => "collect ComputeWorkloadAnalysis, and see which pipe is busy",
+        _ => "collect the section ComputeWorkloadAnalysis to see which pipe is busy",
     }
 }
 
@@ -148,8 +154,7 @@ mod tests {
         let found = decode.found(&RULE);
         assert_eq!(
             found.message,
-            "instructions fill 72% of the issue slots; of the pipes, ALU is the busiest at 60%; \
-             tensor cores do nothing"
+            "instructions fill 72% of the issue slots; the busiest pipe is ALU at 60%; tensor cores are idle"
         );
         assert!(found.next.is_some_and(|next| next.contains("tensor cores")));
         // At half the instructions the ALU would bind: 1 − 60 ÷ 72 of the time.

@@ -7,26 +7,29 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "integer-address-overhead",
-    summary: "integer instructions, usually addresses, bind the kernel",
+    summary: "integer instructions, usually address arithmetic, limit the kernel",
     documentation: "\
 ## What it finds
-Kernels in which most instructions are integer ones, and the pipe that executes them is the busiest unit.
+Kernels in which most instructions are integer and the pipe that executes them is the busiest
+unit.
 
 ## Why it costs time
-Indices are computed for each access of each thread. Divisions and remainders by numbers not known to the
-compiler take some twenty instructions each, 64-bit indices twice as many as 32-bit ones.
+Indices are computed for each access of each thread. Division and remainder by values unknown to
+the compiler take some twenty instructions each; 64-bit indices take twice as many as 32-bit ones.
 
-## How it decides
-Integer instructions are at least `share` of all, the ALU pipe (or the FMA pipe, which multiplies integers) is
-the busiest unit and at least `busy`, and the kernel reaches less than `math` of its math roof.
+## Detection
+Integer instructions are at least `share` of all, the ALU pipe (or the FMA pipe, which multiplies
+integers) is the busiest unit and at least `busy`, and the kernel reaches less than `math` of its
+compute roof.
 
-## What to try
-32-bit indices; loops with constant strides; offsets computed once outside the loop; template parameters for
-sizes; multiplication by a precomputed inverse instead of division (`FastDivmod` of CUTLASS).
+## Remedy
+Use 32-bit indices; loops with constant strides; offsets hoisted out of the loop; template
+parameters for sizes; multiplication by a precomputed inverse instead of division (CUTLASS
+`FastDivmod`).
 
-## When it is wrong
-Hashing, compression and unpacking of quantized weights are integer work by nature. So are sorting and
-random numbers (Philox), which are left alone where the name tells.
+## False positives
+Hashing, compression and unpacking of quantized weights are integer work by nature. So are sorting
+and random numbers (Philox), which are exempt where the name shows it.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Division Modulo Operations\", \"Loop Counters Signed vs. Unsigned\"; ROCm
@@ -37,17 +40,18 @@ Compute Profiler documentation, \"VALU\".
     check: Check::Kernel(check),
 };
 
-const SHARE: Threshold = Threshold::new(
-    "share",
-    0.50,
+const SHARE: Threshold =
+    Threshold::new("share", 0.50, "1", "most of the instructions; elementwise kernels have 20–40%");
+
+const USED: Threshold =
+    Threshold::new("busy", 0.50, "1", "below this, latency is the more likely cause");
+
+const MATH: Threshold = Threshold::new(
+    "math",
+    0.30,
     "1",
-    "most of the instructions; element-wise kernels have 20 to 40%",
+    "above this, the kernel is compute-bound and integer work is secondary",
 );
-
-const USED: Threshold = Threshold::new("busy", 0.50, "1", "below, latency is the likelier cause");
-
-const MATH: Threshold =
-    Threshold::new("math", 0.30, "1", "beyond, the kernel computes and the integers accompany it");
 
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
@@ -78,7 +82,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "{:.0}% of its instructions are integer ones, and the {name} pipe is {:.0}% busy with them",
+        "{:.0}% of the instructions are integer, and they keep the {name} pipe {:.0}% busy",
         integers * 100.0,
         used * 100.0
     );
@@ -88,9 +92,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, stake)
         .confidence(Confidence::Low)
         .evidence("integer share of the instructions", integers, "1")
-        .evidence(format!("utilization of the {name} pipe"), used, "1")
-        .evidence_if("share of the math roof", math, "1")
-        .next("look at the SASS of the hot loop for IMAD, LEA and SHF, and move them out of it");
+        .evidence(format!("{name} pipe utilization"), used, "1")
+        .evidence_if("share of the compute roof", math, "1")
+        .next("find IMAD, LEA and SHF in the SASS of the hot loop, and hoist them out of it");
     Ok(Some(finding))
 }
 

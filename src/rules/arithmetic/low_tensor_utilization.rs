@@ -7,27 +7,28 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "low-tensor-utilization",
-    summary: "tensor cores limit the kernel, and wait much of the time",
+    summary: "compute-bound, but tensor cores are idle much of the time",
     documentation: "\
 ## What it finds
-Kernels on tensor cores whose arithmetic needs longer than their memory traffic, and whose tensor pipe is
-nevertheless idle much of the time.
+Tensor-core kernels whose math needs longer than their memory traffic, yet whose tensor pipe is
+idle much of the time.
 
 ## Why it costs time
-Good kernels keep the tensor pipe 80 to 95% active. Less means that operands do not arrive in time: small
-tiles, few pipeline stages, an awkward layout, few blocks.
+Good kernels keep the tensor pipe 80 to 95% active. Less means operands do not arrive in time:
+small tiles, few pipeline stages, an unfavorable layout, or few blocks.
 
-## How it decides
-Math limits the kernel (t_math > t_mem) and device memory is not busy, and the tensor pipe is active less
-than `active`. Without that counter, the share of the tensor roof that the operations reach decides.
+## Detection
+The kernel is compute-bound (t_math > t_mem), DRAM is not busy, and the tensor pipe is active less
+than `active`. Without that counter, the share of the tensor roof reached by the operations
+decides.
 
-## What to try
-Larger tiles and more stages; K contiguous in both operands (TN); a larger batch; a newer library, or its
-autotuning.
+## Remedy
+Use larger tiles and more stages; K contiguous in both operands (TN); a larger batch; a newer
+library, or its autotuning.
 
-## When it is wrong
-Where fusion adds work other than products (softmax in attention), the pipe waits for that. A counter
-without `_sparsity_` in its name relates to the sparse peak and reads half.
+## False positives
+Where fusion adds other work (softmax in attention), the pipe waits for it. A counter without
+`_sparsity_` in its name relates to the sparse peak and reads half.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"Pipelines\"; the 60% of
@@ -39,7 +40,7 @@ NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"
 };
 
 const ACTIVE: Threshold =
-    Threshold::new("active", BUSY, "1", "from there, NVIDIA's rules count a unit as well used");
+    Threshold::new("active", BUSY, "1", "NVIDIA's rules count a unit as well utilized from here");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
@@ -61,7 +62,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "math limits it, and the tensor pipe is {} {:.0}% of the time",
+        "compute-bound, but the tensor pipe is {} only {:.0}% of the time",
         if measured.is_some() { "active" } else { "needed" },
         active * 100.0
     );
@@ -71,11 +72,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(if measured.is_some() { Confidence::Medium } else { Confidence::Low })
         .evidence_if("tensor pipe active", measured, "1")
         .evidence_if("share of the tensor roof", roof, "1")
-        .evidence_if("rows of a tile", tile.map(|tile| f64::from(tile.0)), "1")
-        .evidence_if("columns of a tile", tile.map(|tile| f64::from(tile.1)), "1")
+        .evidence_if("tile rows", tile.map(|tile| f64::from(tile.0)), "1")
+        .evidence_if("tile columns", tile.map(|tile| f64::from(tile.1)), "1")
         .evidence_if("pipeline stages", subject.class().stages.map(f64::from), "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
-        .next("time it with larger tiles or a larger batch; then with another library version");
+        .next("use larger tiles or a larger batch, then a different library version");
     Ok(Some(finding))
 }
 

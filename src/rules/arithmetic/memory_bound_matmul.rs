@@ -9,30 +9,29 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-bound-matmul",
-    summary: "a product waits for memory: too few operations per byte",
+    summary: "a matrix product is memory-bound: too few operations per byte",
     documentation: "\
 ## What it finds
-Products whose arithmetic intensity is far left of the ridge point: few rows (small batch), a vector, or the
-attention of one new token.
+Products whose arithmetic intensity is far below the ridge point: few rows (small batch), a
+vector, or the attention of one new token.
 
 ## Why it costs time
-A product with one row uses each weight once. Reading the weights takes as long for one row as for a hundred:
-the time per row falls with the batch until the ridge is reached.
+A product with one row uses each weight once. Reading the weights takes as long for one row as for
+a hundred, so the time per row falls with the batch until the ridge point is reached.
 
-## How it decides
-A product, or a product with a vector, with an intensity below `share` of its ridge point, that keeps device
-memory busy for at least `least` of its time. Where tensor work may have gone uncounted, it
-cannot judge. Where memory
-is at least `busy`, it runs as fast as its bytes allow, and is only noted; otherwise the time above its
-memory roof is at stake.
+## Detection
+A product, or matrix-vector product, with an intensity below `share` of its ridge point that keeps
+DRAM busy at least `least` of its time. Where DRAM is at least `busy`, it runs as fast as its
+bytes allow and the finding is informational; otherwise the time above its memory roof counts as
+savings. The rule is skipped where tensor work may have gone uncounted.
 
-## What to try
-A larger batch, or batching of requests; weights in 8 or 4 bits; grouped-query attention; fusing the products
-of one input. Where memory is not busy: split-K, or a kernel made for few rows.
+## Remedy
+Use a larger batch, or batch requests; 8- or 4-bit weights; grouped-query attention; fuse products
+that share an input. Where DRAM is not busy: split-K, or a kernel made for few rows.
 
-## When it is wrong
-Where latency matters and not throughput, a batch of one is what is wanted. The factor to the ridge assumes
-that weights dominate the bytes.
+## False positives
+Where latency matters and not throughput, a batch of one is intended. The distance to the ridge
+point assumes that weights dominate the bytes.
 
 ## Sources
 NVIDIA, *Linear/Fully-Connected Layers User's Guide*, \"Batch Size\"; S. Williams et al., *Roofline*, CACM 2009.
@@ -46,20 +45,20 @@ const SHARE: Threshold = Threshold::new(
     "share",
     0.50,
     "1",
-    "nearer to the ridge, math and memory are both near their roofs",
+    "closer to the ridge point, math and memory are both near their roofs",
 );
 
 const LEAST: Threshold = Threshold::new(
     "least",
     0.30,
     "1",
-    "where memory is less busy, something else takes the time: parallelism, latency",
+    "with memory less busy, something else takes the time (parallelism, latency)",
 );
 const SATURATED: Threshold = Threshold::new(
     "busy",
     0.80,
     "1",
-    "from there Nsight Compute calls a unit highly utilized: only fewer bytes help",
+    "Nsight Compute calls a unit highly utilized from here: only fewer bytes help",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -91,8 +90,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_saturated = dram >= subject.threshold(&SATURATED);
     let digits = usize::from(factor < 10.0);
     let message = format!(
-        "{intensity:.1} FLOP per byte, where the ridge is at {ridge:.0}: {factor:.digits$}× the work on \
-         the same bytes would take hardly longer"
+        "memory-bound at {intensity:.1} FLOP/B (ridge point {ridge:.0}): {factor:.digits$}× the \
+         work on the same bytes would take hardly longer"
     );
     let finding = if is_saturated {
         subject.info(message).next("batch more rows, or store the weights in fewer bits")
@@ -107,7 +106,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         subject
             .finding(message, stake)
             .confidence(Confidence::Medium)
-            .next("try a kernel for few rows (gemv, split-K); then a larger batch")
+            .next("use a kernel for few rows (gemv, split-K), then a larger batch")
     };
     let finding = finding
         .evidence("arithmetic intensity", intensity, "FLOP/B")

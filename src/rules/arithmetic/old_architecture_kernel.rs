@@ -6,27 +6,27 @@ use crate::taxonomy::Category;
 
 pub(super) const RULE: Rule = Rule {
     id: "old-architecture-kernel",
-    summary: "a product runs in a kernel built for an older generation",
+    summary: "a product runs in a kernel built for an older GPU generation",
     documentation: "\
 ## What it finds
-Products whose name says that they were built for an older major generation than the device they ran on,
-such as `ampere_…` on Hopper, and that keep no unit busy.
+Products whose name shows an older major generation than the device they ran on, such as
+`ampere_…` on Hopper, and that keep no unit busy.
 
 ## Why it costs time
-Each generation has matrix instructions and copies of its own; a kernel of an older one runs, and leaves them
-unused.
+Each generation has its own matrix and copy instructions; a kernel built for an older one runs
+without them.
 
-## How it decides
-The architecture in the name is at least one major compute capability older than the device, the kernel is a
-dot product, and its busiest unit stays below 60 %.
+## Detection
+The architecture in the name is at least one major compute capability older than the device, the
+kernel is a matmul, convolution or attention, and its busiest unit stays below 60%.
 
-## What to try
-A newer cuBLAS, cuDNN or framework; `-gencode` for the device when building; another heuristic or autotuning.
+## Remedy
+Use a newer cuBLAS, cuDNN or framework; build with `-gencode` for the device; try another
+heuristic or autotuning.
 
-## When it is wrong
-Libraries keep kernels of the generation before because they are the fastest for some shapes. Devices of
-compute capability 12.x have the matrix instructions of 8.x, and kernels for 8.x are meant for them: those
-pairs are left alone.
+## False positives
+Libraries keep older kernels where they are the fastest for some shapes. Compute capability 12.x
+has the matrix instructions of 8.x, and kernels for 8.x are meant for it: those pairs are exempt.
 
 ## Sources
 *CUDA C++ Programming Guide*, \"Compute Capabilities\"; cuBLAS and CUTLASS kernel names.
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "built for {}, run on compute capability {}.{}: no unit is more than {:.0}% busy",
+        "built for {} but runs on compute capability {}.{}, and no unit is more than {:.0}% busy",
         architecture.name,
         device.0,
         device.1,
@@ -69,7 +69,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("compute capability of the device", f64::from(device.0), "1")
         .evidence("busiest unit", busy, "1")
         .next(
-            "run the same product with the newest cuBLAS or cuDNN, and see which kernel is chosen",
+            "run the same product with the newest cuBLAS or cuDNN, and check which kernel is \
+             chosen",
         );
     Ok(Some(finding))
 }

@@ -5,25 +5,26 @@ use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "pipe-saturated",
-    summary: "a pipe of the multiprocessors is full",
+    summary: "one SM pipe is saturated",
     documentation: "\
 ## What it finds
-Kernels that use a pipe of the multiprocessors nearly all the time.
+Kernels that use one pipe of the SMs nearly all the time.
 
 ## Why it costs time
-Time follows the fullest pipe. Where that is not one that computes (load/store, ALU, special functions), it
-explains why FLOP/s stay low although the multiprocessors are busy.
+Time follows the fullest pipe. Where that pipe does no math (load/store, ALU, special functions),
+it explains why FLOP/s stay low although the SMs are busy.
 
-## How it decides
+## Detection
 A pipe (tensor, FMA, FP64, FP16, ALU, XU, load/store) is at least `busy`; the fullest is named.
 
-## What to try
-A full pipe that computes is a kernel near its roof: fewer operations, or another format. A full load/store
-pipe: wider accesses, register tiling. A full ALU: simpler indices. A full XU: fewer special functions.
+## Remedy
+A full math pipe means a kernel near its roof: reduce operations or change the format. Full
+load/store pipe: wider accesses, register tiling. Full ALU: simpler index arithmetic. Full XU:
+fewer special functions.
 
-## When it is wrong
-Utilization counts wasted work as well: a pipe may be full of work that need not be done. It is something
-to know, and no time is promised.
+## False positives
+Utilization counts wasted work too: a pipe may be full of unnecessary work. The finding is
+informational and claims no savings.
 
 ## Sources
 `HighPipeUtilization.py` of Nsight Compute (80%); *Nsight Compute Profiling Guide*, \"Pipelines\".
@@ -34,7 +35,7 @@ to know, and no time is promised.
 };
 
 const USED: Threshold =
-    Threshold::new("busy", 0.80, "1", "from there Nsight Compute calls a pipe highly utilized");
+    Threshold::new("busy", 0.80, "1", "Nsight Compute calls a pipe highly utilized from here");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let Some((pipe, used)) = subject.busiest_pipe() else {
@@ -44,18 +45,18 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let meaning = if pipe.computes {
-        "it computes as fast as the pipe allows"
+        "the kernel computes as fast as this pipe allows"
     } else {
-        "no floating-point work runs there"
+        "it executes no floating-point work"
     };
     let message = format!("the {} pipe is {:.0}% busy: {meaning}", pipe.name, used * 100.0);
     let finding = subject.info(message).next(if pipe.computes {
-        "reduce the operations, or use a format with a faster pipe"
+        "reduce the operations, or use a data type with a faster pipe"
     } else {
-        "reduce the instructions of this pipe; floating-point work is not the limit"
+        "reduce instructions on this pipe; floating-point work is not the limit"
     });
     let finding = PIPES.iter().fold(finding, |finding, pipe| {
-        let name = format!("utilization of the {} pipe", pipe.name);
+        let name = format!("{} pipe utilization", pipe.name);
         finding.evidence_if(name, subject.get(pipe.quantity), "1")
     });
     Ok(Some(finding))
@@ -77,11 +78,11 @@ mod tests {
         let found = of(0.9, 0.85).found(&RULE);
         assert_eq!((found.severity, found.evidence.len()), (Severity::Info, 2));
         assert!(
-            found.message.starts_with("the load/store pipe is 90% busy: no"),
+            found.message.starts_with("the load/store pipe is 90% busy: it executes no"),
             "{}",
             found.message
         );
-        assert!(of(0.5, 0.81).found(&RULE).message.contains("as fast as the pipe allows"));
+        assert!(of(0.5, 0.81).found(&RULE).message.contains("as fast as this pipe allows"));
         assert!(of(0.79, 0.2).is_fine(&RULE));
     }
 

@@ -6,26 +6,26 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "special-function-bound",
-    summary: "special functions or conversions bind the kernel",
+    summary: "special functions or conversions limit the kernel",
     documentation: "\
 ## What it finds
-Kernels that keep the XU pipe busy: exponentials, logarithms, reciprocals, roots, sines, and conversions
-between integers and floating point.
+Kernels that keep the XU pipe busy: exponentials, logarithms, reciprocals, roots, sines, and
+conversions between integer and floating point.
 
 ## Why it costs time
-The XU pipe gives 16 results per clock and multiprocessor, a quarter to an eighth of FP32. Softmax with its exponential
-per element is the usual case.
+The XU pipe gives 16 results per cycle per SM, a quarter to an eighth of FP32. Softmax, with one
+exponential per element, is the usual case.
 
-## How it decides
+## Detection
 The XU pipe is at least `busy`.
 
-## What to try
-Fast intrinsics (`__expf`, `exp2f` with the factor folded in); a polynomial on the FMA pipe for a part of the
-exponentials, as FlashAttention-4 does; fewer of them (online softmax in blocks); conversions once, outside
-the loop.
+## Remedy
+Use fast intrinsics (`__expf`, `exp2f` with the factor folded in); compute part of the
+exponentials with a polynomial on the FMA pipe, as FlashAttention-4 does; reduce their number
+(online softmax in blocks); hoist conversions out of the loop.
 
-## When it is wrong
-Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, nothing is won.
+## False positives
+Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, nothing is saved.
 
 ## Sources
 *CUDA C++ Programming Guide*, \"Arithmetic Instructions\"; *Nsight Compute Profiling Guide*, \"Pipelines\"; the
@@ -37,7 +37,7 @@ Polynomials need six to ten multiply-adds each: where the FMA pipe is busy too, 
 };
 
 const USED: Threshold =
-    Threshold::new("busy", BUSY, "1", "from there Nsight Compute calls a pipe well utilized");
+    Threshold::new("busy", BUSY, "1", "Nsight Compute calls a pipe well utilized from here");
 
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
@@ -49,14 +49,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
     let message =
-        format!("the pipe of special functions and conversions is {:.0}% busy", used * 100.0);
+        format!("the XU pipe (special functions and conversions) is {:.0}% busy", used * 100.0);
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Medium)
-        .evidence("utilization of the XU pipe", used, "1")
-        .evidence_if("utilization of the FMA pipe", subject.get(Quantity::PipeFma), "1")
+        .evidence("XU pipe utilization", used, "1")
+        .evidence_if("FMA pipe utilization", subject.get(Quantity::PipeFma), "1")
         .evidence_if(
-            "stalls for shared memory and special functions",
+            "stalls on shared memory and special functions",
             subject.get(Quantity::StallShortScoreboard),
             "1",
         )

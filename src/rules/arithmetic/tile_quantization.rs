@@ -5,27 +5,27 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "tile-quantization",
-    summary: "a product computes padding beside its result",
+    summary: "a matrix product computes padding",
     documentation: "\
 ## What it finds
-Matrix products that execute far more operations than their sizes need: the edges of their tiles reach
+Matrix products that execute far more operations than their sizes need: the edge tiles reach
 beyond the matrices.
 
 ## Why it costs time
-A block computes a whole tile, also where only a part of it is wanted: a product with one row in a tile of
-64 rows does 64 times the work, and in the counters it looks busy.
+A block computes a whole tile even where only part of it is needed. A product with one row in a
+tile of 64 rows does 64 times the work and looks busy in the counters.
 
-## How it decides
-The operations that the closed form needs are less than `useful` of those counted. What goes with the
-padding is what the next busiest unit leaves; without utilizations, at most the padding's share of the
-time that the math needs.
+## Detection
+The operations that the closed form needs are less than `useful` of those counted. Savings: what
+the next busiest unit leaves without the padding; without utilizations, at most the padding's
+share of the math time.
 
-## What to try
-A smaller tile, or swapped operands, so that the short side lies along the tile's short side; a batch that
-fills the tile; a matrix–vector kernel for one or a few rows.
+## Remedy
+Use a smaller tile, or swap operands so that the short side lies along the tile's short side; a
+batch that fills the tile; a matrix-vector kernel for one or a few rows.
 
-## When it is wrong
-The kernel recomputes on purpose (checkpointing), or its closed form leaves out a part of what it does,
+## False positives
+The kernel recomputes on purpose (checkpointing), or its closed form leaves out part of its work,
 such as a fused activation.
 
 ## Sources
@@ -40,7 +40,7 @@ const USEFUL: Threshold = Threshold::new(
     "useful",
     0.85,
     "1",
-    "sizes that are not multiples of the tile lose a tenth now and then",
+    "sizes that are not multiples of the tile often lose a tenth",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -55,17 +55,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let padding = Stake { low: Seconds::ZERO, ..Stake::of(math * (1.0 - useful), "padding") };
     let stake = subject.next_bottleneck(Unit::Sm, useful).unwrap_or(padding);
     let message = format!(
-        "it executes {executed:.1} times the operations of a product of {} × {} × {}",
+        "executes {executed:.1}× the operations that a {} × {} × {} product needs",
         product.m, product.n, product.k
     );
     let tile = subject.class().tile;
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Medium)
-        .evidence("operations needed, of those executed", useful, "1")
-        .evidence_if("rows of a tile, by the name", tile.map(|tile| f64::from(tile.0)), "1")
-        .evidence_if("columns of a tile, by the name", tile.map(|tile| f64::from(tile.1)), "1")
-        .next("see which tiles the library has for this shape, or pad the batch and compare");
+        .evidence("needed share of the executed operations", useful, "1")
+        .evidence_if("tile rows, from the name", tile.map(|tile| f64::from(tile.0)), "1")
+        .evidence_if("tile columns, from the name", tile.map(|tile| f64::from(tile.1)), "1")
+        .next("check which tiles the library has for this shape, or pad the batch and compare");
     Ok(Some(finding))
 }
 
@@ -87,7 +87,7 @@ mod tests {
     fn padding_is_found_and_weighed() {
         let found = row(64.0).found(&RULE);
         assert!(
-            found.message.contains("64.0 times the operations of a product of 1 × 4096 × 4096")
+            found.message.contains("64.0× the operations that a 1 × 4096 × 4096 product needs")
         );
         // 2.147 GFLOP at 989 TFLOP/s, of which 63 of 64 are padding.
         let padding = 2.0 * 4096.0 * 4096.0 * 63.0 / 989.4e12;

@@ -6,26 +6,28 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "unaligned-gemm-dimensions",
-    summary: "the sizes of a product are not aligned",
+    summary: "matrix dimensions are not aligned",
     documentation: "\
 ## What it finds
-Matrix products in a narrow format of which M, N or K is no multiple of `bytes` bytes.
+Matrix products in a narrow format whose M, N or K is not a multiple of `bytes` bytes.
 
 ## Why it costs time
-Libraries load operands in pieces of 16 bytes. Where rows do not start on such a boundary they take a
-kernel with narrower loads, or, in old versions, none with tensor cores.
+Libraries load operands in pieces of 16 bytes. Where rows do not start on such a boundary, they
+choose a kernel with narrower loads, or, in old versions, one without tensor cores.
 
-## How it decides
-The sizes are known from a closed form or from PyProf's parameters, the operands have at most 32 bits,
-the device has tensor cores for them, and M, N or K times the size of an element is no multiple of `bytes`.
+## Detection
+The sizes are known from a closed form or PyProf's parameters, the operands have at most 32 bits,
+the device has tensor cores for them, and M, N or K times the element size is not a multiple of
+`bytes`.
 
-## What to try
-Pad to the next multiple: 8 elements of 16 bits, 4 of TF32, 16 of 8 bits; on A100 and later 128 bytes are
-best. Vocabulary sizes, class counts and odd batch sizes are the usual culprits.
+## Remedy
+Pad to the next multiple: 8 elements of 16 bits, 4 of TF32, 16 of 8 bits; on A100 and later
+multiples of 128 bytes are best. Vocabulary sizes, class counts and odd batch sizes are the usual
+cause.
 
-## When it is wrong
-Only the sides that are contiguous in memory matter, and a product does not tell which they are. Libraries
-since cuBLAS 11 use tensor cores all the same, only slower: half of the gap is a guess.
+## False positives
+Only the dimensions that are contiguous in memory matter, and the profile does not show which they
+are. Since cuBLAS 11, libraries use tensor cores anyway, only slower: half of the gap is a guess.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\".
@@ -35,8 +37,12 @@ NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\".
     check: Check::Kernel(check),
 };
 
-const BYTES: Threshold =
-    Threshold::new("bytes", 16.0, "B", "the widest load of a thread, and what libraries ask for");
+const BYTES: Threshold = Threshold::new(
+    "bytes",
+    16.0,
+    "B",
+    "the widest load of a thread, and the alignment that libraries require",
+);
 
 /// Share of the gap that alignment is taken to explain.
 const EXPLAINED: f64 = 0.5;
@@ -83,8 +89,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     Ok(Some(
         finding
-            .evidence("operations after padding, over before", extra, "1")
-            .next("pad these sizes, and see which kernel runs and how long it takes"),
+            .evidence("operations after padding over before", extra, "1")
+            .next("pad these sizes, then check which kernel runs and how long it takes"),
     ))
 }
 

@@ -9,24 +9,26 @@ pub(super) const RULE: Rule = Rule {
     summary: "a product runs in a kernel for unaligned operands",
     documentation: "\
 ## What it finds
-Tensor-core products whose kernel name says `align1` or `align2`: it loads one or two elements at a time.
+Tensor-core products whose kernel name says `align1` or `align2`: it loads one or two elements at
+a time.
 
 ## Why it costs time
-A library takes such a kernel when a leading dimension or a pointer is no multiple of 16 bytes. Every
-thread then needs four to eight times as many load instructions, and below 4 bytes copies to shared
-memory cannot be asynchronous.
+A library chooses such a kernel when a leading dimension or a pointer is not a multiple of 16
+bytes. Every thread then needs four to eight times as many load instructions, and below 4 bytes
+copies to shared memory cannot be asynchronous.
 
-## How it decides
-A product on tensor cores whose name tells an alignment of at most `elements`, which are less than 16
-bytes. FP64 is left out: its kernels are all written so.
+## Detection
+A tensor-core product whose name shows an alignment of at most `elements` that is less than 16
+bytes. FP64 is exempt because all of its kernels are written this way.
 
-## What to try
-Pad M, N and K, or the leading dimensions, to multiples of 16 bytes (8 elements of 16 bits, 4 of TF32, 16
-of 8 bits); on A100 and later multiples of 128 bytes are best. Vocabulary sizes are the usual culprit.
+## Remedy
+Pad M, N and K, or the leading dimensions, to multiples of 16 bytes (8 elements of 16 bits, 4 of
+TF32, 16 of 8 bits); on A100 and later multiples of 128 bytes are best. Vocabulary sizes are the
+usual cause.
 
-## When it is wrong
-The penalty depends on the library: half of the gap is a guess. Kernels on CUDA cores are called `align1`
-always, and are left alone.
+## False positives
+The penalty depends on the library: half of the gap is a guess. Kernels on CUDA cores are always
+named `align1` and are exempt.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; CUTLASS, naming of kernels and
@@ -63,7 +65,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let width = bytes.map_or_else(String::new, |bytes| format!(" ({bytes:.0} bytes)"));
     let message = format!(
-        "its kernel loads {elements:.0} element{}{width} at a time: operands are not aligned to 16 bytes",
+        "the kernel loads {elements:.0} element{}{width} at a time: operands are not 16-byte \
+         aligned",
         if elements > 1.0 { "s" } else { "" }
     );
     let gap = subject.gap();
@@ -71,9 +74,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
-        .evidence("elements of an access", elements, "1")
-        .evidence_if("bytes of an access", bytes, "B")
-        .next("pad the leading dimensions to a multiple of 16 bytes, and see which kernel runs");
+        .evidence("elements per access", elements, "1")
+        .evidence_if("bytes per access", bytes, "B")
+        .next("pad the leading dimensions to a multiple of 16 bytes, then check which kernel runs");
     Ok(Some(finding))
 }
 

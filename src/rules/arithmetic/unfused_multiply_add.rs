@@ -5,27 +5,28 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-multiply-add",
-    summary: "additions and multiplications fill a pipe that could do both at once",
+    summary: "separate additions and multiplications fill a pipe that can do both at once",
     documentation: "\
 ## What it finds
 Kernels whose floating-point pipe is busy with separate additions and multiplications.
 
 ## Why it costs time
-A fused multiply-add takes the place of an addition and a multiplication in one instruction. Peaks are
-quoted for it: a kernel without any reaches half of them at most.
+A fused multiply-add replaces an addition and a multiplication by one instruction. Peaks are
+quoted for it: a kernel without any reaches at most half of them.
 
-## How it decides
-The pairs of one addition and one multiplication, over all floating-point instructions of the format, are more
-than `unfused`, and the pipe is at least `busy`, by its utilization or by the instructions counted: the
-share of its roof, which counts two operations for each, over one minus the pairs' share. FP32 and FP64 are
-judged apart; the one with more to win is told.
+## Detection
+Pairs of one addition and one multiplication exceed `unfused` of all floating-point instructions
+of the format, and the pipe is at least `busy`: by its utilization, or by its share of the roof
+(which counts two operations per instruction) over one minus the pairs' share. FP32 and FP64 are
+judged separately; the one with more savings is reported.
 
-## What to try
-Let the compiler fuse (`-fmad=true`, which is the default; `-ffp-contract=fast`); rewrite a·b + a·c as
-a·(b + c), polynomials by Horner's rule; `fma()` where the order of operations matters.
+## Remedy
+Let the compiler fuse (`-fmad=true`, the default; `-ffp-contract=fast`); rewrite a·b + a·c as a·(b
++ c), polynomials by Horner's rule; use `fma()` where the order of operations matters.
 
-## When it is wrong
-Sums without products, and comparisons of results bit by bit with other processors, allow no fusing.
+## False positives
+Sums without products cannot be fused, nor code whose results must match other processors bit by
+bit.
 
 ## Sources
 `FPInstructions.py` of Nsight Compute; C. Yang et al., *8 Steps to 3.7 TFLOP/s on NVIDIA V100 GPU*,
@@ -36,10 +37,11 @@ arXiv 2008.11326; *CUDA C++ Best Practices Guide*, \"Arithmetic Instructions\".
     check: Check::Kernel(check),
 };
 
-const UNFUSED: Threshold = Threshold::new("unfused", 0.10, "1", "from there Nsight Compute speaks");
+const UNFUSED: Threshold =
+    Threshold::new("unfused", 0.10, "1", "Nsight Compute's rule fires from here");
 
 const USED: Threshold =
-    Threshold::new("busy", 0.50, "1", "on an idle pipe, fewer instructions win little time");
+    Threshold::new("busy", 0.50, "1", "on an idle pipe, fewer instructions save little time");
 
 /// A format with its pipe and what tells how much of it is not fused.
 const FORMATS: [(&str, Quantity, Quantity, Pipe); 2] = [
@@ -69,17 +71,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
             .next_pipe(pipe, 1.0 - unfused)
             .unwrap_or_else(|_| subject.share(unfused * used, "busy-unit"));
         let message = format!(
-            "pairing {format} additions with multiplications would save {:.0}% of its instructions, \
-             and their pipe is {:.0}% busy",
+            "fusing {format} additions with multiplications would save {:.0}% of their \
+             instructions; the pipe is {:.0}% busy",
             unfused * 100.0,
             used * 100.0
         );
         let finding = subject
             .finding(message, stake)
             .confidence(Confidence::Medium)
-            .evidence(format!("{format} instructions that pairing saves"), unfused, "1")
-            .evidence(format!("utilization of the {format} pipe"), used, "1")
-            .next("look at the SASS of the hot loop for FADD and FMUL that follow each other");
+            .evidence(format!("{format} instructions saved by fusing"), unfused, "1")
+            .evidence(format!("{format} pipe utilization"), used, "1")
+            .next("look for consecutive FADD and FMUL in the SASS of the hot loop");
         if best.as_ref().is_none_or(|best| finding.at_stake_s > best.at_stake_s) {
             best = Some(finding);
         }

@@ -6,24 +6,25 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-mma-on-hopper",
-    summary: "a product on Hopper uses the matrix instructions of older devices",
+    summary: "a product on Hopper uses the matrix instructions of older GPUs",
     documentation: "\
 ## What it finds
-Tensor-core kernels on Hopper whose matrix instructions are those of one warp (`mma.sync`, HMMA in SASS)
-rather than of four (`wgmma`, HGMMA).
+Tensor-core kernels on Hopper whose matrix instructions are warp-level (`mma.sync`, HMMA in SASS)
+instead of warp-group-level (`wgmma`, HGMMA).
 
 ## Why it costs time
-On Hopper only instructions of a warp group, with operands in shared memory, reach the full rate. Those of
-a warp are reported to reach about 60% of it.
+On Hopper only warp-group instructions, with operands in shared memory, reach the full rate.
+Warp-level ones are reported to reach about 60% of it.
 
-## How it decides
-Compute capability 9.0, warp-level instructions are more than `share` of the tensor operations, and math
-limits the kernel (t_math > t_mem).
+## Detection
+Compute capability 9.0, warp-level instructions are more than `share` of the tensor operations,
+and the kernel is compute-bound (t_math > t_mem).
 
-## What to try
-A library built for `sm_90a`: cuBLAS 12 or later, CUTLASS 3 or later, FlashAttention-3, Triton 3 or later.
+## Remedy
+Use a library built for `sm_90a`: cuBLAS 12 or later, CUTLASS 3 or later, FlashAttention-3, Triton
+3 or later.
 
-## When it is wrong
+## False positives
 Products too small for a tile of 64 rows gain nothing. FP64 has no other instructions on Hopper.
 
 ## Sources
@@ -35,12 +36,8 @@ arXiv 2402.13499; *PTX ISA*, \"Asynchronous Warpgroup Level Matrix Instructions\
     check: Check::Kernel(check),
 };
 
-const SHARE: Threshold = Threshold::new(
-    "share",
-    0.90,
-    "1",
-    "a fused kernel may use some of them for its small products",
-);
+const SHARE: Threshold =
+    Threshold::new("share", 0.90, "1", "a fused kernel may use some for its small products");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
@@ -61,10 +58,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let built = subject.class().built_for.as_ref();
-    let built =
-        built.map_or_else(String::new, |built| format!("; it was built for {}", built.name));
+    let built = built
+        .map_or_else(String::new, |built| format!("; the kernel was built for {}", built.name));
     let message = format!(
-        "{:.0}% of its tensor operations are warp-level: Hopper's fast ones are warp-group-wide{built}",
+        "{:.0}% of its tensor operations use warp-level mma instead of Hopper's faster warp-group \
+         wgmma{built}",
         share * 100.0
     );
     let finding = subject
@@ -72,7 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::High)
         .evidence("warp-level share of the tensor operations", share, "1")
         .evidence_if("tensor pipe active", subject.get(Quantity::TensorActive), "1")
-        .next("run the same product with cuBLAS 12 or later, or CUTLASS built for sm_90a");
+        .next("run the same product with cuBLAS 12 or later, or with CUTLASS built for sm_90a");
     Ok(Some(finding))
 }
 
@@ -91,7 +89,7 @@ mod tests {
     fn warp_level_instructions_are_found_on_hopper_only() {
         let found = product().set(Quantity::WarpMmaShare, 1.0).found(&RULE);
         assert!(found.at_stake_s > 60e-6, "{}", found.at_stake_s);
-        assert!(found.message.ends_with("it was built for ampere"), "{}", found.message);
+        assert!(found.message.ends_with("the kernel was built for ampere"), "{}", found.message);
         assert!(product().set(Quantity::WarpMmaShare, 0.1).is_fine(&RULE));
         assert!(product().on("NVIDIA A100-SXM4-80GB").is_fine(&RULE));
     }

@@ -67,7 +67,8 @@ impl Bench {
 
     fn analysis(&self) -> Analysis {
         let mut map = format!(
-            "device = \"{}\"\n[columns]\nkernel = \"kernel\"\ntime = {{ column = \"time\", unit = \"us\" }}\n",
+            "device = \"{}\"\n[columns]\nkernel = \"kernel\"\ntime = {{ column = \"time\", unit = \
+             \"us\" }}\n",
             self.device
         );
         let mut header = vec!["kernel".to_owned(), "time".to_owned()];

@@ -9,21 +9,21 @@ use crate::analysis::State;
 /// One diagnosis.
 #[derive(Debug)]
 pub struct Rule {
-    /// Stable name of the condition; reads after "allow", such as `small-grid`.
+    /// Stable identifier, such as `small-grid`.
     pub id: &'static str,
     /// What is wrong, in one line.
     pub summary: &'static str,
-    /// What it finds, why it costs time, how it decides, what to try, when it is wrong, sources.
+    /// What it finds, why it costs time, detection, remedy, false positives, sources.
     pub documentation: &'static str,
-    /// The numbers it decides by; a user may set them.
+    /// The numbers that it decides by; users may set them.
     pub thresholds: &'static [Threshold],
-    /// Rules whose findings on the same kernels it explains: they are counted and left out.
+    /// Rules whose findings on the same kernels it explains: these are counted and not shown.
     pub silences: &'static [&'static str],
-    /// Decides.
+    /// The check itself.
     pub check: Check,
 }
 
-/// On what a rule decides.
+/// What a rule looks at.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// On one kernel that the roofline judges, or could with more metrics.
@@ -35,7 +35,7 @@ pub enum Check {
     Run(fn(&Run<'_>) -> Result<Vec<Finding>, Missing>),
 }
 
-/// What a rule says of a kernel: it cannot judge, is content, or speaks.
+/// What a rule makes of a kernel: it is skipped because a metric is missing, passes, or fires.
 pub type Judgment = Result<Option<Finding>, Missing>;
 
 impl Check {
@@ -52,19 +52,16 @@ impl Check {
 
 impl Rule {
     /// Headings every documentation has, in this order.
-    pub const HEADINGS: [&'static str; 6] = [
-        "What it finds",
-        "Why it costs time",
-        "How it decides",
-        "What to try",
-        "When it is wrong",
-        "Sources",
-    ];
+    pub const HEADINGS: [&'static str; 6] =
+        ["What it finds", "Why it costs time", "Detection", "Remedy", "False positives", "Sources"];
 
     /// Its documentation as a page, with its thresholds.
     #[must_use]
     pub fn page(&self) -> String {
-        let mut page = format!("# {}\n\n{}.\n\n{}", self.id, self.summary, self.documentation);
+        let former: Vec<String> =
+            super::super::aliases(self.id).map(|id| format!(" Former id: `{id}`.")).collect();
+        let (id, summary, documentation) = (self.id, self.summary, self.documentation);
+        let mut page = format!("# {id}\n\n{summary}.{}\n\n{documentation}", former.concat());
         if !self.thresholds.is_empty() {
             page.push_str(
                 "\n## Thresholds\n\n| key | default | unit | why |\n| --- | --- | --- | --- |\n",

@@ -10,22 +10,23 @@ pub(super) const RULE: Rule = Rule {
     summary: "the last warp of each block has idle lanes",
     documentation: "\
 ## What it finds
-Kernels whose number of threads per block is no multiple of the width of a warp.
+Kernels whose threads per block are not a multiple of the warp size.
 
 ## Why it costs time
-Warps are scheduled whole. A block of 33 threads takes two warps, and 31 lanes of the second one do
-nothing while they occupy slots and issue cycles.
+Warps are scheduled as a whole. A block of 33 threads takes two warps, and 31 lanes of the second
+warp do nothing but occupy slots and issue cycles.
 
-## How it decides
-Threads per block are no multiple of 32 (64 on AMD's CDNA). The lanes that idle cost their share of the
-time where instructions or math limit the kernel: its schedulers or its multiprocessors are 60% busy
-or more. Otherwise nothing is promised.
+## Detection
+Threads per block are not a multiple of 32 (64 on AMD CDNA). Idle lanes cost their share of the
+time where instructions or math limit the kernel, that is, where the schedulers or the SMs are at
+least 60% busy. Elsewhere no savings are claimed.
 
-## What to try
-Round the block up to a multiple of 32, usually 128 or 256, and let each thread check its index.
+## Remedy
+Round the block size up to a multiple of 32, usually 128 or 256, and have each thread check its
+index.
 
-## When it is wrong
-Kernels that wait for memory do not become faster by full warps.
+## False positives
+Kernels that wait for memory do not get faster with full warps.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Thread and Block Heuristics\"; `LaunchConfiguration.py` of Nsight
@@ -52,7 +53,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let low = if is_certain { high } else { Seconds::ZERO };
     let plural = if warps == 1 { "" } else { "s" };
     let message = format!(
-        "{threads} threads take {warps} warp{plural} of {width}: {:.0}% of the lanes idle",
+        "blocks of {threads} threads take {warps} warp{plural} of {width}: {:.0}% of the lanes \
+         are idle",
         idle * 100.0
     );
     let finding = subject
@@ -60,7 +62,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(if is_certain { Confidence::Medium } else { Confidence::Low })
         .evidence("threads per block", threads as f64, "1")
         .evidence("idle lanes", idle, "1")
-        .next(format!("use {} threads a block", warps * width));
+        .next(format!("use {} threads per block", warps * width));
     Ok(Some(finding))
 }
 
@@ -89,8 +91,11 @@ mod tests {
     fn fires_where_lanes_cost_time() {
         let busy = [(Quantity::SmThroughput, 0.8)];
         let found = h100().launch("k", (1000, 33), (1, 1000.0), &busy).found(RULE);
-        assert_eq!(found.message, "33 threads take 2 warps of 32: 48% of the lanes idle");
-        assert_eq!(found.next.as_deref(), Some("use 64 threads a block"));
+        assert_eq!(
+            found.message,
+            "blocks of 33 threads take 2 warps of 32: 48% of the lanes are idle"
+        );
+        assert_eq!(found.next.as_deref(), Some("use 64 threads per block"));
         assert!((found.at_stake_s - 1e-3 * 31.0 / 64.0).abs() < 1e-9);
     }
 

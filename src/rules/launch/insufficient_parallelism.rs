@@ -9,31 +9,30 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "insufficient-parallelism",
-    summary: "too few blocks, or too small ones, to hide latency",
+    summary: "too few or too small blocks to hide latency",
     documentation: "\
 ## What it finds
-Kernels with at least one block for each multiprocessor, but too few threads in all to keep it busy.
+Kernels with at least one block per SM, but too few threads overall to keep the SMs busy.
 
 ## Why it costs time
-A multiprocessor hides the latency of memory and arithmetic by switching between warps. A few hundred
-threads for each multiprocessor leave it waiting most of the time, however well they are written.
+An SM hides the latency of memory and arithmetic by switching between warps. With a few hundred
+threads per SM it waits most of the time, however good the code is.
 
-## How it decides
-From one to `blocks-per-sm` blocks for each multiprocessor, or blocks of less than `threads-per-block`
-threads that fill the slots for blocks; no unit and no roof busier than 60%; and, where the limits of the
-architecture are known, the threads resident at once are less than `filled` of those that fit. Where
-registers or shared memory admit no more of the blocks, more or larger ones change nothing: that is
-`occupancy-limited`'s to tell. Persistent kernels, and kernels that have no more work than threads, are
-left alone as by `small-grid`. The most that can be won is what a busy unit would bring; at least, what
-uneven numbers of blocks waste.
+## Detection
+There are one to `blocks-per-sm` blocks per SM, or blocks of fewer than `threads-per-block`
+threads that fill the block slots; no unit and no roof is above 60%; and, where the architecture's
+limits are known, resident threads are below `filled` of those that fit. Where registers or shared
+memory allow no more of these blocks, `occupancy-limited` covers it. Persistent kernels, and
+kernels that have no more work than threads, are exempt as in `small-grid`. Savings: at most what
+a busy unit would give, at least what an uneven number of blocks wastes.
 
-## What to try
-Smaller tiles, fewer items per thread, split-K or a reduction in two passes, a larger batch; blocks of
-128 to 256 threads instead of very small ones.
+## Remedy
+Use smaller tiles, fewer items per thread, split-K or a two-pass reduction, a larger batch; blocks
+of 128 to 256 threads instead of very small ones.
 
-## When it is wrong
-Kernels with many independent instructions in each thread need fewer warps; those have a busy unit and are
-left alone. Persistent kernels of unknown names launch as many blocks as fit, by design.
+## False positives
+Kernels with many independent instructions per thread need fewer warps; those have a busy unit and
+are exempt. Persistent kernels with unknown names launch as many blocks as fit, by design.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"GPU Execution Model\" (four times as many blocks as
@@ -54,7 +53,7 @@ const BLOCKS: Threshold = Threshold::new(
     "blocks-per-sm",
     roofline::BLOCKS_PER_SM as f64,
     "1",
-    "GPU Performance Background: at least roughly four times the number of multiprocessors",
+    "GPU Performance Background: at least roughly four times the number of SMs",
 );
 
 const THREADS: Threshold = Threshold::new(
@@ -68,7 +67,7 @@ const FILLED: Threshold = Threshold::new(
     "filled",
     0.50,
     "1",
-    "few but large blocks that fill half of a multiprocessor are parallelism enough",
+    "few but large blocks that fill half of an SM are enough parallelism",
 );
 
 /// Threads of a warp; of a smaller block, lanes idle in every instruction.
@@ -109,20 +108,21 @@ fn check(subject: &Subject<'_>) -> Judgment {
         filled.map_or_else(String::new, |filled| format!(", {:.0}% of what fits", filled * 100.0));
     let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
-        "{per_sm:.1} blocks of {threads} {noun} for each multiprocessor: {resident_threads:.0} \
-         threads at once{fit}"
+        "{per_sm:.1} blocks of {threads} {noun} per SM: {resident_threads:.0} threads at \
+         once{fit}"
     );
     // Larger blocks help where the slots for blocks are what is full.
     let fills_slots = is_small && most.is_some_and(|most| most <= per_sm);
     let next = if fills_slots {
         "use blocks of 128 to 256 threads".to_owned()
     } else if threads < WARP {
-        "let a warp or more share the work of a block".to_owned()
+        "give each block a warp or more".to_owned()
     } else if is_full {
         // As many as fit are there already: more of the same blocks would only wait.
         let fit = if at_once < 2.0 { "fits" } else { "fit" };
         format!(
-            "only {at_once:.0} of these blocks {fit} at once: make room for more, or use smaller tiles"
+            "only {at_once:.0} of these blocks {fit} at once: use fewer registers or less shared \
+             memory, or smaller tiles"
         )
     } else if subject.is_attention() {
         latency::SPLIT_KV.to_owned()
@@ -131,8 +131,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         format!("split the work into {wanted:.0} blocks or more")
     } else {
         format!(
-            "give one launch more work (a batch), or let several threads share an item: it has {} \
-             threads in all",
+            "give each launch more work (a batch), or use several threads per item: it has {} \
+             threads in total",
             blocks * threads
         )
     };
@@ -143,10 +143,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         } else {
             Confidence::Low
         })
-        .evidence("blocks per multiprocessor", per_sm, "1")
+        .evidence("blocks per SM", per_sm, "1")
         .evidence("threads per block", threads as f64, "1")
-        .evidence("threads of a multiprocessor at once", resident_threads, "1")
-        .evidence_if("share of the threads that fit", filled, "1")
+        .evidence("resident threads per SM", resident_threads, "1")
+        .evidence_if("resident share of the threads that fit", filled, "1")
         .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
         .evidence("busiest unit", busy, "1")
         .next(next);
@@ -186,7 +186,7 @@ mod tests {
             h100().launch(name, (133, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
         };
         assert_eq!(next(2.0), "split the work into 528 blocks or more");
-        let room = "only 1 of these blocks fits at once: make room for more, or use smaller tiles";
+        let room = "only 1 of these blocks fits at once: use fewer registers or less shared memory, or smaller tiles";
         assert_eq!(next(1.0), room);
     }
 
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(next.as_deref(), Some("use blocks of 128 to 256 threads"));
         // Too few blocks of unknown work, none of which waits for a slot.
         let next = h100().launch("k", (264, 64), (1, 1000.0), &[]).found(RULE).next;
-        assert!(next.is_some_and(|next| next.ends_with("it has 16896 threads in all")));
+        assert!(next.is_some_and(|next| next.ends_with("it has 16896 threads in total")));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::rules::engine::threshold::Missing;
 
 /// The next experiment where attention has few queries, and so few blocks have work.
 pub(super) const SPLIT_KV: &str =
-    "split keys and values over more blocks (FlashDecoding; num_splits in FlashAttention)";
+    "split keys and values over more blocks (FlashDecoding, num_splits in FlashAttention)";
 
 /// Utilization of the busiest unit where it is too low for throughput to be the limit; none where a
 /// unit or a roof is busy.

@@ -9,28 +9,28 @@ pub(super) const RULE: Rule = Rule {
     summary: "launching the kernel costs more than its work",
     documentation: "\
 ## What it finds
-Kernels so short that their time is mostly what any launch costs: setting up, filling and draining the
-device.
+Kernels so short that most of their time is the fixed cost of a launch: setup, filling and
+draining the device.
 
 ## Why it costs time
-A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. Many such kernels in a
-row keep the device occupied without giving it work; the host often cannot launch them fast enough
-either, and the gaps between them come on top.
+A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. Many such kernels in
+a row keep the device occupied without giving it work. Often the host cannot launch them fast
+enough either, and the gaps come on top.
 
-## How it decides
-The roofline expects less than the fixed cost of a launch as the profiler measures it (2.0 µs in
-Nsight Compute, 1.5 µs in timelines), and the launch took less than 2.5 times that cost. The most that
-can be won is everything above the roof; at least, half of the fixed cost, as if launches were merged
-in pairs. Gaps between launches are not in the profile and not counted.
+## Detection
+The roofline time is below the fixed cost of a launch (2.0 µs in Nsight Compute, 1.5 µs in
+timelines), and the launch took less than 2.5 times that cost. Savings: at most everything above
+the roofline time; at least half of the fixed cost, as if launches were merged in pairs. Gaps
+between launches are not in the profile and not counted.
 
-## What to try
-Fuse the kernel with its neighbors (`torch.compile`, Triton, epilogues of a matrix product); do several
-tensors in one launch (`foreach` operators); larger batches. CUDA graphs shorten the gaps between
-launches, not the kernels.
+## Remedy
+Fuse the kernel with its neighbors (`torch.compile`, Triton, matrix-product epilogues); process
+several tensors per launch (`foreach` operators); use larger batches. CUDA graphs shorten the gaps
+between launches, not the kernels.
 
-## When it is wrong
-Under Nsight Compute with its clocks locked to base, kernels take longer than in production. Timers
-with a resolution of a microsecond cannot tell such kernels apart.
+## False positives
+With Nsight Compute's locked base clock, kernels take longer than in production. Timers with
+microsecond resolution cannot tell such kernels apart.
 
 ## Sources
 NVIDIA technical blog, \"Getting Started with CUDA Graphs\"; NVIDIA, *GPU Performance Background*; *CUDA
@@ -53,7 +53,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let expected = kernel.roofline_time.map(|expected| expected / launches);
     let each = if kernel.launches == 1 { "" } else { " each" };
     let message = format!(
-        "{}{each}, of which about {} is what any launch costs",
+        "{}{each}, of which about {} is fixed launch cost",
         shown(subject.mean()),
         shown(fixed)
     );
@@ -61,10 +61,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, stake)
         .confidence(Confidence::High)
         .evidence("launches", launches, "1")
-        .evidence("time of one launch", subject.mean().get(), "s")
-        .evidence_if("expected time of one launch", expected.map(crate::units::Seconds::get), "s")
-        .evidence("fixed cost of a launch", fixed.get(), "s")
-        .next("fuse it with the kernel before or after it, or do several tensors in one launch");
+        .evidence("time per launch", subject.mean().get(), "s")
+        .evidence_if("roofline time per launch", expected.map(crate::units::Seconds::get), "s")
+        .evidence("fixed cost per launch", fixed.get(), "s")
+        .next("fuse it with a neighboring kernel, or process several tensors per launch");
     Ok(Some(finding))
 }
 
@@ -80,7 +80,7 @@ mod tests {
     fn fires_on_kernels_of_a_few_microseconds() {
         let bench = h100().launch("add", (256, 256), (1000, 3.0), TINY);
         let found = bench.found("launch-bound");
-        assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is what any launch costs");
+        assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is fixed launch cost");
         assert!(found.at_stake_low_s < found.at_stake_s);
         assert!((found.at_stake_low_s - 1000.0 * 0.75e-6).abs() < 1e-9);
     }

@@ -8,28 +8,28 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "low-achieved-occupancy",
-    summary: "fewer resident warps than the launch would allow",
+    summary: "achieved occupancy is well below the launch's theoretical limit",
     documentation: "\
 ## What it finds
-Kernels limited by latency in which, on average, far fewer warps are resident than registers, shared
-memory and block size admit.
+Latency-bound kernels in which, on average, far fewer warps are resident than registers, shared
+memory and block size allow.
 
 ## Why it costs time
-Blocks of unequal length, a long last wave or blocks too short to be replaced in time leave slots
-empty; the warps that remain hide less latency.
+Blocks of unequal length, a long last wave, or blocks too short to be replaced in time leave slots
+empty. The remaining warps hide less latency.
 
-## How it decides
-Theoretical minus achieved occupancy is `lost` or more, no unit and no roof is busier than 60%, and the
-grid has more blocks than fit at once. The most that can be won is the share of warps that is missing;
-at least, what the last wave wastes, where that is known.
+## Detection
+Theoretical minus achieved occupancy is `lost` or more, no unit and no roof is above 60%, and the
+grid has more blocks than fit at once. Savings: at most the share of warps that is missing; at
+least what the last wave wastes, where known.
 
-## What to try
-Give all blocks equal work, or take the work from a queue; start long blocks first; more and smaller
-blocks; more work for each of very short blocks.
+## Remedy
+Give all blocks equal work, or take the work from a queue; start long blocks first; use more and
+smaller blocks; give very short blocks more work.
 
-## When it is wrong
-With less than one wave of blocks the grid is the cause, which other rules tell. Warps that leave early
-on purpose (bounds checks, warp specialization) lower the figure without harm.
+## False positives
+With less than one wave of blocks the grid is the cause, which other rules cover. Warps that exit
+early on purpose (bounds checks, warp specialization) lower the figure without harm.
 
 ## Sources
 `AchievedOccupancy.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Occupancy\".
@@ -59,7 +59,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let high = subject.time() * missing;
     let low = subject.tail().map_or(Seconds::ZERO, |tail| tail.low.min(high));
     let message = format!(
-        "{:.0}% of the possible warps are resident, the launch would allow {:.0}%",
+        "achieved occupancy is {:.0}%, although the launch configuration allows {:.0}%",
         achieved * 100.0,
         theoretical * 100.0
     );
@@ -69,9 +69,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("achieved occupancy", achieved, "1")
         .evidence("theoretical occupancy", theoretical, "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
-        .evidence_if("imbalance of multiprocessors", subject.get(Quantity::SmImbalance), "1")
+        .evidence_if("SM imbalance", subject.get(Quantity::SmImbalance), "1")
         .evidence("busiest unit", busy, "1")
-        .next("balance the work between blocks, or start the long ones first");
+        .next("balance work between blocks, or start the long ones first");
     Ok(Some(finding))
 }
 
@@ -93,7 +93,7 @@ mod tests {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &EMPTY).found(RULE);
         assert_eq!(
             found.message,
-            "40% of the possible warps are resident, the launch would allow 100%"
+            "achieved occupancy is 40%, although the launch configuration allows 100%"
         );
         assert!((found.at_stake_s - 0.6e-3).abs() < 1e-9);
     }

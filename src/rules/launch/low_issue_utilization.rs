@@ -7,27 +7,27 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "low-issue-utilization",
-    summary: "schedulers rarely find a warp that is ready",
+    summary: "schedulers rarely find a ready warp",
     documentation: "\
 ## What it finds
-Kernels in which the schedulers issue in few of their cycles although no unit of the device is busy.
+Kernels whose schedulers issue in few of their cycles although no unit of the device is busy.
 
 ## Why it costs time
-A scheduler can issue one instruction each cycle. If none of its warps is ready the slot is lost.
+A scheduler can issue one instruction per cycle. If none of its warps is ready, the slot is lost.
 
-## How it decides
-Instructions are issued in less than `issue` of the active cycles, fewer than `eligible` warps are ready
-on average, and no unit and no roof is busier than 60 %. This is a symptom: what can be won is at most
-everything above the roof, and at least nothing.
+## Detection
+Instructions are issued in less than `issue` of the active cycles, fewer than `eligible` warps are
+ready on average, and no unit and no roof is above 60%. This is a symptom. Savings: at most
+everything above the roofline time, at least nothing.
 
-## What to try
-Follow the dominating stall: more loads in flight where warps wait for memory, less uneven work where
-they wait at barriers; more resident warps; more independent instructions in each thread.
+## Remedy
+Fix the dominant stall: more loads in flight where warps wait for memory, more even work where
+they wait at barriers, more resident warps, more independent instructions per thread.
 
-## When it is wrong
-Products on tensor cores issue few, large instructions, and warps of persistent kernels wait for each other by
-design; both are left alone, and so are kernels with fewer
-blocks than multiprocessors, and launches that take hardly longer than any.
+## False positives
+Tensor-core products issue few, large instructions, and warps of persistent kernels wait for each
+other by design; both are exempt, and so are kernels with fewer blocks than SMs and launches that
+take hardly longer than an empty one.
 
 ## Sources
 `IssueSlotUtilization.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Scheduler Statistics\".
@@ -44,7 +44,7 @@ const ELIGIBLE: Threshold = Threshold::new(
     "eligible",
     1.0,
     "1",
-    "a scheduler with one ready warp in every cycle can issue in every cycle",
+    "with one ready warp per cycle a scheduler can issue every cycle",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     let message = format!(
-        "schedulers issue in {:.0}% of their cycles: {eligible:.2} warps are ready on average",
+        "schedulers issue in only {:.0}% of cycles, with {eligible:.2} warps ready on average",
         issue * 100.0
     );
     let stake = Stake { low: Seconds::ZERO, ..subject.gap() };
@@ -71,7 +71,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("eligible warps per scheduler", eligible, "1")
         .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
         .evidence("busiest unit", busy, "1")
-        .next("look at what the warps wait for, and hide that");
+        .next("check warp-stall reasons, and fix or hide the top one");
     Ok(Some(finding))
 }
 
@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn fires_where_nothing_is_busy() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &IDLE).found(RULE);
-        assert!(found.message.starts_with("schedulers issue in 12% of their cycles: 0.15 warps"));
+        assert!(
+            found.message.starts_with("schedulers issue in only 12% of cycles, with 0.15 warps")
+        );
         assert_eq!(found.at_stake_low_s, 0.0);
     }
 

@@ -9,33 +9,34 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "occupancy-limited",
-    summary: "registers, shared memory or block size leave room for few warps",
+    summary: "occupancy is limited by registers, shared memory or block size",
     documentation: "\
 ## What it finds
-Kernels limited by latency whose launch configuration admits only few of the possible warps, with the
-resource that is to blame and, where it can be computed, the value that admits one more block.
+Latency-bound kernels whose launch configuration allows few of the possible warps, with the
+limiting resource and, where it can be computed, the value that allows one more block.
 
 ## Why it costs time
-A multiprocessor hides latency by switching between warps. Registers, shared memory, slots for blocks
-and slots for warps each admit so many blocks; the scarcest decides.
+An SM hides latency by switching between warps. Registers, shared memory, block slots and warp
+slots each allow a number of blocks; the scarcest decides.
 
-## How it decides
-Theoretical occupancy below `theoretical`, and at least `reached` of it achieved, where that is counted; no unit and no roof busier than 60%, so that latency and
-not throughput is the likely limit; and at least as many blocks in the grid as fit at once: with fewer,
-there is room already. As many as fit are often chosen to fit (by the occupancy functions of the runtime,
-or in persistent kernels); then the grid has to grow with the room. Every resource that admits as few
-blocks as the scarcest is named. At most one more block brings its share of the time; at least nothing.
+## Detection
+Theoretical occupancy is below `theoretical`, with at least `reached` of it achieved where
+counted; no unit and no roof is above 60%, so that latency is the likely limit; and the grid has
+at least as many blocks as fit at once. A grid of exactly that many is often chosen to fit
+(occupancy functions of the runtime, persistent kernels) and then has to grow as well. Every
+resource that allows as few blocks as the scarcest is named. Savings: at most the share of time of
+one more block, at least nothing.
 
-## What to try
-Registers: `__launch_bounds__`, a smaller tile; where values are spilled already, or a thread has all it can
-have, a kernel in two parts, or less unrolling, so that fewer values are alive. Shared memory:
-fewer stages, 16-bit staging, a larger carve-out (`cudaFuncAttributePreferredSharedMemoryCarveout`).
-Slots for blocks: larger blocks. Slots for warps: a block size that divides them.
+## Remedy
+Registers: `__launch_bounds__`, a smaller tile; where values already spill or a thread has the
+maximum, split the kernel or unroll less so that fewer values are alive. Shared memory: fewer
+stages, 16-bit staging, a larger carve-out (`cudaFuncAttributePreferredSharedMemoryCarveout`).
+Block slots: larger blocks. Warp slots: a block size that divides them.
 
-## When it is wrong
-Low occupancy is no fault by itself: kernels with many independent instructions in each thread hide latency
-without it. Those have a busy unit and are left alone; so are products on tensor cores and persistent
-kernels, whose asynchronous copies run ahead.
+## False positives
+Low occupancy alone is not a fault: kernels with many independent instructions per thread hide
+latency without it. Those have a busy unit and are exempt; so are tensor-core products and
+persistent kernels, whose asynchronous copies run ahead.
 
 ## Sources
 V. Volkov, *Better performance at lower occupancy*, GTC 2010; `TheoreticalOccupancy.py` of Nsight
@@ -51,13 +52,13 @@ const REACHED: Threshold = Threshold::new(
     "reached",
     0.60,
     "1",
-    "of the theoretical occupancy: with less, balance or block lifetimes matter before the limit",
+    "share of theoretical occupancy; with less, imbalance or short blocks matter before the limit",
 );
 const THEORETICAL: Threshold = Threshold::new(
     "theoretical",
     0.80,
     "1",
-    "TheoreticalOccupancy.py of Nsight Compute; kernels with a busy unit are left alone",
+    "TheoreticalOccupancy.py of Nsight Compute; kernels with a busy unit are exempt",
 );
 
 /// The most that a thread can have: the compiler would have taken more.
@@ -88,17 +89,17 @@ impl Resource {
         match self {
             Self::Registers => "registers",
             Self::SharedMemory => "shared memory",
-            Self::Blocks => "slots for blocks",
+            Self::Blocks => "block slots",
             Self::Warps => "block size",
         }
     }
 
     const fn remedy(self) -> &'static str {
         match self {
-            Self::Registers => "bound the registers with __launch_bounds__ and look for spills",
-            Self::SharedMemory => "use less shared memory a block, or prefer a larger carve-out",
+            Self::Registers => "limit registers with __launch_bounds__ and check for spills",
+            Self::SharedMemory => "use less shared memory per block, or a larger carve-out",
             Self::Blocks => "use larger blocks",
-            Self::Warps => "use a block size that divides the slots for warps",
+            Self::Warps => "use a block size that divides the warp slots",
         }
     }
 }
@@ -139,37 +140,32 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let scarce: Vec<Resource> =
         allowed.iter().filter(|(_, admits)| *admits == blocks).map(|(one, _)| *one).collect();
     let names = scarce.iter().map(|one| one.label()).collect::<Vec<_>>().join(" and ");
-    let verb =
-        if scarce.len() == 1 && scarce != [Resource::Blocks] && scarce != [Resource::Registers] {
-            "allows"
-        } else {
-            "allow"
-        };
     let plural = if blocks == 1 { "" } else { "s" };
     let spills = subject.get(Quantity::SpillShare).is_some_and(|share| share > 0.0)
         || subject.get(Quantity::RegistersPerThread).is_some_and(|used| used >= MOST_REGISTERS);
     let steps: Vec<String> = scarce.iter().filter_map(|one| step(subject, *one, blocks)).collect();
     let next = if steps.len() == scarce.len() {
-        format!("{} to admit {} blocks", steps.join(" and "), blocks + 1)
+        format!("{} to allow {} blocks", steps.join(" and "), blocks + 1)
     } else {
         scarce.iter().map(|one| one.remedy()).collect::<Vec<_>>().join("; ")
     };
     let next = if spills && scarce.contains(&Resource::Registers) {
         // A bound alone would move still more values to local memory.
         format!(
-            "keep fewer values alive (split the kernel, unroll less) and look for spills: {next}"
+            "keep fewer values alive (split the kernel, unroll less) and check for spills: {next}"
         )
     } else {
         next
     };
     let next =
-        if waiting == Some(Some(0)) { format!("{next}; launch more blocks then") } else { next };
+        if waiting == Some(Some(0)) { format!("{next}, then launch more blocks") } else { next };
     // With warps as the only way to hide latency, time falls at most as their number grows.
     let share = (1.0 / f64::from(blocks + 1)).min(latency::idle(busy));
     let stake =
         Stake { low: Seconds::ZERO, high: subject.time() * share, estimator: "one-more-block" };
     let message = format!(
-        "{names} {verb} {blocks} block{plural} at once, {:.0}% of the possible warps",
+        "occupancy limited by {names}: {blocks} block{plural} at once, {:.0}% of the possible \
+         warps",
         theoretical * 100.0
     );
     let finding = subject
@@ -195,7 +191,7 @@ fn step(subject: &Subject<'_>, resource: Resource, blocks: u32) -> Option<String
         Resource::Registers => {
             let used = subject.count(Quantity::RegistersPerThread)?;
             let most = fewer_registers(limits, threads, used, blocks)?;
-            Some(format!("{most} registers a thread instead of {used}"))
+            Some(format!("{most} registers per thread instead of {used}"))
         }
         Resource::SharedMemory => {
             let used = subject.count(Quantity::SharedMemoryPerBlock)?;
@@ -206,7 +202,7 @@ fn step(subject: &Subject<'_>, resource: Resource, blocks: u32) -> Option<String
         Resource::Blocks => None,
         Resource::Warps => {
             let most = limits.max_warps_per_sm / (blocks + 1) * limits.threads_per_warp;
-            (most > 0 && most < threads).then(|| format!("{most} threads a block"))
+            (most > 0 && most < threads).then(|| format!("{most} threads per block"))
         }
     }
 }
@@ -253,10 +249,13 @@ mod tests {
     #[test]
     fn names_the_resource_and_its_next_value() {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), REGISTERS).found(RULE);
-        assert_eq!(found.message, "registers allow 2 blocks at once, 25% of the possible warps");
+        assert_eq!(
+            found.message,
+            "occupancy limited by registers: 2 blocks at once, 25% of the possible warps"
+        );
         assert_eq!(
             found.next.as_deref(),
-            Some("80 registers a thread instead of 128 to admit 3 blocks")
+            Some("80 registers per thread instead of 128 to allow 3 blocks")
         );
         assert!(found.at_stake_low_s == 0.0 && (found.at_stake_s - 1e-3 / 3.0).abs() < 1e-9);
     }
@@ -272,7 +271,7 @@ mod tests {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &values).found(RULE);
         assert_eq!(
             found.next.as_deref(),
-            Some("76.0 KiB of shared memory instead of 100.0 to admit 3 blocks")
+            Some("76.0 KiB of shared memory instead of 100.0 to allow 3 blocks")
         );
         let values = [
             (Quantity::TheoreticalOccupancy, 0.5),
@@ -280,7 +279,11 @@ mod tests {
             (Quantity::BlocksByWarps, 1.0),
         ];
         let found = h100().launch("k", (10_000, 1024), (1, 1000.0), &values).found(RULE);
-        assert!(found.message.starts_with("registers and block size allow 1 block at once"));
+        assert!(
+            found
+                .message
+                .starts_with("occupancy limited by registers and block size: 1 block at once")
+        );
     }
 
     /// A grid that is chosen to fit is no larger than registers let it be: 132 × 2 blocks.
@@ -289,7 +292,9 @@ mod tests {
         let found = h100().launch("k", (264, 256), (1, 1000.0), REGISTERS).found(RULE);
         assert_eq!(
             found.next.as_deref(),
-            Some("80 registers a thread instead of 128 to admit 3 blocks; launch more blocks then")
+            Some(
+                "80 registers per thread instead of 128 to allow 3 blocks, then launch more blocks"
+            )
         );
     }
 

@@ -7,26 +7,25 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "predication-waste",
-    summary: "predicates switch many threads off while their instructions execute",
+    summary: "predicates disable many threads while instructions execute",
     documentation: "\
 ## What it finds
-Kernels whose warps do not diverge, but execute many instructions that a predicate switches off for some
-or all of their threads.
+Kernels whose warps do not diverge, but execute many instructions that a predicate disables for
+some or all threads.
 
 ## Why it costs time
-For short conditions the compiler emits no branch: all threads execute the instructions, and a predicate
-decides whose results count. The slots of the others are spent all the same.
+For short conditions the compiler emits no branch: all threads execute the instructions, and a
+predicate decides whose results count. The slots of the others are spent anyway.
 
-## How it decides
-Fewer than `threads` threads are left on by predicates in an instruction on average, while at least
-`whole` are active. At most half of the share that predicates switch off is won: much of it is bounds
-checks that remain.
+## Detection
+On average fewer than `threads` threads per instruction remain enabled, while at least `whole` are
+active. Savings: at most half of the disabled share, since many are bounds checks that remain.
 
-## What to try
-Hoist bounds checks out of loops; treat the last, partial block by a kernel or a branch of its own; pad
+## Remedy
+Hoist bounds checks out of loops; handle the last, partial block in its own kernel or branch; pad
 the data to the tile.
 
-## When it is wrong
+## False positives
 A predicate is often cheaper than the branch that would replace it.
 
 ## Sources
@@ -45,7 +44,7 @@ const THREADS: Threshold = Threshold::new(
 );
 
 const WHOLE: Threshold =
-    Threshold::new("whole", 28.0, "1", "below, warps diverge and another rule speaks");
+    Threshold::new("whole", 28.0, "1", "below this, warps diverge and warp-divergence covers it");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
@@ -57,14 +56,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let off = roofline::excess_fraction(active, on).max(0.0);
     let high = subject.time() * (off / 2.0);
-    let message = format!("predicates leave {on:.1} of {active:.1} active threads switched on");
+    let message = format!(
+        "predicates disable part of each warp: {on:.1} of {active:.1} active threads execute on \
+         average"
+    );
     let finding = subject
         .finding(message, Stake { low: Seconds::ZERO, high, estimator: "idle-lanes" })
         .confidence(Confidence::Medium)
-        .evidence("threads per warp instruction, predicated on", on, "1")
+        .evidence("predicated-on threads per warp instruction", on, "1")
         .evidence("active threads per warp instruction", active, "1")
         .evidence_if("issue slots used", subject.get(Quantity::IssueActive), "1")
-        .next("hoist bounds checks, and treat the partial last tile apart");
+        .next("hoist bounds checks, and handle the partial last tile separately");
     Ok(Some(finding))
 }
 

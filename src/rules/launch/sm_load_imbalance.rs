@@ -6,26 +6,27 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "sm-load-imbalance",
-    summary: "some multiprocessors work much longer than the others",
+    summary: "some SMs work much longer than the others",
     documentation: "\
 ## What it finds
-Kernels whose busiest multiprocessor worked well longer than the average one.
+Kernels whose busiest SM was active well longer than the average one.
 
 ## Why it costs time
-The launch ends with its last block. While one multiprocessor still works, the others wait.
+The launch ends with its last block. While one SM still works, the others wait.
 
-## How it decides
-The cycles in which multiprocessors were active: maximum minus average, over the cycles of the launch,
-is `imbalance` or more. Attention is left alone below a quarter, as masks and lengths leave some to any
-schedule; beyond, its queries are too few for the device.
+## Detection
+SM active cycles, maximum minus average, over the cycles of the launch, are `imbalance` or more.
+Attention below a quarter is exempt, as masks and lengths cause some with any schedule; beyond, it
+has too few queries for the device.
 
-## What to try
-Attention of few queries: split the keys and values. Else give all blocks equal work; sort the work by size and start with the longest; split long blocks; take
-the work from a queue (persistent kernels, stream-K).
+## Remedy
+Attention with few queries: split the keys and values. Otherwise give all blocks equal work; sort
+the work by size and start with the longest; split long blocks; take the work from a queue
+(persistent kernels, stream-K).
 
-## When it is wrong
-With fewer blocks than multiprocessors the grid is the cause, which another rule tells. A last wave that
-is partly filled looks the same; see the tail effect.
+## False positives
+With fewer blocks than SMs the grid is the cause, which another rule covers. A partly filled last
+wave looks the same; see `tail-effect`.
 
 ## Sources
 `WorkloadImbalance.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Workload Distribution\".
@@ -58,13 +59,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "the busiest multiprocessor works on for {:.0}% of the time after the average one is done",
+        "load imbalance: the busiest SM runs {:.0}% of the time longer than the average SM",
         imbalance * 100.0
     );
     let finding = subject
         .finding(message, subject.share(imbalance, "imbalance"))
         .confidence(Confidence::High)
-        .evidence("imbalance of multiprocessors", imbalance, "1")
+        .evidence("SM imbalance", imbalance, "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
         .next(if is_unfilled {
             latency::SPLIT_KV

@@ -8,30 +8,30 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "small-grid",
-    summary: "fewer blocks than multiprocessors",
+    summary: "fewer blocks than SMs",
     documentation: "\
 ## What it finds
-Kernels whose grid has fewer blocks than the device has multiprocessors.
+Kernels whose grid has fewer blocks than the device has SMs.
 
 ## Why it costs time
-A block runs on one multiprocessor. With fewer blocks than multiprocessors, some of the device never
-gets work, however well the kernel is written.
+A block runs on one SM. With fewer blocks than SMs, part of the device never gets work, however
+good the kernel is.
 
-## How it decides
-Blocks in the grid < multiprocessors of the device, and device memory is not busy all the same. Kernels
-that have no more work than threads are left alone: elementwise kernels whose threads have an item each,
-sums of split products, scans, and launches that take less than four times what any launch costs. So are
-persistent kernels, which choose their number of blocks (`nvjet`, CUTLASS from version 3 on,
-FlashAttention-3, stream-K). Where nothing tells how much work there is, confidence is low, and no number
-of blocks is named.
+## Detection
+The grid has fewer blocks than the device has SMs, and DRAM is not busy anyway. Kernels that have
+no more work than threads are exempt: elementwise kernels with one item per thread, split-product
+sums, scans, and launches that take less than four times an empty launch. So are persistent
+kernels, which choose their number of blocks (`nvjet`, CUTLASS 3 and later, FlashAttention-3,
+stream-K). Where the amount of work is unknown, confidence is low and no number of blocks is
+suggested.
 
-## What to try
-Products: split-K or smaller tiles. Attention of few queries: split the keys and values (FlashDecoding).
-Else more work in one launch, such as a batch; several threads for one item; or independent kernels side
-by side on other streams.
+## Remedy
+Products: split-K or smaller tiles. Attention with few queries: split the keys and values
+(FlashDecoding). Otherwise: more work per launch, such as a batch; several threads per item; or
+independent kernels on other streams.
 
-## When it is wrong
-Kernels meant to run beside others. Work that depends on itself cannot be divided.
+## False positives
+Kernels meant to run next to others. Work that depends on itself cannot be divided.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"GPU Execution Model\"; `LaunchConfiguration.py` of Nsight
@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
-        "{blocks} block{} on {sms} multiprocessors: {:.0}% of the device has no work",
+        "only {blocks} block{} for {sms} SMs: {:.0}% of the device has no work",
         if blocks == 1 { "" } else { "s" },
         idle * 100.0
     );
@@ -68,19 +68,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle, "tail") })
         .confidence(if spare == Spare::Work { Confidence::High } else { Confidence::Low })
         .evidence("blocks", blocks as f64, "1")
-        .evidence("multiprocessors", f64::from(sms), "1");
+        .evidence("SMs", f64::from(sms), "1");
     let next = match (spare, subject.threads()) {
         _ if subject.is_attention() => latency::SPLIT_KV.to_owned(),
         (Spare::Work, _) if subject.is_product() => {
-            format!("split K or use smaller tiles, for {sms} blocks or more")
+            format!("use split-K or smaller tiles to get at least {sms} blocks")
         }
         (Spare::Work, _) => format!("split the work into at least {sms} blocks"),
         (_, Ok(threads)) => format!(
-            "give one launch more work (a batch), or let several threads share an item: it has {} \
-             threads in all",
+            "give each launch more work (a batch), or use several threads per item: it has {} \
+             threads in total",
             blocks * threads
         ),
-        (_, Err(_)) => "give one launch more work, such as a batch".to_owned(),
+        (_, Err(_)) => "give each launch more work, such as a batch".to_owned(),
     };
     Ok(Some(finding.next(next)))
 }

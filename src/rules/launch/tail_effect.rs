@@ -5,26 +5,27 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "tail-effect",
-    summary: "the last wave of blocks leaves multiprocessors idle",
+    summary: "the last wave of blocks leaves SMs idle",
     documentation: "\
 ## What it finds
 Kernels that run a few waves of blocks, the last of which fills only part of the device.
 
 ## Why it costs time
-Blocks run in waves of (multiprocessors × resident blocks). A last wave with one block takes almost
-as long as a full one.
+Blocks run in waves of (SMs × resident blocks). A last wave of one block takes almost as long as a
+full one.
 
-## How it decides
-From one to `waves` waves, and at least `lost` of the multiprocessor time lost by the lower estimate:
+## Detection
+There are one to `waves` waves, and at least `lost` of the SM time is lost by the lower estimate:
 1 − (blocks ÷ SMs) ÷ (full waves × resident blocks + ⌈rest ÷ SMs⌉).
 
-## What to try
-Choose tile or block sizes so that the grid is a multiple of a wave; smaller tiles; split-K or
-stream-K; persistent kernels.
+## Remedy
+Choose tile or block sizes so that the grid is a multiple of a wave; use smaller tiles, split-K,
+stream-K or persistent kernels.
 
-## When it is wrong
-Blocks of very different length even out by themselves; persistent kernels have one wave by design,
-and are left alone where name or grid tell. So are launches that take hardly longer than any.
+## False positives
+Blocks of very different length even out by themselves. Persistent kernels have one wave by design
+and are exempt where name or grid show it. So are launches that take hardly longer than an empty
+one.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Wave Quantization\"; `LaunchConfiguration.py` of Nsight
@@ -36,9 +37,9 @@ Compute; *Nsight Compute Profiling Guide*, \"Occupancy\".
 };
 
 const WAVES: Threshold =
-    Threshold::new("waves", 8.0, "1", "beyond, the tail is a small share of the whole");
+    Threshold::new("waves", 8.0, "1", "above this, the tail is a small share of the time");
 
-const LOST: Threshold = Threshold::new("lost", 0.10, "1", "less is not worth a change");
+const LOST: Threshold = Threshold::new("lost", 0.10, "1", "smaller savings are not worth a change");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
@@ -55,19 +56,20 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let range = if most - least < 1.0 {
         format!("{least:.0}%")
     } else {
-        format!("{least:.0} to {most:.0}%")
+        format!("{least:.0}–{most:.0}%")
     };
     let wave = u64::from(sms) * u64::from(resident);
-    let message =
-        format!("{waves:.2} waves of {wave} blocks: the last one wastes {range} of the time");
+    let message = format!(
+        "{waves:.2} waves of {wave} blocks: the partial last wave wastes {range} of the time"
+    );
     let rest = blocks % wave;
     let finding = subject
         .finding(message, subject.tail()?)
         .confidence(Confidence::Medium)
         .evidence("waves", waves, "1")
         .evidence("blocks in the last wave", rest as f64, "1")
-        .evidence("resident blocks per multiprocessor", f64::from(resident), "1")
+        .evidence("resident blocks per SM", f64::from(resident), "1")
         .evidence("share lost, at least", lost, "1")
-        .next(format!("make the grid a multiple of {wave} blocks, or a little less"));
+        .next(format!("make the grid a multiple of {wave} blocks, or slightly less"));
     Ok(Some(finding))
 }

@@ -7,26 +7,26 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-divergence",
-    summary: "branches split warps, so that few threads work at once",
+    summary: "divergent branches leave few threads of a warp active",
     documentation: "\
 ## What it finds
-Kernels whose warp instructions execute with well fewer than 32 active threads.
+Kernels whose warp instructions execute with well under 32 active threads.
 
 ## Why it costs time
-Threads of a warp that take different branches are executed one branch after the other; the lanes of
-the others idle meanwhile. Loops run as long as the longest thread of the warp.
+Threads of a warp that take different branches execute one branch after the other while the other
+lanes idle. Loops run as long as the longest thread of the warp.
 
-## How it decides
-Fewer than `threads` threads are active in an instruction on average, and also less than three quarters
-of what the block size alone allows. The missing share of the threads costs that share of the time where
-instructions or math limit the kernel (60% busy or more), else half of it.
+## Detection
+On average fewer than `threads` threads per instruction are active, and less than three quarters
+of what the block size alone allows. The missing threads cost their share of the time where
+instructions or math limit the kernel (60% busy or more), otherwise half of it.
 
-## What to try
-Branch on conditions that are the same in a warp; sort or compact the items by branch; give a warp
-instead of a thread to long items; move the divergent part out of the loop.
+## Remedy
+Branch on conditions that are uniform within a warp; sort or compact items by branch; give long
+items a warp instead of a thread; move the divergent part out of the loop.
 
-## When it is wrong
-Blocks that do not fill their last warp lower the figure without any branch; that is taken off.
+## False positives
+Blocks that do not fill their last warp lower the figure without any branch; that is subtracted.
 
 ## Sources
 `ThreadDivergence.py` of Nsight Compute; *CUDA C++ Best Practices Guide*, \"Branching and Divergence\".
@@ -59,14 +59,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let idle = roofline::excess_fraction(full, active);
     let cost = if latency::issues(subject) == Some(true) { idle } else { idle / 2.0 };
-    let message = format!("{active:.1} of 32 threads are active in a warp instruction");
+    let message = format!("only {active:.1} of 32 threads are active per warp instruction");
     let finding = subject
         .finding(message, subject.share(cost, "idle-lanes"))
         .confidence(Confidence::High)
         .evidence("active threads per warp instruction", active, "1")
-        .evidence("possible by the block size", full, "1")
+        .evidence("limit from the block size", full, "1")
         .evidence_if("issue slots used", subject.get(Quantity::IssueActive), "1")
-        .next("make branches uniform within a warp, or sort the items by branch");
+        .next("make branches uniform within a warp, or sort items by branch");
     Ok(Some(finding))
 }
 

@@ -7,33 +7,33 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-stalls",
-    summary: "warps wait mostly for one or two reasons",
+    summary: "warps stall mostly for one or two reasons",
     documentation: "\
 ## What it finds
-The one or two reasons for which warps wait longest between two instructions, with what each means and
-what usually helps.
+The one or two reasons for which warps stall longest between instructions, with what each means
+and what usually helps.
 
 ## Why it costs time
-A warp that waits issues nothing. As long as others are ready that is harmless; where schedulers often
-find none, the wait is time.
+A stalled warp issues nothing. As long as others are ready that is harmless; where schedulers
+often find none, the stall costs time.
 
-## How it decides
-Instructions are issued in less than `issue` of the active cycles, and a warp spends more than `share` of
-the time between two of its instructions waiting for one reason. The two longest are told. A busy math or tensor pipe is no fault where
-it is 60% busy and is left out there. At most the
-longest wait goes, and no more than the share of cycles without an issue; at least nothing, because
-other waits may take its place.
+## Detection
+Instructions are issued in less than `issue` of the active cycles, and a warp spends more than
+`share` of the time between two of its instructions on one stall reason. The two longest are
+reported. A math or tensor pipe that is at least 60% busy is not a fault and is left out. Savings:
+at most the longest stall, and no more than the share of cycles without an issue; at least
+nothing, because other stalls may take its place.
 
-## What to try
-It depends on the reason: for global memory, more loads in flight (unrolling, asynchronous copies, more
-warps) or better locality; for the queue of the load/store unit, fewer and wider accesses; for shared
-memory, no bank conflicts; at barriers, even work and smaller blocks; for fixed latencies, more
-independent instructions in each thread. Each finding names its own.
+## Remedy
+It depends on the reason. Global memory: more loads in flight (unrolling, asynchronous copies,
+more warps) or better locality. Load/store queue: fewer and wider accesses. Shared memory: no bank
+conflicts. Barriers: even work and smaller blocks. Fixed latencies: more independent instructions
+per thread. Each finding names its own.
 
-## When it is wrong
-A stall is a symptom. Where a rule names its cause (uncoalesced accesses, bank conflicts, spills), cure
-that. Nothing can be told of kernels with fewer blocks than multiprocessors, which wait for lack of work. The
-warps of persistent kernels wait for each other by design; those are left alone.
+## False positives
+A stall is a symptom. Where a rule names its cause (uncoalesced accesses, bank conflicts, spills),
+fix that. Kernels with fewer blocks than SMs stall for lack of work, and warps of persistent
+kernels wait for each other by design; both are exempt.
 
 ## Sources
 `CPIStall.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
@@ -52,7 +52,7 @@ struct Stall {
     quantity: Quantity,
     /// As Nsight Compute calls it.
     name: &'static str,
-    /// Reads after "warps wait 45% of the time …".
+    /// Reads after "warps stall 45% of the time …".
     wait: &'static str,
     attempt: &'static str,
 }
@@ -69,37 +69,37 @@ macro_rules! stalls {
 }
 
 stalls! {
-    StallLongScoreboard, "long scoreboard", "for global, local or texture data",
-        "keep more loads in flight: unroll, copy asynchronously, or keep more warps resident";
-    StallLgThrottle, "LG throttle", "for the queue to global and local memory",
-        "make accesses fewer and wider: coalesce, load 16 bytes a thread, avoid spills";
-    StallShortScoreboard, "short scoreboard", "for shared memory or special functions",
+    StallLongScoreboard, "long scoreboard", "on global, local or texture data",
+        "keep more loads in flight: unroll, use asynchronous copies, or keep more warps resident";
+    StallLgThrottle, "LG throttle", "on the queue to global and local memory",
+        "make accesses fewer and wider: coalesce, load 16 bytes per thread, avoid spills";
+    StallShortScoreboard, "short scoreboard", "on shared memory or special functions",
         "remove bank conflicts, keep operands in registers, use fewer special functions";
-    StallMioThrottle, "MIO throttle", "for the queue to shared memory and special functions",
+    StallMioThrottle, "MIO throttle", "on the queue to shared memory and special functions",
         "make shared-memory accesses fewer and wider, use fewer special functions";
-    StallTexThrottle, "TEX throttle", "for the texture queue",
+    StallTexThrottle, "TEX throttle", "on the texture queue",
         "issue fewer texture or surface accesses, or load through the load/store unit";
-    StallBarrier, "barrier", "at barriers of the block",
+    StallBarrier, "barrier", "at block barriers",
         "even out the work before barriers, use smaller blocks, or split arrive from wait";
     StallMembar, "membar", "at memory fences",
         "use fewer fences, and of the narrowest scope";
-    StallMathThrottle, "math pipe throttle", "for a busy math pipe",
-        "do less of what this pipe does, or move a part to another one";
-    StallWait, "wait", "for fixed latencies of earlier instructions",
+    StallMathThrottle, "math pipe throttle", "on a busy math pipe",
+        "reduce work on this pipe, or move part of it to another";
+    StallWait, "wait", "on fixed instruction latencies",
         "give each thread more independent instructions: unroll, process several elements";
-    StallDrain, "drain", "for stores to drain after their last instruction",
-        "coalesce the stores, and do not leave all of them to the end";
-    StallBranch, "branch resolving", "for the targets of branches",
+    StallDrain, "drain", "on stores that drain at exit",
+        "coalesce the stores, and spread them over the kernel";
+    StallBranch, "branch resolving", "on branch targets",
         "use fewer jumps: unroll, or select instead of branching";
-    StallNoInstruction, "no instruction", "for instructions to fetch",
+    StallNoInstruction, "no instruction", "on instruction fetch",
         "unroll less, so that loops fit the instruction cache";
-    StallConstant, "IMC miss", "for constants that are not cached",
-        "index constants alike in all threads of a warp, or load them from global memory";
-    StallDispatch, "dispatch stall", "for the dispatcher",
+    StallConstant, "IMC miss", "on constant cache misses",
+        "use the same constant index in all threads of a warp, or load from global memory";
+    StallDispatch, "dispatch stall", "on the dispatcher",
         "look for register bank conflicts; this stall is rare";
-    StallSleeping, "sleeping", "asleep by their own will",
-        "shorten the sleep in polling loops, or wait on a barrier";
-    StallGmma, "GMMA", "for warp-group matrix products",
+    StallSleeping, "sleeping", "sleeping on request",
+        "shorten sleeps in polling loops, or wait on a barrier";
+    StallGmma, "GMMA", "on warp-group matrix products",
         "deepen the pipeline, or let two consumer groups take turns";
 }
 
@@ -129,7 +129,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .iter()
         .map(|(stall, wait)| format!("{:.0}% of the time {}", wait * 100.0, stall.wait))
         .collect();
-    let message = format!("warps wait {}", told.join(" and "));
+    let message = format!("warps stall {}", told.join(" and "));
     let stake = Stake { low: Seconds::ZERO, ..subject.stall(longest) };
     let finding = subject
         .finding(message, stake)
@@ -160,8 +160,8 @@ mod tests {
         let found = h100().launch("k", (10_000, 256), (1, 1000.0), &values).found(RULE);
         assert_eq!(
             found.message,
-            "warps wait 45% of the time for global, local or texture data and 35% of the time \
-             at barriers of the block"
+            "warps stall 45% of the time on global, local or texture data and 35% of the time \
+             at block barriers"
         );
         assert!((found.at_stake_s - 0.45e-3).abs() < 1e-9);
         assert!(found.next.is_some_and(|next| next.starts_with("keep more loads in flight")));

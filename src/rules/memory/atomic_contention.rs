@@ -6,27 +6,27 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, T
 
 pub(super) const RULE: Rule = Rule {
     id: "atomic-contention",
-    summary: "atomics and reductions in L2 hold the kernel up",
+    summary: "atomics and reductions in L2 stall the kernel",
     documentation: "\
 ## What it finds
-Kernels of whose accesses many are atomics or reductions on global memory, and that wait for them.
+Kernels that issue many atomics or reductions to global memory and wait for them.
 
 ## Why it costs time
-Atomics on global memory are carried out in L2. Those on the same address, or the same sector, follow one
-another, and each takes a place in a queue that loads and stores need as well.
+Global atomics execute in L2. Atomics to the same address or sector are serialized, and each
+occupies a queue slot that loads and stores need too.
 
-## How it decides
-At least `atomics` of the sectors that multiprocessors ask L2 for are atomics or reductions, and either
-the atomic units of L2 take input in at least `active` of the cycles, or warps wait at least `stall` of
-their time for memory or its queue. The estimate supposes half as many atomics.
+## Detection
+At least `atomics` of the L2 sectors requested by SMs are atomics or reductions, and either the L2
+atomic units accept input in at least `active` of the cycles, or warps stall at least `stall` of
+the time on memory or its queue. Savings assume half as many atomics.
 
-## What to try
-Add up within the warp (`__reduce_add_sync`, shuffles) or the block first and send one atomic; give each
-block its own copy and reduce those; atomics on shared memory; sort by address.
+## Remedy
+Reduce within the warp (`__reduce_add_sync`, shuffles) or the block first and issue one atomic;
+give each block a private copy and reduce the copies; use shared-memory atomics; sort by address.
 
-## When it is wrong
-Atomics that are spread over many addresses run at nearly the speed of stores. Warps can wait for loads
-beside the atomics. Sorting can cost more than it saves.
+## False positives
+Atomics spread over many addresses run almost as fast as stores. The stalls can come from loads
+next to the atomics. Sorting can cost more than it saves.
 
 ## Sources
 A. Adinetz, *CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics*, NVIDIA Technical Blog 2014;
@@ -41,18 +41,14 @@ const ATOMICS: Threshold = Threshold::new(
     "atomics",
     0.10,
     "1",
-    "fewer seldom fill the atomic units before other traffic does",
+    "with fewer, other traffic usually fills L2 before atomics do",
 );
 
 const ACTIVE: Threshold =
-    Threshold::new("active", 0.50, "1", "half of the cycles, as a unit in steady use shows");
+    Threshold::new("active", 0.50, "1", "half of the cycles, as in steady use");
 
-const STALL: Threshold = Threshold::new(
-    "stall",
-    0.30,
-    "1",
-    "the share from which `CPIStall.py` of Nsight Compute speaks",
-);
+const STALL: Threshold =
+    Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_srcunit_tex_op_red.sum and …op_atom.sum";
@@ -77,17 +73,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     };
     let message = format!(
-        "{:.0}% of the sectors asked of L2 are atomics or reductions, and the kernel waits for them",
+        "{:.0}% of the L2 sectors requested are atomics or reductions, and warps wait for them",
         atomics * 100.0
     );
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
-        .evidence("sectors of atomics and reductions, of all", atomics, "1")
+        .evidence("atomic and reduction share of the sectors", atomics, "1")
         .evidence_if("atomic units of L2 busy", active, "1")
-        .evidence_if("waiting for memory or its queue", wait, "1")
+        .evidence_if("stalled on memory or its queue", wait, "1")
         .evidence_if("L2 busy", subject.get(Quantity::L2Throughput), "1");
-    Ok(Some(finding.next("add up within each warp or block first, and send one atomic")))
+    Ok(Some(finding.next("reduce within each warp or block first, then issue one atomic")))
 }
 
 #[cfg(test)]

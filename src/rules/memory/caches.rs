@@ -43,10 +43,11 @@ pub(super) fn access(subject: &Subject<'_>) -> Option<&'static str> {
     match (class.category, class.kind) {
         (_, Some(Kind::Transpose | Kind::Layout)) => Some(TRANSPOSE),
         (Category::Elementwise, _) => Some(
-            "make the operands contiguous, or check their strides, and compare the sectors asked of L2",
+            "make operands contiguous or check their strides, then compare the sectors requested \
+             from L2",
         ),
         (Category::DataMovement, _) => {
-            Some("let the threads of a warp read and write whole sectors side by side")
+            Some("have the threads of a warp read and write whole consecutive sectors")
         }
         _ => None,
     }
@@ -54,7 +55,7 @@ pub(super) fn access(subject: &Subject<'_>) -> Option<&'static str> {
 
 /// The next experiment for a transpose.
 pub(super) const TRANSPOSE: &str =
-    "read and write rows on both sides: stage a tile, padded by a column, through shared memory";
+    "read and write whole rows: stage a tile, padded by one column, through shared memory";
 
 /// The greater of the shares of time that warps wait for device memory or for the queue to it.
 pub(super) fn memory_stall(subject: &Subject<'_>) -> Option<f64> {
@@ -106,7 +107,7 @@ pub(super) fn bank_conflicts(
         }
     };
     let message = format!(
-        "bank conflicts take {:.0}% of the wavefronts of shared-memory {}",
+        "bank conflicts cause {:.0}% of the wavefronts of shared-memory {}",
         excess * 100.0,
         access.word
     );
@@ -114,12 +115,12 @@ pub(super) fn bank_conflicts(
     let finding = subject
         .finding(message, stake)
         .confidence(confidence)
-        .evidence("conflicts over wavefronts, as counted", counted, "1")
-        .evidence("wavefronts for each that is needed", 1.0 / (1.0 - excess).max(0.01), "1")
+        .evidence("conflicts over wavefronts, from counters", counted, "1")
+        .evidence("executed wavefronts per needed wavefront", 1.0 / (1.0 - excess).max(0.01), "1")
         .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
-        .evidence_if("L1 and shared memory busy", subject.utilization(Unit::L1).ok(), "1")
+        .evidence_if("L1 and shared-memory utilization", subject.utilization(Unit::L1).ok(), "1")
         .evidence_if(
-            "wavefronts of shared memory, of the most",
+            "shared-memory wavefronts, of the peak",
             subject.get(Quantity::SharedThroughput),
             "1",
         );

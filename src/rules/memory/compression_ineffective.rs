@@ -8,26 +8,27 @@ pub(super) const RULE: Rule = Rule {
     summary: "L2 compresses little of what is written to compressible memory",
     documentation: "\
 ## What it finds
-Kernels that write memory allocated as compressible, of which the compression unit of L2 can compress
-only a small part.
+Kernels that write compressible memory of which L2's compression unit can compress only a small
+part.
 
 ## Why it costs time
-Compression saves bandwidth of L2 and device memory where neighboring values repeat. Where it fails, the
-unit works and metadata are kept for nothing, and the traffic is what it would be without.
+Compression saves L2 and device-memory bandwidth where neighboring values repeat. Where it fails,
+the unit and its metadata cost work, and the traffic stays the same.
 
-## How it decides
-Bytes handed to the compression unit are at least `input` of the bytes that device memory moved, and some
-of their sectors, but less than `success`, could be compressed. Nothing is promised: what would compress
-is a matter of the data. Devices before A100 do not compress what compute kernels write.
+## Detection
+Bytes passed to the compression unit are at least `input` of the bytes moved by device memory, and
+some of their sectors, but less than `success`, were compressed. No savings are claimed because
+compressibility depends on the data. Devices before A100 do not compress what compute kernels
+write.
 
-## What to try
-Write whole blocks of 128 bytes at once, from one warp; allocate as compressible only what holds many
-zeros or equal values; else leave it out (`CU_MEM_ALLOCATION_COMP_GENERIC`).
+## Remedy
+Write whole 128-byte blocks at once from one warp; make only buffers with many zeros or equal
+values compressible; otherwise drop `CU_MEM_ALLOCATION_COMP_GENERIC`.
 
-## When it is wrong
-A rate of exactly zero is passed over, though Nsight Compute's own rule speaks: the unit of Hopper counts
-sectors that no program made compressible, none of which succeed. Data that compresses at another step of
-the program may not at this one.
+## False positives
+A rate of exactly zero is ignored, although Nsight Compute's own rule fires there: on Hopper the
+unit also counts sectors that no program made compressible. Data may compress at another step of
+the program.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L2 Cache\" and \"Memory Tables\"; `MemoryL2Compression.py` of Nsight
@@ -39,10 +40,10 @@ Compute (20%); NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"Comp
 };
 
 const INPUT: Threshold =
-    Threshold::new("input", 0.10, "1", "of less, compression would hardly change the traffic");
+    Threshold::new("input", 0.10, "1", "with less, compression would hardly change the traffic");
 
 const SUCCESS: Threshold =
-    Threshold::new("success", 0.20, "1", "below it, Nsight Compute's own rule speaks");
+    Threshold::new("success", 0.20, "1", "below this, Nsight Compute's own rule fires");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     // No device before A100 compresses what compute kernels write.
@@ -59,16 +60,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "L2 could compress {:.0}% of the sectors written to compressible memory",
+        "L2 compressed only {:.0}% of the sectors written to compressible memory",
         success * 100.0
     );
     let finding = subject
         .info(message)
         .confidence(Confidence::High)
-        .evidence("sectors compressed, of those tried", success, "1")
-        .evidence("bytes tried over bytes of device memory", input, "1")
-        .evidence_if("device memory busy", subject.get(Quantity::DramThroughput), "1");
-    Ok(Some(finding.next("time it with plain memory, and with stores of whole 128-byte blocks")))
+        .evidence("compressed share of the attempted sectors", success, "1")
+        .evidence("attempted bytes over DRAM bytes", input, "1")
+        .evidence_if("DRAM utilization", subject.get(Quantity::DramThroughput), "1");
+    Ok(Some(
+        finding
+            .next("compare with non-compressible memory, and with stores of whole 128-byte blocks"),
+    ))
 }
 
 #[cfg(test)]
@@ -85,7 +89,7 @@ mod tests {
     fn little_success_is_noted_and_promises_nothing() {
         let finding = judge(&RULE, &FAILING).unwrap().unwrap();
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::Info, 0.0));
-        assert!(finding.message.starts_with("L2 could compress 5%"), "{}", finding.message);
+        assert!(finding.message.starts_with("L2 compressed only 5%"), "{}", finding.message);
     }
 
     #[test]

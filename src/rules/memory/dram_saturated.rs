@@ -6,26 +6,28 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "dram-saturated",
-    summary: "device memory delivers about all it can",
+    summary: "device memory is close to its peak bandwidth",
     documentation: "\
 ## What it finds
-Kernels that move their bytes at nearly the peak bandwidth of device memory.
+Kernels that move their bytes at nearly peak DRAM bandwidth.
 
 ## Why it costs time
-Such a kernel is as fast as its traffic allows. Tuning its code wins nothing; only fewer bytes do.
+Such a kernel is as fast as its traffic allows. Tuning the code saves nothing; only moving fewer
+bytes helps.
 
-## How it decides
-Bytes moved ÷ (measured time × peak bandwidth) is at least `saturated`, in a kernel that takes at least
-`share` of the run. Nsight Compute's own percentage counts commands beside data, and is higher. Without
+## Detection
+Bytes moved ÷ (measured time × peak bandwidth) is at least `saturated`, in a kernel with at least
+`share` of the run. Nsight Compute's own percentage also counts commands and is higher. Without
 bytes, the share of cycles in which data moved decides.
 
-## What to try
-Fuse it with the kernels that write its inputs or read its outputs; use 16- or 8-bit formats; recompute
-instead of reloading; block the loops so that L2 or shared memory serves the reuse; compress.
+## Remedy
+Fuse with the kernels that produce its inputs or consume its outputs; use 16- or 8-bit formats;
+recompute instead of reloading; block loops so that L2 or shared memory serves the reuse;
+compress.
 
-## When it is wrong
-Nothing is wrong with such a kernel as it stands. Bytes can still be moved in vain: see
-`uncoalesced-access` and `partial-dram-bursts`.
+## False positives
+Nothing is wrong with such a kernel as it is. Bytes can still be wasted: see `uncoalesced-access`
+and `partial-dram-bursts`.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers User's Guide*; S. Williams, A. Waterman, D. Patterson, *Roofline*,
@@ -36,14 +38,11 @@ Communications of the ACM 52(4), 2009; `SpeedOfLight.py` of Nsight Compute (80%)
     check: Check::Kernel(check),
 };
 
-const SATURATED: Threshold = Threshold::new(
-    "saturated",
-    0.80,
-    "1",
-    "good kernels reach 85 to 92% of the peak of device memory",
-);
+const SATURATED: Threshold =
+    Threshold::new("saturated", 0.80, "1", "good kernels reach 85–92% of DRAM peak bandwidth");
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "of smaller kernels it is no news");
+const SHARE: Threshold =
+    Threshold::new("share", 0.01, "1", "smaller kernels are not worth reporting");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
@@ -56,7 +55,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "device memory delivers {:.0}% of its peak: only fewer bytes make it faster",
+        "memory-bound at {:.0}% of peak DRAM bandwidth: only moving fewer bytes helps",
         reached * 100.0
     );
     let rate = kernel.bytes.filter(|_| modeled > Seconds::ZERO);
@@ -65,11 +64,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("share of the peak bandwidth", reached, "1")
         .evidence_if("bandwidth", rate.map(|bytes| (bytes / modeled).get()), "B/s")
         .evidence_if(
-            "device memory busy, commands included",
+            "DRAM utilization, including commands",
             subject.get(Quantity::DramThroughput),
             "1",
         );
-    Ok(Some(finding.next("fuse it with a neighbor, or halve the width of its data")))
+    Ok(Some(finding.next("fuse it with a neighboring kernel, or halve the width of its data")))
 }
 
 #[cfg(test)]
@@ -81,7 +80,7 @@ mod tests {
     fn a_kernel_at_the_memory_roof_is_noted() {
         // 3.0 of 3.35 TB/s.
         let finding = judge(&RULE, &[(Quantity::DramBytes, 3.0e9)]).unwrap().unwrap();
-        assert!(finding.at_stake_s == 0.0 && finding.message.contains("% of its peak"));
+        assert!(finding.at_stake_s == 0.0 && finding.message.contains("% of peak DRAM bandwidth"));
     }
 
     #[test]

@@ -7,29 +7,29 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "ecc-partial-writes",
-    summary: "error correction reads what the kernel writes in part",
+    summary: "ECC reads back sectors that the kernel writes only in part",
     documentation: "\
 ## What it finds
-Kernels that mostly write, on devices with error correction switched on, for which device memory reads
-much that the kernel never asked for.
+Kernels that mostly write, on devices with ECC enabled, for which DRAM reads far more than the
+kernel asked for.
 
 ## Why it costs time
-Error correction protects whole sectors of 32 bytes. To write a part of one, the memory must read the
-sector, merge it and compute the code anew: a store of 8 bytes then moves 64.
+ECC protects whole 32-byte sectors. To write part of one, memory must read the sector, merge it
+and recompute the code: an 8-byte store then moves 64 bytes.
 
-## How it decides
-Error correction is on; global stores fill less than `filled` of the sectors they touch; device memory
-writes more than the reads that missed L2 asked for; bytes read beyond those are at least `reads` of the
-bytes written; atomics, which read too, are less than a tenth of the L2 traffic where they were counted;
-and device memory is at least 60% busy, so that its traffic costs time.
+## Detection
+ECC is on; global stores fill less than `filled` of the sectors they touch; DRAM writes more than
+the reads that missed L2 asked for; bytes read beyond those are at least `reads` of the bytes
+written; atomics, which read too, are less than a tenth of L2 traffic where counted; and DRAM is
+at least 60% busy, so that its traffic costs time.
 
-## What to try
-Write whole sectors: let neighboring threads write neighboring addresses, gather small results in
-shared memory first, pad records to 32 bytes, store 16 bytes per thread.
+## Remedy
+Write whole sectors: have consecutive threads write consecutive addresses, collect small results
+in shared memory first, pad records to 32 bytes, store 16 bytes per thread.
 
-## When it is wrong
-The rest of a sector that is written soon enough is merged in L2 and costs nothing; then device memory
-does not read. Bursts of 64 bytes of which reads need a half look alike (`partial-dram-bursts`).
+## False positives
+If the rest of a sector is written soon enough, L2 merges it at no cost and DRAM does not read.
+64-byte bursts of which reads need half look similar (`partial-dram-bursts`).
 
 ## Sources
 US patent 9110809, *Reducing memory traffic in DRAM ECC mode* (partial writes need a fill first); *CUDA
@@ -42,13 +42,13 @@ the access pattern); *Nsight Compute Profiling Guide*, \"Memory Tables\".
 };
 
 const FILLED: Threshold =
-    Threshold::new("filled", 0.90, "1", "fuller sectors hardly need to be read before");
+    Threshold::new("filled", 0.90, "1", "fuller sectors hardly need a read before the write");
 
 const READS: Threshold = Threshold::new(
     "reads",
     0.20,
     "1",
-    "less is what constants, instructions and page tables read beside",
+    "less can come from constants, instructions and page tables",
 );
 
 /// Share of atomics in the L2 traffic from which their own reads may be the excess.
@@ -77,23 +77,22 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "stores fill {:.0}% of the sectors they touch: error correction reads {:.2} B for each byte \
-         written",
+        "stores fill only {:.0}% of the sectors they touch: ECC reads {:.2} B per byte written",
         filled * 100.0,
         excess / written
     );
     let finding = spared(subject, message, (wasted, wasted))?
         .confidence(Confidence::Medium)
-        .evidence("bytes used of each sector stored", filled, "1")
+        .evidence("bytes used per stored sector", filled, "1")
         .evidence("bytes written", (bytes * written).get(), "B")
-        .evidence("bytes read beyond what missed L2", wasted.get(), "B")
-        .evidence("device memory busy", busy, "1")
+        .evidence("bytes read beyond L2 misses", wasted.get(), "B")
+        .evidence("DRAM utilization", busy, "1")
         .evidence_if(
             "sectors per request, stores",
             subject.get(Quantity::StoreSectorsPerRequest),
             "1",
         );
-    Ok(Some(finding.next("write whole 32-byte sectors, and compare the bytes read")))
+    Ok(Some(finding.next("write whole 32-byte sectors, then compare the bytes read")))
 }
 
 #[cfg(test)]
@@ -115,7 +114,7 @@ mod tests {
         let finding = judge(&RULE, &MERGING).unwrap().unwrap();
         let wasted = 4e8 / (0.9 * 3.352e12);
         assert!((finding.at_stake_s - wasted).abs() < 1e-7, "{}", finding.at_stake_s);
-        assert!(finding.message.contains("0.80 B for each byte"), "{}", finding.message);
+        assert!(finding.message.contains("0.80 B per byte"), "{}", finding.message);
         let of = |name: &str| finding.evidence.iter().find(|one| one.name == name).unwrap().value;
         assert!((of("bytes written") - 5e8).abs() < 1.0);
     }

@@ -6,28 +6,28 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "l1-bandwidth-bound",
-    summary: "L1 and shared memory limit the kernel",
+    summary: "L1 and shared-memory bandwidth limit the kernel",
     documentation: "\
 ## What it finds
 Kernels for which L1, which also holds shared memory, is the busiest unit and near its peak.
 
 ## Why it costs time
-L1 delivers at most 128 bytes per cycle on each multiprocessor. Operands that are fetched from L1 or
-shared memory for every operation exhaust that before the arithmetic is exhausted.
+L1 delivers at most 128 bytes per cycle per SM. Fetching operands from L1 or shared memory for
+every operation exhausts L1 before the arithmetic.
 
-## How it decides
-L1 is at least `busy` of its peak. The estimate supposes half of the traffic, as if each value fetched
+## Detection
+L1 is at least `busy` of its peak. Savings assume half of the traffic, as if each fetched value
 were used twice.
 
-## What to try
-Keep a tile of operands in registers; wider loads; `ldmatrix` for matrix operands; broadcast reads;
-exchange values between threads of a warp by shuffles; feed tensor cores from shared memory directly
-(compute capability 9.0 and later). Elementwise kernels, copies and transposes have no operand to use
-twice: there the pattern of their accesses is the likely cause.
+## Remedy
+Keep a tile of operands in registers; use wider loads, `ldmatrix` for matrix operands, broadcast
+reads, warp shuffles; feed tensor cores from shared memory directly (compute capability 9.0 and
+later). Elementwise kernels, copies and transposes have no operand to reuse; there the access
+pattern is the likely cause.
 
-## When it is wrong
-Bank conflicts, uncoalesced accesses and spills fill L1 as well and have findings of their own, which
-go first. The utilization is a share of active cycles, so it overstates L1 where multiprocessors idle.
+## False positives
+Bank conflicts, uncoalesced accesses and spills fill L1 as well and have their own findings, which
+come first. The utilization is per active cycle, so it overstates L1 where SMs idle.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L1/TEX Cache\" and \"Memory Chart\"; `SpeedOfLight.py` of Nsight
@@ -38,12 +38,8 @@ Compute (80%); V. Volkov, *Better performance at lower occupancy*, GTC 2010.
     check: Check::Kernel(check),
 };
 
-const BUSY: Threshold = Threshold::new(
-    "busy",
-    0.80,
-    "1",
-    "from there, Nsight Compute's own rule regards a unit as the bottleneck",
-);
+const BUSY: Threshold =
+    Threshold::new("busy", 0.80, "1", "Nsight Compute's own rule reports a bottleneck from here");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let l1 = subject.utilization(Unit::L1)?;
@@ -51,17 +47,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let stake = subject.next_bottleneck(Unit::L1, 0.5)?;
-    let message = format!("L1 and shared memory reach {:.0}% of their peak", l1 * 100.0);
+    let message = format!("L1 and shared memory reach {:.0}% of their peak throughput", l1 * 100.0);
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
         .evidence("L1 busy", l1, "1")
         .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
-        .evidence_if("device memory busy", subject.utilization(Unit::Dram).ok(), "1")
+        .evidence_if("DRAM utilization", subject.utilization(Unit::Dram).ok(), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
-        .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1");
+        .evidence_if("stalled on shared memory", subject.get(Quantity::StallShortScoreboard), "1");
     let next = access(subject)
-        .unwrap_or("keep a tile of operands in registers so that each fetch serves two uses");
+        .unwrap_or("keep a tile of operands in registers so that each fetched value is used twice");
     Ok(Some(finding.next(next)))
 }
 

@@ -12,24 +12,24 @@ pub(super) const RULE: Rule = Rule {
 Kernels for which L2 is the busiest part of the memory system.
 
 ## Why it costs time
-Data that several blocks use comes from L2 each time. L2 is only a few times as fast as device memory,
-so a kernel that fetches everything many times waits for L2 although device memory has room.
+Data used by several blocks comes from L2 each time. L2 is only a few times as fast as device
+memory, so a kernel that refetches everything waits for L2 while DRAM has room.
 
-## How it decides
-L2 is at least `busy` of its peak and busier than device memory. If reuse moved closer to the
-multiprocessors, only what misses L2 would have to pass it: that is the hopeful end of the estimate,
-half the traffic the cautious one.
+## Detection
+L2 is at least `busy` of its peak and busier than DRAM. Savings: at most as if only L2 misses had
+to pass L2 (reuse closer to the SMs), at least as if traffic were halved.
 
-## What to try
-Larger tiles in shared memory or registers; clusters of blocks with multicast (compute capability 9.0
-and later); let neighboring blocks work on neighboring data so that L1 hits more often. Elementwise
-kernels keep no tile: operands that are not contiguous, or are broadcast, are the likely cause. Copies and
-transposes should read and write whole sectors.
+## Remedy
+Use larger tiles in shared memory or registers; thread block clusters with multicast (compute
+capability 9.0 and later); have neighboring blocks work on neighboring data so that L1 hits more
+often. Elementwise kernels keep no tile: non-contiguous or broadcast operands are the likely
+cause. Copies and transposes should read and write whole sectors.
 
-## When it is wrong
-Kernels that use each element once, and ask L2 for each once, are left alone: contiguous vectors by their
-names, or bytes through L2 that are hardly more than those of device memory. Uncoalesced accesses, local memory and atomics fill L2 as well; then their own findings say so. A hit
-rate near one half is natural for data that is read once and written once.
+## False positives
+Kernels that use each element once and request it from L2 once are exempt: contiguous vectors by
+name, or L2 bytes that hardly exceed DRAM bytes. Uncoalesced accesses, local memory and atomics
+fill L2 as well and have their own findings. A hit rate near one half is natural for data that is
+read once and written once.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"Understanding Performance\"; *Nsight Compute Profiling Guide*,
@@ -44,7 +44,7 @@ const BUSY: Threshold = Threshold::new(
     "busy",
     0.60,
     "1",
-    "from there, Nsight Compute's own rule regards a unit as well used",
+    "Nsight Compute's own rule counts a unit as well utilized from here",
 );
 
 /// In the names of kernels whose threads access contiguous vectors; lower case.
@@ -77,11 +77,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let half = subject.next_bottleneck(Unit::L2, 0.5)?;
     let low = if half.low < high.low { half.low } else { high.low };
     let served = match hit {
-        Some(hit) if hit > 0.5 => ": reuse is served by L2",
+        Some(hit) if hit > 0.5 => ": L2 serves the reuse",
         _ => "",
     };
     let message = format!(
-        "L2 reaches {:.0}% of its peak, device memory {:.0}%{served}",
+        "L2-bound: {:.0}% of L2 peak throughput, {:.0}% of DRAM{served}",
         l2 * 100.0,
         dram * 100.0
     );
@@ -89,11 +89,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, Stake { low, ..high })
         .confidence(Confidence::Medium)
         .evidence("L2 busy", l2, "1")
-        .evidence("device memory busy", dram, "1")
+        .evidence("DRAM utilization", dram, "1")
         .evidence_if("L2 hit rate", hit, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    let next = access(subject)
-        .unwrap_or("enlarge the tile that a block keeps in shared memory or registers");
+    let next = access(subject).unwrap_or("use a larger tile in shared memory or registers");
     Ok(Some(finding.next(next)))
 }
 

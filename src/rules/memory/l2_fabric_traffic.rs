@@ -5,28 +5,28 @@ use crate::rules::{Check, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-fabric-traffic",
-    summary: "much of the L2 traffic crosses between the halves of L2",
+    summary: "much of the L2 traffic crosses between the L2 partitions",
     documentation: "\
 ## What it finds
-Kernels on GPUs with a divided L2 (A100, H100 and their kin) of whose L2 sectors many come over the
-fabric between the halves.
+Kernels on GPUs with a partitioned L2 (A100, H100 and similar) for which many L2 sectors come over
+the fabric between the partitions.
 
 ## Why it costs time
-Each multiprocessor is attached to one half. Data whose home is the other half takes a longer way,
-with more latency and less bandwidth, and fills both halves.
+Each SM is attached to one partition. Data homed in the other one takes a longer path with more
+latency and less bandwidth, and occupies both.
 
-## How it decides
-At least `fabric` of the sectors looked up in L2 came over the fabric, and L2 is at least `busy` of its
-peak, so that its traffic matters. Nothing is promised, as a program hardly controls which half holds
-what.
+## Detection
+At least `fabric` of the sectors looked up in L2 came over the fabric, and L2 is at least `busy`
+of its peak, so that its traffic matters. No savings are claimed, because a program hardly
+controls data placement.
 
-## What to try
-Let the same blocks work on the same part of the data from kernel to kernel; keep the working set small
-enough for each half to hold its own copy.
+## Remedy
+Have the same blocks work on the same data from kernel to kernel; keep the working set small
+enough for each partition to hold its own copy.
 
-## When it is wrong
-Data is spread evenly over both halves, so half of what misses in the near half crosses: up to a third of
-all sectors is natural. Data that all multiprocessors read must cross once in any case.
+## False positives
+Data is spread evenly over both partitions, so half of what misses in the near one crosses: up to
+a third of all sectors is natural. Data read by all SMs must cross once in any case.
 
 ## Sources
 NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"L2 Cache\"; *Nsight Compute Profiling
@@ -38,10 +38,14 @@ Guide*, \"L2 Cache\".
 };
 
 const FABRIC: Threshold =
-    Threshold::new("fabric", 0.20, "1", "less hardly shows in the utilization of L2");
+    Threshold::new("fabric", 0.20, "1", "less hardly shows in L2 utilization");
 
-const BUSY: Threshold =
-    Threshold::new("busy", 0.60, "1", "below, L2 has room for the traffic between its halves");
+const BUSY: Threshold = Threshold::new(
+    "busy",
+    0.60,
+    "1",
+    "below this, L2 has room for the traffic between its partitions",
+);
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_srcunit_ltcfabric.sum";
@@ -50,15 +54,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if fabric < subject.threshold(&FABRIC) || busy < subject.threshold(&BUSY) {
         return Ok(None);
     }
-    let message =
-        format!("{:.0}% of the L2 sectors came over the fabric between its halves", fabric * 100.0);
+    let message = format!(
+        "{:.0}% of the L2 sectors came over the fabric between its partitions",
+        fabric * 100.0
+    );
     let finding = subject
         .info(message)
-        .evidence("sectors over the fabric, of all", fabric, "1")
+        .evidence("fabric share of the sectors", fabric, "1")
         .evidence("L2 busy", busy, "1")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
     Ok(Some(
-        finding.next("give each group of blocks its own part of the data, and compare the share"),
+        finding.next("give each group of blocks its own part of the data, then compare the share"),
     ))
 }
 

@@ -9,34 +9,34 @@ use crate::units::Bytes;
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-thrashing",
-    summary: "the reuse that L2 should serve is lost",
+    summary: "data is evicted from L2 before it is reused",
     documentation: "\
 ## What it finds
-Kernels that ask for the same data several times, such as matrix products and convolutions, whose blocks
-share their operands, and yet fetch most of it from device memory.
+Kernels that request the same data several times, such as matrix products and convolutions, whose
+blocks share operands, yet fetch most of it from device memory.
 
 ## Why it costs time
-A block row of one operand is used by every block of that row, a block column of the other by every block
-of that column. If the first use has left L2 before the next one comes, device memory delivers the same
-bytes again; it is several times slower.
+Each block of a row uses the same operand rows, each block of a column the same operand columns.
+If the first use is evicted from L2 before the next one, DRAM delivers the same bytes again,
+several times slower.
 
-## How it decides
-A low hit rate alone proves nothing: data that is read once misses by nature. So the reuse must be known.
-Where the closed form of the kernel is, the bytes asked of L2 are at least `asked` times those the form
-needs. Else products and convolutions are judged by their kind, on a grid with at least `blocks` blocks
-along each of its first two dimensions: each operand is asked for that often at least, and one miss in so
-many is needed. The L2 hit rate is below `hit`, and device memory is at least 60% busy. At most the bytes
-beyond those needed can go, at least those beyond half of what is asked.
+## Detection
+A low hit rate alone proves nothing, because data read once always misses; the reuse must be
+known. With a closed form, the bytes requested from L2 are at least `asked` times what the form
+needs. Otherwise products and convolutions are judged by kind, on a grid of at least `blocks`
+blocks along each of its first two dimensions: each operand is requested that often at least, and
+only one miss in so many is needed. The L2 hit rate is below `hit`, and DRAM is at least 60% busy.
+Savings: at most the bytes beyond those needed, at least those beyond half of what is requested.
 
-## What to try
-Let blocks that run together work on neighboring tiles (swizzled or grouped block order, as in Triton's
-grouped ordering and CUTLASS's swizzles); larger tiles; all passes over one part of the data before the
-next part; keep the smaller operand in L2 with an access policy window; load streams with evict-first.
+## Remedy
+Have blocks that run together work on neighboring tiles (swizzled or grouped block order, as in
+Triton and CUTLASS); use larger tiles; finish all passes over one part of the data before the
+next; keep the smaller operand in L2 with an access policy window; load streams with evict-first.
 
-## When it is wrong
-The second dimension of the grid may count matrices of a batch, which share nothing. Of a divided L2 (A100,
-H100 and their kin), each half misses for data of the other, which lowers the hit rate without traffic to
-device memory. An operand beyond the size of L2 cannot be kept whole in any order.
+## False positives
+The second grid dimension may count matrices of a batch, which share nothing. In a partitioned L2
+(A100, H100 and similar), each partition misses for data of the other, which lowers the hit rate
+without DRAM traffic. An operand larger than L2 cannot stay resident in any order.
 
 ## Sources
 *Triton* tutorial, \"Matrix Multiplication\" (\"L2 Cache Optimizations\"); CUTLASS documentation,
@@ -53,21 +53,21 @@ const ASKED: Threshold = Threshold::new(
     "asked",
     1.5,
     "1",
-    "partly used sectors and other clients of L2 explain a fifth more, hardly half",
+    "partly used sectors and other L2 clients explain a fifth more, hardly half",
 );
 
 const BLOCKS: Threshold = Threshold::new(
     "blocks",
     4.0,
     "1",
-    "three of four accesses could hit then, well above the half from which this rule speaks",
+    "three of four accesses could hit then, well above the limit of this rule",
 );
 
 const HIT: Threshold = Threshold::new(
     "hit",
     0.50,
     "1",
-    "data that is read once and written once reaches it without any reuse",
+    "data read once and written once reaches this without any reuse",
 );
 
 /// Kinds whose first two grid dimensions are tiles of the result.
@@ -109,14 +109,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_read.sum"))?;
-    let misses = format!("yet {:.0}% of the accesses miss L2", (1.0 - hit) * 100.0);
+    let misses = format!("but {:.0}% of the accesses miss L2", (1.0 - hit) * 100.0);
     let (message, spare) = match reuse {
         Reuse::Form { times, needed } => {
             let beyond = |needed: Bytes| {
                 bytes * roofline::excess_fraction(bytes.get(), needed.get()).max(0.0)
             };
             let half = needed * (times * 0.5).max(1.0);
-            let message = format!("it asks for each byte {times:.1} times, {misses}");
+            let message = format!("each byte is requested {times:.1} times, {misses}");
             (message, (beyond(half), beyond(needed)))
         }
         Reuse::Grid { blocks } => {
@@ -137,15 +137,15 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = spared(subject, message, spare)?
         .confidence(confidence)
         .evidence("L2 hit rate", hit, "1")
-        .evidence_if("bytes asked of L2 over those needed", times, "1")
+        .evidence_if("bytes requested from L2 over those needed", times, "1")
         .evidence_if("blocks that share an operand, at least", blocks, "1")
         .evidence("bytes moved", bytes.get(), "B")
-        .evidence("bytes moved beyond the need, at most", spare.1.get(), "B")
-        .evidence("device memory busy", busy, "1")
+        .evidence("bytes moved beyond those needed, at most", spare.1.get(), "B")
+        .evidence("DRAM utilization", busy, "1")
         .evidence_if("size of L2", size.map(|bytes| bytes as f64), "B");
     Ok(Some(
         finding.next(
-            "order the work so that what shares data runs together, and compare the hit rate",
+            "order blocks so that those sharing data run together, then compare the hit rate",
         ),
     ))
 }
@@ -212,7 +212,7 @@ mod tests {
         };
         let finding = copy(1.2e9, 0.3).found(&RULE);
         let rate = 0.9 * 3.352e12;
-        assert!(finding.message.starts_with("it asks for each byte 3.0 times"));
+        assert!(finding.message.starts_with("each byte is requested 3.0 times"));
         // 0.4 GB need be moved; half of what is asked is 0.6 GB.
         assert!((finding.at_stake_s - 6e8 / rate).abs() < 1e-7, "{}", finding.at_stake_s);
         assert!((finding.at_stake_low_s - 4e8 / rate).abs() < 1e-7);

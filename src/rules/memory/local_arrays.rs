@@ -6,28 +6,28 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "local-arrays",
-    summary: "arrays of a thread live in local memory",
+    summary: "per-thread arrays live in local memory",
     documentation: "\
 ## What it finds
 Kernels that use local memory without running out of registers.
 
 ## Why it costs time
-Registers have no addresses. An array that a thread indexes with a value known only at run time is put
-into local memory, which is device memory behind L1 and L2, even if it is small.
+Registers cannot be indexed. An array indexed with a value known only at run time is placed in
+local memory, which is device memory behind L1 and L2, even if it is small.
 
-## How it decides
-Local memory takes at least `sectors` of the sectors of L1, not counting the part of its requests that
-Nsight Compute 2025 and later attributes to spills; where spills were not told apart, the kernel has
-fewer than `registers` registers per thread.
+## Detection
+Local memory takes at least `sectors` of the L1 sectors, excluding the part of its requests that
+Nsight Compute 2025 and later attributes to spills. Where spills were not counted separately, the
+kernel has fewer than `registers` registers per thread.
 
-## What to try
-Make the indices constants: unroll the loops over the array fully; turn the array into scalars; select
-by comparison instead of by index; put the array into shared memory, one column per thread.
+## Remedy
+Make the indices constant: fully unroll loops over the array; replace the array by scalars; select
+by comparison instead of by index; move the array to shared memory, one column per thread.
 
-## When it is wrong
-A limit on registers (`__launch_bounds__`, `-maxrregcount`) makes a kernel spill at any number of them;
-the compiler's report (`-Xptxas -v`) tells spills from the stack frame. Calls that are not inlined and
-recursion use the stack as well.
+## False positives
+A register limit (`__launch_bounds__`, `-maxrregcount`) makes a kernel spill at any count; the
+compiler's report (`-Xptxas -v`) separates spills from the stack frame. Calls that are not inlined
+and recursion use the stack as well.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Local Memory\"; *CUDA C++ Programming Guide*, \"Device Memory Accesses\";
@@ -39,13 +39,13 @@ M. Harris, *Fast Dynamic Indexing of Private Arrays in CUDA*, NVIDIA Technical B
 };
 
 const SECTORS: Threshold =
-    Threshold::new("sectors", 0.05, "1", "less local memory is lost among the other traffic of L1");
+    Threshold::new("sectors", 0.05, "1", "less local memory disappears in the other L1 traffic");
 
 const REGISTERS: Threshold = Threshold::new(
     "registers",
     200.0,
     "1",
-    "with more, the compiler likely ran out of the 255 that a thread can have",
+    "with more, the compiler probably ran out of the 255 per thread",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -64,17 +64,18 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if arrays < subject.threshold(&SECTORS) {
         return Ok(None);
     }
-    let why = if spills.is_some() { "without being spills" } else { "though registers were left" };
-    let message = format!("local memory takes {:.0}% of the sectors of L1 {why}", arrays * 100.0);
+    let why = if spills.is_some() { "without spills" } else { "although registers were left" };
+    let message = format!("local memory takes {:.0}% of the L1 sectors {why}", arrays * 100.0);
     let finding = subject
         .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)
-        .evidence("sectors of local memory, of all in L1", local, "1")
-        .evidence_if("requests to local memory that are spills", spills, "1")
+        .evidence("local-memory share of the L1 sectors", local, "1")
+        .evidence_if("spill share of the local-memory requests", spills, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
     Ok(Some(
-        finding.next("unroll the loops that index the array, and look for the stack frame to go"),
+        finding
+            .next("unroll the loops that index the array, then check that the stack frame is gone"),
     ))
 }
 

@@ -6,30 +6,30 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold,
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-latency-bound",
-    summary: "warps wait for data while memory has room",
+    summary: "warps wait for data while memory bandwidth is left",
     documentation: "\
 ## What it finds
-Kernels that memory should limit, whose warps wait for data although neither device memory nor a cache
-is busy: too few loads are in flight.
+Memory-bound kernels whose warps wait for data although neither DRAM nor a cache is busy: too few
+loads are in flight.
 
 ## Why it costs time
-By Little's law, the bytes in flight must equal bandwidth × latency. With fewer, memory idles while every
-warp waits for its own load.
+By Little's law, the bytes in flight must equal bandwidth × latency. With fewer, memory idles
+while every warp waits for its own load.
 
-## How it decides
-The roofline says that the kernel does not end at the compute roof; device memory, L2 and L1 are each
-less than 60% busy; and warps spend at least `stall` of their time waiting for global, local or texture
-data. At most everything above the roof can be won, at least the time without an issue for that reason,
-if that is less.
+## Detection
+The roofline does not classify the kernel as reaching the compute roof; DRAM, L2 and L1 are each
+below 60%; and warps spend at least `stall` of their time waiting for global, local or texture
+data. Savings: at most everything above the roofline time; at least the no-issue time with that
+stall reason, if less.
 
-## What to try
-More loads in flight: unroll and load before use, `cp.async` or bulk copies into shared memory, several
-stages; more resident warps; 16 bytes per load.
+## Remedy
+Put more loads in flight: unroll and load before use, `cp.async` or bulk copies into shared
+memory, several stages; more resident warps; 16 bytes per load.
 
-## When it is wrong
-Where each address depends on the load before (lists, trees, tables of tables), loads cannot overlap
-within a thread; only more warps help. Kernels with fewer blocks than multiprocessors lack work before loads;
-they are left alone.
+## False positives
+Where each address depends on the previous load (lists, trees, nested tables), loads of a thread
+cannot overlap; only more warps help. Kernels with fewer blocks than SMs lack work, not loads, and
+are exempt.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Asynchronous Copy from Global Memory to Shared Memory\"; J. D. C.
@@ -41,12 +41,8 @@ Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
     check: Check::Kernel(check),
 };
 
-const STALL: Threshold = Threshold::new(
-    "stall",
-    0.30,
-    "1",
-    "the share from which `CPIStall.py` of Nsight Compute speaks",
-);
+const STALL: Threshold =
+    Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let dram = subject.utilization(Unit::Dram)?;
@@ -63,27 +59,23 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stall = subject.stall(wait);
     let low = if stall.low < gap.low { stall.low } else { gap.low };
     let message = format!(
-        "warps wait {:.0}% of their time for data, yet device memory is {:.0}% busy: too few loads \
-         are in flight",
+        "warps wait for data {:.0}% of the time, but DRAM is only {:.0}% busy: too few loads in \
+         flight",
         wait * 100.0,
         dram * 100.0
     );
     let finding = subject
         .finding(message, Stake { low, ..gap })
         .confidence(Confidence::Medium)
-        .evidence("waiting for global, local or texture data", wait, "1")
-        .evidence("device memory busy", dram, "1")
+        .evidence("stalled on global, local or texture data", wait, "1")
+        .evidence("DRAM utilization", dram, "1")
         .evidence("L2 busy", l2, "1")
         .evidence_if("L1 busy", l1, "1")
         .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
-        .evidence_if("cycles with an issue", subject.get(Quantity::IssueActive), "1")
-        .evidence_if(
-            "warps ready to issue per scheduler",
-            subject.get(Quantity::EligibleWarps),
-            "1",
-        )
+        .evidence_if("issue-active cycles", subject.get(Quantity::IssueActive), "1")
+        .evidence_if("eligible warps per scheduler", subject.get(Quantity::EligibleWarps), "1")
         .evidence_if("registers per thread", subject.get(Quantity::RegistersPerThread), "1");
-    Ok(Some(finding.next("load the next element, or the next tile, before using this one")))
+    Ok(Some(finding.next("prefetch or double-buffer the next tile")))
 }
 
 #[cfg(test)]

@@ -6,28 +6,28 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "misaligned-access",
-    summary: "warps start in the middle of a sector and touch one more than they need",
+    summary: "warps start inside a memory sector and touch one more than needed",
     documentation: "\
 ## What it finds
 Contiguous global loads or stores that do not start at a multiple of 32 bytes.
 
 ## Why it costs time
-Memory moves whole 32-byte sectors. A warp that reads 128 contiguous bytes touches 4 sectors; if the
-first byte lies inside a sector, it touches 5, and a fifth of the traffic carries nothing.
+Memory moves whole 32-byte sectors. A warp that reads 128 contiguous bytes touches 4 sectors; if
+the first byte lies inside a sector it touches 5, and a fifth of the traffic carries nothing.
 
-## How it decides
-Sectors per request are 5, 9 or 17, within `tolerance`: one more than 4, 8 or 16, what a full warp
-needs for elements of 4, 8 or 16 bytes. Where the share of each sector that is used is known, it must
+## Detection
+Sectors per request are 5, 9 or 17, within `tolerance`: one more than the 4, 8 or 16 that a full
+warp needs for elements of 4, 8 or 16 bytes. Where the used share of each sector is known, it must
 agree.
 
-## What to try
-Start rows at a multiple of 128 bytes (`cudaMallocPitch`, padding); handle the first elements apart
-and let the main loop start aligned; pass offsets that are multiples of the vector width.
+## Remedy
+Align rows to 128 bytes (`cudaMallocPitch`, padding); handle the first elements separately so that
+the main loop starts aligned; pass offsets that are multiples of the vector width.
 
-## When it is wrong
-The extra sector is often the neighbor's and hits in L1 or L2; then it costs requests, not traffic to
-device memory. Scattered accesses can average to the same figure; the share used then differs.
-Stencils read their neighbors at every offset by nature.
+## False positives
+The extra sector is often a neighbor's and hits in L1 or L2; then it costs requests, not DRAM
+traffic. Scattered accesses can average to the same figure, but use a different share of each
+sector. Stencils read their neighbors at every offset by nature.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Effects of Misaligned Accesses\"; *Nsight Compute Profiling Guide*,
@@ -42,7 +42,7 @@ const TOLERANCE: Threshold = Threshold::new(
     "tolerance",
     0.1,
     "1",
-    "the first and last warps of a row can differ; an average further off has another cause",
+    "the first and last warps of a row can differ; a larger deviation has another cause",
 );
 
 /// Sectors that a full warp fills with elements of 4, 8 and 16 bytes.
@@ -68,18 +68,18 @@ fn check(subject: &Subject<'_>) -> Judgment {
     });
     let Some((word, sectors, ideal, used)) = found else { return Ok(None) };
     let message = format!(
-        "global {word} touch {sectors:.1} sectors a request where {ideal:.0} would hold the data: \
-         they start inside a sector"
+        "misaligned global {word}: {sectors:.1} sectors per request where {ideal:.0} would hold \
+         the data"
     );
     let finding = subject
         .finding(message, excess(subject, ideal / (ideal + 1.0)))
         .confidence(if used.is_some() { Confidence::Medium } else { Confidence::Low })
         .evidence(format!("sectors per request, global {word}"), sectors, "1")
-        .evidence("sectors a full, aligned warp needs", ideal, "1")
-        .evidence_if("share of each sector that is used", used, "1")
-        .evidence("bytes a thread moves, if the warp is full", ideal, "B")
+        .evidence("sectors needed by a full, aligned warp", ideal, "1")
+        .evidence_if("used share of each sector", used, "1")
+        .evidence("bytes per thread, if the warp is full", ideal, "B")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(finding.next("align the start of each row to 128 bytes, and time it")))
+    Ok(Some(finding.next("align the start of each row to 128 bytes, and measure again")))
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
             (Quantity::L2Throughput, 0.5),
         ];
         let finding = judge(&RULE, &figures).unwrap().unwrap();
-        assert!(finding.message.contains("5.0 sectors a request where 4"), "{}", finding.message);
+        assert!(finding.message.contains("5.0 sectors per request where 4"), "{}", finding.message);
         assert_eq!(finding.confidence, Confidence::Medium);
         assert!((finding.at_stake_s - 0.2e-3).abs() < 1e-9, "{}", finding.at_stake_s);
     }

@@ -7,27 +7,28 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, T
 
 pub(super) const RULE: Rule = Rule {
     id: "narrow-global-loads",
-    summary: "contiguous data is loaded four bytes per thread at a time",
+    summary: "contiguous data is loaded 4 bytes per thread at a time",
     documentation: "\
 ## What it finds
-Kernels whose loads are contiguous but narrow, while the units that take load instructions are busy.
+Kernels whose loads are contiguous but narrow while the units that handle load instructions are
+busy.
 
 ## Why it costs time
-A load instruction occupies the load/store unit and the queue before it whether a thread takes 4 bytes
-or 16. With 16 bytes per thread the same data needs a quarter of the instructions.
+A load instruction occupies the load/store unit and its queue whether a thread takes 4 bytes or
+16. With 16 bytes per thread the same data needs a quarter of the instructions.
 
-## How it decides
-At least `narrow` of the memory instructions move 4 bytes per thread or less (where that was not
-counted: global loads touch at most 4.4 sectors a request); at least `contiguous` of each sector is
-used; and the load/store pipe is at least `pipe` busy or warps wait at least `stall` of their time for
-its queue. Kernels that saturate device memory are left alone.
+## Detection
+At least `narrow` of the memory instructions move 4 bytes per thread or less (where not counted:
+global loads touch at most 4.4 sectors per request); at least `contiguous` of each sector is used;
+and the load/store pipe is at least `pipe` busy, or warps wait at least `stall` of their time for
+its queue. Kernels that saturate DRAM are exempt.
 
-## What to try
-`float4` or `ld.128` loads, two to eight elements per thread, `__align__(16)` on the data.
+## Remedy
+Use `float4` or `ld.128` loads, two to eight elements per thread, `__align__(16)` on the data.
 
-## When it is wrong
-Rows that are not multiples of 16 bytes need a scalar remainder. Wider loads take registers. The width
-is counted over all memory instructions, shared memory included.
+## False positives
+Rows that are not multiples of 16 bytes need a scalar remainder. Wider loads take registers. The
+width is counted over all memory instructions, shared memory included.
 
 ## Sources
 J. Luitjens, *CUDA Pro Tip: Increase Performance with Vectorized Memory Access*, NVIDIA Technical Blog
@@ -39,24 +40,16 @@ J. Luitjens, *CUDA Pro Tip: Increase Performance with Vectorized Memory Access*,
 };
 
 const NARROW: Threshold =
-    Threshold::new("narrow", 0.80, "1", "with fewer, the wide ones already carry most of the data");
+    Threshold::new("narrow", 0.80, "1", "with fewer, wide loads already carry most of the data");
 
-const CONTIGUOUS: Threshold = Threshold::new(
-    "contiguous",
-    0.90,
-    "1",
-    "neighboring threads must read neighbors for a wider load to fit",
-);
+const CONTIGUOUS: Threshold =
+    Threshold::new("contiguous", 0.90, "1", "wider loads need threads that read consecutive data");
 
 const PIPE: Threshold =
-    Threshold::new("pipe", 0.50, "1", "below, instructions for memory are not what limits");
+    Threshold::new("pipe", 0.50, "1", "below this, memory instructions are not the limit");
 
-const STALL: Threshold = Threshold::new(
-    "stall",
-    0.30,
-    "1",
-    "the share from which `CPIStall.py` of Nsight Compute speaks",
-);
+const STALL: Threshold =
+    Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
 /// Sectors per request up to which full, contiguous warps load at most 4 bytes per thread.
 const SECTORS: std::ops::RangeInclusive<f64> = 0.9..=4.4;
@@ -104,19 +97,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let how =
         if pipe_binds.is_some() { "the load/store pipe is busy" } else { "its queue is full" };
     let message = format!(
-        "contiguous data is loaded at most 4 bytes per thread at a time, and {how}: wider loads need \
-         a half or a quarter of the instructions"
+        "contiguous data is loaded at most 4 bytes per thread, and {how}: wider loads need half \
+         or a quarter of the instructions"
     );
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Medium)
         .evidence_if("memory instructions of at most 4 bytes per thread", narrow, "1")
         .evidence_if("sectors per request, global loads", sectors, "1")
-        .evidence("share of each sector that loads use", used, "1")
-        .evidence_if("load/store pipe busy", pipe, "1")
-        .evidence_if("waiting for the queue to memory", stall, "1")
-        .evidence_if("waiting for memory or its queue", memory_stall(subject), "1");
-    Ok(Some(finding.next("load float4 (16 bytes per thread) where the row length allows it")))
+        .evidence("used share of each loaded sector", used, "1")
+        .evidence_if("load/store pipe utilization", pipe, "1")
+        .evidence_if("stalled on the load/store queue", stall, "1")
+        .evidence_if("stalled on memory or its queue", memory_stall(subject), "1");
+    Ok(Some(finding.next("load float4 (16 bytes per thread) where the row length allows")))
 }
 
 #[cfg(test)]

@@ -6,27 +6,27 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "partial-dram-bursts",
-    summary: "device memory delivers more than the cache asked for",
+    summary: "device memory delivers more bytes than L2 requested",
     documentation: "\
 ## What it finds
-Kernels for which device memory delivers clearly more bytes than the sectors that missed L2.
+Kernels for which DRAM delivers clearly more bytes than the sectors that missed L2.
 
 ## Why it costs time
-Device memory delivers at least 64 bytes at a time. An access that needs one 32-byte sector of them
-still moves both, so scattered accesses can waste up to half of the bandwidth.
+DRAM delivers at least 64 bytes at a time. An access that needs one 32-byte sector still moves
+two, so scattered accesses can waste up to half of the bandwidth.
 
-## How it decides
-(Bytes read − 32× sectors of reads that missed L2) ÷ bytes moved is at least `excess`, and device
-memory is at least 60% busy, so that its traffic costs time.
+## Detection
+(Bytes read − 32 × sectors of reads that missed L2) ÷ bytes moved is at least `excess`, and DRAM
+is at least 60% busy, so that its traffic costs time.
 
-## What to try
+## Remedy
 Access whole 64- or 128-byte lines; sort indices so that neighbors are fetched together; set the
-fetch granularity of L2 (`cudaLimitMaxL2FetchGranularity`) to 32 bytes for sparse access.
+L2 fetch granularity (`cudaLimitMaxL2FetchGranularity`) to 32 bytes for sparse access.
 
-## When it is wrong
-Atomics and partial stores that miss L2 read from device memory too, and so does error correction for
-partly written sectors; constants and instructions are read beside the data. On devices with two
-halves of L2 a miss can be counted in both, so waste is underrated there.
+## False positives
+Atomics and partial stores that miss L2 also read from DRAM, and so does ECC for partly written
+sectors; constants and instructions are read as well. With a partitioned L2 a miss can count in
+both partitions, so waste is underestimated there.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L2 Cache\" and \"Memory Tables\"; *CUDA C++ Programming Guide*,
@@ -41,7 +41,7 @@ const EXCESS: Threshold = Threshold::new(
     "excess",
     0.20,
     "1",
-    "for a kernel that only reads, a quarter more than was asked for",
+    "for a read-only kernel, a quarter more than was requested",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -54,18 +54,18 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "{:.0}% of the traffic of device memory was read though no read that missed L2 asked for it",
+        "{:.0}% of the DRAM traffic was read beyond what L2 misses requested",
         excess * 100.0
     );
     let finding = subject
         .finding(message, subject.traffic(wasted)?)
         .confidence(Confidence::Medium)
         .evidence("bytes moved", bytes.get(), "B")
-        .evidence("bytes read beyond what missed L2", wasted.get(), "B")
-        .evidence("device memory busy", busy, "1")
+        .evidence("bytes read beyond L2 misses", wasted.get(), "B")
+        .evidence("DRAM utilization", busy, "1")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
     Ok(Some(
-        finding.next("sort the indices, or read whole 64-byte lines, and compare the bytes read"),
+        finding.next("sort the indices or read whole 64-byte lines, then compare the bytes read"),
     ))
 }
 

@@ -5,26 +5,26 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold}
 
 pub(super) const RULE: Rule = Rule {
     id: "peer-traffic",
-    summary: "the kernel works on the memory of another GPU",
+    summary: "the kernel accesses the memory of another GPU",
     documentation: "\
 ## What it finds
-Kernels of whose L2 sectors a noticeable part goes to the memory of a peer GPU.
+Kernels for which a notable part of the L2 sectors goes to the memory of a peer GPU.
 
 ## Why it costs time
-Even the fastest links between GPUs have a fraction of the bandwidth of device memory, and more latency.
-A few percent of the accesses can take most of the time.
+Even the fastest links between GPUs have a fraction of DRAM bandwidth and more latency. A few
+percent of the accesses can take most of the time.
 
-## How it decides
-At least `sectors` of the sectors looked up in L2 go to the memory of a peer GPU. At most everything
-above the roof of device memory can be won, at least that share of the time.
+## Detection
+At least `sectors` of the sectors looked up in L2 go to peer memory. Savings: at most everything
+above the DRAM roof, at least that share of the time.
 
-## What to try
-Place data on the GPU that uses it most; copy it over in large pieces ahead of use and overlap the copy
-with computation; let each GPU work on its own part.
+## Remedy
+Place data on the GPU that uses it most; copy it in large pieces ahead of use and overlap the
+copies with computation; have each GPU work on its own part.
 
-## When it is wrong
-Kernels that exchange data between GPUs, such as collectives, do so by design. Peers linked by a switch
-can read each other at a good share of the bandwidth of their own memory.
+## False positives
+Kernels that exchange data between GPUs, such as collectives, do so by design. Peers linked by a
+switch can read each other at a good share of their own memory bandwidth.
 
 ## Sources
 *CUDA C++ Programming Guide*, \"Peer-to-Peer Memory Access\"; `MemoryApertureUsage.py` of Nsight Compute;
@@ -39,7 +39,7 @@ const SECTORS: Threshold = Threshold::new(
     "sectors",
     0.05,
     "1",
-    "over a link twenty times slower, as long as all the rest",
+    "over a link twenty times slower, this takes as long as all the rest",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -54,10 +54,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = subject
         .finding(message, Stake { low: if low < gap.low { low } else { gap.low }, ..gap })
         .confidence(Confidence::Medium)
-        .evidence("sectors to the memory of a peer, of all in L2", share, "1")
-        .evidence_if("device memory busy", subject.get(Quantity::DramThroughput), "1")
-        .evidence_if("waiting for data", subject.get(Quantity::StallLongScoreboard), "1");
-    Ok(Some(finding.next("place the data on the GPU that reads it most, and time it")))
+        .evidence("peer-memory share of the L2 sectors", share, "1")
+        .evidence_if("DRAM utilization", subject.get(Quantity::DramThroughput), "1")
+        .evidence_if("stalled on data", subject.get(Quantity::StallLongScoreboard), "1");
+    Ok(Some(finding.next("place the data on the GPU that reads it most, and measure again")))
 }
 
 #[cfg(test)]

@@ -9,30 +9,30 @@ use crate::units::Bytes;
 
 pub(super) const RULE: Rule = Rule {
     id: "random-gather-bound",
-    summary: "a look-up at scattered indices wastes what device memory delivers",
+    summary: "lookups at scattered indices waste DRAM bandwidth",
     documentation: "\
 ## What it finds
-Embeddings, gathers and scatters that keep device memory at work, much of it with bytes that no access
-asked for.
+Embeddings, gathers and scatters that keep DRAM busy, much of it with bytes that no access asked
+for.
 
 ## Why it costs time
-Device memory delivers at least 64 bytes at a time. Rows that are narrow, or lie anywhere, use a part of
-each burst; the rest is thrown away before a neighbor asks for it. And each row waits for its own index.
+DRAM delivers at least 64 bytes at a time. Narrow or scattered rows use part of each burst, and
+the rest is evicted before a neighbor asks for it. Each row also waits for its own index.
 
-## How it decides
-The name tells an embedding, gather or scatter; device memory is at least `busy`; and (bytes read − 32×
-sectors of reads that missed L2) ÷ bytes moved is at least `excess`. At most those bytes need not move.
-Below 60% busy, device memory does not bind for certain: then the cautious end is nothing.
+## Detection
+The name shows an embedding, gather or scatter; DRAM is at least `busy`; and (bytes read − 32 ×
+sectors of reads that missed L2) ÷ bytes moved is at least `excess`. Savings: at most those bytes.
+Below 60% busy, DRAM is not certain to be the limit, and the lower end is nothing.
 
-## What to try
-Sort the indices, or look up each distinct one once; keep the hottest rows in a table that fits L2; make
-rows a multiple of 64 bytes, or pack two narrow tables into one; set the fetch granularity of L2
-(`cudaLimitMaxL2FetchGranularity`) to 32 bytes.
+## Remedy
+Sort the indices, or look up each distinct one once; keep the hottest rows in a table that fits in
+L2; make rows a multiple of 64 bytes, or pack two narrow tables into one; set the L2 fetch
+granularity (`cudaLimitMaxL2FetchGranularity`) to 32 bytes.
 
-## When it is wrong
-Indices that differ at every step leave nothing to sort for. A scatter of partial sectors reads them
-first: that excess is of the writes. On devices with two halves of L2 a miss can be counted in both, so
-the waste is underrated there.
+## False positives
+Indices that change at every step leave nothing to sort for. A scatter of partial sectors reads
+them first; that excess comes from the writes. With a partitioned L2 a miss can count in both
+partitions, so waste is underestimated there.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Coalesced Access to Global Memory\"; *CUDA C++ Programming Guide*,
@@ -44,18 +44,14 @@ the waste is underrated there.
     check: Check::Kernel(check),
 };
 
-const BUSY: Threshold = Threshold::new(
-    "busy",
-    0.40,
-    "1",
-    "scattered bursts reach the limit of device memory well below its peak",
-);
+const BUSY: Threshold =
+    Threshold::new("busy", 0.40, "1", "scattered bursts saturate DRAM well below its peak");
 
 const EXCESS: Threshold = Threshold::new(
     "excess",
     0.20,
     "1",
-    "as for partial-dram-bursts: a quarter more than was asked for, if it only reads",
+    "as for partial-dram-bursts: a quarter more than was requested, for reads only",
 );
 
 const KINDS: [Kind; 3] = [Kind::Embedding, Kind::Gather, Kind::Scatter];
@@ -77,7 +73,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let wasted = bytes * excess;
     let least = if busy < roofline::BUSY { Bytes::ZERO } else { wasted };
     let message = format!(
-        "the {} moves {:.0}% of its bytes in vain: device memory is {:.0}% busy with parts of bursts",
+        "the {} wastes {:.0}% of its bytes on partly used bursts, with DRAM {:.0}% busy",
         kind.key(),
         excess * 100.0,
         busy * 100.0
@@ -85,16 +81,16 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = spared(subject, message, (least, wasted))?
         .confidence(Confidence::Medium)
         .evidence("bytes moved", bytes.get(), "B")
-        .evidence("bytes read beyond what missed L2", wasted.get(), "B")
-        .evidence("device memory busy", busy, "1")
+        .evidence("bytes read beyond L2 misses", wasted.get(), "B")
+        .evidence("DRAM utilization", busy, "1")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1")
-        .evidence_if("bytes used of each sector", subject.get(Quantity::LoadSectorEfficiency), "1")
+        .evidence_if("bytes used per sector", subject.get(Quantity::LoadSectorEfficiency), "1")
         .evidence_if(
-            "waiting for global, local or texture data",
+            "stalled on global, local or texture data",
             subject.get(Quantity::StallLongScoreboard),
             "1",
         );
-    Ok(Some(finding.next("sort the indices of one batch, and compare the bytes read")))
+    Ok(Some(finding.next("sort the indices of one batch, then compare the bytes read")))
 }
 
 #[cfg(test)]

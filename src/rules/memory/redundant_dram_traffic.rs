@@ -8,28 +8,29 @@ use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "redundant-dram-traffic",
-    summary: "much more is moved than the algorithm needs",
+    summary: "the kernel moves far more bytes than the algorithm needs",
     documentation: "\
 ## What it finds
-Kernels that move far more bytes to and from device memory than the closed form of their algorithm needs:
+Kernels that move far more bytes to and from DRAM than the closed form of their algorithm needs:
 every input read once, every output written once.
 
 ## Why it costs time
-Bytes that are read again, or fetched and not used, take their share of the bandwidth. The memory roof is
-computed from what was moved, so such a kernel can look near its roof and still be slow.
+Bytes that are read again, or fetched and not used, take bandwidth. The memory roof is computed
+from the bytes moved, so such a kernel can be near its roofline and still slow.
 
-## How it decides
-The bytes counted are at least `factor` times the compulsory ones of the kernel's closed form. What goes
-if they go is their time at the achievable bandwidth; it is certain where memory is busy at least 60% of
-the time, and a hope where the kernel waits for something else.
+## Detection
+The measured bytes are at least `factor` times the compulsory bytes of the kernel's closed form.
+Savings: the time of the excess at achievable bandwidth, certain where DRAM is busy at least 60%
+of the time, otherwise only the upper end.
 
-## What to try
-Larger tiles, so that each operand is fetched fewer times; blocks in an order that shares operands while
-they are in L2 (swizzled rasterization); fusion of passes over the same data; whole sectors per access.
+## Remedy
+Use larger tiles so that each operand is fetched fewer times; a block order that shares operands
+while they are in L2 (swizzled rasterization); fuse passes over the same data; use whole sectors
+per access.
 
-## When it is wrong
-The closed form misses an operand, such as a bias, a mask or the old output (`beta` not 0). Algorithms of
-several passes over data larger than L2 (softmax, FFT, sorting) need more than the form says.
+## False positives
+The closed form may miss an operand, such as a bias, a mask or the old output (`beta` not 0).
+Multi-pass algorithms on data larger than L2 (softmax, FFT, sorting) need more than the form says.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers*; *Time-Based Roofline for Deep Learning Performance Analysis*, arXiv
@@ -44,7 +45,7 @@ const FACTOR: Threshold = Threshold::new(
     "factor",
     1.3,
     "1",
-    "counters include refetched sectors and the traffic of other clients; a third more is no accident",
+    "counters include refetched sectors and other clients; a third more is not an accident",
 );
 
 /// What the profile lacks where the shape of a kernel is not known.
@@ -61,7 +62,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_bound = memory >= kernel.modeled * roofline::BUSY;
     let stake = if is_bound { stake } else { Stake { low: Seconds::ZERO, ..stake } };
     let message = format!(
-        "it moves {factor:.1} times the bytes that {} needs",
+        "moves {factor:.1}× the bytes that {} needs",
         needed.call.split(' ').next().unwrap_or_default()
     );
     let finding = subject
@@ -71,7 +72,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("bytes needed", moved.get() / factor, "B")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
-        .next("compare the bytes read and written apart with the operands, to see which is moved again");
+        .next("compare bytes read and written with the operand sizes to see which is moved again");
     Ok(Some(finding))
 }
 
@@ -85,7 +86,7 @@ mod tests {
         // A copy of 100 million floats needs 0.8 GB; 2.4 GB were moved.
         let copy = kernel("copy", 1500.0).operator("copy n=100000000 dtype=fp32");
         let found = copy.bytes(2.4e9).found(&RULE);
-        assert!(found.message.starts_with("it moves 3.0 times the bytes that copy needs"));
+        assert!(found.message.starts_with("moves 3.0× the bytes that copy needs"));
         // Bounded by the gap: 1500 µs less 2.4 GB at 3.352 TB/s.
         assert!((found.at_stake_s - 1.6e9 / 3.352e12 / 0.9).abs() < 1e-6, "{}", found.at_stake_s);
         assert_eq!(found.at_stake_low_s, 0.0);

@@ -6,29 +6,29 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshol
 
 pub(super) const RULE: Rule = Rule {
     id: "register-spills",
-    summary: "values are spilled from registers to local memory",
+    summary: "registers spill to local memory",
     documentation: "\
 ## What it finds
 Kernels whose compiler ran out of registers and keeps values in local memory.
 
 ## Why it costs time
-Local memory is device memory behind L1 and L2. Each spilled value is stored and loaded again, which takes
-instructions, fills L1 and, where L1 is too small, moves bytes.
+Local memory is device memory behind L1 and L2. Each spilled value is stored and loaded again,
+which takes instructions, fills L1 and, where L1 is too small, moves bytes.
 
-## How it decides
-Spills cause at least `sectors` of the sectors of L1: the share of local memory in them, times the share
-of its requests that Nsight Compute 2025 and later attributes to spills. Where the sectors were not
-counted, at least `instructions` of the instructions of warps are spills. Older versions do not tell
-spills from arrays: then the kernel must have at least `registers` registers per thread, close to the
-255 that a thread can have.
+## Detection
+Spills cause at least `sectors` of the L1 sectors: the share of local memory in them, times the
+share of its requests that Nsight Compute 2025 and later attributes to spills. Where sectors were
+not counted, at least `instructions` of the warp instructions are spills. Older versions do not
+separate spills from arrays: then the kernel must have at least `registers` registers per thread,
+close to the maximum of 255.
 
-## What to try
-Allow more registers (`-maxrregcount`, the second argument of `__launch_bounds__`); unroll less; keep
-fewer values alive across loops; split the kernel; spill to shared memory
-(`.pragma \"enable_smem_spilling\"`, CUDA 13).
+## Remedy
+Allow more registers (`-maxrregcount`, second argument of `__launch_bounds__`); unroll less; keep
+fewer values alive across loops; split the kernel; spill to shared memory (`.pragma
+\"enable_smem_spilling\"`, CUDA 13).
 
-## When it is wrong
-Local memory also holds arrays that are indexed at run time: see `local-arrays`. A few spills outside of
+## False positives
+Local memory also holds arrays indexed at run time: see `local-arrays`. A few spills outside of
 loops cost nothing, and more registers can cost more occupancy than the spills did.
 
 ## Sources
@@ -47,16 +47,16 @@ Guide*, \"Memory Tables\"; P. Micikevicius, *Local Memory and Register Spilling*
 };
 
 const SECTORS: Threshold =
-    Threshold::new("sectors", 0.05, "1", "less is lost among the other traffic of L1");
+    Threshold::new("sectors", 0.05, "1", "less disappears in the other L1 traffic");
 
 const INSTRUCTIONS: Threshold =
-    Threshold::new("instructions", 0.05, "1", "fewer are lost among the other instructions");
+    Threshold::new("instructions", 0.05, "1", "fewer disappear among the other instructions");
 
 const REGISTERS: Threshold = Threshold::new(
     "registers",
     200.0,
     "1",
-    "with fewer, arrays indexed at run time are the likelier cause of local memory",
+    "with fewer, arrays indexed at run time are the more likely cause of local memory",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -70,8 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
             if share < subject.threshold(&SECTORS) {
                 return Ok(None);
             }
-            let message =
-                format!("register spills cause {:.0}% of the sectors of L1", share * 100.0);
+            let message = format!("register spills cause {:.0}% of the L1 sectors", share * 100.0);
             (share, Confidence::High, message)
         }
         (_, None, Some(share)) => {
@@ -94,8 +93,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "local memory takes {:.0}% of the sectors of L1 at {registers:.0} registers per \
-                 thread: values are likely spilled",
+                "local memory takes {:.0}% of the L1 sectors at {registers:.0} registers per \
+                 thread: values probably spill",
                 local * 100.0
             );
             (local, Confidence::Medium, message)
@@ -104,13 +103,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = subject
         .finding(message, excess(subject, 1.0 - share))
         .confidence(confidence)
-        .evidence_if("requests to local memory that are spills", spills, "1")
-        .evidence_if("instructions that are spills", instructions, "1")
-        .evidence_if("sectors of local memory, of all in L1", local, "1")
+        .evidence_if("spill share of the local-memory requests", spills, "1")
+        .evidence_if("spill share of the instructions", instructions, "1")
+        .evidence_if("local-memory share of the L1 sectors", local, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("theoretical occupancy", subject.get(Quantity::TheoreticalOccupancy), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(finding.next("compile with -Xptxas -v, allow more registers, and time it")))
+    Ok(Some(finding.next("compile with -Xptxas -v, allow more registers, and measure again")))
 }
 
 #[cfg(test)]

@@ -9,28 +9,28 @@ pub(super) const RULE: Rule = Rule {
     summary: "shared memory is near its peak without bank conflicts",
     documentation: "\
 ## What it finds
-Kernels whose accesses to shared memory fill nearly every cycle of it, although few of them collide.
+Kernels whose shared-memory accesses fill nearly every cycle although few of them conflict.
 
 ## Why it costs time
-Shared memory serves one wavefront of at most 128 bytes per cycle on each multiprocessor: 32 banks of 4
-bytes. A multiply-add whose two operands come from there needs 8 bytes of each thread, twice what a
-wavefront gives a warp, so arithmetic waits however well the accesses are laid out.
+Shared memory serves one wavefront of at most 128 bytes per cycle per SM: 32 banks of 4 bytes. A
+multiply-add with both operands from there needs 8 bytes per thread, twice what a wavefront gives
+a warp, so arithmetic waits however good the access pattern is.
 
-## How it decides
-Wavefronts of shared memory are at least `busy` of one per cycle and multiprocessor, and bank conflicts
-are less than `conflicts` of them: by the code where Nsight Compute tells how many it needs, else by the
-worse of loads and stores. At most half of the wavefronts could go, as if each value fetched were used
-twice; the cautious end is nothing.
+## Detection
+Shared-memory wavefronts are at least `busy` of one per cycle per SM, and bank conflicts are less
+than `conflicts` of them: by the count that Nsight Compute derives from the code, else by the
+worse of loads and stores. Savings: at most half of the wavefronts, as if each fetched value were
+used twice; at least nothing.
 
-## What to try
-Keep a larger tile of operands in registers, so that each value fetched is used more often; exchange
-values by warp shuffles; `ldmatrix`; 16-byte loads, which need fewer instructions; feed tensor cores from
-shared memory directly (compute capability 9.0 and later).
+## Remedy
+Keep a larger tile of operands in registers so that each fetched value is used more often;
+exchange values by warp shuffles; use `ldmatrix`; 16-byte loads, which need fewer instructions;
+feed tensor cores from shared memory directly (compute capability 9.0 and later).
 
-## When it is wrong
-Operands that tensor cores or bulk copies fetch themselves (`wgmma`, TMA) do not pass this counter, so
-such kernels are busier than it says. A kernel whose algorithm is an exchange between threads (transpose,
-sort, FFT) needs every access.
+## False positives
+Operands that tensor cores or bulk copies fetch themselves (`wgmma`, TMA) are not in this counter,
+so such kernels are busier than it says. An algorithm that exchanges data between threads
+(transpose, sort, FFT) needs every access.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"L1/TEX Cache\" and \"Memory Tables\"; *CUDA C++ Programming Guide*,
@@ -42,18 +42,14 @@ Volkov, *Better performance at lower occupancy*, GTC 2010.
     check: Check::Kernel(check),
 };
 
-const BUSY: Threshold = Threshold::new(
-    "busy",
-    0.80,
-    "1",
-    "from there, Nsight Compute's own rule regards a unit as the bottleneck",
-);
+const BUSY: Threshold =
+    Threshold::new("busy", 0.80, "1", "Nsight Compute's own rule reports a bottleneck from here");
 
 const CONFLICTS: Threshold = Threshold::new(
     "conflicts",
     0.10,
     "1",
-    "from there, the rules on bank conflicts speak, as Nsight Compute's does",
+    "from here the bank-conflict rules fire, as Nsight Compute's does",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -81,21 +77,24 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stake = stake.unwrap_or_else(|_| subject.share(busy * 0.5, "busy-unit"));
     let stake = Stake { low: Seconds::ZERO, ..stake };
     let message = format!(
-        "shared memory serves {:.0}% of the wavefronts it can, {:.0}% of them for bank conflicts",
+        "shared memory runs at {:.0}% of its peak wavefront rate, with only {:.0}% of them from \
+         bank conflicts",
         busy * 100.0,
         conflicts * 100.0
     );
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)
-        .evidence("wavefronts of shared memory, of the most", busy, "1")
-        .evidence("wavefronts that conflicts add, of all", conflicts, "1")
-        .evidence_if("L1 and shared memory busy", l1, "1")
+        .evidence("shared-memory wavefronts, of the peak", busy, "1")
+        .evidence("bank-conflict share of the wavefronts", conflicts, "1")
+        .evidence_if("L1 and shared-memory utilization", l1, "1")
         .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
-        .evidence_if("waiting for shared memory", subject.get(Quantity::StallShortScoreboard), "1")
-        .evidence_if("waiting for its queue", subject.get(Quantity::StallMioThrottle), "1");
+        .evidence_if("stalled on shared memory", subject.get(Quantity::StallShortScoreboard), "1")
+        .evidence_if("stalled on its queue", subject.get(Quantity::StallMioThrottle), "1");
     Ok(Some(
-        finding.next("double the tile each thread keeps in registers, and compare the wavefronts"),
+        finding.next(
+            "double the tile that each thread keeps in registers, then compare the wavefronts",
+        ),
     ))
 }
 

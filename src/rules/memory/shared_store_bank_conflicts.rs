@@ -6,27 +6,28 @@ use crate::rules::{Check, Judgment, Rule, Subject, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "shared-store-bank-conflicts",
-    summary: "stores of shared memory collide in its banks",
+    summary: "shared-memory stores have bank conflicts",
     documentation: "\
 ## What it finds
-Kernels whose stores of shared memory take more wavefronts than they would without bank conflicts.
+Kernels whose shared-memory stores take more wavefronts than they would without bank conflicts.
 
 ## Why it costs time
-Shared memory has 32 banks of 4 bytes. If threads of a warp write different words of one bank, the store
-is served in as many passes (wavefronts) as the fullest bank has words.
+Shared memory has 32 banks of 4 bytes. If threads of a warp write different words of one bank, the
+store takes as many passes (wavefronts) as the fullest bank has words.
 
-## How it decides
-Conflicts are at least `conflicts` of the wavefronts of shared-memory stores; where Nsight Compute tells
-how many wavefronts the code needs at least, no more than the rest of them counts.
+## Detection
+Conflicts are at least `conflicts` of the wavefronts of shared-memory stores. Where Nsight Compute
+reports the wavefronts the code needs at least, only those beyond count.
 
-## What to try
-Pad rows by one word; swizzle the column by the row with an exclusive or; transpose while reading from
-global memory rather than while writing to shared memory; `stmatrix` (compute capability 9.0 and later).
+## Remedy
+Pad rows by one word; XOR-swizzle the column with the row; transpose while reading from global
+memory rather than while writing to shared memory; use `stmatrix` (compute capability 9.0 and
+later).
 
-## When it is wrong
-64- and 128-bit accesses need two and four wavefronts by nature. Since compute capability 8.6 the counter
-includes waiting for other traffic of L1; the figure from the code does not, and covers stores together
-with the other accesses.
+## False positives
+64- and 128-bit accesses need two and four wavefronts by nature. Since compute capability 8.6 the
+counter includes waiting for other L1 traffic; the figure from the code does not, and covers
+stores together with the other accesses.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Shared Memory and Memory Banks\"; `SharedMemoryConflicts.py` of Nsight
@@ -38,7 +39,7 @@ Compute (10%); *Nsight Compute Profiling Guide*, \"Memory Tables\".
 };
 
 const CONFLICTS: Threshold =
-    Threshold::new("conflicts", 0.10, "1", "where Nsight Compute's own rule speaks");
+    Threshold::new("conflicts", 0.10, "1", "where Nsight Compute's own rule fires");
 
 const ACCESS: SharedAccess = SharedAccess {
     conflicts: Quantity::SharedStoreConflicts,
@@ -48,7 +49,7 @@ const ACCESS: SharedAccess = SharedAccess {
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let finding = bank_conflicts(subject, &ACCESS, &CONFLICTS)?;
-    let next = "pad each row of the tile by one word, or swizzle it, and compare the wavefronts";
+    let next = "pad each row of the tile by one word or swizzle it, then compare the wavefronts";
     Ok(finding.map(|finding| finding.next(next)))
 }
 
@@ -64,7 +65,7 @@ mod tests {
     #[test]
     fn four_way_conflicts_are_found() {
         let finding = judge(&RULE, &COLLIDING).unwrap().unwrap();
-        let ways = finding.evidence.iter().find(|one| one.name.contains("for each")).unwrap();
+        let ways = finding.evidence.iter().find(|one| one.name.contains("per needed")).unwrap();
         assert!((ways.value - 4.0).abs() < 1e-9);
         assert_eq!(finding.confidence, Confidence::Medium);
     }

@@ -5,29 +5,28 @@ use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold}
 
 pub(super) const RULE: Rule = Rule {
     id: "sysmem-traffic",
-    summary: "the kernel works on system memory",
+    summary: "the kernel accesses system memory",
     documentation: "\
 ## What it finds
-Kernels of whose L2 sectors a noticeable part goes to system memory.
+Kernels for which a notable part of the L2 sectors goes to system memory.
 
 ## Why it costs time
-A link to the host is ten to fifty times slower than device memory and has several times the latency.
-A few percent of the accesses can take most of the time.
+A host link is ten to fifty times slower than device memory, with several times the latency. A few
+percent of the accesses can take most of the time.
 
-## How it decides
-At least `sectors` of the sectors looked up in L2 go to system memory. At most everything
-above the roof of device memory can be won, at least that share of the time.
+## Detection
+At least `sectors` of the sectors looked up in L2 go to system memory. Savings: at most everything
+above the DRAM roof, at least that share of the time.
 
-## What to try
-Copy the data to the device ahead (`cudaMemcpyAsync` on another stream); prefetch managed memory
-(`cudaMemPrefetchAsync`); advise where it should live (`cudaMemAdvise`); write results through a buffer
-on the device.
+## Remedy
+Copy the data to the device ahead of use (`cudaMemcpyAsync` on another stream); prefetch managed
+memory (`cudaMemPrefetchAsync`); advise its location (`cudaMemAdvise`); write results through a
+device buffer.
 
-## When it is wrong
-On devices that share coherent memory with the host (Grace Hopper and later) access in place can be
-intended, and fast. A kernel that reads its input once gains nothing from copying it first, except by
-overlap. On compute capability 10.0 and later other counters tell (`syslts__*`), which this rule does
-not read.
+## False positives
+On devices with coherent host memory (Grace Hopper and later) in-place access can be intended and
+fast. A kernel that reads its input once gains nothing from a copy, except by overlap. Compute
+capability 10.0 and later uses other counters (`syslts__*`), which this rule does not read.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Zero Copy\"; *CUDA C++ Programming Guide*, \"Unified Memory\";
@@ -42,7 +41,7 @@ const SECTORS: Threshold = Threshold::new(
     "sectors",
     0.05,
     "1",
-    "over a link twenty times slower, as long as all the rest",
+    "over a link twenty times slower, this takes as long as all the rest",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -57,10 +56,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let finding = subject
         .finding(message, Stake { low: if low < gap.low { low } else { gap.low }, ..gap })
         .confidence(Confidence::Medium)
-        .evidence("sectors to system memory, of all in L2", share, "1")
-        .evidence_if("device memory busy", subject.get(Quantity::DramThroughput), "1")
-        .evidence_if("waiting for data", subject.get(Quantity::StallLongScoreboard), "1");
-    Ok(Some(finding.next("copy the data to the device first, and time copy and kernel together")))
+        .evidence("system-memory share of the L2 sectors", share, "1")
+        .evidence_if("DRAM utilization", subject.get(Quantity::DramThroughput), "1")
+        .evidence_if("stalled on data", subject.get(Quantity::StallLongScoreboard), "1");
+    Ok(Some(
+        finding.next("copy the data to the device first, and measure copy and kernel together"),
+    ))
 }
 
 #[cfg(test)]

@@ -11,29 +11,31 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "uncoalesced-access",
-    summary: "warps touch many more memory sectors than their data fills",
+    summary: "global accesses are uncoalesced: warps touch more sectors than needed",
     documentation: "\
 ## What it finds
-Global loads or stores that touch more 32-byte sectors per warp request than contiguous access would.
+Global loads or stores that touch more 32-byte sectors per warp request than contiguous access
+would.
 
 ## Why it costs time
-Memory moves whole sectors. A warp whose 32 threads read 4-byte elements side by side touches 4
+Memory moves whole sectors. A warp whose 32 threads read consecutive 4-byte elements touches 4
 sectors; scattered, it touches up to 32, and most of each sector is thrown away.
 
-## How it decides
-Less than `efficiency` of the sectors that global accesses touch are needed, by the first that is known
-of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of each
-sector; sectors per request, of which contiguous 16-byte accesses of a warp need 16 at most (above
-that, the excess is certain; below, wide elements may explain it). A transpose of one's own whose sectors were not
-counted and that keeps device memory less than 60% busy likely has a strided side; that is of low confidence.
+## Detection
+Less than `efficiency` of the sectors touched by global accesses are needed, by the first known
+of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of
+each sector; sectors per request, of which contiguous 16-byte accesses of a warp need at most 16
+(the excess above that is certain; below, wide elements may explain it). A custom transpose whose
+sectors were not counted and that keeps DRAM below 60% busy likely has a strided side; that has
+low confidence.
 
-## What to try
-Let neighboring threads read neighboring addresses; turn arrays of structures into structures of
-arrays; stage irregular accesses through shared memory. A transpose reads and writes rows through a tile in
-shared memory, one column wider than it is high against bank conflicts.
+## Remedy
+Have consecutive threads access consecutive addresses; turn arrays of structures into structures
+of arrays; stage irregular accesses through shared memory. A transpose reads and writes rows
+through a shared-memory tile padded by one column against bank conflicts.
 
-## When it is wrong
-Where L1 serves the excess it costs L1 bandwidth only. Gathers whose indices are truly random have
+## False positives
+Where L1 serves the excess, it costs L1 bandwidth only. Gathers with truly random indices have
 nothing to coalesce; caching or sorting helps instead.
 
 ## Sources
@@ -55,7 +57,7 @@ Compute, which speaks on any excess; *Nsight Compute Profiling Guide*, \"Memory 
 };
 
 const EFFICIENCY: Threshold =
-    Threshold::new("efficiency", 0.80, "1", "a fifth of the sectors wasted is worth a look");
+    Threshold::new("efficiency", 0.80, "1", "a fifth of wasted sectors is worth a look");
 
 /// A warp of 32 threads reading 16 bytes each, side by side, fills 16 sectors.
 const WIDEST_COALESCED: f64 = 16.0;
@@ -76,15 +78,27 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let (efficiency, message) = if let Some(share) = subject.get(Quantity::CoalescingEfficiency) {
         let excess = (1.0 - share) * 100.0;
         let per_request = worst.map_or_else(String::new, |(side, sectors)| {
-            format!("; global {side} touch {sectors:.1} a request")
+            format!("; global {side} touch {sectors:.1} per request")
         });
-        (share, format!("{excess:.0}% of the sectors of global accesses are excess{per_request}"))
+        (
+            share,
+            format!(
+                "uncoalesced: {excess:.0}% of the sectors of global accesses are \
+                 excess{per_request}"
+            ),
+        )
     } else if let Some((side, share)) = least {
-        (share, format!("global {side} use {:.0}% of the bytes they touch", share * 100.0))
+        (
+            share,
+            format!(
+                "uncoalesced global {side} use only {:.0}% of the bytes they touch",
+                share * 100.0
+            ),
+        )
     } else if let Some((side, sectors)) = worst {
         let message = format!(
-            "global {side} touch {sectors:.1} sectors per warp request; 4 suffice for 4-byte \
-             elements side by side"
+            "uncoalesced global {side}: {sectors:.1} sectors per request; 4 suffice for \
+             consecutive 4-byte elements"
         );
         let certain = if sectors > WIDEST_COALESCED { WIDEST_COALESCED / sectors } else { 1.0 };
         (certain, message)
@@ -121,7 +135,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let next = if is_transpose(subject) {
         TRANSPOSE
     } else {
-        "let thread i touch element i, or stage the tile through shared memory"
+        "have consecutive threads access consecutive elements, or stage the tile through shared \
+         memory"
     };
     Ok(Some(finding.next(next)))
 }
@@ -138,12 +153,12 @@ fn transposed(subject: &Subject<'_>) -> Option<Finding> {
     let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
     let reached = reached.filter(|_| is_own && !subject.is_short())?;
     let message = format!(
-        "a transpose that keeps device memory {:.0}% busy: one of its sides is likely strided",
+        "transpose with DRAM only {:.0}% busy: reads or writes are probably strided",
         reached * 100.0
     );
     let finding = subject
         .finding(message, Stake { low: Seconds::ZERO, ..subject.gap() })
         .confidence(Confidence::Low)
-        .evidence("device memory busy", reached, "1");
+        .evidence("DRAM utilization", reached, "1");
     Some(finding.next(TRANSPOSE))
 }

@@ -6,25 +6,25 @@ use crate::taxonomy::{Category, Kind};
 
 pub(super) const RULE: Rule = Rule {
     id: "communication-share",
-    summary: "communication between devices takes a notable share of the run",
+    summary: "communication between devices takes a large share of the run",
     documentation: "\
 ## What it finds
-Collectives (NCCL, RCCL and the like) and copies between devices, as a share of the run.
+Collectives (NCCL, RCCL and similar) and copies between devices, as a share of the run.
 
 ## Why it costs time
-Links between devices move a fraction of what device memory does. What does not overlap with other
-kernels is time in which the device computes nothing.
+Links between devices have a fraction of the bandwidth of device memory. Communication that does
+not overlap with kernels leaves the device idle.
 
-## How it decides
-Communication takes `share` of the run or more. Nothing is promised: a collective also waits for the
-slowest of its peers, and whether it overlaps with kernels is not in the sums of a profile.
+## Detection
+Communication takes `share` of the run or more. No savings are claimed: a collective also waits
+for its slowest peer, and a profile's sums do not show overlap.
 
-## What to try
-Overlap with the backward pass; larger buckets; fewer ranks in each collective; reduce in a narrower
-format. Compare the ranks: the one that waits least is the one the others wait for.
+## Remedy
+Overlap with the backward pass; use larger buckets, fewer ranks per collective, or a narrower
+format. Compare ranks: the one that waits least is the one the others wait for.
 
-## When it is wrong
-Communication that overlaps with kernels costs nothing but the multiprocessors it occupies.
+## False positives
+Communication that overlaps with kernels costs only the SMs it occupies.
 
 ## Sources
 NCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"; S. Li et al., *PyTorch
@@ -35,8 +35,12 @@ Distributed*, VLDB 2020.
     check: Check::Run(check),
 };
 
-const SHARE: Threshold =
-    Threshold::new("share", 0.10, "1", "communication often overlaps; less is rarely the cause");
+const SHARE: Threshold = Threshold::new(
+    "share",
+    0.10,
+    "1",
+    "communication often overlaps; a smaller share is rarely the cause",
+);
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let links = Together::of(run, |kernel| {
@@ -49,12 +53,16 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let longest = links.kernels.first().map(|kernel| kernel.mean());
     let mut message = format!("communication: {}", links.words());
     if let (Some(longest), true) = (longest, links.launches > 1) {
-        message.push_str(&format!(", {} a launch of the longest", shown(longest)));
+        message.push_str(&format!(", {} per launch of the longest", shown(longest)));
     }
     let finding = links
         .finding(run, message)
         .confidence(Confidence::High)
-        .evidence_if("launch of the longest", longest.map(crate::units::Seconds::get), "s")
+        .evidence_if(
+            "longest kernel's time per launch",
+            longest.map(crate::units::Seconds::get),
+            "s",
+        )
         .next("compare the ranks, and overlap communication with the backward pass");
     Ok(vec![finding])
 }

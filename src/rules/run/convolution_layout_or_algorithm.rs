@@ -7,29 +7,30 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "convolution-layout-or-algorithm",
-    summary: "convolutions spend much of their time on layouts and transforms around them",
+    summary: "convolutions spend much of their time on layout changes and transforms",
     documentation: "\
 ## What it finds
-Kernels that run for the sake of convolutions and do not convolve: changes of layout, tables of offsets,
-unrolled inputs (`im2col`), transforms of Winograd's algorithm.
+Helper kernels of convolutions: layout changes, offset tables, unrolled inputs (`im2col`) and
+Winograd transforms.
 
 ## Why it costs time
-The library inserts a change of layout where tensors do not lie as its fastest kernel needs them, and
-each one reads and writes a whole tensor. A Winograd transform does the same before and after the
-product, to save multiplications that tensor cores would do nearly for free.
+The library inserts a layout change where tensors do not have the layout of its fastest kernel,
+and each one reads and writes a whole tensor. Winograd transforms do the same before and after the
+product to save multiplications that are nearly free on tensor cores.
 
-## How it decides
-Such kernels take `of-convolutions` or more of the time of convolutions and helpers together, by their
-names; where the export has operators, only those of convolutions count. At most the time of the helpers
-is won, at least nothing. It explains `layout-transforms` where that concerns the same kernels only.
+## Detection
+Such kernels, recognized by name, take `of-convolutions` or more of the time of convolutions and
+helpers together. Where the export has operators, only convolution operators count. Savings: at
+most the time of the helpers, at least nothing. Replaces `layout-transforms` where both concern
+the same kernels.
 
-## What to try
-Channels last from end to end; channels in multiples of 8 (FP16, BF16) or 4 (TF32); let the library
-measure its algorithms (`torch.backends.cudnn.benchmark`, cuDNN autotuning) with fixed shapes.
+## Remedy
+Use channels-last throughout; channels in multiples of 8 (FP16, BF16) or 4 (TF32); let the library
+benchmark its algorithms (`torch.backends.cudnn.benchmark`, cuDNN autotuning) with fixed shapes.
 
-## When it is wrong
-Another algorithm without helpers can be slower in all: compare the convolution with all its helpers.
-Changes of layout around other operators look the same where the export has no operators.
+## False positives
+An algorithm without helpers can be slower overall: compare the convolution including all helpers.
+Without operators in the export, layout changes around other operators look the same.
 
 ## Sources
 NVIDIA, *Convolutional Layers*, \"Tensor Layouts In Memory: NCHW vs NHWC\" and \"Channels In And Out\";
@@ -44,12 +45,12 @@ const OF_CONVOLUTIONS: Threshold = Threshold::new(
     "of-convolutions",
     0.15,
     "1",
-    "beyond, helpers cost about what a better choice of algorithm brings",
+    "above this, helpers cost about what a better algorithm saves",
 );
 
 /// Helpers by what they do.
 const HELPERS: [(Kind, &str); 3] = [
-    (Kind::Layout, "changes of layout"),
+    (Kind::Layout, "layout changes"),
     (Kind::ConvAux, "preparation"),
     (Kind::WinogradTransform, "Winograd transforms"),
 ];
@@ -85,7 +86,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let told: Vec<String> =
         parts.iter().map(|(what, time)| format!("{what} {}", shown(*time))).collect();
     let message = format!(
-        "kernels around convolutions take {:.0}% of their time together ({}): {}",
+        "layout changes and transforms take {:.0}% of the convolution time ({}): {}",
         share * 100.0,
         told.join(", "),
         helpers.words()
@@ -95,8 +96,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::Low)
         .at_stake(helpers.time, "removed")
         .evidence("time of the convolutions", convolutions.time.get(), "s")
-        .evidence("share of convolutions and helpers", share, "1")
-        .next("time the convolutions in channels last, with the library's autotuning on");
+        .evidence("helper share of convolutions and helpers", share, "1")
+        .next("run the convolutions in channels-last with the library's autotuning on");
     for (what, time) in parts {
         finding = finding.evidence(format!("time of {what}"), time.get(), "s");
     }
@@ -128,7 +129,7 @@ mod tests {
         let found = network(25.0).found(RULE);
         assert_eq!(
             found.message,
-            "kernels around convolutions take 20% of their time together (changes of layout \
+            "layout changes and transforms take 20% of the convolution time (layout changes \
              100 µs): 4 launches, 100 µs, 10.0% of the run"
         );
         assert!((found.at_stake_s - 0.1e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);

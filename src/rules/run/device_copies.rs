@@ -6,25 +6,25 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "device-copies",
-    summary: "copies within device memory take a notable share of the run",
+    summary: "copies within device memory take a large share of the run",
     documentation: "\
 ## What it finds
-Copies and concatenations within the memory of the device, by kernels or by the copy engine.
+Copies and concatenations within device memory, by kernels or by the copy engine.
 
 ## Why it costs time
 A copy reads and writes all of its bytes and adds nothing to the result.
 
-## How it decides
-Copies from device to device, copy kernels and concatenations take `share` of the run or more. All of
-their time would go with them.
+## Detection
+Device-to-device copies, copy kernels and concatenations take `share` of the run or more. Savings:
+at most all of their time.
 
-## What to try
-Let the producer write into its part of the concatenated buffer; views instead of copies; no
-`contiguous()` where the consumer reads strides; in-place updates.
+## Remedy
+Have the producer write directly into the destination or its part of the concatenated buffer; use
+views instead of copies; drop `contiguous()` where the consumer handles strides; update in place.
 
-## When it is wrong
-Copies by the copy engine can run beside kernels; then their time is not that of the run. Double
-buffers and snapshots need their copies.
+## False positives
+Copy-engine copies can run next to kernels and then do not add to the run's time. Double buffers
+and snapshots need their copies.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Memory Optimizations\"; NVIDIA, *Memory-Limited Layers*; PyTorch
@@ -35,10 +35,11 @@ documentation, \"Tensor Views\".
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let next = "let the producer write where the copy ends up";
+    let next = "have the producer write directly into the destination";
     Together::removable(
         run,
         |kernel| is_of(kernel, &[Kind::Copy, Kind::Concat, Kind::Memcpy]),

@@ -6,26 +6,26 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "dtype-casts",
-    summary: "conversions between number formats take a notable share of the run",
+    summary: "data type conversions take a large share of the run",
     documentation: "\
 ## What it finds
-Kernels that do nothing but convert tensors from one number format to another.
+Kernels that only convert tensors from one data type to another.
 
 ## Why it costs time
-A conversion reads and writes the whole tensor and computes almost nothing: it runs at the memory roof
-and still only costs time. Neighboring kernels could read or write the other format themselves.
+A conversion reads and writes the whole tensor and computes almost nothing: it runs at the memory
+roof and is still pure cost. Neighboring kernels could read or write the other type directly.
 
-## How it decides
-Kernels whose names say that they convert take `share` of the run or more. All of their time would go
-with them.
+## Detection
+Kernels whose names indicate a conversion take `share` of the run or more. Savings: at most all of
+their time.
 
-## What to try
-Keep one format through the graph; hold weights in the format they are multiplied in; let the producer
-write the narrow format; let a compiler fuse the conversion (`torch.compile`).
+## Remedy
+Keep one type through the graph; store weights in the type they are multiplied in; have the
+producer write the narrow type; let a compiler fuse the conversion (`torch.compile`).
 
-## When it is wrong
-Master weights and sums in FP32 need some conversions. Copies between formats may be called copies by
-their names and are then counted there.
+## False positives
+FP32 master weights and accumulators need some conversions. Conversions named as copies are
+counted there.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers*; NVIDIA, *Mixed-Precision Training*; PyTorch documentation, \"Automatic
@@ -36,10 +36,11 @@ Mixed Precision\".
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let next = "find the tensors that are cast most often, and keep them in one format";
+    let next = "find the tensors that are cast most often, and keep them in one data type";
     Together::removable(run, |kernel| is_of(kernel, &[Kind::Cast]), &SHARE, ("casts", next))
 }
 

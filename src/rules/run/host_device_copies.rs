@@ -6,25 +6,25 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "host-device-copies",
-    summary: "copies between host and device take a notable share of the run",
+    summary: "copies between host and device take a large share of the run",
     documentation: "\
 ## What it finds
-Copies between the memory of the host and that of the device, and migrated pages of managed memory.
+Copies between host and device memory, and migrated pages of managed memory.
 
 ## Why it costs time
-PCIe moves tens of gigabytes a second, device memory thousands. What does not overlap with kernels is
-time in which the device computes nothing.
+PCIe moves tens of gigabytes per second, device memory thousands. Copies that do not overlap with
+kernels leave the device idle.
 
-## How it decides
-Copies from host to device and back take `share` or more of the time of kernels and copies together.
-Nothing is promised: whether copies overlap with kernels is not in the sums of a profile.
+## Detection
+Host-to-device and device-to-host copies take `share` or more of the time of kernels and copies
+together. No savings are claimed: a profile's sums do not show overlap.
 
-## What to try
-Keep data on the device; copy on a stream of its own while kernels run, from pinned memory; one large
+## Remedy
+Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
 copy instead of many small ones; narrower formats; prefetch managed memory.
 
-## When it is wrong
-Copies that overlap with kernels cost nothing. Profiles of the first iterations show copies of weights
+## False positives
+Copies that overlap with kernels cost nothing. Profiles of the first iterations show weight copies
 that happen once.
 
 ## Sources
@@ -37,7 +37,7 @@ that happen once.
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.05, "1", "copies often overlap; less is rarely the cause");
+    Threshold::new("share", 0.05, "1", "copies often overlap; a smaller share is rarely the cause");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?;
@@ -51,7 +51,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::High)
         .evidence_if("bytes", bytes, "B")
         .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
-        .next("copy on a stream of its own from pinned memory, or keep the data on the device");
+        .next("copy on a separate stream from pinned memory, or keep the data on the device");
     Ok(vec![finding])
 }
 

@@ -6,28 +6,28 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound-share",
-    summary: "many different kernels, each hardly longer than a launch, take a good part of the run",
+    summary: "many kernels, each hardly longer than a launch, take much of the run",
     documentation: "\
 ## What it finds
-Kernels that the roofline calls launch-bound, each launched once or often, which together take a notable
-part of the run: the usual picture of a decode step or of a model run layer by layer with little data.
+Launch-bound kernels that together take a notable part of the run: typical of decode steps or of
+models run layer by layer on little data.
 
 ## Why it costs time
-A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. No kernel of these becomes
-faster by a rewrite of its own; only fewer launches help. Gaps between launches come on top and are not in
-the profile.
+A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. Rewriting these
+kernels does not help; fewer launches do. Gaps between launches come on top and are not in the
+profile.
 
-## How it decides
-Kernels whose roof asks for less than the fixed cost of a launch and which took less than 2.5 times that
-cost take `share` of the run or more, in at least `launches` launches. At most the fixed cost of each
-launch but one is won.
+## Detection
+Kernels whose roofline time is below the fixed cost of a launch, and which took less than 2.5
+times that cost, take `share` of the run or more in at least `launches` launches. Savings: at most
+the fixed cost of each launch but one.
 
-## What to try
-Fuse neighbors (`torch.compile`, Triton, epilogues of matrix products), larger batches, several tensors in
-one launch. CUDA graphs shorten the gaps between the launches.
+## Remedy
+Fuse neighboring kernels (`torch.compile`, Triton, matrix-product epilogues), use larger batches,
+or process several tensors per launch. CUDA graphs shorten the gaps between launches.
 
-## When it is wrong
-Under Nsight Compute with its clocks locked to base and its caches flushed, kernels take longer than in
+## False positives
+With Nsight Compute's locked base clock and flushed caches, kernels take longer than in
 production.
 
 ## Sources
@@ -39,10 +39,11 @@ NVIDIA technical blog, \"Getting Started with CUDA Graphs\"; *CUDA C++ Best Prac
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.1, "1", "less is won sooner elsewhere");
+const SHARE: Threshold =
+    Threshold::new("share", 0.1, "1", "smaller savings are easier to find elsewhere");
 
 const LAUNCHES: Threshold =
-    Threshold::new("launches", 5.0, "1", "a few have few neighbors to join");
+    Threshold::new("launches", 5.0, "1", "a few have few neighbors to fuse with");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let floored = Together::of(run, |kernel| kernel.state == State::LaunchBound)?;
@@ -54,7 +55,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let most = (fixed * (floored.launches - 1) as f64).min(floored.time);
     let kernels = floored.kernels.len();
     let message = format!(
-        "{kernels} kernel{} hardly longer than a launch: {}; about {} of each is what any launch costs",
+        "{kernels} launch-bound kernel{}: {}; about {} of each is fixed launch cost",
         if kernels == 1 { "" } else { "s" },
         floored.words(),
         shown(fixed)
@@ -65,10 +66,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .at_stake(most, "launch")
         .evidence("kernels", kernels as f64, "1")
         .evidence("launches", floored.launches as f64, "1")
-        .evidence("fixed cost of a launch", fixed.get(), "s")
+        .evidence("fixed cost per launch", fixed.get(), "s")
         .next(
-            "fuse neighbors (torch.compile, epilogues) or give each launch more work, then put what is \
-             left into a CUDA graph",
+            "fuse neighboring kernels (torch.compile, epilogues) or batch them, then use a CUDA \
+             graph for the rest",
         );
     // As if launches were merged in pairs.
     finding.at_stake_low_s = most.get() / 2.0;
@@ -92,11 +93,7 @@ mod tests {
             .launch("cast", (64, 256), (4, 3.0), TINY)
             .launch("gemm", (1000, 256), (1, 100.0), &[]);
         let found = bench.found(RULE);
-        assert!(
-            found
-                .message
-                .starts_with("2 kernels hardly longer than a launch: 8 launches, 24.0 µs, 19.4%")
-        );
+        assert!(found.message.starts_with("2 launch-bound kernels: 8 launches, 24.0 µs, 19.4%"));
         assert!((found.at_stake_s - 10.5e-6).abs() < 1e-9, "{}", found.at_stake_s);
     }
 

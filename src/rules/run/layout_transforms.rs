@@ -7,27 +7,27 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "layout-transforms",
-    summary: "transposes and changes of layout take a notable share of the run",
+    summary: "transposes and layout changes take a large share of the run",
     documentation: "\
 ## What it finds
-Kernels that only reorder a tensor in memory: transposes, and changes between channels first and
-channels last.
+Kernels that only reorder a tensor in memory: transposes, and changes between channels-first and
+channels-last.
 
 ## Why it costs time
-A change of layout reads and writes the whole tensor and computes nothing. Libraries insert them where
-the layout they are given is not the one their fast kernels need.
+A layout change reads and writes the whole tensor and computes nothing. Libraries insert them
+where the given layout is not the one their fast kernels need.
 
-## How it decides
-Kernels whose names say that they transpose or change the layout take `share` of the run or more. All of
-their time would go with them.
+## Detection
+Kernels whose names indicate a transpose or layout change take `share` of the run or more.
+Savings: at most all of their time.
 
-## What to try
-Channels last from end to end for convolutions on tensor cores; store weights as they are multiplied;
-let products take transposed operands instead of transposing them.
+## Remedy
+Use channels-last throughout for convolutions on tensor cores; store weights the way they are
+multiplied; pass transposed operands to products instead of transposing them.
 
-## When it is wrong
-A run that is hardly anything else is a measurement of just that, and left alone. A transpose that is part
-of the algorithm (some FFTs, attention with unusual layouts) cannot go.
+## False positives
+A run that consists almost only of these kernels is a benchmark of them and is exempt. A transpose
+that is part of the algorithm (some FFTs, attention with unusual layouts) cannot be removed.
 
 ## Sources
 NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTorch documentation,
@@ -38,7 +38,8 @@ NVIDIA, *Convolutional Layers*, \"Tensor Layouts in Memory: NCHW vs NHWC\"; PyTo
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 const CONVOLUTIONS: [Kind; 4] =
     [Kind::ConvFprop, Kind::ConvDgrad, Kind::ConvWgrad, Kind::ConvDepthwise];
@@ -46,9 +47,9 @@ const CONVOLUTIONS: [Kind; 4] =
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let (convolutions, _) = run.kernels(|kernel| is_of(kernel, &CONVOLUTIONS));
     let next = if convolutions.is_empty() {
-        "let the products take transposed operands, or store the tensors as they are read"
+        "pass transposed operands to the products, or store tensors the way they are read"
     } else {
-        "use one memory layout from end to end, channels last for convolutions"
+        "use one memory layout throughout, channels-last for convolutions"
     };
     let moves = |kernel: &Kernel| is_of(kernel, &[Kind::Layout, Kind::Transpose]);
     Together::removable(run, moves, &SHARE, ("layout changes", next))

@@ -8,25 +8,25 @@ pub(super) const RULE: Rule = Rule {
     summary: "many launches of a few microseconds each",
     documentation: "\
 ## What it finds
-Kernels that are launched again and again for a few microseconds each and together take a notable part
-of the run.
+Kernels launched again and again for a few microseconds each that together take a notable part of
+the run.
 
 ## Why it costs time
-Each launch has a fixed cost, fills the device and drains it again; small grids leave most of the device
-idle. Between launches the device waits for the host, which comes on top and is not in the profile.
+Each launch has a fixed cost, fills the device and drains it again; small grids leave most of it
+idle. Gaps while the device waits for the host come on top and are not in the profile.
 
-## How it decides
-Kernels with at least `launches` launches of less than `time` on average; together they take `share` of
-the run or more. At most everything above their roofs is won; at least the fixed cost of each launch.
-Launches that the roofline says nothing about count with their fixed cost.
+## Detection
+Kernels with at least `launches` launches of less than `time` on average together take `share` of
+the run or more. Savings: at most everything above their roofline time, at least the fixed cost of
+each launch. Launches without a roofline time count with their fixed cost.
 
-## What to try
-Do several tensors in one launch (`foreach` operators, grouped products, batching); fuse neighbors
-(`torch.compile`, Triton); CUDA graphs or HIP graphs against the gaps between launches.
+## Remedy
+Process several tensors per launch (`foreach` operators, grouped products, batching); fuse
+neighboring kernels (`torch.compile`, Triton); use CUDA or HIP graphs to shorten the gaps.
 
-## When it is wrong
-Launches that run side by side on several streams share the device already. Averages of a kernel can hide
-a few long launches among many short ones.
+## False positives
+Launches that run concurrently on several streams share the device already. Averages can hide a
+few long launches among many short ones.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Concurrent Kernel Execution\"; PyTorch documentation, \"CUDA Graphs\";
@@ -38,12 +38,12 @@ NVIDIA technical blog, \"Getting Started with CUDA Graphs\".
 };
 
 const LAUNCHES: Threshold =
-    Threshold::new("launches", 20.0, "1", "a handful of short launches is no pattern");
+    Threshold::new("launches", 20.0, "1", "a few short launches are not a pattern");
 
-const TIME: Threshold =
-    Threshold::new("time", 10e-6, "s", "five times what any launch costs at least");
+const TIME: Threshold = Threshold::new("time", 10e-6, "s", "five times the fixed launch cost");
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let (launches, time) = (run.threshold(&LAUNCHES), run.threshold(&TIME));
@@ -70,9 +70,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::Medium)
         .at_stake(crate::units::Seconds::new(high), "launch")
         .evidence("kernels", tiny.kernels.len() as f64, "1")
-        .evidence("time of one launch", mean.get(), "s")
-        .evidence("fixed cost of a launch", run.analysis.fixed_cost.get(), "s")
-        .next("merge the launches of one kernel into one (foreach, batching), then try a graph");
+        .evidence("time per launch", mean.get(), "s")
+        .evidence("fixed cost per launch", run.analysis.fixed_cost.get(), "s")
+        .next("merge the launches of each kernel (foreach, batching), then try a CUDA graph");
     finding.at_stake_low_s = low;
     Ok(vec![finding])
 }

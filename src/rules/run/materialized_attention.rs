@@ -7,33 +7,32 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "materialized-attention",
-    summary: "attention is computed in steps, with its matrix of scores in memory",
+    summary: "attention runs in separate steps and writes its score matrix to memory",
     documentation: "\
 ## What it finds
-Softmax between two batched matrix products: attention whose matrix of scores, of the sequence length
-squared for each head, is written to memory and read again.
+Softmax between two batched matrix products: attention whose score matrix (sequence length squared
+per head) is written to memory and read back.
 
 ## Why it costs time
-The scores are far larger than what goes in and what comes out. The first product writes them, masks and
-softmax read and write them, the second product reads them. A fused kernel keeps a tile of them on chip
-at a time, and they never reach memory.
+The scores are far larger than the inputs and outputs. The first product writes them, masks and
+softmax read and write them, the second product reads them. A fused kernel keeps a tile of them on
+chip, so they never reach memory.
 
-## How it decides
-Softmax, and masks that are filled in by kernels of their own, take `share` of the run or more, and there
-are `products` batched products or more for each softmax, as before and after it. A product is batched if
-its operator says so, or where that does not tell, if its grid has a third dimension and its name does not
-tell that this divides the sum. Softmax of a loss, of a router or of a sampler does not count. The order
-of the launches is not looked at: that these products surround the softmax is concluded from their
-number. At most the time of softmax and masks is won, at least nothing; what the products save, and
-dropout of the scores, come on top and are not counted, as names do not tell them from others.
+## Detection
+Softmax, and masks applied by their own kernels, take `share` of the run or more, and there are
+`products` or more batched products per softmax. A product is batched if its operator says so, or
+else if its grid has a third dimension and its name does not show split-K. Softmax of a loss,
+router or sampler does not count. The order of launches is not examined; the pattern is inferred
+from the counts. Savings: at most the time of softmax and masks, at least nothing. What the
+products and dropout of the scores would save comes on top and is not counted.
 
-## What to try
-`scaled_dot_product_attention`, FlashAttention, cuDNN's attention; a layout and a head dimension that
-their kernels take; a mask that they know (causal, lengths) instead of a matrix.
+## Remedy
+Use `scaled_dot_product_attention`, FlashAttention or cuDNN attention, with a layout and head
+dimension that they support, and a mask they know (causal, lengths) instead of a matrix.
 
-## When it is wrong
-Models with batched products and a softmax elsewhere, such as mixtures of experts. For short sequences
-the scores fit in L2, and fusing saves little but launches.
+## False positives
+Models with batched products and a softmax elsewhere, such as mixtures of experts. For short
+sequences the scores fit in L2, and fusing saves little but launches.
 
 ## Sources
 T. Dao et al., *FlashAttention*, NeurIPS 2022; PyTorch documentation, `scaled_dot_product_attention`.
@@ -43,13 +42,14 @@ T. Dao et al., *FlashAttention*, NeurIPS 2022; PyTorch documentation, `scaled_do
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 const PRODUCTS: Threshold = Threshold::new(
     "products",
     2.0,
     "1",
-    "queries times keys before, scores times values after; the backward pass has four",
+    "queries × keys before and scores × values after; the backward pass has four",
 );
 
 /// A softmax that is no attention: of a loss, a router of experts, a sampler.
@@ -100,8 +100,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return if may_be { Err(Missing("launch__grid_dim_z")) } else { Ok(Vec::new()) };
     }
     let masks = if scores.launches > softmax.launches { " and masks" } else { "" };
-    let message =
-        format!("softmax{masks} beside {} batched products: {}", products.launches, scores.words());
+    let message = format!(
+        "unfused attention, softmax{masks} between {} batched products: {}",
+        products.launches,
+        scores.words()
+    );
     let mut finding = scores
         .finding(run, message)
         .confidence(Confidence::Low)
@@ -109,7 +112,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("launches of softmax", softmax.launches as f64, "1")
         .evidence("launches of batched products", products.launches as f64, "1")
         .evidence("time of batched products", products.time.get(), "s")
-        .next("time one layer with fused attention (scaled_dot_product_attention, FlashAttention)");
+        .next("use fused attention (scaled_dot_product_attention, FlashAttention) on one layer");
     // The fused kernel computes the softmax all the same.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])
@@ -146,7 +149,7 @@ mod tests {
         let found = model(SOFTMAX, 24, 16).found(RULE);
         assert_eq!(
             found.message,
-            "softmax beside 24 batched products: 12 launches, 600 µs, 10.0% of the run"
+            "unfused attention, softmax between 24 batched products: 12 launches, 600 µs, 10.0% of the run"
         );
         assert!((found.at_stake_s - 0.6e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
         assert_eq!((found.severity, found.confidence), (Severity::High, Confidence::Low));
@@ -160,7 +163,8 @@ mod tests {
 
     #[test]
     fn stays_quiet_on_the_softmax_of_a_loss_and_on_a_small_one() {
-        let loss = "void cunn_SoftMaxForward<4, float, float, float, LogSoftMaxForwardEpilogue>(float*, int)";
+        let loss = "void cunn_SoftMaxForward<4, float, float, float, \
+                    LogSoftMaxForwardEpilogue>(float*, int)";
         assert!(model(loss, 24, 16).is_content(RULE));
         let long = model(SOFTMAX, 24, 16).launch("k", (1000, 256), (1, 60_000.0), &[]);
         assert!(long.is_content(RULE));

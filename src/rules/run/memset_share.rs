@@ -7,23 +7,23 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "memset-share",
-    summary: "setting memory to a value takes a notable share of the run",
+    summary: "memsets and fills take a large share of the run",
     documentation: "\
 ## What it finds
-Memory sets and fill kernels.
+Memsets and fill kernels.
 
 ## Why it costs time
-Memory is written once to clear it, and again by the kernel that needs it.
+Memory is written once to clear it, and again by the kernel that uses it.
 
-## How it decides
-Memory sets and fill kernels take `share` of the run or more. All of their time would go with them.
+## Detection
+Memsets and fill kernels take `share` of the run or more. Savings: at most all of their time.
 
-## What to try
-`empty` instead of `zeros` where everything is overwritten; gradients set to none instead of zero; a
-first iteration that writes instead of adding; clearing inside the producer.
+## Remedy
+Use `empty` instead of `zeros` where everything is overwritten; set gradients to none instead of
+zero; write in the first iteration instead of adding; clear inside the producer.
 
-## When it is wrong
-Accumulation by atomics, and split-K products with a reduction in place, need cleared memory.
+## False positives
+Accumulation with atomics, and split-K products that reduce in place, need cleared memory.
 
 ## Sources
 PyTorch documentation, `Optimizer.zero_grad(set_to_none=True)`; *CUDA C++ Best Practices Guide*, \"Memory
@@ -34,13 +34,14 @@ Optimizations\".
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth a change");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "smaller savings are not worth a change");
 
 /// In the names of kernels that write values, not zeros that a producer would overwrite.
 const VALUES: [&str; 4] = ["arange", "linspace", "range_cuda", "eye"];
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let next = "let the producer overwrite instead of clearing first";
+    let next = "have the producer overwrite memory instead of clearing it first";
     let clears = |kernel: &Kernel| {
         let name = kernel.full_name.to_lowercase();
         is_of(kernel, &[Kind::Memset, Kind::Fill]) && !VALUES.iter().any(|word| name.contains(word))
@@ -58,7 +59,8 @@ mod tests {
     fn fires_on_their_share_of_the_run() {
         for name in [
             "[CUDA memset]",
-            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)",
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, \
+             at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)",
         ] {
             let bench = h100().bare(name, (1000, 256), (4, 100.0), &[]).launch(
                 "sgemm_128x128",

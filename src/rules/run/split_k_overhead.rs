@@ -6,24 +6,24 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "split-k-overhead",
-    summary: "adding up the parts of split matrix products takes notable time",
+    summary: "split-K reductions take a notable share of the run",
     documentation: "\
 ## What it finds
-Kernels that add up the parts of matrix products whose sum over K was divided between blocks.
+Kernels that add up the partial results of split-K matrix products.
 
 ## Why it costs time
-Split-K gives small products enough blocks to fill the device. Each part writes a whole output tile to
-memory, and another kernel reads them all.
+Split-K gives small products enough blocks to fill the device. Each part writes a whole output
+tile to memory, and another kernel reads them all.
 
-## How it decides
-The reductions take `share` of the run or more, or `of-products` or more of the time of the products
-whose names say that they split K. At most all of their time is won.
+## Detection
+The reductions take `share` of the run or more, or `of-products` or more of the time of the
+products whose names show split-K. Savings: at most all of their time.
 
-## What to try
-Another algorithm of the library (cuBLASLt heuristics, autotuning); stream-K; a reduction inside the
-product (atomics, clusters); larger M or N by batching.
+## Remedy
+Use another algorithm of the library (cuBLASLt heuristics, autotuning); stream-K; a reduction
+inside the product (atomics, clusters); larger M or N by batching.
 
-## When it is wrong
+## False positives
 Without split-K the product itself would take longer; compare both together.
 
 ## Sources
@@ -35,10 +35,14 @@ cuBLAS documentation, `cublasLtReductionScheme_t`; M. Osama et al., *Stream-K*, 
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here it can matter");
 
-const OF_PRODUCTS: Threshold =
-    Threshold::new("of-products", 0.10, "1", "beyond, the reduction eats what the split brought");
+const OF_PRODUCTS: Threshold = Threshold::new(
+    "of-products",
+    0.10,
+    "1",
+    "above this, the reduction costs what the split saved",
+);
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let sums = Together::of_kinds(run, &[Kind::SplitKReduce])?;
@@ -53,14 +57,14 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let beside = of_products.map_or_else(String::new, |share| {
-        format!(", {:.0}% of the products that split K", share * 100.0)
+        format!(", {:.0}% of the split-K product time", share * 100.0)
     });
     let mut finding = sums
         .finding(run, format!("split-K reductions: {}{beside}", sums.words()))
         .confidence(Confidence::Medium)
         .at_stake(sums.time, "removed")
-        .evidence_if("time over that of split products", of_products, "1")
-        .next("time the products with another algorithm or stream-K, reductions included");
+        .evidence_if("time over that of split-K products", of_products, "1")
+        .next("use another algorithm or stream-K, and compare times including the reductions");
     // Without the split the products may take as much longer.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])

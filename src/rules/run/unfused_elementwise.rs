@@ -8,29 +8,28 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-elementwise",
-    summary: "elementwise kernels that could be fused take a large share of the run",
+    summary: "unfused elementwise kernels take a large share of the run",
     documentation: "\
 ## What it finds
-Elementwise operations, activations, dropouts and conversions that run as kernels of their own, as a
+Elementwise operations, activations, dropouts and conversions that run as separate kernels, as a
 share of the run.
 
 ## Why it costs time
-An elementwise kernel computes almost nothing: its time is that of reading and writing its tensors. Two
-in a row write an intermediate to memory and read it back; fused, that traffic and a launch go.
+An elementwise kernel computes almost nothing: its time goes into reading and writing tensors. Two
+in a row write an intermediate to memory and read it back; fusion saves that traffic and a launch.
 
-## How it decides
-Kernels whose names say that they are elementwise or conversions, without optimizers and without those
-that a compiler has fused, take `share` of the run or more. Which of them follow each other, and on which
-shapes, is not looked at. At most half of their time is won, as if they were fused in pairs; at least
-nothing.
+## Detection
+Kernels whose names show elementwise operations or conversions, without optimizers and
+compiler-fused kernels, take `share` of the run or more. Their order and shapes are not examined.
+Savings: at most half of their time, as if fused in pairs; at least nothing.
 
-## What to try
-`torch.compile`, XLA or Triton; epilogues of matrix products (cuBLASLt, cuDNN); fused dropout, bias and
-residual additions.
+## Remedy
+Use `torch.compile`, XLA or Triton; matrix-product epilogues (cuBLASLt, cuDNN); fused dropout,
+bias and residual additions.
 
-## When it is wrong
-Kernels that are not neighbors cannot be fused, and intermediates that the backward pass needs must be
-written all the same.
+## False positives
+Kernels that are not adjacent cannot be fused, and intermediates needed by the backward pass must
+be written anyway.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers*; J. Ansel et al., *PyTorch 2*, ASPLOS 2024.
@@ -60,10 +59,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let mut finding = single
-        .finding(run, format!("elementwise kernels: {}", single.words()))
+        .finding(run, format!("unfused elementwise kernels: {}", single.words()))
         .confidence(Confidence::Low)
         .at_stake(single.time / 2.0, "fused-pairs")
-        .next("compile the model, and compare the time of these kernels");
+        .next("fuse them (e.g. torch.compile), then compare the time of these kernels");
     finding.at_stake_low_s = Seconds::ZERO.get();
     Ok(vec![finding])
 }
@@ -76,7 +75,8 @@ mod tests {
 
     #[test]
     fn fires_on_single_operations() {
-        let name = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int)";
+        let name = "void at::native::vectorized_elementwise_kernel<4, \
+                    at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int)";
         let bench = h100().launch(name, (1000, 256), (2, 100.0), &[]).launch(
             name,
             (2000, 256),
@@ -85,7 +85,10 @@ mod tests {
         );
         let bench = bench.launch("sgemm_128x128", (1000, 256), (1, 600.0), &[]);
         let found = bench.found(RULE);
-        assert_eq!(found.message, "elementwise kernels: 4 launches, 400 µs, 40.0% of the run");
+        assert_eq!(
+            found.message,
+            "unfused elementwise kernels: 4 launches, 400 µs, 40.0% of the run"
+        );
         assert!((found.at_stake_s - 0.2e-3).abs() < 1e-9 && found.at_stake_low_s == 0.0);
     }
 

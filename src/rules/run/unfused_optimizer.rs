@@ -6,27 +6,27 @@ use crate::taxonomy::Kind;
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-optimizer",
-    summary: "the optimizer takes many short launches",
+    summary: "the optimizer runs as many short launches",
     documentation: "\
 ## What it finds
-Optimizer kernels that are launched once for each tensor or each step of the formula, and are short.
+Short optimizer kernels that are launched once per tensor or per step of the formula.
 
 ## Why it costs time
-Every launch has a fixed cost, and every step of the formula reads and writes the parameters, gradients
-and moments again. Fused, the optimizer passes over them once, at the speed of memory.
+Every launch has a fixed cost, and every step of the formula reads and writes parameters,
+gradients and moments again. A fused optimizer passes over them once at memory speed.
 
-## How it decides
-Kernels whose names say that they belong to an optimizer have `launches` launches or more in the
-profile, of less than `time` on average. At most everything above their roofs is won; launches that the
-roofline says nothing about count with their fixed cost.
+## Detection
+Kernels whose names show an optimizer have `launches` launches or more in the profile, of less
+than `time` on average. Savings: at most everything above their roofline time; launches without a
+roofline time count with their fixed cost.
 
-## What to try
-`fused=True` or `foreach=True` of the optimizers of PyTorch; the fused optimizers of Apex or
-Transformer Engine; a compiled optimizer step.
+## Remedy
+Use `fused=True` or `foreach=True` of PyTorch optimizers; the fused optimizers of Apex or
+Transformer Engine; or a compiled optimizer step.
 
-## When it is wrong
-A profile of many steps has many launches of any optimizer. An optimizer written as single elementwise
-operations is not recognized by its names; see the rule on elementwise kernels.
+## False positives
+A profile of many steps has many launches of any optimizer. An optimizer written as single
+elementwise operations is not recognized by name; see `unfused-elementwise`.
 
 ## Sources
 PyTorch documentation, `torch.optim` (`foreach`, `fused`); NVIDIA Apex, `multi_tensor_apply`.
@@ -37,10 +37,9 @@ PyTorch documentation, `torch.optim` (`foreach`, `fused`); NVIDIA Apex, `multi_t
 };
 
 const LAUNCHES: Threshold =
-    Threshold::new("launches", 100.0, "1", "fused optimizers take a few dozen launches a step");
+    Threshold::new("launches", 100.0, "1", "fused optimizers take a few dozen launches per step");
 
-const TIME: Threshold =
-    Threshold::new("time", 20e-6, "s", "ten times what any launch costs at least");
+const TIME: Threshold = Threshold::new("time", 20e-6, "s", "ten times the fixed launch cost");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let steps = Together::of_kinds(run, &[Kind::Optimizer])?;
@@ -54,11 +53,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .map(|kernel| (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured))
         .sum();
     let finding = steps
-        .finding(run, format!("optimizer: {}, {} each", steps.words(), shown(mean)))
+        .finding(run, format!("unfused optimizer: {}, {} each", steps.words(), shown(mean)))
         .confidence(Confidence::Low)
         .at_stake(steps.gap() + fixed, "launch")
-        .evidence("time of one launch", mean.get(), "s")
-        .next("use the fused or foreach variant of the optimizer");
+        .evidence("time per launch", mean.get(), "s")
+        .next("use the optimizer's fused or foreach variant");
     Ok(vec![finding])
 }
 
@@ -74,7 +73,7 @@ mod tests {
         let found = h100().launch(NAME, (64, 256), (500, 5.0), &[]).found(RULE);
         assert_eq!(
             found.message,
-            "optimizer: 500 launches, 2.50 ms, 100.0% of the run, 5.00 µs each"
+            "unfused optimizer: 500 launches, 2.50 ms, 100.0% of the run, 5.00 µs each"
         );
         assert!(h100().launch(NAME, (6400, 256), (500, 500.0), &[]).is_content(RULE));
         assert!(h100().launch(NAME, (64, 256), (50, 5.0), &[]).is_content(RULE));

@@ -7,25 +7,25 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "algorithmic-only",
-    summary: "operations and bytes are counted from shapes, not measured",
+    summary: "operations and bytes come from shapes, not from counters",
     documentation: "\
 ## What it finds
-Profiles without any hardware counter, whose operations and bytes come from the shapes of operators.
+Profiles without hardware counters, whose operations and bytes were computed from operator shapes.
 
 ## Why it costs time
-It costs none, but headroom then compares with the work that the operator *needs*. Traffic that a kernel
-wastes looks like a slow kernel, traffic that caches save like one that is faster than its roof, and an
-algorithm that does less (Winograd, causal attention) like one that beats the hardware.
+No time is lost, but headroom then compares with the work that the operator *needs*. Wasted
+traffic looks like a slow kernel, traffic served by caches looks faster than the roofline, and an
+algorithm that does less work (Winograd, causal attention) seems to beat the hardware.
 
-## How it decides
-Some kernel has operations or bytes, and those of all of them were counted from shapes.
+## Detection
+At least one kernel has operations or bytes, and all of them were computed from shapes.
 
-## What to try
-Measure the kernels at the top with Nsight Compute: the bytes that really moved tell whether a kernel
-wastes traffic or bandwidth.
+## Remedy
+Profile the top kernels with Nsight Compute: the bytes actually moved show whether a kernel wastes
+traffic or bandwidth.
 
-## When it is wrong
-It is not: it says which question the headroom answers.
+## False positives
+None: the finding only says which question the headroom answers.
 
 ## Sources
 S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 52(4), 2009 (compulsory traffic); NVIDIA,
@@ -50,15 +50,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let share = run.share(time);
     let finding = run
         .finding(
-            "operations and bytes are counted from shapes, not measured: headroom is against the \
-             work that is needed, and wasted traffic is not told from a slow kernel"
+            "operations and bytes come from shapes, not counters: wasted traffic cannot be told \
+             from a slow kernel"
                 .to_owned(),
         )
         .severity(Severity::Info)
         .confidence(Confidence::High)
-        .evidence("kernels counted from shapes", counted.len() as f64, "1")
+        .evidence("kernels with work from shapes", counted.len() as f64, "1")
         .evidence("their share of the run", share, "1")
-        .next("compare the bytes of the slowest kernel with those that Nsight Compute counts");
+        .next("profile the slowest kernel with Nsight Compute, and compare the bytes it counts");
     Ok(vec![finding])
 }
 
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn tells_counts_from_shapes() {
         let found = pyprof(&[RELU]).found(RULE);
-        assert!(found.message.starts_with("operations and bytes are counted from shapes"));
+        assert!(found.message.starts_with("operations and bytes come from shapes"));
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }
 

@@ -7,27 +7,27 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 
 pub(super) const RULE: Rule = Rule {
     id: "base-clock-profile",
-    summary: "the profiler locked the SM clock below the boost clock",
+    summary: "the profiler locked the SM clock below boost",
     documentation: "\
 ## What it finds
-Profiles of Nsight Compute whose kernels ran at the base clock, or at another fixed clock well below
+Nsight Compute profiles whose kernels ran at the base clock, or at another fixed clock well below
 boost.
 
 ## Why it costs time
-Nothing in production: the profiler locks the clock to make runs comparable. Times in the profile are
-longer than real ones, math-limited kernels most; memory runs at its usual clock, so that kernels move
-towards the compute roof.
+Nothing is lost in production: the profiler locks the clock to make runs comparable. Profiled
+times are longer than real ones, most of all for compute-bound kernels. Memory keeps its usual
+clock, so kernels move toward the compute roof.
 
-## How it decides
-The SM clock, averaged over time, lies within `base` of the base clock of the catalog; or it is below
-`boost` of the boost clock and the same in all kernels within `steady`.
+## Detection
+The average SM clock is within `base` of the device's base clock, or it is below `boost` of the
+boost clock and equal in all kernels within `steady`.
 
-## What to try
-Keep the locked clock to compare versions of a kernel. For times as in production, profile with
-`--clock-control none`; take the ceilings at the measured clock either way.
+## Remedy
+Keep the locked clock to compare versions of a kernel. For production times, profile with
+`--clock-control none`. Either way, use ceilings at the measured clock.
 
-## When it is wrong
-A device that is capped in power or clock by its administrator looks the same.
+## False positives
+A power or clock cap set by an administrator looks the same.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Clock Control\"; *Nsight Compute CLI*, `--clock-control`.
@@ -38,12 +38,12 @@ A device that is capped in power or clock by its administrator looks the same.
 };
 
 const BASE: Threshold =
-    Threshold::new("base", 0.02, "1", "clocks are counted over the kernel and vary a little");
+    Threshold::new("base", 0.02, "1", "clocks are averages over the kernel and vary a little");
 
 const BOOST: Threshold =
-    Threshold::new("boost", 0.85, "1", "clocks that float under load rarely fall that far");
+    Threshold::new("boost", 0.85, "1", "unlocked clocks rarely fall that far under load");
 
-const STEADY: Threshold = Threshold::new("steady", 0.01, "1", "a floating clock varies more");
+const STEADY: Threshold = Threshold::new("steady", 0.01, "1", "an unlocked clock varies more");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let sources = &run.analysis.sources;
@@ -75,9 +75,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             (false, _, None) => String::new(),
         };
         let ceilings = match run.analysis.ceilings {
-            CeilingSet::Spec => "the ceilings are at boost clock, so that headroom is overstated",
+            CeilingSet::Spec => "ceilings are at the boost clock, so headroom is overstated",
             CeilingSet::MeasuredClock | CeilingSet::Achievable => {
-                "the ceilings are at the measured clock; production may be faster"
+                "ceilings are at the measured clock; production may be faster"
             }
         };
         let message = format!("{} ran at {}{of}: {ceilings}", used.name(), mhz(clocks.mean));
@@ -94,7 +94,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             .evidence_if("base clock", base, "Hz")
             .evidence_if("boost clock", boost, "Hz")
             .evidence("spread of the clock between kernels", clocks.spread(), "1")
-            .next("profile with --clock-control none for times as in production");
+            .next("profile with --clock-control none for production times");
         found.push(finding);
     }
     Ok(found)

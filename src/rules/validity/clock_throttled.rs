@@ -5,27 +5,27 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 
 pub(super) const RULE: Rule = Rule {
     id: "clock-throttled",
-    summary: "the SM clock fell while the profile was taken",
+    summary: "the SM clock dropped during profiling",
     documentation: "\
 ## What it finds
-Profiles in which kernels ran at clearly different SM clocks, or below the base clock of the device.
+Profiles in which kernels ran at clearly different SM clocks, or below the device's base clock.
 
 ## Why it costs time
-A device that reaches its limit of power or temperature lowers its clock; kernels then take longer for a
-reason that is not in them, and times of different kernels do not compare.
+A device at its power or temperature limit lowers its clock. Kernels then slow down for a reason
+outside their code, and their times cannot be compared.
 
-## How it decides
-Among kernels of 20 µs and more on one device, the lowest average clock lies `spread` or more below the
-highest; or the average over time is below `base` of the base clock, and the clocks differ by `steady`
-or more: one that hardly varies was set, and `base-clock-profile` speaks of it.
+## Detection
+Among kernels of at least 20 µs on one device, the lowest average clock is `spread` or more below
+the highest; or the time-averaged clock is below `base` of the base clock and the clocks differ by
+`steady` or more. A clock that hardly varies was set on purpose; `base-clock-profile` covers that.
 
-## What to try
-Lock the clock (`nvidia-smi --lock-gpu-clocks`, or the default of Nsight Compute); check power limit and
-cooling; compare medians of several runs; take the ceilings at the measured clock.
+## Remedy
+Lock the clock (`nvidia-smi --lock-gpu-clocks`, or Nsight Compute's default); check power limit
+and cooling; compare medians of several runs; use ceilings at the measured clock.
 
-## When it is wrong
-Devices lower the clock for heavy tensor-core kernels by design: then it is the price of these kernels,
-not a fault of the run. Clocks that rise from idle during the first kernels look the same.
+## False positives
+Devices lower the clock for heavy tensor-core kernels by design; that is the price of these
+kernels. Clocks that ramp up from idle during the first kernels look the same.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Clock Control\"; NVIDIA, *nvidia-smi* manual, \"Clocks Throttle
@@ -42,12 +42,8 @@ const SPREAD: Threshold =
 const STEADY: Threshold =
     Threshold::new("steady", 0.01, "1", "a locked clock varies less than this between kernels");
 
-const BASE: Threshold = Threshold::new(
-    "base",
-    0.90,
-    "1",
-    "the base clock is what the maker rates under sustained load",
-);
+const BASE: Threshold =
+    Threshold::new("base", 0.90, "1", "the base clock is the vendor's rating under sustained load");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let mut found = Vec::new();
@@ -67,7 +63,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             _ => String::new(),
         };
         let message = format!(
-            "{} ran kernels at {:.0} to {:.0} MHz, {:.0} on average{beside}",
+            "the SM clock of {} varied from {:.0} to {:.0} MHz, {:.0} MHz on average{beside}",
             used.name(),
             mhz(clocks.lowest),
             mhz(clocks.highest),
@@ -79,7 +75,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             .confidence(Confidence::Medium)
             .evidence("lowest SM clock", clocks.lowest, "Hz")
             .evidence("highest SM clock", clocks.highest, "Hz")
-            .evidence("SM clock averaged over time", clocks.mean, "Hz")
+            .evidence("average SM clock over time", clocks.mean, "Hz")
             .evidence_if("base clock", base, "Hz")
             .next("lock the clock and profile again, or compare medians of several runs");
         found.push(finding);
@@ -108,7 +104,7 @@ mod tests {
     fn tells_a_clock_that_falls() {
         let found = clocks(1.9e9, 1.5e9).found(RULE);
         assert!(
-            found.message.ends_with("ran kernels at 1500 to 1900 MHz, 1700 on average"),
+            found.message.ends_with("varied from 1500 to 1900 MHz, 1700 MHz on average"),
             "{}",
             found.message
         );

@@ -6,26 +6,27 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 
 pub(super) const RULE: Rule = Rule {
     id: "coarse-timer",
-    summary: "durations are whole microseconds, and many launches are short",
+    summary: "durations are whole microseconds and many launches are short",
     documentation: "\
 ## What it finds
-Files in which every duration is a whole number of microseconds, while launches of a few microseconds
-take part of the run.
+Files in which every duration is a whole number of microseconds while launches of a few
+microseconds take part of the run.
 
 ## Why it costs time
-It costs none, but a launch of 4 µs that may have taken 3.5 or 4.5 has a headroom that is off by an
-eighth. Comparisons of such launches show steps of the timer, not of the kernel.
+No time is lost, but a launch of 4 µs may have taken 3.5 or 4.5 µs, so its headroom is off by an
+eighth. Comparing such launches shows timer steps, not the kernel.
 
-## How it decides
-All durations of a file are multiples of 1 µs; launches shorter than 20 µs, of which a microsecond is more
-than 5%, take `share` of the run or more, and there are at least `values` different durations among them.
+## Detection
+All durations of a file are multiples of 1 µs; launches shorter than 20 µs, for which 1 µs is more
+than 5%, take `share` of the run or more; and at least `values` different durations occur among
+them.
 
-## What to try
-Export again with nanoseconds: Nsight Compute with `--print-units base`, newer versions of PyTorch's
-profiler, Nsight Systems. Judge short launches by sums over many of them.
+## Remedy
+Export with nanoseconds: Nsight Compute with `--print-units base`, a newer PyTorch profiler, or
+Nsight Systems. Judge short launches by sums over many of them.
 
-## When it is wrong
-A handful of durations that happen to be whole.
+## False positives
+A few durations that happen to be whole.
 
 ## Sources
 *Nsight Compute CLI*, `--print-units`; pytorch/pytorch issue 116830 and pull request 123650 (traces of
@@ -40,10 +41,10 @@ const VALUES: Threshold = Threshold::new(
     "values",
     5.0,
     "1",
-    "ticks of 32 ns make one duration in 125 whole by accident; five are no accident",
+    "with 32 ns ticks one duration in 125 is whole by chance; five are not a coincidence",
 );
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here it can matter");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let timers = &run.analysis.timers;
@@ -62,9 +63,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let percent = share * 100.0;
         let short = Timer::SHORT.get() * 1e6;
         run.finding(format!(
-            "all {} durations of {path} are whole microseconds: of its launches shorter than \
-             {short:.0} µs ({launches}, {}, {percent:.1}% of the run), each is known to a \
-             microsecond at best",
+            "all {} durations of {path} are whole microseconds: too coarse for its launches under \
+             {short:.0} µs ({launches}, {}, {percent:.1}% of the run)",
             timer.launches,
             shown(time)
         ))
@@ -96,8 +96,7 @@ mod tests {
         let found = of(&[3.0, 4.0, 5.0, 8.0, 10.0, 70.0]).found(RULE);
         assert_eq!(
             found.message,
-            "all 6 durations of table.csv are whole microseconds: of its launches shorter than 20 µs (5, \
-             30.0 µs, 30.0% of the run), each is known to a microsecond at best"
+            "all 6 durations of table.csv are whole microseconds: too coarse for its launches under 20 µs (5, 30.0 µs, 30.0% of the run)"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }

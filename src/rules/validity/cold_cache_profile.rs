@@ -8,29 +8,29 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 
 pub(super) const RULE: Rule = Rule {
     id: "cold-cache-profile",
-    summary: "kernels whose data fit in L2 were profiled with empty caches",
+    summary: "kernels whose data fits in L2 were profiled with flushed caches",
     documentation: "\
 ## What it finds
-Profiles of Nsight Compute in which memory-limited kernels move no more bytes than L2 holds, and the
-caches were emptied before each of them.
+Nsight Compute profiles in which memory-bound kernels move no more bytes than L2 holds and the
+caches were flushed before each of them.
 
 ## Why it costs time
-Nothing in production: the profiler empties the caches before every pass, so that passes and runs
-compare. Where the kernel before left the data in L2, production does not fetch them from memory, and the
-time in the profile is longer than the real one.
+Nothing is lost in production: the profiler flushes the caches before every pass so that passes
+and runs are comparable. Where the previous kernel left the data in L2, production does not fetch
+it from memory, and the profiled time is too long.
 
-## How it decides
-Memory-limited kernels of which one launch moves at most the size of L2 to and from memory take `share`
-of the run or more. Exports do not tell how caches were controlled unless the profiler's messages are in
-the file; without the message that caches were left alone, its default is assumed.
+## Detection
+Memory-bound kernels whose single launch moves at most the size of L2 take `share` of the run or
+more. Exports do not record cache control unless the profiler's messages are in the file;
+otherwise the default (flush) is assumed.
 
-## What to try
-Keep empty caches to compare versions of a kernel. For times as in production, profile with
-`--cache-control none`, and whole sequences of kernels with `--replay-mode application`.
+## Remedy
+Keep flushed caches to compare versions of a kernel. For production times, profile with
+`--cache-control none`, and whole kernel sequences with `--replay-mode application`.
 
-## When it is wrong
-Production starts with cold data too where other kernels in between fill L2. Exports of reports taken
-with `--cache-control none` do not say so.
+## False positives
+Production starts with cold data too where kernels in between fill L2. Exports taken with
+`--cache-control none` do not always say so.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Cache Control\"; *Nsight Compute CLI*, `--cache-control`.
@@ -41,7 +41,7 @@ with `--cache-control none` do not say so.
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.10, "1", "below, the whole run would be at most a tenth faster");
+    Threshold::new("share", 0.10, "1", "below this, the whole run would be at most a tenth faster");
 
 /// Whether all that a launch moves to and from memory would fit in L2.
 fn fits(run: &Run<'_>, kernel: &Kernel) -> bool {
@@ -89,7 +89,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .finding(
             run,
             format!(
-                "empty caches, the profiler's default, before kernels whose data fit in L2: {}",
+                "caches were flushed (profiler default) before kernels whose data fits in L2: {}",
                 small.words()
             ),
         )
@@ -98,7 +98,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::Low)
         .evidence("kernels", small.kernels.len() as f64, "1")
         .evidence(
-            "time their bytes need from memory",
+            "time their bytes need from DRAM",
             needed.map(crate::units::Seconds::get).sum(),
             "s",
         )
@@ -131,7 +131,7 @@ mod tests {
         let found = other(600.0).found(RULE);
         assert_eq!(
             found.message,
-            "empty caches, the profiler's default, before kernels whose data fit in L2: 2 launches, \
+            "caches were flushed (profiler default) before kernels whose data fits in L2: 2 launches, \
              200 µs, 25.0% of the run"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));

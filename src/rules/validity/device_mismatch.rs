@@ -5,28 +5,28 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "device-mismatch",
-    summary: "the export disagrees with the device it is judged by",
+    summary: "the export disagrees with the selected device",
     documentation: "\
 ## What it finds
-Profiles whose own attributes (compute capability, multiprocessors, highest clock, memory bandwidth)
-disagree with the catalog entry whose roofs are used.
+Profiles whose own attributes (compute capability, SM count, maximum clock, memory bandwidth)
+disagree with the device entry whose roofs are used.
 
 ## Why it costs time
-It costs none, but roofs of another device make every headroom wrong by the quotient of the two.
+No time is lost, but with the roofs of another device every headroom is wrong by the ratio of the
+two.
 
-## How it decides
-Compute capability or the number of multiprocessors differ, or the highest clock or the bandwidth differ
-by more than the tolerance of the catalog. A MIG slice, which has less of everything by design, is left
-to `partial-gpu`. It is graver where the device was found by its name than
-where `--device` named it, which may be on purpose.
+## Detection
+Compute capability or SM count differ, or the maximum clock or bandwidth differ by more than the
+catalog's tolerance. MIG slices have less of everything by design and are covered by
+`partial-gpu`. The severity is higher where the device was found by name than where `--device`
+named it, which may be intended.
 
-## What to try
-Name the device with `--device`; describe it in a file of your own (`--devices`) where the catalog does
-not have the variant.
+## Remedy
+Set the device with `--device`, or describe a missing variant in your own file (`--devices`).
 
-## When it is wrong
-Exports that tell only how many multiprocessors a launch could use have fewer of them in a green context;
-drivers of some devices report odd memory clocks.
+## False positives
+In a green context, an export that only reports the SMs available to a launch shows fewer of them.
+Some drivers report odd memory clocks.
 
 ## Sources
 *CUDA Driver API*, `CUdevice_attribute`; *Nsight Compute Profiling Guide*, \"Device Attributes\".
@@ -51,9 +51,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             .severity(if used.is_asked { Severity::Medium } else { Severity::High })
             .confidence(Confidence::High)
             .evidence("disagreements", used.notes.len() as f64, "1")
-            .evidence_if("multiprocessors of the export", used.hint.sms.map(f64::from), "1")
-            .evidence_if("multiprocessors of the catalog", listed.map(f64::from), "1")
-            .next("name the device with --device, or describe it in a file of your own")
+            .evidence_if("SMs of the export", used.hint.sms.map(f64::from), "1")
+            .evidence_if("SMs of the catalog", listed.map(f64::from), "1")
+            .next("set the device with --device, or describe it in your own device file")
     });
     Ok(found.collect())
 }

@@ -6,27 +6,27 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "faster-than-roof",
-    summary: "kernels are faster than their roofs allow",
+    summary: "kernels run faster than their roofline time",
     documentation: "\
 ## What it finds
-Kernels that took less time than their bytes or operations need at the peak of the device.
+Kernels that took less time than their bytes or operations need at the device's peak.
 
 ## Why it costs time
-It costs none, but it proves that a figure is wrong: the device, its clock, a metric, or the count of
-bytes and operations. Other kernels of the profile may suffer from the same fault without showing it.
+No time is lost, but a figure must be wrong: the device, its clock, a metric, or the count of
+bytes or operations. Other kernels of the profile may have the same error without showing it.
 
-## How it decides
-Measured time below the expected time by more than 3% (or two ticks of the 32 ns timer). Kernels whose
-data fits in L2 and whose bytes were counted from shapes are set apart as cache-resident and not told
-here. Such kernels are left out of the ranking.
+## Detection
+Measured time is below the roofline time by more than 3% (or two ticks of the 32 ns timer).
+Kernels whose data fits in L2 and whose bytes come from shapes are reported as cache-resident
+instead. The kernels are left out of the ranking.
 
-## What to try
-Check the device (`--device`), the clocks (`--ceilings`) and the units of the columns; where bytes or
-operations come from the framework's shapes, check that they belong to this kernel alone; profile again
-with counters and time in the same run.
+## Remedy
+Check the device (`--device`), the clocks (`--ceilings`) and the units of the columns. Where
+operations or bytes come from framework shapes, check that they belong to this kernel alone.
+Profile again with counters and time in the same run.
 
-## When it is wrong
-Data that stays in L2 between launches needs no memory traffic; bytes counted from shapes then overcount.
+## False positives
+Data that stays in L2 between launches needs no memory traffic; bytes from shapes then overcount.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Kernel Replay\" and \"Clock Control\"; S. Williams et al., *Roofline*,
@@ -43,10 +43,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let count = fast.kernels.len();
     let (plural, verb) = if count == 1 { ("", "is") } else { ("s", "are") };
     let times = first.roofline_time.map_or_else(String::new, |expected| {
-        format!("; {} took {}, its roof says {}", first.name, shown(first.modeled), shown(expected))
+        format!(
+            "; {} took {}, its roofline time is {}",
+            first.name,
+            shown(first.modeled),
+            shown(expected)
+        )
     });
     let message = format!(
-        "{count} kernel{plural} ({}) {verb} faster than the roof allows{times}",
+        "{count} kernel{plural} ({}) {verb} faster than the roofline allows{times}",
         fast.words()
     );
     let finding = fast
@@ -55,13 +60,13 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::High)
         .evidence("kernels", count as f64, "1")
         .evidence_if(
-            "expected time of the longest",
+            "roofline time of the longest",
             first.roofline_time.map(crate::units::Seconds::get),
             "s",
         )
         .evidence("measured time of the longest", first.modeled.get(), "s")
         .next(
-            "check device, clocks and units; then whether bytes stayed in L2, or bytes and operations overcount",
+            "check device, clocks and units, then whether data stayed in L2 or work is overcounted",
         );
     Ok(vec![finding])
 }

@@ -6,33 +6,33 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject
 
 pub(super) const RULE: Rule = Rule {
     id: "inconsistent-passes",
-    summary: "two counters that tell the same figure differ",
+    summary: "two counters for the same figure disagree",
     documentation: "\
 ## What it finds
-Kernels for which two routes to one figure lead to different values.
+Kernels for which two ways to obtain one figure give different values.
 
 ## Why it costs time
-It costs none. Nsight Compute replays a kernel once for each group of counters, and the figures of one
-launch come from several runs of it. If those differ, bytes, operations and time do not belong together,
-and rates made of them are off by as much.
+No time is lost, but Nsight Compute replays a kernel once per group of counters, so the figures of
+one launch come from several runs. If these differ, bytes, operations and time do not belong
+together, and rates computed from them are off by as much.
 
-## How it decides
-Two figures that should be equal differ by more than `apart`: bytes of device memory as a whole, by reads
-and writes, and by sectors; the share of time it moved data, by bytes and by cycles, if they are two points
-apart as well; multiply-adds as a count and as a rate; the time from the raw page and from the details,
-beyond the 64 ns that two ticks of the timer make. Or the SM clock, cycles over time, is that much above
-the highest of the device, which only figures of two runs can be; GeForce cards, which run above their
-rated clock, are left out there. A hit rate above 100% is told as well, as something to know. The widest pair of each launch counts, averaged over the launches;
-`rooflint convert` names it with the column `pass_disagreement`.
+## Detection
+Two figures that should be equal differ by more than `apart`: DRAM bytes in total, from reads and
+writes, and from sectors; the share of time it moved data, by bytes and by cycles, if they are
+also two points apart; multiply-adds as a count and as a rate; the time on the raw and the details
+page, beyond 64 ns (two timer ticks). Or the SM clock, cycles ÷ time, exceeds the device's maximum
+by that much, which can only happen across runs (GeForce cards run above their rated clock and are
+exempt). A hit rate above 100% is reported as info. The largest disagreement per launch counts,
+averaged over launches; `rooflint convert` has it in the column `pass_disagreement`.
 
-## What to try
-Collect fewer metrics in one run, so that fewer passes are needed; give the kernel more work; run with
-`--replay-mode application`, so that each pass sees the program's own state; see that the program does the
-same each time (no time limits, no atomics whose order decides).
+## Remedy
+Collect fewer metrics per run so that fewer passes are needed; give the kernel more work; use
+`--replay-mode application` so that each pass sees the program's own state; make sure the program
+does the same work each time (no time limits, no order-dependent atomics).
 
-## When it is wrong
-Kernels of a few microseconds always vary by some percent. Digits that an export rounds away count as a
-difference.
+## False positives
+Kernels of a few microseconds always vary by a few percent. Digits rounded away in an export count
+as a difference.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Kernel Replay\", \"Application Replay\" and \"Reproducibility\".
@@ -46,7 +46,7 @@ const APART: Threshold = Threshold::new(
     "apart",
     0.03,
     "1",
-    "as for kernels faster than their roof: what replay makes of equal figures",
+    "as for kernels faster than their roofline: replay passes vary this much",
 );
 
 /// SM clock over the highest of the device, minus one.
@@ -80,24 +80,23 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let worst = worst.ok_or(Missing("dram__cycles_active.avg.pct_of_peak_sustained_elapsed"))?;
     if worst <= subject.threshold(&APART) {
         let told = |(name, rate): (&str, f64)| {
-            let message = format!(
-                "{name} of {:.2}%: its parts come from passes that were not alike",
-                rate * 100.0
-            );
+            let message =
+                format!("{name} of {:.2}%: its parts come from different passes", rate * 100.0);
             let finding = subject.info(message).confidence(Confidence::High);
-            finding.evidence(name, rate, "1").next("collect fewer metrics at once")
+            finding.evidence(name, rate, "1").next("collect fewer metrics per run")
         };
         return Ok(impossible.map(told));
     }
     let message = if apart == Some(worst) {
         format!(
-            "two counters of the same figure differ by {:.0}%: they come from runs that were not alike",
+            "two counters of the same figure differ by {:.0}%: they come from different replay \
+             passes",
             worst * 100.0
         )
     } else {
         format!(
-            "cycles over time give a clock {:.0}% above the highest of the device: they come from runs \
-             that were not alike",
+            "cycles ÷ time give a clock {:.0}% above the device's maximum: they come from \
+             different replay passes",
             worst * 100.0
         )
     };
@@ -107,10 +106,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::High)
         .evidence_if("difference of two counters", apart, "1")
         .evidence_if("SM clock", subject.get(Quantity::SmClock), "Hz")
-        .evidence_if("above the highest clock", above, "1")
+        .evidence_if("above the maximum clock", above, "1")
         .evidence_if("passes", subject.get(Quantity::ReplayPasses), "1")
-        .evidence("time of a launch", subject.mean().get(), "s");
-    Ok(Some(finding.next("collect fewer metrics at once, or use --replay-mode application")))
+        .evidence("time per launch", subject.mean().get(), "s");
+    Ok(Some(finding.next("collect fewer metrics per run, or use --replay-mode application")))
 }
 
 #[cfg(test)]
@@ -148,7 +147,7 @@ mod tests {
     fn a_clock_that_cannot_be_is_a_warning() {
         // 2.88 of 1.98 GHz, as an H200 showed for a kernel of 2 µs.
         let found = clocked("NVIDIA H200", 2.88e9).found(ID);
-        assert!(found.message.contains("45% above the highest"), "{}", found.message);
+        assert!(found.message.contains("45% above the device"), "{}", found.message);
     }
 
     #[test]

@@ -7,30 +7,31 @@ use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
     id: "missing-metrics",
-    summary: "the export lacks metrics that a verdict needs and the profiler could supply",
+    summary: "metrics needed for a verdict are missing and can be collected",
     documentation: "\
 ## What it finds
-Metrics, or columns, without which kernels have no verdict, or only a bound of one, and which the profiler
+Metrics or columns without which kernels have no verdict, or only a bound, and which the profiler
 that wrote the export can supply.
 
 ## Why it costs time
-It costs none, but without durations, bytes and operations kernels cannot be compared with a roof, or only
-with a lower bound of their expected time; without clocks, only with roofs at a clock they did not run at.
+No time is lost, but without durations, bytes and operations a kernel cannot be compared with a
+roof, or only with a lower bound of its roofline time. Without clocks, it is compared with roofs
+at a clock it did not run at.
 
-## How it decides
-Kernels whose longest launch lacks such a metric take `share` of the run or more; where nothing has a
-duration, that share of the launches. Bytes and operations that were not counted matter only in kernels
-that are unmodeled or whose headroom is a bound. It is graver from `much` of the run on that cannot be
-judged. Kernels that are bound by links need nothing. Where the profiler has no more to give, it says
-nothing: `unmodeled-share` and `zero-means-unmodeled` tell what remains. What single rules lack is in
-their tallies (JSON).
+## Detection
+Kernels whose longest launch lacks such a metric take `share` of the run or more; where nothing
+has a duration, that share of the launches. Uncounted bytes and operations matter only in kernels
+with no verdict or with a bound for headroom. The severity rises when `much` of the run cannot be
+judged. Communication kernels need nothing. Where the profiler has nothing more to give,
+`not-enough-data` and `zero-work-recorded` report what remains. Metrics that single rules lack
+are in JSON.
 
-## What to try
-The command that the finding prints; the file it writes is read together with this one, and launches are
-joined. `rooflint inspect` lists everything that is missing, with the command metric by metric.
+## Remedy
+Run the command printed with the finding and pass its file together with this one; launches are
+matched. `rooflint inspect` lists everything that is missing, with the command metric by metric.
 
-## When it is wrong
-Kernels that certainly do none of the work that was not counted.
+## False positives
+Kernels that certainly do none of the uncounted work.
 
 ## Sources
 *Nsight Compute CLI*, `--set`, `--section`, `--metrics`; *Nsight Compute Profiling Guide*, \"Sets and
@@ -41,10 +42,11 @@ Sections\"; NVIDIA, *PyProf* 3.11, `prof.py -c`.
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "less is not worth another profile");
+const SHARE: Threshold =
+    Threshold::new("share", 0.01, "1", "a smaller share is not worth another profile");
 
 const MUCH: Threshold =
-    Threshold::new("much", 0.20, "1", "beyond, a fifth of the time has no place in the ranking");
+    Threshold::new("much", 0.20, "1", "above this, a fifth of the time is not ranked");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     /// As many needs as a reader takes in.
@@ -85,9 +87,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let unmodeled = run.share(analysis.totals.unmodeled);
     let grave = !is_timed || unmodeled >= run.threshold(&MUCH);
     let give_both =
-        if source.profiler == Profiler::NsightCompute { ", and give both files" } else { "" };
+        if source.profiler == Profiler::NsightCompute { ", and pass both files" } else { "" };
     let mut finding = run
-        .finding(format!("not in the export: {}{more}", told.join("; ")))
+        .finding(format!("missing metrics: {}{more}", told.join("; ")))
         .severity(if grave { Severity::Medium } else { Severity::Info })
         .confidence(Confidence::High)
         .next(format!("collect it with `{command}`{give_both}"));
@@ -120,14 +122,14 @@ mod tests {
         let found = kernel(h100().ncu(), &[Quantity::SmClock]).found(RULE);
         assert_eq!(
             found.message,
-            "not in the export: SM clock (100% of the time: only datasheet peaks at boost clock \
-             are used, which a locked clock cannot reach)"
+            "missing metrics: SM clock (100% of the time: only datasheet peaks at boost clock, \
+             which a locked clock cannot reach)"
         );
         assert_eq!(
             found.next.as_deref(),
             Some(
                 "collect it with `ncu --csv --metrics sm__cycles_elapsed.avg.per_second APP > \
-                 more.csv`, and give both files"
+                 more.csv`, and pass both files"
             )
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
@@ -138,7 +140,7 @@ mod tests {
         let found = h100().ncu().bare("k", (1000, 256), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.severity, Severity::Medium);
         assert!(found.message.starts_with(
-            "not in the export: DRAM bytes (100% of the time: no memory roof); FP32 operations"
+            "missing metrics: DRAM bytes (100% of the time: no memory roof); FP32 operations"
         ));
         assert!(found.message.ends_with("; and 3 more"), "{}", found.message);
         assert!(found.next.is_some_and(|next| next.contains("--set roofline")));

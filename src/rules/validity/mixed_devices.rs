@@ -5,23 +5,23 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "mixed-devices",
-    summary: "kernels of different devices are added up",
+    summary: "the run adds up kernels of different devices",
     documentation: "\
 ## What it finds
-Runs whose kernels ran on devices that differ: other models, or entries with other attributes.
+Runs whose kernels ran on different devices: other models, or entries with other attributes.
 
 ## Why it costs time
-It costs none, but sums and shares of such a run mix what does not compare: a kernel takes a larger
+No time is lost, but sums and shares of such a run mix unlike things: a kernel takes a larger
 share because its device is slower. Each kernel is judged by the roofs of its own device.
 
-## How it decides
-Kernels with measured time ran on more than one of the devices of the analysis. Several devices of one
+## Detection
+Kernels with measured time ran on more than one of the report's devices. Several devices of one
 model count as one.
 
-## What to try
+## Remedy
 Analyze the devices one by one, or compare files of the same device only.
 
-## When it is wrong
+## False positives
 Workloads that use two kinds of devices on purpose.
 
 ## Sources
@@ -46,7 +46,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let told: Vec<String> =
         parts.iter().map(|(name, share)| format!("{name} ({:.0}%)", share * 100.0)).collect();
     let finding = run
-        .finding(format!("the time is that of {} devices: {}", parts.len(), told.join(", ")))
+        .finding(format!("the run adds up {} devices: {}", parts.len(), told.join(", ")))
         .severity(Severity::Info)
         .confidence(Confidence::High)
         .next("analyze the devices one by one");
@@ -74,7 +74,7 @@ mod tests {
             &[],
         );
         let found = bench.found(RULE);
-        assert!(found.message.starts_with("the time is that of 2 devices: "), "{}", found.message);
+        assert!(found.message.starts_with("the run adds up 2 devices: "), "{}", found.message);
         assert!(found.message.contains("(75%)"), "{}", found.message);
     }
 

@@ -6,28 +6,27 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: "partial-gpu",
-    summary: "launches could use only a part of the device they are judged by",
+    summary: "launches could use only part of the device",
     documentation: "\
 ## What it finds
-Profiles taken on a part of a device: a MIG slice, a green context, or a context with a limit on its
-multiprocessors.
+Profiles taken on part of a device: a MIG slice, a green context, or a context with an SM limit.
 
 ## Why it costs time
-It costs none, but the roofs are those of the whole device. A part cannot reach them: headroom of
-math-limited kernels is overstated by the quotient of the multiprocessors, and in a MIG slice that of
-memory-limited ones by its share of the memory.
+No time is lost, but the roofs are those of the whole device. The headroom of compute-bound
+kernels is overstated by the ratio of SMs, and in a MIG slice that of memory-bound kernels by its
+share of the memory.
 
-## How it decides
-The name of the device in the export is that of a MIG slice, or the launches could use fewer
-multiprocessors than the device has by the export itself, or by the catalog where the export does not
-tell. Where the export and the catalog disagree about a whole device, `device-mismatch` speaks instead.
+## Detection
+The device name in the export is a MIG slice, or launches could use fewer SMs than the device has
+according to the export, or to the catalog where the export does not say. Where export and catalog
+disagree about a whole device, `device-mismatch` covers it.
 
-## What to try
-Profile on the whole device; or describe the part in a device file of your own (`--devices`), with its
-multiprocessors, bandwidth and peaks.
+## Remedy
+Profile on the whole device, or describe the part in your own device file (`--devices`) with its
+SMs, bandwidth and peaks.
 
-## When it is wrong
-Peaks that come from the profile itself are those of the part; the headroom is then right.
+## False positives
+Peaks from the profile itself are those of the part; the headroom is then right.
 
 ## Sources
 NVIDIA, *Multi-Instance GPU User Guide*; *CUDA Driver API*, \"Green Contexts\"; *Nsight Compute Profiling
@@ -66,21 +65,19 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         }
         let named = slice.map_or_else(String::new, |slice| format!(", the MIG slice {slice}"));
         let part = less.map_or_else(
-            || format!("a part of {}{named}", used.name()),
-            |(usable, whole)| {
-                format!("{usable:.0} of {whole:.0} multiprocessors of {}{named}", used.name())
-            },
+            || format!("part of {}{named}", used.name()),
+            |(usable, whole)| format!("{usable:.0} of {whole:.0} SMs of {}{named}", used.name()),
         );
         let finding = run
             .finding(format!(
-                "launches could use {part}: the roofs of the catalog are those of the whole device"
+                "launches could use only {part}, but the roofs are those of the whole device"
             ))
             .severity(Severity::Medium)
             .confidence(Confidence::High)
-            .evidence_if("multiprocessors that launches could use", less.map(|less| less.0), "1")
-            .evidence_if("multiprocessors of the device", less.map(|less| less.1), "1")
-            .evidence_if("quotient of the compute roofs", less.map(|(part, all)| all / part), "1")
-            .next("profile on the whole device, or describe the part in a device file of your own");
+            .evidence_if("SMs available to launches", less.map(|less| less.0), "1")
+            .evidence_if("SMs of the device", less.map(|less| less.1), "1")
+            .evidence_if("ratio of the compute roofs", less.map(|(part, all)| all / part), "1")
+            .next("profile on the whole device, or describe the part in your own device file");
         found.push(finding);
     }
     if is_known { Ok(found) } else { Err(Missing("launch__sm_count")) }
@@ -103,8 +100,7 @@ mod tests {
         let found = using(h100(), 66.0).found(RULE);
         assert_eq!(
             found.message,
-            "launches could use 66 of 132 multiprocessors of H100 SXM5 80GB: the roofs of the \
-             catalog are those of the whole device"
+            "launches could use only 66 of 132 SMs of H100 SXM5 80GB, but the roofs are those of the whole device"
         );
         assert_eq!(found.severity, Severity::Medium);
         assert!(found.evidence.iter().any(|one| one.value == 2.0));
@@ -119,14 +115,14 @@ mod tests {
         };
         let bench = h100().then_on(hint).launch("k", (1000, 256), (1, 1000.0), &[]);
         let found = bench.found(RULE);
-        let start = "launches could use 42 of 108 multiprocessors of A100 SXM4 40GB, the MIG slice \
-                     3g.20gb:";
+        let start = "launches could use only 42 of 108 SMs of A100 SXM4 40GB, the MIG slice \
+                     3g.20gb, but";
         assert!(found.message.starts_with(start), "{}", found.message);
         let all = bench.all(&Settings::default()).run;
         assert!(all.iter().all(|one| one.rule != "device-mismatch"));
         let bare = on("NVIDIA A100-SXM4-40GB MIG 3g.20gb").launch("k", (1000, 256), (1, 1.0), &[]);
         let found = bare.found(RULE);
-        assert!(found.message.contains("a part of A100 SXM4 40GB, the MIG"), "{}", found.message);
+        assert!(found.message.contains("part of A100 SXM4 40GB, the MIG"), "{}", found.message);
     }
 
     #[test]

@@ -7,26 +7,28 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "sparse-work",
-    summary: "tensor operations are structured-sparse: the sparse roof is used",
+    summary: "some tensor operations are structured-sparse; the sparse roof is used",
     documentation: "\
 ## What it finds
-Kernels of whose tensor operations some are counted as structured-sparse: of four neighboring values of
-one operand, two are zero and left out.
+Kernels for which some tensor operations are counted as structured-sparse: two of four neighboring
+values of one operand are zero and skipped.
 
 ## Why it costs time
-It costs none. But tensor cores do twice as much such work in the same time, so that it has another roof.
-Held against the dense one, a sparse product would look up to twice as good as it is.
+No time is lost, but tensor cores do twice as much such work in the same time, so it has its own
+roof. Compared with the dense roof, a sparse product would look up to twice as good as it is.
 
-## How it decides
-A counter of sparse operations (`…_sparsity_on`) is above zero. That part of the work is compared with
-the sparse peak of the catalog, the rest with the dense one.
+## Detection
+A counter of sparse operations (`…_sparsity_on`) is above zero. That part of the work is compared
+with the catalog's sparse peak, the rest with the dense one.
 
-## What to try
-Compare with the dense product in time, not in FLOP/s: the sparse one does half of the multiplications.
+## Remedy
+Compare with the dense product in time, not in FLOP/s: the sparse one does half of the
+multiplications.
 
-## When it is wrong
-NVIDIA does not say whether these counters count the multiplications that are left out. If they do not,
-the time expected for this part is up to half of what it should be, and the headroom up to twice.
+## False positives
+NVIDIA does not document whether these counters include the skipped multiplications. If they do
+not, the roofline time of this part is up to half of what it should be, and the headroom up to
+twice.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Roofline Charts\" and \"Metrics Reference\"; NVIDIA, *A100 Tensor Core
@@ -64,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let time: Seconds = parts.map(|work| work.time).sum();
     let share = sparse / all;
     let message = format!(
-        "{:.0}% of its tensor operations are structured-sparse: they are held against the sparse roof, \
+        "{:.0}% of its tensor operations are structured-sparse: compared with the sparse roof, \
          twice the dense one",
         share * 100.0
     );
@@ -72,7 +74,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .info(message)
         .confidence(Confidence::High)
         .evidence("sparse operations", sparse.get(), "FLOP")
-        .evidence("of all tensor operations", share, "1")
+        .evidence("share of all tensor operations", share, "1")
         .evidence("time they need at the sparse roof", time.get(), "s")
         .next("compare it with the dense product by time, not by FLOP/s");
     Ok(Some(finding))

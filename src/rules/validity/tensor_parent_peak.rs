@@ -7,31 +7,31 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "tensor-parent-peak",
-    summary: "a tensor counter states the peak of sparse work, twice the dense one",
+    summary: "a tensor counter's peak is the sparse one, twice the dense peak",
     documentation: "\
 ## What it finds
-Tensor-core kernels whose export states a peak for dense and sparse work together, and that peak is twice
-what dense work can reach.
+Tensor-core kernels whose export has one peak for dense and sparse work together, and that peak is
+twice what dense work can reach.
 
 ## Why it costs time
-It costs none, but every percentage of such a peak is half of the truth: Nsight Compute prints 33% of the
-peak for a kernel that keeps the tensor pipe busy 67% of the time. As a roof, it would double what a
-kernel is expected to do.
+No time is lost, but every percentage of such a peak is half of the truth: Nsight Compute prints
+33% of peak for a kernel that keeps the tensor pipe busy 67% of the time. Used as a roof, it would
+double the expected speed.
 
-## How it decides
-Two quotients lie within `near` of two. The peak of the counter that does not tell dense from sparse work,
-over the dense peak of the same format in the same export: that is something to know, as the dense one is
-used. Or the roof used, taken from the export, over the dense peak of the catalog at the same clock: that
-is a warning, as the time expected is then half of what it should be.
+## Detection
+A ratio is within `near` of two. If it is the peak of a counter that mixes dense and sparse work
+over the dense peak of the same format in the same export, the finding is informational, because
+the dense one is used. If it is the roof used, taken from the export, over the catalog's dense
+peak at the same clock, it is a warning: the roofline time is then half of what it should be.
 
-## What to try
-Read the share of the roof here, or `sm__pipe_tensor_cycles_active` in Nsight Compute. Take percentages
-from the counters whose name ends in `_sparsity_off`. Where the roof itself is doubled, use the datasheet's
-(`--ceilings spec`).
+## Remedy
+Read the share of the roof here, or `sm__pipe_tensor_cycles_active` in Nsight Compute. Take
+percentages from counters ending in `_sparsity_off`. Where the roof itself is doubled, use the
+datasheet's (`--ceilings spec`).
 
-## When it is wrong
-GeForce halves the rate of some formats when they accumulate in FP32; a device file without that reads as
-a doubled peak.
+## False positives
+GeForce halves the rate of some formats with FP32 accumulation; a device file without that looks
+like a doubled peak.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Metrics Structure\" (`.peak_sustained`) and \"Roofline Charts\"; NVIDIA,
@@ -46,7 +46,7 @@ const NEAR: Threshold = Threshold::new(
     "near",
     0.1,
     "1",
-    "the quotient is two by construction; clocks from two passes differ a little",
+    "the ratio is two by construction; clocks from two passes differ slightly",
 );
 
 /// The roof used for dense tensor work over the catalog's at the clock of the kernel; none where
@@ -86,20 +86,20 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let active = subject.get(Quantity::TensorActive);
     let finding = if let Some(roof) = roof.filter(is_double) {
         let message = format!(
-            "the peak of the export is {roof:.2} times the dense one of the catalog: it is that of \
-             sparse work, and the time expected is half of what it should be"
+            "the export's tensor peak is {roof:.2}× the catalog's dense peak: it is the sparse \
+             peak, so roofline time is half of what it should be"
         );
         let finding = subject.info(message).severity(Severity::Medium);
         finding
             .evidence("roof used over the catalog's dense peak", roof, "1")
-            .next("compare with the datasheet's peaks: --ceilings spec")
+            .next("use the datasheet's peaks: --ceilings spec")
     } else if let Some(stated) = stated.filter(is_double) {
         let message = format!(
-            "the export states {stated:.2} times the dense peak for this format: percentages of it in \
-             Nsight Compute are half of those here"
+            "the export's tensor peak is {stated:.2}× the dense peak: percentages in Nsight \
+             Compute are half of those here"
         );
         let finding = subject.info(message);
-        finding.evidence("peak stated over the dense peak", stated, "1")
+        finding.evidence("export's peak over the dense peak", stated, "1")
     } else {
         return Ok(None);
     };
@@ -129,7 +129,7 @@ mod tests {
     fn a_peak_twice_the_dense_one_beside_it_is_told() {
         let found = product(989e12, &[(Quantity::TensorParentPeak, 2.0)]).found(ID);
         assert_eq!(found.severity, Severity::Info);
-        assert!(found.message.contains("2.00 times the dense peak"), "{}", found.message);
+        assert!(found.message.contains("2.00× the dense peak"), "{}", found.message);
     }
 
     #[test]

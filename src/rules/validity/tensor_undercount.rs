@@ -7,34 +7,35 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "tensor-undercount",
-    summary: "more tensor operations may have run than were counted",
+    summary: "tensor operations are only a lower bound",
     documentation: "\
 ## What it finds
-Kernels whose tensor operations are only a lower bound: instructions were counted whose shape nobody
-knows, or the counters saw clearly less work than kept the tensor pipe busy.
+Kernels whose tensor operations are a lower bound: instructions of unknown shape were counted, or
+the counters saw clearly less work than kept the tensor pipe busy.
 
 ## Why it costs time
-It costs none, but FLOP/s, intensity and the share of the roof come out too low, and a kernel near its
-roof can look far from it. An instruction of Volta's does 512 operations; one since Turing 2048 at least
-and up to 16384, one of a warp group on Hopper far more. Sections of Nsight Compute up to 2022.3 multiply
-by 512 on every device: an eighth of the truth for the usual 4096 of an A100.
+No time is lost, but FLOP/s, intensity and the share of the roof are too low, and a kernel near
+its roofline can look far from it. A Volta instruction does 512 operations; one since Turing 2048
+to 16384; a Hopper warp-group instruction far more. Sections of Nsight Compute up to 2022.3
+multiply by 512 on every device: an eighth of the truth for the usual 4096 on A100.
 
-## How it decides
-The operations were modeled from `sm__inst_executed_pipe_tensor.sum` without an upper bound: 2048 each,
-the least since Turing; on A100 and H100, where packed halves of CUDA cores are instructions of that pipe
-too, without a lower bound either unless they were counted; kernels whose name tells that they multiply no
-matrices are left out. Or, with roofs at the measured clock, the tensor pipe was active more than `slower`
-times as long as the operations counted need at its peak. It is a warning unless the activity of the pipe
-was measured, which then tells the time that the work needs.
+## Detection
+The operations were modeled from `sm__inst_executed_pipe_tensor.sum` without an upper bound: 2048
+each, the minimum since Turing. On A100 and H100, where packed halves on CUDA cores use that pipe
+too, there is no lower bound either unless they were counted; kernels whose name shows no matrix
+product are exempt. Or, with roofs at the measured clock, the tensor pipe was active more than
+`slower` times as long as the counted operations need at its peak. It is a warning unless the
+pipe's activity was measured, which then gives the time of the work.
 
-## What to try
+## Remedy
 Collect `regex:sm__ops_path_tensor_.*` (Nsight Compute 2023 and later), or
-`sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed`, which tells the time in any version.
+`sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed`, which gives the time in any
+version.
 
-## When it is wrong
-Instructions of one warp on Hopper reach two thirds of the peak of the pipe, and packed halves on A100 and
-H100 run on it too: both keep it busy longer than their operations need. A table whose author multiplied
-instructions by 512 himself looks exact here.
+## False positives
+Warp-level instructions on Hopper reach two thirds of the pipe's peak, and packed halves on A100
+and H100 run on it too: both keep it busy longer than their operations need. A table whose author
+multiplied instructions by 512 looks exact here.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Metrics Reference\"; NVIDIA developer forum, \"How to measure FLOPs of
@@ -49,7 +50,7 @@ const SLOWER: Threshold = Threshold::new(
     "slower",
     1.6,
     "1",
-    "warp-level instructions on Hopper take 1.5 times as long as the peak says",
+    "warp-level instructions on Hopper take 1.5× as long as the peak suggests",
 );
 
 /// Activity of the tensor pipe below which a ratio tells nothing.
@@ -90,18 +91,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let modeled = matrix.find_map(modeled).filter(|_| may_multiply);
     let message = if let Some(origin) = modeled {
         if origin.low > 0.0 {
-            "its tensor operations are a lower bound: instructions were counted, and their shape is \
-             not known"
+            "tensor operations are a lower bound: only instructions of unknown shape were counted"
                 .to_owned()
         } else {
-            "its tensor operations are not known: instructions were counted, and packed halves of \
-             CUDA cores may be among them"
+            "tensor operations are unknown: the instruction count may include packed halves on \
+             CUDA cores"
                 .to_owned()
         }
     } else if let Some(active) = unseen {
         format!(
-            "the tensor pipe is active {:.0}% of the time, the operations counted need {:.0}%: some \
-             went uncounted",
+            "the tensor pipe is active {:.0}% of the time, but the counted operations need only \
+             {:.0}%: some are uncounted",
             active * 100.0,
             needed * 100.0
         )
@@ -109,23 +109,21 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     };
     let consequence = if active.is_some() {
-        "FLOP/s and intensity are too low; the activity of the pipe tells the time"
+        "FLOP/s and intensity are too low; pipe activity gives the time"
     } else if kernel.roofline_time_high.is_some_and(|high| high.get().is_finite()) {
-        "its distance to the roof is known only between bounds"
+        "its headroom is an interval"
     } else {
-        "its distance to the roof is not known"
+        "its headroom is unknown"
     };
     let severity = if active.is_some() { Severity::Info } else { Severity::Medium };
     let finding = subject
         .info(format!("{message}; {consequence}"))
         .severity(severity)
         .confidence(if modeled.is_some() { Confidence::High } else { Confidence::Medium })
-        .evidence("tensor operations, as counted", counted.get(), "FLOP")
-        .evidence("share of the time they need", needed, "1")
+        .evidence("counted tensor operations", counted.get(), "FLOP")
+        .evidence("share of the time that they need", needed, "1")
         .evidence_if("tensor pipe active", active, "1");
-    Ok(Some(
-        finding.next("collect regex:sm__ops_path_tensor_.* and the activity of the tensor pipe"),
-    ))
+    Ok(Some(finding.next("collect regex:sm__ops_path_tensor_.* and the tensor-pipe activity")))
 }
 
 #[cfg(test)]
@@ -157,11 +155,7 @@ mod tests {
     fn instructions_of_unknown_shape_are_a_warning() {
         let found = product(&instructions(), &[]).found(ID);
         assert_eq!((found.severity, found.confidence), (Severity::Medium, Confidence::High));
-        assert!(
-            found.message.ends_with("its distance to the roof is not known"),
-            "{}",
-            found.message
-        );
+        assert!(found.message.ends_with("its headroom is unknown"), "{}", found.message);
         let timed = product(&instructions(), &[(Quantity::TensorActive, 0.3)]).found(ID);
         assert_eq!(timed.severity, Severity::Info);
         assert!(timed.message.contains("a lower bound"), "{}", timed.message);
@@ -176,7 +170,7 @@ mod tests {
         let counters = Origin::measured("sm__ops_path_tensor_*");
         let found = product(&counters, &[(Quantity::TensorActive, 0.6)]).found(ID);
         assert!(found.message.contains("active 60% of the time"), "{}", found.message);
-        assert!(found.message.contains("counted need 30%"), "{}", found.message);
+        assert!(found.message.contains("operations need only 30%"), "{}", found.message);
         // 0.303 × 1.6 is 0.485.
         assert!(product(&counters, &[(Quantity::TensorActive, 0.45)]).is_content(ID));
     }

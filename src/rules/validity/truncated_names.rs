@@ -6,25 +6,25 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 
 pub(super) const RULE: Rule = Rule {
     id: "truncated-names",
-    summary: "kernel names are cut and do not say what the kernels do",
+    summary: "kernel names are truncated and do not show the operation",
     documentation: "\
 ## What it finds
-Names without the template arguments that would tell the operation, and names cut off in the middle.
+Names without the template arguments that show the operation, and names cut off in the middle.
 
 ## Why it costs time
-It costs none, but different operations are added up under one name, and what a name tells elsewhere
-(number formats, tensor cores, the operation) is missing.
+No time is lost, but different operations are added up under one name, and what names usually show
+(data types, tensor cores, operation) is missing.
 
-## How it decides
-Wrappers such as `vectorized_elementwise_kernel`, `reduce_kernel` or `cutlass::Kernel` without template
-arguments, and names whose brackets do not close, take `share` of the run or more.
+## Detection
+Wrappers such as `vectorized_elementwise_kernel`, `reduce_kernel` or `cutlass::Kernel` without
+template arguments, and names whose brackets do not close, take `share` of the run or more.
 
-## What to try
-`--print-kernel-base demangled` for Nsight Compute; in other profilers, the option for full or demangled
-names.
+## Remedy
+Use `--print-kernel-base demangled` with Nsight Compute; in other profilers, the option for full
+or demangled names.
 
-## When it is wrong
-A kernel of your own that is called like one of the wrappers.
+## False positives
+A kernel of your own with the name of one of the wrappers.
 
 ## Sources
 *Nsight Compute CLI*, `--print-kernel-base`; PyTorch sources, `ATen/native/cuda/CUDALoops.cuh`.
@@ -34,7 +34,8 @@ A kernel of your own that is called like one of the wrappers.
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.02, "1", "less is not worth another profile");
+const SHARE: Threshold =
+    Threshold::new("share", 0.02, "1", "a smaller share is not worth another profile");
 
 /// Kernels that do whatever their template arguments say.
 const WRAPPERS: &[&str] = &[
@@ -76,7 +77,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let finding = cut
-        .finding(run, format!("names that do not tell the operation: {}", cut.words()))
+        .finding(run, format!("names that do not show the operation: {}", cut.words()))
         .severity(Severity::Info)
         .confidence(Confidence::Medium)
         .evidence("kernels", cut.kernels.len() as f64, "1")
@@ -105,7 +106,8 @@ mod tests {
     #[test]
     fn stays_quiet_on_whole_names() {
         for name in [
-            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int)",
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, \
+             at::detail::Array<char*, 1> >(int)",
             "ampere_sgemm_128x64_nn",
             "add(float*, float*)",
         ] {

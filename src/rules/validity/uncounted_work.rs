@@ -5,26 +5,27 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "uncounted-work",
-    summary: "the counters saw only a part of the operations",
+    summary: "the counters saw only part of the operations",
     documentation: "\
 ## What it finds
-Matrix products of which fewer operations were counted than their closed form needs.
+Matrix products with fewer counted operations than their closed form needs.
 
 ## Why it costs time
-It costs none: the figures mislead. Work that no counter saw (tensor work without tensor counters, INT8,
-FP8, FP4, double precision that was not asked for) leaves the expected time too short, and a good kernel
-looks far from its roof.
+No time is lost, but the figures mislead. Work that no counter saw (tensor work without tensor
+counters, INT8, FP8, FP4, uncollected FP64) makes the roofline time too short, and a good kernel
+looks slow.
 
-## How it decides
-The operations counted are less than `share` of those of the closed form. The time of the whole work then
-bounds the headroom that is certain, so the kernel is not ranked by what its counters missed.
+## Detection
+The counted operations are less than `share` of those of the closed form. The time of the whole
+work then bounds the certain headroom, so that uncounted work cannot raise the kernel's rank.
 
-## What to try
-Collect the tensor counters (`rooflint inspect` prints the command), or check the sizes of the closed form.
+## Remedy
+Collect the tensor counters (`rooflint inspect` prints the command), or check the sizes of the
+closed form.
 
-## When it is wrong
-Winograd, FFT and Strassen algorithms do less than the direct product; causal attention does half. Sparse
-products skip half of it. A closed form with the wrong sizes says anything.
+## False positives
+Winograd, FFT and Strassen algorithms do less than the direct product; causal attention does half;
+sparse products skip half. A closed form with wrong sizes can claim anything.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Roofline Charts\"; Lavin and Gray, *Fast Algorithms for Convolutional
@@ -39,7 +40,7 @@ const SHARE: Threshold = Threshold::new(
     "share",
     0.8,
     "1",
-    "edges that are not computed and additions that are counted otherwise explain a few percent",
+    "skipped edges and differently counted additions explain a few percent",
 );
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -53,7 +54,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "the counters saw {:.0}% of the operations of {}: what is said of its math is a lower bound",
+        "the counters saw only {:.0}% of the operations of {}: its math time is a lower bound",
         counted * 100.0,
         needed.call
     );
@@ -62,10 +63,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .info(message)
         .severity(Severity::Medium)
         .confidence(Confidence::Medium)
-        .evidence("operations counted", all.get(), "FLOP")
-        .evidence("operations needed by one launch", needed.operations.get(), "FLOP")
-        .evidence_if("time all of them need at least", needed.math_time.map(Seconds::get), "s")
-        .next("collect the counters of the tensor pipes, or check the sizes of the closed form");
+        .evidence("counted operations", all.get(), "FLOP")
+        .evidence("operations needed per launch", needed.operations.get(), "FLOP")
+        .evidence_if("minimum time for all of them", needed.math_time.map(Seconds::get), "s")
+        .next("collect the tensor-pipe counters, or check the sizes of the closed form");
     Ok(Some(finding))
 }
 
@@ -87,7 +88,9 @@ mod tests {
         // 137 GFLOP are needed: 0.139 ms at 989 TFLOP/s.
         let found = product(1e9).found(&RULE);
         assert_eq!((found.severity, found.at_stake_s), (Severity::Medium, 0.0));
-        assert!(found.message.starts_with("the counters saw 1% of the operations of gemm m=4096"));
+        assert!(
+            found.message.starts_with("the counters saw only 1% of the operations of gemm m=4096")
+        );
         let time = found.evidence.iter().find(|fact| fact.unit == "s").unwrap().value;
         assert!((time / (2.0 * 4096_f64.powi(3) / 989.4e12) - 1.0).abs() < 1e-3, "{time}");
         let state = product(1e9).seen(&RULE, |subject| subject.kernel.state);

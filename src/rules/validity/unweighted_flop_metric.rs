@@ -7,27 +7,31 @@ use crate::units::{Flops, Seconds};
 
 pub(super) const RULE: Rule = Rule {
     id: "unweighted-flop-metric",
-    summary: "multiply-adds were counted as one operation: the count is an interval",
+    summary: "multiply-adds were counted as one operation; the count is an interval",
     documentation: "\
 ## What it finds
-Kernels whose operations on CUDA cores are known only from a counter that adds up additions,
-multiplications and fused multiply-adds with equal weight (`…_ops_fadd_fmul_ffma_pred_on` and its like).
+Kernels whose CUDA-core operations come only from a counter that adds up additions,
+multiplications and fused multiply-adds with equal weight (`…_ops_fadd_fmul_ffma_pred_on` and
+similar).
 
 ## Why it costs time
-It costs none, but a fused multiply-add is two operations. With n instructions the work lies between n, if
-none was fused, and 2 n, if all were; for packed halves, of which one may be idle, between n and 4 n.
+No time is lost, but a fused multiply-add is two operations. With n instructions the work lies
+between n (none fused) and 2n (all fused); for packed halves, one of which may be idle, between n
+and 4n.
 
-## How it decides
-The count of a CUDA-core pipe was derived with such bounds. The least is expected, the most bounds it: a
-kernel is called an opportunity only if it is one at both ends. It is a warning where the most would
-outlast memory, so that the limiter itself is open; else something to know.
+## Detection
+The count of a CUDA-core pipe was derived with such bounds. The lower end is used as the estimate
+and the upper end bounds it: a kernel is an opportunity only if it is one at both ends. It is a
+warning where the upper end would exceed the memory time, so that the limiter itself is open;
+otherwise informational.
 
-## What to try
-Collect the three counters apart: `smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma}_pred_on.sum`, or
-the section `SpeedOfLight_RooflineChart`, which has them.
+## Remedy
+Collect the three counters separately:
+`smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma}_pred_on.sum`, or the section
+`SpeedOfLight_RooflineChart`, which has them.
 
-## When it is wrong
-Where nearly everything is fused, as in products, twice the count is a good guess; in element-wise
+## False positives
+Where nearly everything is fused, as in products, twice the count is a good guess; in elementwise
 kernels the count itself may be.
 
 ## Sources
@@ -66,14 +70,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_open = most > memory;
     let (least_operations, most_operations) =
         (main.operations * origin.low, main.operations * origin.high);
-    let consequence = if is_open {
-        "the time it should take is an interval"
-    } else {
-        "memory takes longer either way"
-    };
+    let consequence =
+        if is_open { "roofline time is an interval" } else { "memory takes longer either way" };
     let message = format!(
-        "the {} operations are known only between {:.3e} and {:.3e}, as multiply-adds were counted \
-         once: {consequence}",
+        "multiply-adds were counted once, so {} operations are between {:.3e} and {:.3e}: \
+         {consequence}",
         main.pipe.label(),
         least_operations.get(),
         most_operations.get()
@@ -86,7 +87,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("operations, at most", most_operations.get(), "FLOP")
         .evidence("time of these operations, at most", most.get(), "s")
         .evidence_if("memory time", kernel.memory_time.map(Seconds::get), "s")
-        .next("collect …op_fadd…, …op_fmul… and …op_ffma_pred_on.sum apart");
+        .next("collect …op_fadd…, …op_fmul… and …op_ffma_pred_on.sum separately");
     Ok(Some(finding))
 }
 

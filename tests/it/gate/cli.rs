@@ -24,7 +24,7 @@ pub(crate) fn demo() -> PathBuf {
 }
 
 /// Copies of the demo whose kernels of this name take so many times as long, and a little noise.
-fn copies(folder: &Path, label: &str, runs: u64, slower: (&str, f64)) {
+pub(crate) fn copies(folder: &Path, label: &str, runs: u64, slower: (&str, f64)) {
     let text = std::fs::read_to_string(demo()).unwrap();
     for run in 0..runs {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());

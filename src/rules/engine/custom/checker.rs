@@ -47,8 +47,8 @@ const DEEPEST: usize = 50;
 
 const ANY_TEXT: Kind = Kind::Text(&[]);
 const TEXT_FUNCTIONS: [&str; 3] = ["contains", "startsWith", "endsWith"];
-const OFFERED: &str = "an expression is made of columns, numbers, text in quotes, true, false, \
-                       + - * /, == != < <= > >=, && || !, ?:, in [...], contains, startsWith, endsWith";
+const OFFERED: &str = "supported: columns, numbers, quoted text, true, false, + - * /, == != < <= \
+                       > >=, && || !, ?:, in [...], contains, startsWith, endsWith";
 
 pub(super) struct Checker<'s> {
     over: Over,
@@ -73,7 +73,7 @@ impl<'s> Checker<'s> {
         let at = self.at(&tree);
         if self.depth == DEEPEST {
             let help = "split it into several rules, or name fewer alternatives: kind in [...]";
-            return Err(Fault::new(at, format!("nested more than {DEEPEST} deep"), help));
+            return Err(Fault::new(at, format!("nested more than {DEEPEST} levels deep"), help));
         }
         self.depth += 1;
         let id = tree.id;
@@ -131,7 +131,7 @@ impl<'s> Checker<'s> {
             (operators::IN, 2) => self.membership(name, args),
             _ => Err(Fault::new(
                 self.before(operator, &name),
-                format!("{:?} is not offered", sign(&name)),
+                format!("{:?} is not supported", sign(&name)),
                 OFFERED,
             )),
         }
@@ -145,7 +145,7 @@ impl<'s> Checker<'s> {
             let (kind, arg) = self.check(arg)?;
             if !kind.is_like(wanted) {
                 let (sign, takes) = (sign(&name), wanted.label());
-                let message = format!("{sign:?} takes {takes}, and this is {}", kind.label());
+                let message = format!("{sign:?} takes {takes}, but this is {}", kind.label());
                 return Err(Fault::new(at, message, clash(kind)));
             }
             checked.push(arg);
@@ -170,7 +170,7 @@ impl<'s> Checker<'s> {
         if !kinds[0].is_like(kinds[1]) {
             let (one, two) = (kinds[0].label(), kinds[1].label());
             let message = format!("{:?} compares {one} with {two}", sign(&name));
-            return Err(Fault::new(at, message, "both sides must be of one kind"));
+            return Err(Fault::new(at, message, "both sides must have the same type"));
         }
         for (other, (_, _, word, start)) in kinds.iter().rev().zip(&sides) {
             if let Some(word) = word {
@@ -193,7 +193,7 @@ impl<'s> Checker<'s> {
             let start = self.at(&arg);
             let (kind, arg) = self.check(arg)?;
             if kinds.is_empty() && kind != Kind::Truth {
-                let message = format!("\"?\" takes a condition, and this is {}", kind.label());
+                let message = format!("\"?\" takes a condition, but this is {}", kind.label());
                 return Err(Fault::new(start, message, clash(kind)));
             }
             kinds.push(kind);
@@ -202,7 +202,7 @@ impl<'s> Checker<'s> {
         if !kinds[1].is_like(kinds[2]) {
             let (one, two) = (kinds[1].label(), kinds[2].label());
             let message = format!("\"?\" gives {one} or {two}");
-            return Err(Fault::new(at, message, "both outcomes must be of one kind"));
+            return Err(Fault::new(at, message, "both outcomes must have the same type"));
         }
         // Words of two columns may differ: what is known of them is known of neither.
         let kind = if kinds[1] == kinds[2] { kinds[1] } else { ANY_TEXT };
@@ -212,7 +212,7 @@ impl<'s> Checker<'s> {
     fn membership(&mut self, name: String, args: Vec<IdedExpr>) -> Result<(Kind, Expr), Fault> {
         let mut args = args.into_iter();
         let (Some(one), Some(list)) = (args.next(), args.next()) else {
-            return Err(Fault::new(0, "\"in\" takes two sides", OFFERED));
+            return Err(Fault::new(0, "\"in\" takes a left and a right side", OFFERED));
         };
         let (kind, one) = self.check(one)?;
         let (id, at) = (list.id, self.at(&list));
@@ -230,7 +230,7 @@ impl<'s> Checker<'s> {
             if !other.is_like(kind) {
                 let (one, two) = (kind.label(), other.label());
                 let message = format!("\"in\" compares {one} with {two}");
-                return Err(Fault::new(start, message, "all must be of one kind"));
+                return Err(Fault::new(start, message, "all of them must have the same type"));
             }
             if let Some(word) = word {
                 is_word_of(kind, &word, start)?;
@@ -250,16 +250,17 @@ impl<'s> Checker<'s> {
     ) -> Result<(Kind, Expr), Fault> {
         if !TEXT_FUNCTIONS.contains(&name.as_str()) || args.len() != 1 {
             let nearest = nearest(&name, TEXT_FUNCTIONS.into_iter());
-            let help =
-                format!("{nearest}text has contains, startsWith and endsWith, each of one text");
-            return Err(Fault::new(at, format!("{name:?} is not offered"), help));
+            let help = format!(
+                "{nearest}text has contains, startsWith and endsWith, each with one argument"
+            );
+            return Err(Fault::new(at, format!("{name:?} is not supported"), help));
         }
         let mut checked = Vec::with_capacity(2);
         for one in std::iter::once(target).chain(args) {
             let start = self.at(&one);
             let (kind, one) = self.check(one)?;
             if !kind.is_like(ANY_TEXT) {
-                let message = format!("{name:?} takes text, and this is {}", kind.label());
+                let message = format!("{name:?} takes text, but this is {}", kind.label());
                 return Err(Fault::new(start, message, "write text in quotes"));
             }
             checked.push(one);
@@ -311,11 +312,13 @@ fn literal_of(literal: LiteralValue, at: usize) -> Result<(Kind, Expr), Fault> {
         LiteralValue::UInt(number) => (Kind::Number, double(*number.inner() as f64)),
         LiteralValue::String(text) => (ANY_TEXT, Expr::Literal(LiteralValue::String(text))),
         LiteralValue::Null => {
-            let help =
-                "what is missing cannot be asked: the rule cannot judge the kernel, and says so";
-            return Err(Fault::new(at, "\"null\" is not offered", help));
+            let help = "missing values cannot be tested: the rule is skipped for that kernel and \
+                        reports it";
+            return Err(Fault::new(at, "\"null\" is not supported", help));
         }
-        LiteralValue::Bytes(_) => return Err(Fault::new(at, "bytes are not offered", OFFERED)),
+        LiteralValue::Bytes(_) => {
+            return Err(Fault::new(at, "byte literals are not supported", OFFERED));
+        }
     })
 }
 
@@ -333,24 +336,24 @@ fn is_word_of(kind: Kind, word: &str, at: usize) -> Result<(), Fault> {
         return Ok(());
     }
     let nearest = nearest(word, words.iter().copied());
-    let help = format!("{nearest}it is one of {}", words.join(", "));
-    Err(Fault::new(at, format!("the column never holds {word:?}"), help))
+    let help = format!("{nearest}valid values: {}", words.join(", "));
+    Err(Fault::new(at, format!("this column never contains {word:?}"), help))
 }
 
 fn clash(kind: Kind) -> &'static str {
     match kind {
-        Kind::Truth => "true or false can be asked directly, or with !",
-        Kind::Number => "compare it with something: headroom > 1.5",
-        Kind::Text(_) => "text is compared with == and !=, or asked with contains",
+        Kind::Truth => "use true/false columns directly, or with !",
+        Kind::Number => "compare it with a value: headroom > 1.5",
+        Kind::Text(_) => "compare text with == and !=, or use contains",
     }
 }
 
 fn refused(expr: &Expr) -> String {
     match expr {
-        Expr::Comprehension(_) => "loops are not offered",
-        Expr::List(_) => "a list stands only after \"in\"",
-        Expr::Select(_) => "a dot stands only before contains, startsWith and endsWith",
-        _ => "maps and messages are not offered",
+        Expr::Comprehension(_) => "loops are not supported",
+        Expr::List(_) => "a list is only allowed after \"in\"",
+        Expr::Select(_) => "a dot is only allowed before contains, startsWith and endsWith",
+        _ => "maps and messages are not supported",
     }
     .to_owned()
 }

@@ -53,10 +53,10 @@ impl Expression {
     fn read(text: &str, over: Over, wanted: Kind) -> Result<Self, Fault> {
         if text.len() > LONGEST {
             let help = "split it into several rules";
-            let message = format!("more than {LONGEST} bytes are no condition");
+            let message = format!("condition is longer than {LONGEST} bytes");
             return Err(Fault::new(0, message, help));
         }
-        let unread = || Fault::new(0, "the expression cannot be read", "write it more simply");
+        let unread = || Fault::new(0, "cannot read the expression", "simplify the expression");
         thread::scope(|scope| {
             let reader = thread::Builder::new()
                 .stack_size(STACK)
@@ -154,11 +154,11 @@ fn parse(text: &str, over: Over, wanted: Kind) -> Result<Expression, Fault> {
         return Ok(Expression { text: text.to_owned(), over, tree, used: checker.used });
     }
     let help = match wanted {
-        Kind::Truth => "compare it with something: headroom > 1.5",
+        Kind::Truth => "compare it with a value: headroom > 1.5",
         _ => "write an amount in seconds: savings_high_s * 0.5",
     };
     let at = text.len() - text.trim_start().len();
-    let message = format!("the outcome is {}, not {}", kind.label(), wanted.label());
+    let message = format!("the result is {}, expected {}", kind.label(), wanted.label());
     Err(Fault::new(at, message, help))
 }
 
@@ -172,7 +172,7 @@ fn syntax(text: &str, errors: &ParseErrors) -> Fault {
     let told = first.msg.trim_start_matches("Syntax error: ");
     let rest = text.get(at..).unwrap_or_default();
     if rest.trim().is_empty() {
-        return Fault::new(at, "the expression ends too early", help);
+        return Fault::new(at, "the expression is incomplete", help);
     }
     let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     let Some(sign) = rest.chars().next().filter(|_| word.is_empty()) else {
@@ -183,17 +183,17 @@ fn syntax(text: &str, errors: &ParseErrors) -> Fault {
         let message = if told.starts_with("invalid ") || told.contains("recursion") {
             told.to_owned()
         } else {
-            format!("{word:?} does not belong here")
+            format!("unexpected {word:?}")
         };
         return Fault::new(at, message, help);
     };
     let help = match sign {
-        '=' => "equality is written ==",
-        '&' | '|' => "and is written &&, or is written ||",
+        '=' => "use == for equality",
+        '&' | '|' => "use && for and, || for or",
         '"' | '\'' => "text ends with the quote it starts with, on the same line",
         _ => help,
     };
-    Fault::new(at, format!("{:?} does not belong here", sign.to_string()), help)
+    Fault::new(at, format!("unexpected {:?}", sign.to_string()), help)
 }
 
 /// The byte at a line and character, both counted from 1 as the parser does.
@@ -255,7 +255,7 @@ mod tests {
         }
         assert_eq!(
             read(&" ".repeat(LONGEST + 1)).unwrap_err().message,
-            "more than 2000 bytes are no condition"
+            "condition is longer than 2000 bytes"
         );
         // A long list of alternatives is no nesting.
         let names: Vec<String> = (0..100).map(|one| format!("\"kernel_{one}\"")).collect();
@@ -333,7 +333,7 @@ mod tests {
                 for read in [Expression::condition, Expression::amount] {
                     if let Err(fault) = read(&text, over) {
                         prop_assert!(fault.at <= text.len() && text.is_char_boundary(fault.at));
-                        prop_assert_ne!(&fault.message, "the expression cannot be read");
+                        prop_assert_ne!(&fault.message, "cannot read the expression");
                         prop_assert!(!fault.message.is_empty() && !fault.help.is_empty());
                     }
                 }

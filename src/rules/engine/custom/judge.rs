@@ -69,7 +69,7 @@ pub(in crate::rules) fn check_launches(
                     let finding = rule
                         .with_facts(finding, &row)
                         .evidence("launches that match", seen.matching as f64, "1")
-                        .evidence("launches that lack a column", seen.lacking as f64, "1")
+                        .evidence("launches with a missing column", seen.lacking as f64, "1")
                         .evidence("launches", seen.launches as f64, "1");
                     found.extend(weighed(finding, analysis, is_shown(kernel), &mut tally));
                 }
@@ -337,7 +337,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let fact =
             |name: &str| finding.evidence.iter().find(|fact| fact.name == name).unwrap().value;
         assert_eq!(fact("launches that match"), 1.0);
-        assert_eq!(fact("launches that lack a column"), 1.0);
+        assert_eq!(fact("launches with a missing column"), 1.0);
         let rule = "over = \"launches\"\nmessage = \"m\"\nwhen = 'achieved_occupancy > 0.95'";
         let tally = &found(rule).tally[0];
         assert_eq!((tally.cannot_judge, tally.content), (1, 1));

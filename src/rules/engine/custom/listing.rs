@@ -39,23 +39,23 @@ impl Custom {
     pub fn page(&self) -> String {
         let fenced = |text: &str| format!("```cel\n{}\n```\n", text.trim());
         let mut page = format!(
-            "# {}\n\nA rule of your own, over {}.\n\n## When it speaks\n{}",
+            "# {}\n\nCustom rule over {}.\n\n## Detection\n{}",
             self.id,
             self.over.key(),
             fenced(self.when.text())
         );
-        page.push_str(&format!("\n## What it says\n{}\n", self.summary()));
+        page.push_str(&format!("\n## Message\n{}\n", self.summary()));
         let severity = match (self.severity, &self.at_stake) {
             (Some(severity), _) => severity.label(),
-            (None, Some(_)) => "follows from the time at stake",
+            (None, Some(_)) => "from the savings",
             (None, None) => "info",
         };
         page.push_str(&format!("\n## Severity\n{severity}\n"));
         if let Some(next) = &self.next {
-            page.push_str(&format!("\n## What to try\n{}\n", in_a_line(next.text())));
+            page.push_str(&format!("\n## Remedy\n{}\n", in_a_line(next.text())));
         }
         if let Some(stake) = &self.at_stake {
-            page.push_str(&format!("\n## At stake, in seconds\n{}", fenced(stake.text())));
+            page.push_str(&format!("\n## Savings in seconds\n{}", fenced(stake.text())));
         }
         let mut used: Vec<&Column> = self.when.columns().to_vec();
         for column in self.at_stake.iter().flat_map(Expression::columns) {
@@ -64,7 +64,7 @@ impl Custom {
             }
         }
         if !used.is_empty() {
-            page.push_str(&format!("\n## Columns it needs\n\n{}", table(used.into_iter())));
+            page.push_str(&format!("\n## Required columns\n\n{}", table(used.into_iter())));
         }
         page
     }

@@ -83,8 +83,8 @@ impl Over {
         };
         Fault {
             at,
-            message: format!("no column of a {one} is called {name:?}"),
-            help: format!("{nearest}`rooflint rules --columns {word}` lists them"),
+            message: format!("unknown {one} column {name:?}"),
+            help: format!("{nearest}list them with `rooflint rules --columns {word}`"),
         }
     }
 }

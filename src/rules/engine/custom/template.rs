@@ -22,9 +22,9 @@ impl Template {
     /// # Errors
     /// [`Fault`] where it says nothing, a brace is alone, or no column has the name in braces.
     pub fn parse(text: &str, over: Over) -> Result<Self, Fault> {
-        let braces = "a column stands in braces, {headroom}; a brace itself is written twice";
+        let braces = "put a column in braces, {headroom}; double a brace to print it";
         if text.trim().is_empty() {
-            return Err(Fault::new(0, "nothing is said", "write a sentence"));
+            return Err(Fault::new(0, "the message is empty", "write a sentence"));
         }
         let mut parts = Vec::new();
         let mut words = String::new();
@@ -39,7 +39,7 @@ impl Template {
             }
             let name = rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
             let Some((name, _)) = name else {
-                return Err(Fault::new(next, "a brace stands alone", braces));
+                return Err(Fault::new(next, "unmatched brace", braces));
             };
             let column = over.columns().get(name);
             let column = column.ok_or_else(|| over.no_column(name, next + 1))?;

@@ -6,27 +6,30 @@ use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject
 use crate::units::Bytes;
 
 pub(super) const RULE: Rule = Rule {
-    id: "bytes-below-need",
-    summary: "fewer bytes were moved than the sizes compel",
+    id: "bytes-below-minimum",
+    summary: "fewer bytes were moved than the problem size requires",
     documentation: "\
 ## What it finds
-Kernels of which fewer bytes of device memory were counted than their closed form needs: each input read once,
-each output written once.
+Kernels whose measured device-memory bytes are below what their closed form requires: each input
+read once, each output written once.
 
 ## Why it costs time
-It costs none: the memory roof is too short, the intensity too high. What was written may still lie in L2 when
-the launch ends, inputs may have lain there before, or a counter, such as that of writes, was not collected.
+No time is lost, but the roofline time is too short and the intensity too high. Outputs may still
+be in L2 when the launch ends, inputs may have been there before, or a counter (such as writes)
+was not collected.
 
-## How it decides
-The bytes counted are less than `share` of those of the closed form. If what is missing fits in L2, the cache
-explains it, and it is something to know; else the figures mislead.
+## Detection
+The measured bytes are less than `share` of those of the closed form. If the missing bytes fit in
+L2, the cache explains them and the finding is only informational; otherwise the figures are
+misleading.
 
-## What to try
-Collect reads and writes (`dram__bytes_read.sum`, `dram__bytes_write.sum`); profile with `--cache-control all`;
-check the sizes of the closed form.
+## Remedy
+Collect reads and writes (`dram__bytes_read.sum`, `dram__bytes_write.sum`); profile with
+`--cache-control all`; check the sizes given to the closed form.
 
-## When it is wrong
-A closed form with the wrong sizes or format says anything. Data compressed in memory moves in fewer bytes.
+## False positives
+A closed form with wrong sizes or a wrong format can claim anything. Compressed data moves in
+fewer bytes.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Memory Tables\" and \"Cache Control\"; S. Williams et al., *Roofline*, CACM
@@ -38,7 +41,7 @@ A closed form with the wrong sizes or format says anything. Data compressed in m
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.9, "1", "a few percent are what the caches keep of any kernel");
+    Threshold::new("share", 0.9, "1", "caches keep a few percent of any kernel's data");
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let needed = subject.kernel.algorithmic.as_deref().ok_or(CLOSED_FORM)?;
@@ -51,12 +54,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let size = size.or(subject.ran().hint.l2_bytes).map(|bytes| Bytes::new(bytes as f64));
     let is_cached = size.is_some_and(|size| missing <= size);
     let why = if is_cached {
-        "the rest fits in L2, before the launch or after it"
+        "the rest fits in L2"
     } else {
-        "more is missing than L2 holds: a counter, or the sizes are wrong"
+        "more is missing than fits in L2: a counter is missing, or the sizes are wrong"
     };
     let message = format!(
-        "it moves {:.0}% of the bytes that {} needs: {why}",
+        "moves only {:.0}% of the bytes that {} needs: {why}",
         moved * 100.0,
         needed.call.split(' ').next().unwrap_or_default()
     );
@@ -65,11 +68,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     Ok(Some(
         finding
             .confidence(Confidence::Medium)
-            .evidence("bytes moved, of those needed", moved, "1")
-            .evidence("bytes needed by one launch", needed.bytes.get(), "B")
+            .evidence("moved share of the needed bytes", moved, "1")
+            .evidence("bytes needed per launch", needed.bytes.get(), "B")
             .evidence_if("size of L2", size.map(Bytes::get), "B")
             .evidence_if("read share of the bytes", subject.get(Quantity::DramReadShare), "1")
-            .next("collect reads and writes apart, and check the sizes of the closed form"),
+            .next("collect reads and writes separately, and check the sizes of the closed form"),
     ))
 }
 
@@ -83,7 +86,7 @@ mod tests {
         // 2²⁸ floats: 1 GiB read and 1 GiB written; an H100's L2 holds 50 MiB.
         let copy = |bytes: f64| kernel("k", 1000.0).operator("copy n=268435456").bytes(bytes);
         let found = copy(1_073_741_824.0).found(&RULE);
-        assert!(found.message.starts_with("it moves 50% of the bytes that copy needs: more is"));
+        assert!(found.message.starts_with("moves only 50% of the bytes that copy needs: more is"));
         assert!(copy(2.0 * 1_073_741_824.0).is_fine(&RULE));
         let small = kernel("k", 50.0).operator("copy n=1048576").bytes(4_194_304.0);
         assert!(small.found(&RULE).message.contains("fits in L2"));

@@ -5,26 +5,27 @@ use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 
 pub(super) const RULE: Rule = Rule {
-    id: "unmodeled-share",
-    summary: "the roofline says nothing about a notable share of the run",
+    id: "not-enough-data",
+    summary: "a notable share of the run has not enough data for a verdict",
     documentation: "\
 ## What it finds
 Time of kernels that cannot be compared with a roof because the export lacks what is needed.
 
 ## Why it costs time
-It costs none, but what can be won in these kernels is not in any sum, and the best opportunity may be
-among them.
+No time is lost, but potential savings in these kernels are in no sum, and the best opportunity
+may be among them.
 
-## How it decides
-Kernels without a judgment take `share` of the run or more. From `much` on, the ranking itself is in
-doubt.
+## Detection
+Kernels without a verdict take `share` of the run or more. From `much` on, the ranking itself is
+in doubt.
 
-## What to try
-Collect the metrics that are missing: `missing-metrics` tells the command where the profiler has more to
-give. Name the device with `--device` where its roofs are not known.
+## Remedy
+Collect the missing metrics: `missing-metrics` prints the command where the profiler can supply
+them. Set the device with `--device` where its roofs are unknown.
 
-## When it is wrong
-Kernels without floating-point work (sorts, indexing, copies without byte counters) may not matter.
+## False positives
+Kernels without floating-point work (sorts, indexing, copies without byte counters) may not
+matter.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Sets and Sections\"; *Nsight Compute CLI*, `--metrics`.
@@ -35,10 +36,10 @@ Kernels without floating-point work (sorts, indexing, copies without byte counte
 };
 
 const SHARE: Threshold =
-    Threshold::new("share", 0.05, "1", "as much as makes a finding of high severity elsewhere");
+    Threshold::new("share", 0.05, "1", "the share that makes other findings high severity");
 
 const MUCH: Threshold =
-    Threshold::new("much", 0.20, "1", "beyond, a fifth of the time has no place in the ranking");
+    Threshold::new("much", 0.20, "1", "above this, a fifth of the time is not ranked");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let unknown = Together::of(run, |kernel| kernel.state == State::NotEnoughData)?;
@@ -50,7 +51,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let reason = unknown.kernels.first().map_or("", |kernel| kernel.reason.as_str());
     let plural = if count == 1 { "" } else { "s" };
     let message = format!(
-        "no roofline for {count} kernel{plural} ({}); of the longest: {reason}",
+        "not enough data for {count} kernel{plural} ({}); the longest: {reason}",
         unknown.words()
     );
     let is_much = unknown.share >= run.threshold(&MUCH);
@@ -68,7 +69,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::High)
         .evidence("kernels", count as f64, "1");
     Ok(vec![if is_nameless {
-        finding.next("name the GPU with --device NAME; `rooflint devices` lists them")
+        finding.next("set the GPU with --device NAME; `rooflint devices` lists them")
     } else {
         finding
     }])
@@ -80,7 +81,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::h100;
 
-    const RULE: &str = "unmodeled-share";
+    const RULE: &str = "not-enough-data";
 
     #[test]
     fn tells_their_share_and_the_reason() {
@@ -93,8 +94,7 @@ mod tests {
         let found = bench.found(RULE);
         assert_eq!(
             found.message,
-            "no roofline for 1 kernel (1 launch, 100 µs, 10.0% of the run); of the longest: \
-             neither FLOPs nor DRAM bytes were collected"
+            "not enough data for 1 kernel (1 launch, 100 µs, 10.0% of the run); the longest: neither FLOPs nor DRAM bytes were collected"
         );
         assert_eq!(found.severity, Severity::Info);
     }

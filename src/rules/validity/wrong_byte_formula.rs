@@ -5,29 +5,29 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
-    id: "modeled-bytes-faulty",
-    summary: "the profiler computes the bytes of matrix products wrongly",
+    id: "wrong-byte-formula",
+    summary: "the profiler's byte formula for matrix products is wrong",
     documentation: "\
 ## What it finds
-Launches whose bytes `PyProf` computes by a formula that is wrong: `linear` layers and batched `matmul`.
+Launches whose bytes `PyProf` computes with a wrong formula: `linear` layers and batched `matmul`.
 
 ## Why it costs time
-It costs none, but too few bytes make every such product look bound by math, and headroom too large where
-memory is the limit.
+No time is lost, but too few bytes make every such product look compute-bound, and headroom too
+large where memory is the limit.
 
-## How it decides
-The bytes printed equal what the faulty formula gives for the shapes in `Params`: for `linear`,
-`m·n + m·k + n·k·size` instead of `size·(m·n + m·k + n·k)`; for `matmul`, one product instead of the
-batch. They are then computed again, and the right ones are used. Without `Params` nothing can be put
-right: bytes of `linear` are then taken as one to four times what is printed, those of `matmul` as
-printed. Such launches take `share` of the run or more.
+## Detection
+The reported bytes equal the result of the wrong formula for the shapes in `Params`: for `linear`,
+`m·n + m·k + n·k·size` instead of `size·(m·n + m·k + n·k)`; for `matmul`, one product instead of
+the batch. They are recomputed, and the corrected ones are used. Without `Params` nothing can be
+corrected: bytes of `linear` are then taken as one to four times the reported figure, those of
+`matmul` as reported. Such launches take `share` of the run or more.
 
-## What to try
-Print the table with `Params` (`-c …,params,…`) if some could not be put right. Do not compare these bytes
-with those of other tools.
+## Remedy
+Export the table with `Params` (`-c …,params,…`) if some could not be corrected. Do not compare
+these bytes with those of other tools.
 
-## When it is wrong
-Shapes for which the right and the faulty formula nearly agree.
+## False positives
+Shapes for which the right and the wrong formula nearly agree.
 
 ## Sources
 NVIDIA, *PyProf* 3.11, `prof/linear.py` (precedence of `+` and `*`) and `prof/blas.py` (`Matmul`).
@@ -37,7 +37,7 @@ NVIDIA, *PyProf* 3.11, `prof/linear.py` (precedence of `+` and `*`) and `prof/bl
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here it can matter");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if run.total() <= Seconds::ZERO {
@@ -56,33 +56,33 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let mut told = Vec::new();
     if repaired > 0 {
         told.push(format!(
-            "of {}, {} were printed and {} are right and used",
+            "{}: reported {}, corrected to {}",
             counted(repaired),
             amount(printed),
             amount(right)
         ));
     }
     if unrepaired > 0 {
-        told.push(format!("of {}, no shapes tell the right ones", counted(unrepaired)));
+        told.push(format!("{}: cannot be corrected without shapes", counted(unrepaired)));
     }
     let known = (repaired > 0).then_some(());
     let mut finding = run
         .finding(format!(
-            "bytes by a wrong formula of the profiler ({}, {:.1}% of the run): {}",
+            "the profiler's byte formula is wrong here ({}, {:.1}% of the run): {}",
             shown(time),
             share * 100.0,
             told.join("; ")
         ))
         .severity(if unrepaired > 0 { Severity::Medium } else { Severity::Info })
         .confidence(Confidence::High)
-        .evidence("launches put right", repaired as f64, "1")
-        .evidence("launches not put right", unrepaired as f64, "1")
+        .evidence("corrected launches", repaired as f64, "1")
+        .evidence("uncorrected launches", unrepaired as f64, "1")
         .evidence("time", time.get(), "s")
         .evidence("share of the run", share, "1")
         .evidence_if("bytes printed", known.map(|()| printed.get()), "B")
         .evidence_if("bytes used", known.map(|()| right.get()), "B");
     if unrepaired > 0 {
-        finding = finding.next("print the table with the column params, which tells the shapes");
+        finding = finding.next("export the table with the column params, which has the shapes");
     }
     Ok(vec![finding])
 }
@@ -111,7 +111,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "modeled-bytes-faulty";
+    const RULE: &str = "wrong-byte-formula";
 
     /// M = 33278, N = 700, K = 200 in FP32, with these bytes printed.
     fn linear(params: &str, bytes: u64) -> String {
@@ -127,8 +127,8 @@ mod tests {
         let found = pyprof(&[&linear(SHAPES, 30_510_200)]).found(RULE);
         assert_eq!(
             found.message,
-            "bytes by a wrong formula of the profiler (751 µs, 100.0% of the run): of 1 launch, \
-             30.5 MB were printed and 120 MB are right and used"
+            "the profiler's byte formula is wrong here (751 µs, 100.0% of the run): 1 launch: \
+             reported 30.5 MB, corrected to 120 MB"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
         let used = found.evidence.iter().find(|one| one.name == "bytes used").unwrap();
@@ -139,7 +139,7 @@ mod tests {
     fn warns_where_no_shapes_tell_them() {
         let found = pyprof(&[&linear("", 30_510_200)]).found(RULE);
         assert_eq!(found.severity, Severity::Medium);
-        assert!(found.message.ends_with("of 1 launch, no shapes tell the right ones"));
+        assert!(found.message.ends_with("1 launch: cannot be corrected without shapes"));
         assert!(found.next.is_some());
     }
 

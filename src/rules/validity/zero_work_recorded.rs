@@ -5,27 +5,28 @@ use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Thr
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
-    id: "zero-means-unmodeled",
-    summary: "zero operations and bytes stand for work that the profiler did not count",
+    id: "zero-work-recorded",
+    summary: "the profiler reports zero operations and bytes for work it did not count",
     documentation: "\
 ## What it finds
-Launches that `PyProf` prints with 0 FLOPs and 0 bytes.
+Launches that `PyProf` reports with 0 FLOPs and 0 bytes.
 
 ## Why it costs time
-It costs none, but `PyProf` prints zeros for operators that it has no formula for, and for helper kernels
-of those it has. Taken as they stand, such kernels would be infinitely far from every roof, and sums over
-the run too small. They are taken as missing: these kernels have no place in the ranking. `unmodeled-share` names the longest of them.
+No time is lost, but `PyProf` prints zeros for operators without a formula and for helper kernels
+of those with one. Taken literally, such kernels would be infinitely far from every roof and sums
+over the run too small. They are treated as missing and are not ranked. `not-enough-data` names
+the longest of them.
 
-## How it decides
-Launches with both zeros, of which the operator's shapes tell nothing either, take `share` of the run or
-more.
+## Detection
+Launches with both zeros, for which the operator's shapes show nothing either, take `share` of the
+run or more.
 
-## What to try
+## Remedy
 Measure the longest of them with Nsight Compute, or write down what they must move and compare
 (`rooflint predict`).
 
-## When it is wrong
-Operators that only rename a tensor launch nothing; but some helper kernels do no countable work.
+## False positives
+Operators that only rename a tensor launch nothing, but some helper kernels do no countable work.
 
 ## Sources
 NVIDIA, *PyProf* 3.11, `prof/base.py` and `prof/prof.py`: operators that are not known count as zero.
@@ -35,7 +36,7 @@ NVIDIA, *PyProf* 3.11, `prof/base.py` and `prof/prof.py`: operators that are not
     check: Check::Run(check),
 };
 
-const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here on it can matter");
+const SHARE: Threshold = Threshold::new("share", 0.01, "1", "from here it can matter");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if run.total() <= Seconds::ZERO {
@@ -51,8 +52,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let plural = if launches == 1 { "" } else { "es" };
     let finding = run
         .finding(format!(
-            "0 FLOPs and 0 bytes of {launches} launch{plural} ({}, {:.1}% of the run) are taken as \
-             missing: the profiler did not count what they do",
+            "the profiler recorded no work for {launches} launch{plural} ({}, {:.1}% of the run)",
             shown(time),
             share * 100.0
         ))
@@ -61,7 +61,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("launches", launches as f64, "1")
         .evidence("time", time.get(), "s")
         .evidence("share of the run", share, "1")
-        .next("measure the longest of them with Nsight Compute");
+        .next("profile the longest of them with Nsight Compute");
     Ok(vec![finding])
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::pyprof;
 
-    const RULE: &str = "zero-means-unmodeled";
+    const RULE: &str = "zero-work-recorded";
 
     #[test]
     fn tells_how_many_and_how_long() {
@@ -81,8 +81,7 @@ mod tests {
         let found = pyprof(&rows).found(RULE);
         assert_eq!(
             found.message,
-            "0 FLOPs and 0 bytes of 1 launch (100 µs, 10.0% of the run) are taken as missing: the \
-             profiler did not count what they do"
+            "the profiler recorded no work for 1 launch (100 µs, 10.0% of the run)"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     }
