@@ -11,6 +11,7 @@ use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use crate::model::{Pipe, Precision, Profiler, Quantity};
+use crate::plain;
 use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
 /// Versions of saved runs that can be read: the first had other names for four times.
@@ -115,13 +116,12 @@ struct Head {
 /// # Errors
 /// What it is instead.
 fn check_schema(text: &str, read: &[&str]) -> Result<(), String> {
-    let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let head: Head = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
     match head.schema.as_deref() {
         Some(schema) if read.contains(&schema) => Ok(()),
         Some(other) => {
             let read: Vec<String> = read.iter().map(|schema| format!("{schema:?}")).collect();
-            let verb = if read.len() == 1 { "is" } else { "are" };
-            Err(format!("its schema is {other:?}, and {} {verb} read", read.join(" and ")))
+            Err(format!("unsupported schema {other:?} (expected {})", read.join(" or ")))
         }
         None => Err("it has no key \"schema\"".to_owned()),
     }
@@ -144,7 +144,7 @@ impl Run {
         };
         let schema = match serde_json::from_str::<Head>(text) {
             Ok(head) => head.schema,
-            Err(error) if begins_as_own() => return Err(error.to_string()),
+            Err(error) if begins_as_own() => return Err(plain::json(&error)),
             Err(_) => None,
         };
         match schema.as_deref() {
@@ -160,7 +160,7 @@ impl Run {
     /// What is wrong with the text, with line and column.
     pub fn from_json(text: &str) -> Result<Self, String> {
         check_schema(text, &RUNS)?;
-        let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let run: Self = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
         run.checked()
     }
 
@@ -207,7 +207,7 @@ impl Run {
     /// What is wrong with the text: with line and column, or with the kernel.
     pub fn from_report(text: &str) -> Result<Self, String> {
         check_schema(text, &REPORTS)?;
-        let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let report: Report = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
         let total = total(report.kernels.iter().filter_map(|kernel| kernel.measured_s));
         let by_category = report.settings.groups.as_deref() == Some("category");
         let kernels = report.kernels.into_iter();
@@ -294,7 +294,7 @@ impl Kernel {
         kernel.extend(own.as_object().cloned().unwrap_or_default());
         kernel.entry("findings").or_insert_with(|| json!([]));
         serde_json::from_value(Value::Object(kernel))
-            .map_err(|error| wrong(&format!("cannot be read: {error}")))
+            .map_err(|error| wrong(&format!("cannot be read: {}", plain::json(&error))))
     }
 }
 
@@ -367,24 +367,24 @@ mod tests {
             (
                 "report/1",
                 "report/4",
-                "its schema is \"rooflint/report/4\", and \"rooflint/report/1\" and \
-                 \"rooflint/report/2\" and \"rooflint/report/3\" are read",
+                "unsupported schema \"rooflint/report/4\" (expected \"rooflint/report/1\" or \
+                 \"rooflint/report/2\" or \"rooflint/report/3\")",
             ),
-            ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
-            ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),
+            ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4, column"),
+            ("\"rooflint\": \"0.1.0\",", "", "missing key \"rooflint\""),
             ("1e-3", "-1e-3", "the kernel \"gemm\" has an amount that is negative"),
             ("1e-3", "1e300", "the kernel \"gemm\" has an amount that is negative or beyond"),
-            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "the kernel \"gemm\" cannot be read: inv"),
-            ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing field"),
+            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "the kernel \"gemm\" cannot be read: "),
+            ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing key"),
             ("\"launches\": 5", "\"launches\": 0", "the kernel \"gemm\" has no launch"),
             ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not listed"),
-            ("1e-3", "1e999", "number out of range at line 1"),
+            ("1e-3", "1e999", "column 65: number out of range"),
         ] {
             let found = with(from, to);
             assert!(found.contains(told), "{from}: {found}");
         }
         let cut = &REPORT[..REPORT.len() / 2];
-        assert!(Run::from_document(cut).unwrap_err().contains("EOF while parsing"), "{cut}");
+        assert!(Run::from_document(cut).unwrap_err().contains("the JSON ends too early"), "{cut}");
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::plain;
+
 /// A store that cannot be read, or a run that cannot be kept in it.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// A file or folder cannot be read.
-    #[error("{path}: cannot read: {cause}")]
+    #[error("{path}: cannot read: {}", plain::io(.cause))]
     Read {
         /// Which.
         path: PathBuf,

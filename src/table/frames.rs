@@ -29,7 +29,7 @@ pub enum FrameError {
     #[error("cannot read the Parquet file: it is damaged")]
     Damaged,
     /// A Parquet file holds another table.
-    #[error("this Parquet file is no launch table: {0}")]
+    #[error("not a rooflint launch table: {0}")]
     NoLaunches(String),
 }
 
@@ -65,7 +65,7 @@ fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
     match metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str()) {
         Some(SCHEMA) => {}
         Some(other) => {
-            let message = format!("its schema is {other:?}, and {SCHEMA:?} is read");
+            let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
             return Err(FrameError::NoLaunches(message));
         }
         None => {
@@ -233,6 +233,6 @@ mod tests {
         assert!(error.contains("lacks the schema"), "{error}");
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
         let error = read_parquet(parquet(other).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("\"rooflint/launches/1\" is read"), "{error}");
+        assert!(error.contains("(expected \"rooflint/launches/1\")"), "{error}");
     }
 }
