@@ -79,6 +79,7 @@ pub mod gate;
 pub mod history;
 pub mod ingest;
 pub mod model;
+mod plain;
 pub mod predict;
 pub mod report;
 pub mod roofline;

@@ -73,7 +73,7 @@ impl Session {
     pub fn new(catalog: Catalog, config: Config) -> Self {
         let options = analysis::Options {
             threshold: config.limits.threshold,
-            floor: config.limits.min_win,
+            floor: config.limits.min_savings,
             floor_share: config.limits.min_share,
             closed_forms: config.closed_forms.clone(),
             ..analysis::Options::default()

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::plain;
+
 /// Error when a device or one of its figures is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
@@ -38,12 +40,11 @@ pub enum CatalogError {
         figure: String,
     },
     /// A device file cannot be read.
-    #[error("cannot read the device file {path}")]
+    #[error("cannot read the device file {path}: {}", plain::io(.cause))]
     Read {
         /// The file.
         path: String,
         /// The error of the operating system.
-        #[source]
         cause: io::Error,
     },
     /// A device file is not valid.
@@ -57,6 +58,8 @@ pub enum CatalogError {
         column: usize,
         /// Description of the problem.
         message: String,
+        /// The next step; may be empty.
+        help: String,
     },
     /// Two devices of a user's files have the same name.
     #[error("{path}: {name:?} is defined twice")]
@@ -91,7 +94,11 @@ impl CatalogError {
                 "add it in a device file with name = {device:?} and {figure}, and pass the file \
                  with --devices FILE"
             ),
-            Self::Read { .. } => "check the path given to --devices".to_owned(),
+            Self::Read { .. } => {
+                "--devices takes a TOML file of devices; to choose the GPU: --device NAME"
+                    .to_owned()
+            }
+            Self::Malformed { help, .. } if !help.is_empty() => help.clone(),
             Self::Malformed { .. } => {
                 "compare with a complete entry from `rooflint devices NAME`".to_owned()
             }

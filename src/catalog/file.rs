@@ -10,6 +10,7 @@ use super::figure::{Achieved, Citation, Exception, Figure};
 use super::names::slug;
 use super::wire::{AchievedWire, Cited, DeviceWire, ExceptionWire, Key, ManyWire, Positive};
 use crate::model::Pipe;
+use crate::plain;
 use crate::roofline;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
@@ -39,14 +40,13 @@ pub(super) fn user(path: &str, text: &str) -> Result<Vec<Device>, CatalogError> 
 
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, CatalogError> {
     toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let before = text.get(..start).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let fault = plain::toml(text, &error);
         CatalogError::Malformed {
             path: path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message: error.message().replace('\n', " "),
+            line: fault.line,
+            column: fault.column,
+            message: fault.message,
+            help: fault.help,
         }
     })
 }
@@ -262,7 +262,7 @@ peaks_tflops.fp16_matrix = { value = 65, source = "datasheet" }
         assert_eq!(at("name = \"X\"\npeaks_tflops.fp23 = 3\n"), "my.toml:2:14");
         assert_eq!(at("name = \"X\"\nsms = { value = 3, unit = 4 }\n"), "my.toml:2:20");
         assert_eq!(at("name = \"X\nsms = 4\n"), "my.toml:1:10");
-        assert!(fault("sms = 4\n").contains("missing field `name`"));
+        assert!(fault("sms = 4\n").contains("missing key \"name\""));
         let pipes = fault("name = \"X\"\npeaks_sparse_tflops.fp64_vector = 3\n");
         assert!(pipes.contains("unknown pipe \"fp64_vector\""), "{pipes}");
     }

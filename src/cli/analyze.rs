@@ -24,12 +24,12 @@ use crate::session::Judged;
 /// What messages call the formats of a report.
 const FORMAT: &str = "report format";
 
-/// Compare every kernel with its roofline and rank what can be won
+/// Compare kernels with their roofline and rank optimization opportunities
 #[derive(Debug, Args)]
 pub(super) struct Analyze {
     #[command(flatten)]
     reading: Reading,
-    /// An earlier run, whose kernels are drawn beside those of this one; may be given several times
+    /// Draw the kernels of an earlier run beside these; repeatable
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true)]
     baseline: Vec<PathBuf>,
@@ -41,7 +41,7 @@ pub(super) struct Analyze {
     output: Out,
 }
 
-/// Analyze a sample profile that is carried in the program
+/// Analyze the built-in sample profile
 #[derive(Debug, Args)]
 pub(super) struct Demo {
     #[command(flatten)]
@@ -58,29 +58,29 @@ struct Out {
     #[command(flatten)]
     outputs: Outputs,
 
-    /// Kernels shown in tables
+    /// Show this many kernels in tables
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
-    /// Kernel names as the profiler wrote them
+    /// Print full kernel names, as the profiler wrote them
     #[arg(long)]
     full_names: bool,
 
-    /// Only these kernels: a name or a part of it, a library or category, a pattern with `*`, or `#2` for
-    /// the second
+    /// Only these kernels: a name or part of it, a library or category, a pattern with
+    /// `*`, or `#2` for the second
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
 
-    /// Print the arithmetic of the chosen kernels (the first one if none is chosen)
+    /// Show the arithmetic of the selected kernels (default: the first)
     #[arg(long)]
     explain: bool,
 
-    /// What the kernels would take on other GPUs, or as `tensor-cores`, `bf16`, `fused` with their
-    /// neighbor, or with the traffic of a closed form (with --kernel)
+    /// Estimate kernel times on other GPUs, or with `tensor-cores`, `bf16`, `fused` with a
+    /// neighbor, or as a closed form (with --kernel)
     #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
     what_if: Vec<String>,
 
-    /// What a picture (`-o FILE.svg`, `-o FILE.png`) shows: the roofline, or bars of time
+    /// Choose what a picture (.svg, .png) shows
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
     figure: Subject,

@@ -8,12 +8,13 @@ use clap::{Args, ValueEnum};
 use crate::analysis::CeilingSet;
 use crate::config;
 use crate::ingest::FORMATS;
+use crate::plain;
 use crate::units::Seconds;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(super) struct Terminal {
-    /// Colors; `auto` follows the terminal, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`
+    /// Use colors; `auto` follows the terminal, `NO_COLOR` and `FORCE_COLOR`
     #[arg(
         long,
         global = true,
@@ -23,13 +24,17 @@ pub(super) struct Terminal {
     )]
     pub(super) color: Color,
 
-    /// Only ASCII characters
+    /// Print ASCII characters only
     #[arg(long, global = true, hide_short_help = true)]
     pub(super) ascii: bool,
 
-    /// Columns to fit the text into, instead of the terminal's width
+    /// Fit text into this many columns instead of the terminal's width
     #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..), hide_short_help = true)]
     pub(super) width: Option<u16>,
+
+    /// Print everything: whole lists, and what was considered before an error
+    #[arg(short = 'v', long, global = true, hide_short_help = true)]
+    pub(super) verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -42,19 +47,19 @@ pub(super) enum Color {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(super) struct Reading {
-    /// Exports: files, directories, patterns, `-` for standard input
+    /// Profiler exports: files, folders, quoted patterns, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
 
-    /// Read as this format, whatever the content looks like
+    /// Force the input format
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)), conflicts_with = "map")]
     pub(super) from: Option<String>,
 
-    /// Read as a CSV whose columns this TOML file names
+    /// Read any CSV, with its columns named in this TOML file
     #[arg(long, value_name = "MAPPING")]
     pub(super) map: Option<PathBuf>,
 
-    /// Stop at the first record that cannot be used, instead of counting it
+    /// Fail on the first unreadable record instead of skipping it
     #[arg(long)]
     pub(super) strict: bool,
 }
@@ -62,38 +67,43 @@ pub(super) struct Reading {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(super) struct Model {
-    /// The GPU, where the export does not name it (or to overrule it)
+    /// Set the GPU, if the export does not name it or names it wrong
     #[arg(long, value_name = "NAME")]
     pub(super) device: Option<String>,
 
-    /// Your own devices, in a TOML file
+    /// Add devices from a TOML file
     #[arg(long, value_name = "FILE")]
     pub(super) devices: Vec<PathBuf>,
 
-    /// Which roofs to compare with; `auto` takes the measured clock if every launch has it
+    /// Choose the roofs to compare with; `auto`: at measured clocks if available
     #[arg(long, value_name = "SET", default_value = "auto")]
     pub(super) ceilings: Ceilings,
 
-    /// Headroom from which a kernel is an opportunity [default: 2.0 for spec, else 1.5]
+    /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
     #[arg(long, value_name = "H", value_parser = threshold)]
     pub(super) threshold: Option<f64>,
 
-    /// Smallest time to win that makes an opportunity, beside the share
-    /// [default: 50us, and at most 5% of the run]
-    #[arg(long, value_name = "TIME", value_parser = config::time)]
-    pub(super) min_win: Option<Seconds>,
+    /// Minimum savings to flag a kernel [default: 50us, at most 5% of the run]
+    #[arg(long, alias = "min-win", value_name = "TIME", value_parser = config::time)]
+    pub(super) min_savings: Option<Seconds>,
 
-    /// Share of the run below which a win is noise [default: 0.01]
+    /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = min_share)]
     pub(super) min_share: Option<f64>,
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
-    config::threshold(text.parse().map_err(|_| "not a number".to_owned())?)
+    let number = text.trim_end_matches(['x', '×']).trim();
+    config::threshold(number.parse().map_err(|_| "not a number; write 1.5 or 1.5x".to_owned())?)
 }
 
 fn min_share(text: &str) -> Result<f64, String> {
-    config::min_share(text.parse().map_err(|_| "not a number".to_owned())?)
+    let wrong = |_| "not a number; write 1% or 0.01".to_owned();
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map_err(wrong)? / 100.0,
+        None => text.parse().map_err(wrong)?,
+    };
+    config::min_share(share)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -122,11 +132,11 @@ impl Ceilings {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rules")]
 pub(super) struct Configuration {
-    /// Rules, limits, groups, waivers and kernel names of your own [default: rooflint.toml here or in a folder above]
+    /// Read this configuration [default: the nearest rooflint.toml, here or above]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// Read no configuration
+    /// Ignore rooflint.toml
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
 }
@@ -137,11 +147,11 @@ pub(super) struct Advice {
     #[command(flatten)]
     pub(super) configuration: Configuration,
 
-    /// Run only these rules, separated by commas
+    /// Run only these rules (comma-separated)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) select: Vec<String>,
 
-    /// Leave out these rules, separated by commas
+    /// Skip these rules (comma-separated)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
 }
@@ -150,11 +160,11 @@ pub(super) struct Advice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures")]
 pub(super) struct Picture {
-    /// Size of pictures, in pixels [default: 960x640]
+    /// Set the size of pictures in pixels [default: 960x640]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, hide_short_help = true)]
     pub(super) size: Option<(u32, u32)>,
 
-    /// Light or dark ground of pictures
+    /// Use a light or dark background for pictures
     #[arg(long, value_name = "THEME", default_value = "light", hide_short_help = true)]
     pub(super) theme: Theme,
 }
@@ -190,16 +200,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 /// The command as it would be typed again, whatever the program's path is.
 pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
-    let quoted = arguments.map(|argument| {
-        let text = argument.to_string_lossy().into_owned();
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#~".contains(c);
-        // A shell takes a word that begins with a number sign for a comment.
-        if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('#') {
-            text
-        } else {
-            format!("'{}'", text.replace('\'', r"'\''"))
-        }
-    });
+    let quoted = arguments.map(|argument| plain::quoted(&argument.to_string_lossy()));
     std::iter::once("rooflint".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 

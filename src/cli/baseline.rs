@@ -19,16 +19,16 @@ use crate::units::si;
 
 const EXAMPLES: &str = "\
 Examples:
-  rooflint baseline save run1.csv run2.csv run3.csv    three runs of the commit that is checked out
+  rooflint baseline save run1.csv run2.csv run3.csv  three runs of this commit
   rooflint baseline list
   rooflint baseline show latest
   rooflint baseline prune --keep 50 --older-than 90d
-  rooflint trend                                       where the program became slower
+  rooflint trend                                     show where it became slower
 
 The folder (`baselines`, or --store) holds one JSON document per run. Commit it, or keep it as an
 artifact: see docs/baselines.md.";
 
-/// Keep runs that later ones are held against, show them, throw old ones away
+/// Save, list, show and prune baseline runs
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Baseline {
@@ -38,13 +38,13 @@ pub(super) struct Baseline {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Keep runs: each file is a run, a folder is one run of several ranks
+    /// Save runs: each file is a run, a folder is one run of several ranks
     Save(Save),
-    /// What is kept, by commit
+    /// List saved runs by commit
     List(List),
-    /// One entry in full, with the kernels that have most time; as JSON the saved run itself
+    /// Show one run with its slowest kernels; as JSON, the saved run itself
     Show(Show),
-    /// Throw old entries away; the newest commit of each baseline, branch and device stays
+    /// Delete old runs; keeps the newest commit of each baseline, branch and device
     Prune(Prune),
 }
 
@@ -57,34 +57,34 @@ struct Save {
     #[command(flatten)]
     configuration: Configuration,
 
-    /// First launches of each kernel to leave out
+    /// Skip this many first launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 
-    /// The folder to keep them in; it is made if it is not there
+    /// Save to this folder; it is created if missing
     #[arg(long, value_name = "FOLDER", default_value = FOLDER, help_heading = "Baseline")]
     store: PathBuf,
 
-    /// Name of the baseline, for several programs in one store
+    /// Set the baseline's name, for several programs in one store
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
     name: String,
 
-    /// Commit of the code that ran [default: from `GITHUB_SHA` or `CI_COMMIT_SHA`, else from .git]
+    /// Set the commit [default: GITHUB_SHA or CI_COMMIT_SHA, else from .git]
     #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
     commit: Option<String>,
 
-    /// Its branch [default: from `GITHUB_REF_NAME` or `CI_COMMIT_BRANCH`, else from .git]
+    /// Set the branch [default: GITHUB_REF_NAME or CI_COMMIT_BRANCH, else from .git]
     #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
     branch: Option<String>,
 
-    /// When the runs were taken, as 2026-11-22T05:30:00Z or 2026-11-22, in UTC [default: now]
+    /// Set the time of the runs in UTC, such as 2026-11-22T05:30:00Z [default: now]
     #[arg(long, value_name = "TIME", help_heading = "Baseline")]
     date: Option<Moment>,
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// The folder of the baselines
+    /// Read this store of baselines
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
     store: PathBuf,
     #[command(flatten)]
@@ -95,15 +95,15 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// `latest`, or the beginning of an entry's name, commit or fingerprint
+    /// `latest`, or the beginning of a run's name, commit or fingerprint
     entry: String,
-    /// The folder of the baselines
+    /// Read this store of baselines
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
     store: PathBuf,
-    /// Kernels shown
+    /// Show this many kernels
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Kernel names as the profiler wrote them
+    /// Print full kernel names, as the profiler wrote them
     #[arg(long)]
     full_names: bool,
     #[command(flatten)]
@@ -112,18 +112,18 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Prune {
-    /// The folder of the baselines
+    /// Read this store of baselines
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
     store: PathBuf,
     #[command(flatten)]
     chosen: Chosen,
-    /// Commits to keep of each baseline, branch and device
+    /// Keep this many commits of each baseline, branch and device
     #[arg(long, value_name = "N", required_unless_present = "older_than")]
     keep: Option<usize>,
-    /// Only what was saved longer ago, such as `90d` or `12w`
+    /// Delete only what is older than this, such as `90d` or `12w`
     #[arg(long, value_name = "AGE", value_parser = days)]
     older_than: Option<u64>,
-    /// Only say what would go
+    /// Show what would be deleted, without deleting it
     #[arg(long)]
     dry_run: bool,
 }

@@ -14,14 +14,13 @@ use crate::report::Calibrated;
 const EXAMPLES: &str = "\
 Examples:
   rooflint calibrate run1.csv run2.csv run3.csv run4.csv
-  rooflint calibrate 'nightly-*.csv' >> rooflint.toml      after reading it: everything else is a comment";
+  rooflint calibrate 'nightly-*.csv' >> rooflint.toml";
 
-/// What repeated runs of the same code tell of the noise, as floors for a policy
+/// Measure run-to-run noise and suggest thresholds
 ///
-/// Compares every run with every other, one run a side, and proposes the noise floors of [gate.noise]:
-/// what 99% of the kernels stay below. Says how many of these comparisons, which are false alarms all,
-/// fail under the policy as it is and under the proposed one. Take the runs as the pipeline takes them:
-/// on its machines, at its times.
+/// Compares each run with each other and suggests the noise floors of [gate.noise]: what 99% of the
+/// kernels stay below. Counts false alarms under the current and the suggested policy. Record the runs
+/// as the pipeline does: on its machines, at its times.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Calibrate {
@@ -34,7 +33,7 @@ pub(super) struct Calibrate {
     #[command(flatten)]
     configuration: Configuration,
 
-    /// First launches of each kernel to leave out
+    /// Skip this many first launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 

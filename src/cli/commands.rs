@@ -16,31 +16,34 @@ use super::{
 
 const EXAMPLES: &str = "\
 Examples:
-  rooflint demo                                    a report on a sample profile
-  rooflint run.csv                                 analyze an export; `analyze` may be left out
-  rooflint run.csv --device 'A100 SXM4 80GB'       where the export does not name the GPU
-  rooflint run.csv -o report.html                  one interactive page, for a browser
-  rooflint ranks/ -o report.json -o report.md -o - one report of all ranks, in three formats
-  rooflint run.csv --kernel '#1' --explain         the arithmetic of the first kernel
-  rooflint run.csv --what-if 'H200 SXM 141GB'      the same kernels on another GPU
-  rooflint inspect run.csv                         what is in an export, and what is missing
-  rooflint predict axpy n=16M --device L4          what a kernel should take, without a profile
-  rooflint learn -o learn.html                     the model to try: a page with a bench and four cases
+  rooflint demo                               analyze the built-in sample
+  rooflint run.csv                            analyze an export
+  rooflint run.csv --device 'A100 SXM4 80GB'  set the GPU if it is not named
+  rooflint run.csv -o report.html             write an interactive page
+  rooflint ranks/ -o all.json -o all.md -o -  one report of all ranks, three formats
+  rooflint run.csv --kernel '#1' --explain    show the arithmetic of one kernel
+  rooflint run.csv --what-if 'H200 SXM 141GB' estimate times on another GPU
+  rooflint inspect run.csv                    show what an export contains
+  rooflint predict axpy n=16M --device L4     estimate without a profile
+  rooflint learn -o learn.html                open the tutorial
 
-How to get an export:
+Record an export:
   ncu --set full -o report APP
   ncu --import report.ncu-rep --csv --page raw --print-units base > run.csv
 
 Exit codes:
-  0 done · 1 a gate failed · 2 usage, configuration or device error
-  3 the input could not be read or holds no kernel · 4 inconclusive";
+  0 done · 1 gate failed · 2 usage, configuration or device error
+  3 input unreadable or without kernels · 4 inconclusive
 
-/// How long each GPU kernel should have taken, and what can be won.
+Configuration:
+  the nearest rooflint.toml, here or in a folder above; or --config FILE";
+
+/// How fast each GPU kernel could run, and how much time you can save.
 ///
-/// Reads a profiler's export (Nsight Compute, PyProf, or any CSV through a mapping), compares every
-/// kernel with the roofline of its device, and ranks the opportunities.
+/// Reads profiler exports (Nsight Compute, PyProf, or any CSV through a mapping), compares each kernel
+/// with the roofline of its GPU, and ranks optimization opportunities.
 #[derive(Debug, Parser)]
-#[command(name = "rooflint", version, override_usage = "rooflint FILE...\n       rooflint COMMAND [OPTIONS]", after_long_help = EXAMPLES, after_help = "Try `rooflint demo`, or --help for examples and exit codes.", arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "rooflint", version, override_usage = "rooflint FILE...\n       rooflint COMMAND [OPTIONS]", after_long_help = EXAMPLES, after_help = "Try `rooflint demo`; --help shows examples and exit codes.", arg_required_else_help = true, max_term_width = 80)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -64,8 +67,7 @@ pub(super) enum Command {
     #[cfg(feature = "page")]
     Learn(learn::Learn),
     Devices(devices::Devices),
-    /// What can be read, and how to produce it
-    Formats,
+    Formats(formats::Formats),
     Rules(rules::Rules),
     Demo(analyze::Demo),
     Schema(schema::Schema),
@@ -86,7 +88,7 @@ impl Command {
             #[cfg(feature = "page")]
             Self::Learn(command) => learn::run(command, terminal),
             Self::Devices(command) => devices::run(command, terminal),
-            Self::Formats => formats::run(terminal),
+            Self::Formats(command) => formats::run(command, terminal),
             Self::Rules(command) => rules::run(command, terminal),
             Self::Demo(command) => analyze::demo(command, terminal),
             Self::Schema(command) => schema::run(command, terminal),

@@ -11,13 +11,13 @@ use super::reading::read;
 use super::terminal::Terminal;
 use crate::table::Table;
 
-/// Write the canonical launch table: one row per launch, units in the column names
+/// Convert to a table with one row per launch (CSV, JSON, Parquet)
 #[derive(Debug, Args)]
 pub(super) struct Convert {
     #[command(flatten)]
     reading: Reading,
 
-    /// Where to write: .parquet, .csv or .json, or as FORMAT=PATH; may be given several times, `-` is
+    /// Write to a .parquet, .csv or .json file, or as FORMAT=PATH; repeatable; `-` is
     /// standard output
     #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", required = true)]
     paths: Vec<PathBuf>,

@@ -12,13 +12,13 @@ use crate::catalog::Device;
 use crate::model::DeviceHint;
 use crate::report::{DeviceList, DevicePage};
 
-/// The catalog of devices, or one of them with every figure and its source
+/// List known GPUs, or show one with its figures and sources
 #[derive(Debug, Args)]
 pub(super) struct Devices {
-    /// One device, by any of its names
+    /// Show this device, by any of its names
     name: Option<String>,
 
-    /// Your own devices, in a TOML file
+    /// Add devices from a TOML file
     #[arg(long = "devices", value_name = "FILE")]
     files: Vec<PathBuf>,
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
 use crate::ingest::IngestError;
+use crate::plain;
 use crate::predict::PredictError;
 use crate::session::SessionError;
 
@@ -99,6 +100,14 @@ impl Failure {
         })
     }
 
+    /// What was considered before this failure, a line each.
+    pub(super) fn considered(&self) -> &[String] {
+        match self {
+            Self::Ingest(error) => error.candidates(),
+            _ => &[],
+        }
+    }
+
     /// The user's next step.
     pub(super) fn next_step(&self) -> Option<String> {
         match self {
@@ -129,7 +138,7 @@ impl fmt::Display for Failure {
             Self::History(error) => error.fmt(f),
             Self::BrokenPipe => f.write_str("broken pipe"),
             Self::Verdict(code) => write!(f, "exit code {code}"),
-            Self::Output { path, cause } => write!(f, "{path}: cannot write: {cause}"),
+            Self::Output { path, cause } => write!(f, "{path}: cannot write: {}", plain::io(cause)),
         }
     }
 }

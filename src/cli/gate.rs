@@ -22,13 +22,13 @@ use crate::units::RelativeChange;
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv               one run a side: declared noise decides
-  rooflint gate 'now-*.csv' --baseline 'main-*.csv'       repeated runs: their spread decides
+  rooflint gate now.csv --baseline main.csv         one run each: declared noise
+  rooflint gate 'now-*.csv' --baseline 'main-*.csv' repeated runs: measured noise
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
-  rooflint gate 'now-*.csv' --baseline baselines/         the newest of a store, see `baseline`
-  rooflint gate now.csv                                   bounds of the policy that need no baseline
-  rooflint gate 'now-*.csv' --baseline baselines/ -o gate.md -o junit=report.xml -o gate.sarif -o -
-  rooflint gate 'main-*.csv' --self-test                  would this policy notice a slowdown?
+  rooflint gate 'now-*.csv' --baseline baselines/   the newest runs of a store
+  rooflint gate now.csv                             limits that need no baseline
+  rooflint gate now.csv --baseline main.csv -o gate.md -o junit=report.xml -o -
+  rooflint gate 'main-*.csv' --self-test            is a slowdown caught?
 
 Policy: [gate] in rooflint.toml; see docs/gate-policy.md. Method and error rates: docs/gate.md.
 
@@ -36,11 +36,10 @@ Exit codes:
   0 passed · 1 failed · 2 usage, configuration, different devices
   3 unreadable or nothing measured · 4 inconclusive, where the policy asks for it";
 
-/// Fail if a run is worse than its baseline, or than a policy allows
+/// Fail if a run is slower than its baseline or breaks a policy
 ///
-/// Each file is a run, a folder is one run of several ranks. Several runs of the same code on each side
-/// make a verdict certain; with one run a side the noise that the policy declares decides, and the
-/// verdict says so.
+/// Each file is a run; a folder is one run of several ranks. Repeated runs on each side measure the
+/// noise; with one run on each side, the noise that the policy declares decides.
 #[derive(Debug, Args)]
 #[command(after_long_help = GATE_EXAMPLES)]
 pub(super) struct Gate {
@@ -50,35 +49,34 @@ pub(super) struct Gate {
     #[command(flatten)]
     side: Side,
 
-    /// The runs to compare with: exports, saved runs or reports, or a store of baselines
+    /// Compare with these: exports, saved runs, JSON reports, or a store of baselines
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
     baseline: Vec<PathBuf>,
 
     #[command(flatten)]
     yardstick: Yardstick,
 
-    /// The policy, instead of [gate] in rooflint.toml: a file of the same shape
+    /// Read the policy from this file instead of [gate] in rooflint.toml
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
     policy: Option<PathBuf>,
 
-    /// Fail nothing, with the same output
+    /// Always exit 0; output is unchanged
     #[arg(long, help_heading = "Policy")]
     exit_zero: bool,
 
-    /// Rehearse on copies of the runs what the policy would notice: a slowdown, no change, nothing
+    /// Check that the policy catches an injected slowdown
     #[arg(long, help_heading = "Policy", conflicts_with_all = ["paths", "exit_zero"])]
     self_test: bool,
 
-    /// The slowdown to rehearse
+    /// Inject this slowdown with --self-test
     #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = slowdown, help_heading = "Policy", requires = "self_test", hide_short_help = true)]
     slowdown: RelativeChange,
 }
 
-/// What changed from one run to another; informs, and fails nothing
+/// Compare two runs; always exits 0
 ///
-/// The same comparison as `gate` with the same policy, but the exit code tells only whether it could be
-/// made. Each side is a file, a folder of ranks, a quoted pattern of repeated runs, or (the baseline) a
-/// store.
+/// Makes the same comparison as `gate`, with the same policy. Each side is a file, a folder of ranks,
+/// a quoted pattern of repeated runs, or (the baseline) a store.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "rooflint diff BASELINE CURRENT [OPTIONS]",
@@ -86,10 +84,10 @@ pub(super) struct Gate {
 Examples:
   rooflint diff main.csv now.csv
   rooflint diff 'main-*.csv' 'now-*.csv' -o diff.md
-  rooflint diff a100.csv h100.csv --across-devices     by headroom: distance from each one's roof"
+  rooflint diff a100.csv h100.csv --across-devices   by ratio to the roofline"
 )]
 pub(super) struct Diff {
-    /// The baseline, then the current side
+    /// The baseline, then the current run
     #[command(flatten)]
     reading: Reading,
 
@@ -103,27 +101,26 @@ struct Side {
     #[command(flatten)]
     model: Model,
 
-    /// The GPU of the baseline, where it is another than that of the current side
+    /// Set the GPU of the baseline, if it differs
     #[arg(long, value_name = "NAME", help_heading = "Comparison")]
     baseline_device: Option<String>,
 
     #[command(flatten)]
     configuration: Configuration,
 
-    /// The order in which the runs were taken, A for the baseline and B for the current side, such as
-    /// ABBA; runs of a side in the order given
+    /// Declare the order of the runs, such as ABBA: A baseline, B current
     #[arg(long, value_name = "LETTERS", value_parser = order, help_heading = "Comparison")]
     order: Option<Order>,
 
-    /// First launches of each kernel to leave out
+    /// Skip this many first launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = value_parser!(u32), help_heading = "Comparison")]
     warmup: u32,
 
-    /// Compare sides on different devices, by headroom: the distance from each one's roof
+    /// Compare runs on different GPUs, by their ratio to the roofline
     #[arg(long, help_heading = "Comparison")]
     across_devices: bool,
 
-    /// Format of what goes to standard output
+    /// Set the format of standard output
     #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = PossibleValuesParser::new(report::formats_with(GATE_OUTPUTS).map(|format| format.name)))]
     format: Option<String>,
 
@@ -137,7 +134,7 @@ struct Side {
     )]
     outputs: Vec<PathBuf>,
 
-    /// Kernel names as the profiler wrote them
+    /// Print full kernel names, as the profiler wrote them
     #[arg(long, help_heading = "Output")]
     full_names: bool,
 }

@@ -12,13 +12,13 @@ use super::{catalog, reading};
 use crate::ingest;
 use crate::report::Inspection;
 
-/// What an export is, what is in it, and the command that would supply what is missing
+/// Show an export's format, contents and missing metrics, with the command to collect them
 #[derive(Debug, Args)]
 pub(super) struct Inspect {
     #[command(flatten)]
     reading: Reading,
 
-    /// Your own devices, in a TOML file
+    /// Add devices from a TOML file
     #[arg(long, value_name = "FILE")]
     devices: Vec<PathBuf>,
 

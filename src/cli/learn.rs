@@ -10,7 +10,7 @@ use super::terminal::Terminal;
 use crate::model::DeviceHint;
 use crate::report::{self, LearnError};
 
-/// Write a page that teaches the roofline model, with hardware and kernel to vary
+/// Write an interactive roofline tutorial
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -18,15 +18,15 @@ Examples:
   rooflint learn -o learn.html --device 'RTX 4090'
   rooflint learn -o - > learn.html")]
 pub(super) struct Learn {
-    /// Where to write: a file that ends in .html, or `-` for standard output
+    /// Write to this .html file, or `-` for standard output
     #[arg(short = 'o', long = "output", value_name = "PATH")]
     path: Option<PathBuf>,
 
-    /// The GPU to begin with
+    /// Start with this GPU
     #[arg(long, value_name = "NAME", default_value = "H100 SXM5 80GB")]
     device: String,
 
-    /// Your own devices, in a TOML file
+    /// Add devices from a TOML file
     #[arg(long, value_name = "FILE")]
     devices: Vec<PathBuf>,
 }

@@ -13,6 +13,7 @@ mod devices;
 pub mod exit;
 mod formats;
 mod gate;
+mod guesses;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
@@ -20,6 +21,7 @@ mod origin;
 mod output;
 mod parquet;
 mod predict;
+mod progress;
 mod reading;
 mod rules;
 mod schema;
@@ -35,7 +37,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, ValueEnum};
 
 use commands::Cli;
 use terminal::Terminal;
@@ -43,14 +45,12 @@ use terminal::Terminal;
 /// Runs the program and returns its exit code.
 #[must_use]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments = with_default_command(arguments.into_iter().collect());
-    let cli = match Cli::try_parse_from(arguments) {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let early = early(&arguments);
+    let terminal = Terminal::new(&early);
+    let cli = match parsed(&mut arguments, early.width, &terminal) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to standard output with success, misuse to standard error.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE });
-        }
+        Err(code) => return code,
     };
     let terminal = Terminal::new(&cli.terminal);
     match cli.command.run(&terminal) {
@@ -59,6 +59,60 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             terminal.fail(&failure);
             failure.code()
         }
+    }
+}
+
+/// The command line, options that are habits of other programs replaced.
+fn parsed(
+    arguments: &mut Vec<OsString>,
+    width: Option<u16>,
+    terminal: &Terminal,
+) -> Result<Cli, ExitCode> {
+    let failed = |failure: exit::Failure| {
+        terminal.fail(&failure);
+        failure.code()
+    };
+    guesses::words(arguments).map_err(failed)?;
+    loop {
+        let full = with_default_command(arguments.clone());
+        let mut command = Cli::command();
+        if let Some(width) = width {
+            command = command.max_term_width(usize::from(width)).term_width(usize::from(width));
+        }
+        let matches = command.try_get_matches_from_mut(&full);
+        let mut error = match matches.and_then(|found| Cli::from_arg_matches(&found)) {
+            Ok(cli) => return Ok(cli),
+            Err(error) => error,
+        };
+        if guesses::option(&error, arguments).map_err(failed)? {
+            continue;
+        }
+        guesses::nearest(&mut error, &command, &full);
+        // Help and version go to standard output with success, misuse to standard error.
+        terminal.show(&error);
+        return Err(ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE }));
+    }
+}
+
+/// The terminal's options before the command line is understood: help and errors follow them too.
+fn early(arguments: &[OsString]) -> args::Terminal {
+    let words: Vec<_> = arguments.iter().map(|one| one.to_string_lossy()).collect();
+    let value = |name: &str| {
+        words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(name)? {
+            "" => words.get(at + 1).map(|next| next.to_string()),
+            rest => rest.strip_prefix('=').map(str::to_owned),
+        })
+    };
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_ref()));
+    let never = has(&["--no-color", "--no-colour", "--nocolor"]).then_some("never".to_owned());
+    args::Terminal {
+        color: value("--color")
+            .or(never)
+            .and_then(|color| args::Color::from_str(&color, false).ok())
+            .unwrap_or(args::Color::Auto),
+        ascii: has(&["--ascii"]),
+        width: value("--width").and_then(|width| width.parse().ok()).filter(|width| *width >= 40),
+        verbose: has(&["-v", "--verbose"]),
     }
 }
 

@@ -57,6 +57,11 @@ pub(super) fn places<T: Copy>(
         places.push(match named {
             Some((known, path)) => Place { path: PathBuf::from(path), format: known.format },
             None if text == "-" => stdout(),
+            // As other programs have it: `-o json` is the format, for standard output.
+            None if by_ending(&text, known).is_none() && by_name(&text).is_some() => {
+                let format = by_name(&text).map_or(to_stdout, |known| known.format);
+                Place { path: PathBuf::from("-"), format }
+            }
             None => match by_ending(&text, known) {
                 Some(format) => Place { path: output.clone(), format },
                 None => return Err(no_format(&text, known, what)),
@@ -115,11 +120,11 @@ fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Outputs {
-    /// Format of what goes to standard output
+    /// Set the format of standard output
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
 
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths", help = help(report::NO_OWN, "; .svg and .png where there is a picture"))]
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths", help = help(report::NO_OWN, ", .svg, .png"))]
     paths: Vec<PathBuf>,
 }
 
@@ -128,8 +133,8 @@ pub(super) fn help<R>(own: &'static [Format<R>], more: &str) -> String {
     let endings = report::formats_with(own).filter_map(|format| format.endings.first());
     let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
     format!(
-        "Write to a file, in the format of its ending ({}{more}), or as FORMAT=PATH; may be \
-         given several times, `-` is standard output",
+        "Write to a file in the format of its ending ({}{more}) or as FORMAT=PATH; repeatable; \
+         `-` is standard output",
         endings.join(", ")
     )
 }
@@ -272,6 +277,7 @@ mod tests {
         assert_eq!(one("gate.sarif.json").1, 2);
         assert_eq!(one("gitlab=quality.json"), ("quality.json".to_owned(), 3));
         assert_eq!(one("json=-"), ("-".to_owned(), 1));
+        assert_eq!(one("json"), ("-".to_owned(), 1));
         // What stands before the sign is a part of the path where it names no format.
         assert_eq!(one("run=3.txt"), ("run=3.txt".to_owned(), 0));
     }
@@ -289,7 +295,7 @@ mod tests {
     fn what_asks_for_no_format_is_refused() {
         let unknown = asked(&["junit=gate.xml"], None).unwrap_err();
         assert_eq!(unknown, "-o junit=gate.xml: \"junit\" is not a gate format");
-        for path in ["gate", "gate.xml", "json", ".txtx", "a.b/c"] {
+        for path in ["gate", "gate.xml", "jsn", ".txtx", "a.b/c"] {
             assert_eq!(
                 asked(&[path], None).unwrap_err(),
                 format!("{path}: no gate format has this ending")

@@ -36,12 +36,14 @@ fn is_parquet(path: &Path) -> bool {
 #[cfg(feature = "frames")]
 fn text(path: &Path) -> Result<String, Failure> {
     use crate::ingest::IngestError;
+    use crate::plain;
     use crate::table::frames;
 
     let refused = |message: String| {
         let help = "give a table that `rooflint convert` wrote, or the export it was made from";
         Failure::Ingest(IngestError::new(path.display(), message).help(help))
     };
-    let bytes = std::fs::read(path).map_err(|error| refused(format!("cannot read: {error}")))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| refused(format!("cannot read: {}", plain::io(&error))))?;
     frames::read_parquet(bytes).map(|table| table.csv()).map_err(|error| refused(error.to_string()))
 }

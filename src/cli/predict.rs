@@ -20,53 +20,53 @@ const WHAT: &str = "format of predictions";
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
-  rooflint predict --list                         every kernel with its sizes
-  rooflint predict --list gemm                    one of them: parameters, derivation
+  rooflint predict --list                    list kernels with their sizes
+  rooflint predict --list gemm               show parameters and derivation
   rooflint predict axpy n=16M --device 'A100 SXM4 80GB'
-  rooflint predict gemm m=4096 n=4096 k=4096 dtype=bf16 --device 'H100 SXM5 80GB,H200 SXM 141GB'
+  rooflint predict gemm m=4096 n=4096 k=4096 dtype=bf16 --device 'H200 SXM 141GB'
   rooflint predict linear batch=1..4Ki:x2 in=4096 out=4096 --device L4
   rooflint predict --model step.toml sequence=4096 --device L4
 
 Sizes are 4096, 1M (10^6), 64Ki (64*1024), 2^20, 8*2048. Up to two keys may take several values:
 n=1k..64k:log, n=1k..64k:x2, n=128..4096:+128, n=1k,2k,4k, dtype=fp32,fp16.";
 
-/// What a kernel should take on a device, before there is a profile
+/// Estimate a kernel's time on a device without a profile
 #[derive(Debug, Args)]
 #[command(override_usage = "rooflint predict KERNEL KEY=VALUE... --device NAME[,NAME...]\n       rooflint predict --model FILE [SIZE=VALUE...] --device NAME[,NAME...]\n       rooflint predict --list [KERNEL]", after_long_help = PREDICT_EXAMPLES, arg_required_else_help = true)]
 pub(super) struct Predict {
-    /// A kernel and its sizes, such as `gemm m=4096 n=4096 k=4096`; sizes only with --model
+    /// A kernel and its sizes, such as `gemm m=4096 n=4096 k=4096` (with --model: sizes)
     #[arg(value_name = "KERNEL KEY=VALUE")]
     call: Vec<String>,
 
-    /// Every kernel, or one with its parameters and how it is counted
+    /// List kernels, or show one with its parameters and derivation
     #[arg(long, conflicts_with_all = ["model", "device", "dtype", "pipe", "engine", "launch"])]
     list: bool,
 
-    /// A step as a list of kernels with shapes and counts, in a TOML file
+    /// Read a step from a TOML file: kernels with shapes and counts
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dtype", "launch"])]
     model: Option<PathBuf>,
 
-    /// The GPUs, separated by commas
+    /// Set the GPUs (comma-separated)
     #[arg(long, value_name = "NAME")]
     device: Vec<String>,
 
-    /// Your own devices, in a TOML file
+    /// Add devices from a TOML file
     #[arg(long, value_name = "FILE")]
     devices: Vec<PathBuf>,
 
-    /// Format of the operands, as `dtype=`: fp64, fp32, tf32, fp16, bf16, fp8, int8 and others
+    /// Set the operands' format, as `dtype=`: fp64, fp32, tf32, fp16, bf16, fp8, int8, …
     #[arg(long, value_name = "FORMAT")]
     dtype: Option<String>,
 
-    /// Executes the main operations, whatever their format, such as `bf16_matrix`
+    /// Run the main operations on this pipe, such as `bf16_matrix`
     #[arg(long, value_name = "PIPE", hide_possible_values = true, value_parser = PossibleValuesParser::new(Pipe::ALL.iter().map(|pipe| pipe.key())))]
     pipe: Option<String>,
 
-    /// Matrix or vector units for products of matrices, instead of what the format decides
+    /// Use matrix or vector units for matrix products, whatever the format
     #[arg(long, value_name = "UNITS")]
     engine: Option<Units>,
 
-    /// The launch, where it is known; too few or too small blocks make latency the limiter
+    /// Set the grid; few or small blocks make latency the limiter
     #[arg(long, value_name = "BLOCKSxTHREADS")]
     launch: Option<String>,
 

@@ -1,26 +1,39 @@
 //! Reads the exports that a command names.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Reading;
 use super::exit::Failure;
-use super::parquet;
+use super::progress::Progress;
+use super::{guesses, parquet};
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
+use crate::plain;
 
 /// Reads what the user named.
 pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
     let from = reading.from.as_deref().and_then(ingest::format);
-    let options = Options { strict: reading.strict, from, map };
     let inputs = parquet::converted(inputs(&reading.files)?)?;
-    Ok(ingest::read(&inputs, &options)?)
+    let progress = Progress::of(&inputs);
+    let count = Some(Arc::clone(&progress.read));
+    let options = Options { strict: reading.strict, from, map, count };
+    ingest::read(&inputs, &options).map_err(|error| {
+        let missing = reading.files.iter().filter(|file| !file.exists());
+        match missing.filter_map(|file| guesses::missing(file)).next() {
+            Some(help) => Failure::Ingest(error.help(help)),
+            None => Failure::Ingest(error),
+        }
+    })
 }
 
 fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| Failure::usage(format!("{shown}: cannot read the mapping: {cause}")))?;
+    let text = std::fs::read_to_string(path).map_err(|cause| {
+        Failure::usage(format!("{shown}: cannot read the mapping: {}", plain::io(&cause)))
+            .help("check the path given to --map")
+    })?;
     Mapping::from_toml(&text, &shown).map_err(|error| {
         let help = error
             .next_step()

@@ -11,13 +11,13 @@ use super::terminal::Terminal;
 use crate::report::{Reported, RuleList, RulePage};
 use crate::rules::{self, Over};
 
-/// The rules that look for causes, or one of them in full
+/// List the rules that find causes, or document one
 #[derive(Debug, Args)]
 pub(super) struct Rules {
-    /// One rule, by its name
+    /// Show this rule
     id: Option<String>,
 
-    /// What the conditions of custom rules can ask of kernels or launches
+    /// List the columns that custom rules can use, of kernels or launches
     #[arg(long, value_name = "OVER", num_args = 0..=1, default_missing_value = "kernels", value_parser = PossibleValuesParser::new(Over::ALL.map(Over::key)), conflicts_with = "id")]
     columns: Option<String>,
 

@@ -7,10 +7,10 @@ use super::terminal::Terminal;
 use crate::config;
 use crate::report;
 
-/// Print the JSON schema of the report, of predictions or of the configuration
+/// Print the JSON schema of a report, prediction or configuration
 #[derive(Debug, Args)]
 pub(super) struct Schema {
-    /// Of which document
+    /// Choose the document
     #[arg(value_name = "DOCUMENT", default_value = "report")]
     document: Document,
 }

@@ -6,6 +6,7 @@ use super::args::Model;
 use super::exit::Failure;
 use super::{catalog, clock};
 use crate::config::Config;
+use crate::plain;
 use crate::session::Session;
 use crate::taxonomy::Taxonomy;
 
@@ -17,7 +18,7 @@ pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
     options.device.clone_from(&model.device);
     options.ceilings = model.ceilings.set();
     options.threshold = model.threshold.or(options.threshold);
-    options.floor = model.min_win.or(options.floor);
+    options.floor = model.min_savings.or(options.floor);
     options.floor_share = model.min_share.or(options.floor_share);
     options.taxonomy = taxonomy;
     session.today = Some(clock::now().date());
@@ -28,8 +29,10 @@ pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
 fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
     let Some(path) = &config.kernel_names else { return Ok(None) };
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| Failure::usage(format!("{shown}: cannot read kernel names: {cause}")))?;
+    let text = std::fs::read_to_string(path).map_err(|cause| {
+        Failure::usage(format!("{shown}: cannot read kernel names: {}", plain::io(&cause)))
+            .help("check kernel-names in the configuration")
+    })?;
     let taxonomy = Taxonomy::with_text(&shown, &text).map_err(|error| {
         let help = error.help();
         Failure::usage(error.to_string()).help(help)

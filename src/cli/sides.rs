@@ -9,6 +9,7 @@ use super::{clock, reading, session};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::history::{Batch, HistoryError, Store, batches, outliers};
+use crate::plain;
 use crate::session::Session;
 
 /// How runs are read and judged, the same for both sides.
@@ -100,7 +101,7 @@ fn saved(path: &Path) -> Result<Option<Run>, Failure> {
     let failed =
         |message: String| Failure::Ingest(crate::ingest::IngestError::new(shown.clone(), message));
     let text = std::fs::read_to_string(path)
-        .map_err(|cause| failed(format!("cannot be read: {cause}")))?;
+        .map_err(|cause| failed(format!("cannot read: {}", plain::io(&cause))))?;
     let run = Run::from_document(&text).map_err(failed)?;
     Ok(run.map(|mut run| {
         run.label.clone_from(&shown);

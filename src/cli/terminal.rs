@@ -13,6 +13,7 @@ use crate::report::Style;
 pub(super) struct Terminal {
     style: Style,
     stderr_color: bool,
+    verbose: bool,
 }
 
 impl Terminal {
@@ -41,8 +42,10 @@ impl Terminal {
                 ascii: options.ascii || !utf8_locale(),
                 full_names: false,
                 limit: None,
+                verbose: options.verbose,
             },
             stderr_color: color(AutoStream::choice(&io::stderr())),
+            verbose: options.verbose,
         }
     }
 
@@ -115,8 +118,32 @@ impl Terminal {
                 crate::report::printable_lines(&help)
             ));
         }
+        let considered = failure.considered();
+        if self.verbose {
+            for line in considered {
+                text.push_str(&format!("  {}\n", crate::report::printable_lines(line)));
+            }
+        } else if !considered.is_empty() {
+            text.push_str("note: what was considered: --verbose\n");
+        }
         // Nothing is left to do if standard error is gone.
-        let _ = io::stderr().write_all(text.as_bytes());
+        let _ = io::stderr().write_all(self.style.adapted(text).as_bytes());
+    }
+
+    /// Prints help or the version to standard output, or what is wrong with the command line to standard
+    /// error.
+    pub(super) fn show(&self, message: &clap::Error) {
+        let rendered = message.render();
+        let text = |color: bool| {
+            let text = if color { rendered.ansi().to_string() } else { rendered.to_string() };
+            self.style.adapted(text)
+        };
+        // Nothing is left to do if the reader is gone.
+        let _ = if message.use_stderr() {
+            io::stderr().write_all(text(self.stderr_color).as_bytes())
+        } else {
+            io::stdout().write_all(text(self.style.color).as_bytes())
+        };
     }
 }
 

@@ -14,39 +14,39 @@ use crate::report::{Style, TrendReport};
 
 const EXAMPLES: &str = "\
 Examples:
-  rooflint trend                                     the whole run, and every kernel with 1% of the time
-  rooflint trend -o trend.svg -o trend.csv           as a picture, and as a table for other programs
+  rooflint trend                            the run, and kernels with 1% of its time
+  rooflint trend -o trend.svg -o trend.csv  as a picture and as a table
   rooflint trend --kernel '*layer_norm*' --metric headroom
   rooflint trend ci/baselines --branch main --device 'H100 SXM5 80GB'";
 
-/// How saved runs moved from commit to commit, and where they became slower or faster
+/// Show performance over commits and where it changed
 ///
-/// Steps are found by energy statistics and kept where Student's t-test agrees (E-divisive, as in
-/// Hunter and Apache Otava), on logarithms of the median of each commit: at least 5%, three commits on
-/// each side, p at most 0.005 after correction for the places looked at. A steady drift is told as one.
+/// Changes are found by energy statistics and confirmed by Student's t-test (E-divisive, as in Hunter
+/// and Apache Otava), on logarithms of each commit's median: at least 5%, three commits on each side,
+/// p at most 0.005 after correction. A steady drift is reported as one change.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Trend {
-    /// The folder of the baselines
+    /// The store of baselines
     #[arg(value_name = "STORE", default_value = FOLDER)]
     store: PathBuf,
 
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Only these kernels: a whole name, or a pattern with `*`
+    /// Only these kernels: a name, or a pattern with `*`
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
 
-    /// What is followed
+    /// Follow this figure
     #[arg(long, value_name = "METRIC", default_value = "time")]
     metric: Followed,
 
-    /// Changes, and tables of kernels, that are shown
+    /// Show this many changes and tables of kernels
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
-    /// Kernel names as the profiler wrote them
+    /// Print full kernel names, as the profiler wrote them
     #[arg(long)]
     full_names: bool,
 
@@ -61,7 +61,7 @@ pub(super) struct Trend {
 enum Followed {
     /// Time of one launch of a kernel; of the run, its whole time
     Time,
-    /// Measured over expected time
+    /// Measured over roofline time
     Headroom,
     /// Share of a kernel in the time of the run
     Share,

@@ -12,6 +12,7 @@ use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use crate::model::{Pipe, Precision, Profiler, Quantity};
+use crate::plain;
 use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
 /// Schemas of saved runs that can be read; the first version has other names for four times.
@@ -115,7 +116,7 @@ struct Head {
 /// # Errors
 /// Returns a message with the actual schema.
 fn check_schema(text: &str, read: &[&str]) -> Result<(), String> {
-    let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let head: Head = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
     match head.schema.as_deref() {
         Some(schema) if read.contains(&schema) => Ok(()),
         Some(other) => {
@@ -143,7 +144,7 @@ impl Run {
         };
         let schema = match serde_json::from_str::<Head>(text) {
             Ok(head) => head.schema,
-            Err(error) if begins_as_own() => return Err(error.to_string()),
+            Err(error) if begins_as_own() => return Err(plain::json(&error)),
             Err(_) => None,
         };
         match schema.as_deref() {
@@ -159,7 +160,7 @@ impl Run {
     /// Returns a message with the problem, its line and column.
     pub fn from_json(text: &str) -> Result<Self, String> {
         check_schema(text, &RUNS)?;
-        let run: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let run: Self = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
         run.checked()
     }
 
@@ -206,7 +207,7 @@ impl Run {
     /// Returns a message with the problem and its line and column, or its kernel.
     pub fn from_report(text: &str) -> Result<Self, String> {
         check_schema(text, &REPORTS)?;
-        let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let report: Report = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
         let total = total(report.kernels.iter().filter_map(|kernel| kernel.measured_s));
         let by_category = report.settings.groups.as_deref() == Some("category");
         let kernels = report.kernels.into_iter();
@@ -294,7 +295,7 @@ impl Kernel {
         kernel.extend(own.as_object().cloned().unwrap_or_default());
         kernel.entry("findings").or_insert_with(|| json!([]));
         serde_json::from_value(Value::Object(kernel))
-            .map_err(|error| wrong(&format!("cannot be read: {error}")))
+            .map_err(|error| wrong(&format!("cannot be read: {}", plain::json(&error))))
     }
 }
 
@@ -370,21 +371,21 @@ mod tests {
                 "unsupported schema \"rooflint/report/4\" (expected \"rooflint/report/1\" or \
                  \"rooflint/report/2\" or \"rooflint/report/3\")",
             ),
-            ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4 column"),
-            ("\"rooflint\": \"0.1.0\",", "", "missing field `rooflint`"),
+            ("\"launches\": 7, ", "\"launches\": \"7\", ", "line 4, column"),
+            ("\"rooflint\": \"0.1.0\",", "", "missing key \"rooflint\""),
             ("1e-3", "-1e-3", "kernel \"gemm\" has an amount that is negative"),
             ("1e-3", "1e300", "kernel \"gemm\" has an amount that is negative or impossibly"),
-            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "kernel \"gemm\" cannot be read: inv"),
-            ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing field"),
+            ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "kernel \"gemm\" cannot be read: "),
+            ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing key"),
             ("\"launches\": 5", "\"launches\": 0", "kernel \"gemm\" has no launches"),
             ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not in"),
-            ("1e-3", "1e999", "number out of range at line 1"),
+            ("1e-3", "1e999", "column 65: number out of range"),
         ] {
             let found = with(from, to);
             assert!(found.contains(told), "{from}: {found}");
         }
         let cut = &REPORT[..REPORT.len() / 2];
-        assert!(Run::from_document(cut).unwrap_err().contains("EOF while parsing"), "{cut}");
+        assert!(Run::from_document(cut).unwrap_err().contains("the JSON ends too early"), "{cut}");
     }
 
     #[test]

@@ -238,7 +238,7 @@ mod tests {
             (with("next = \"try {headrom}\""), "5:14: unknown kernel column \"headrom\""),
             (with("at-stake = 'name'"), "5:13: the result is text, expected a number"),
             (with("at-stake = 'savings_ss'"), "5:13: unknown kernel column"),
-            (with("sevrity = \"high\""), "unknown field `sevrity`"),
+            (with("sevrity = \"high\""), "unknown key \"sevrity\""),
             (rule("when = 'duration_s > 1'"), "4:9: unknown kernel column \"duration_s\""),
             (
                 rule("over = \"launches\"\nwhen = 'headroom > 1'"),
@@ -260,7 +260,7 @@ mod tests {
                 "[[custom-rule]]\nid = \"own\"\nwhen = 'headroom > 2'\nmessage = \" \"".to_owned(),
                 "4:12: the message is empty",
             ),
-            ("[[custom-rule]]\nid = \"own\"".to_owned(), "missing field `when`"),
+            ("[[custom-rule]]\nid = \"own\"".to_owned(), "missing key \"when\""),
             (
                 "[[custom-rule]]\nid = \"Own Rule\"\nwhen = 'true'\nmessage = \"m\"".to_owned(),
                 "2:6: \"Own Rule\" is no name for a rule",

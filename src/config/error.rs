@@ -1,10 +1,12 @@
 //! Why a configuration cannot be used, and where it is wrong.
 
+use crate::plain;
+
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{path}: cannot read the configuration: {cause}")]
+    #[error("{path}: cannot read the configuration: {}", plain::io(.cause))]
     Read {
         /// The file.
         path: String,

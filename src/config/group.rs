@@ -138,7 +138,10 @@ mod tests {
             ("name = \"a\"\nkernel = \"b\"\ntarget = 70", "4:10: the target 70 is no efficiency"),
             ("name = \"a\"\nkernel = \"b\"\ntarget = 0.0", "4:10: the target 0 is no efficiency"),
             ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is no"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"", "4:10: invalid type"),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"",
+                "4:10: expected a number, found the text",
+            ),
             (
                 "name = \"a\"\ncategory = \"reductoin\"",
                 "3:12: no category is called \"reductoin\"; did you mean \"reduction\"? it is one \
@@ -148,8 +151,8 @@ mod tests {
                 "name = \"a\"\nkind = \"sofmax\"",
                 "3:8: no kind is called \"sofmax\"; did you mean \"softmax\"?",
             ),
-            ("name = \"a\"\npattern = \"b\"", "3:1: unknown field `pattern`"),
-            ("kernel = \"b\"", "missing field `name`"),
+            ("name = \"a\"\npattern = \"b\"", "3:1: unknown key \"pattern\""),
+            ("kernel = \"b\"", "missing key \"name\""),
             (
                 "name = \"a\"\nkernel = \"b\"\n[[group]]\nname = \"a\"\nkernel = \"c\"",
                 "5:8: two groups are called \"a\"",

@@ -1,4 +1,4 @@
-//! `[analysis]`: from which distance and which win on a kernel is worth a team's time.
+//! `[analysis]`: from which ratio and which savings on a kernel is worth a team's time.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,26 +8,27 @@ use super::place::Place;
 use super::wire::Spanned;
 use crate::units::Seconds;
 
-/// What a team takes for an opportunity; the command line wins over each.
+/// Which kernels are flagged; options of the command line override each.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
-    /// Headroom from which a kernel is an opportunity.
+    /// Minimum measured/roofline ratio to flag a kernel.
     pub threshold: Option<f64>,
-    /// Smallest time to win that makes an opportunity.
-    pub min_win: Option<Seconds>,
-    /// Share of the run below which a win is noise.
+    /// Minimum savings to flag a kernel.
+    pub min_savings: Option<Seconds>,
+    /// Savings below this fraction of the run are ignored.
     pub min_share: Option<f64>,
 }
 
-/// What counts as an opportunity; the options of the same names win over these.
+/// Which kernels are flagged; options of the same names override these.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
-    /// Headroom from which a kernel is an opportunity.
+    /// Minimum measured/roofline ratio to flag a kernel.
     threshold: Option<Spanned<f64>>,
-    /// Smallest time to win that makes an opportunity, such as "50us".
-    min_win: Option<Spanned<String>>,
-    /// Share of the run below which a win is noise.
+    /// Minimum savings to flag a kernel, such as "50us".
+    #[serde(alias = "min-win")]
+    min_savings: Option<Spanned<String>>,
+    /// Savings below this fraction of the run are ignored.
     min_share: Option<Spanned<f64>>,
 }
 
@@ -79,7 +80,12 @@ pub fn time(text: &str) -> Result<Seconds, String> {
 pub(super) fn read(place: &Place<'_>, wire: Wire) -> Result<Limits, ConfigError> {
     Ok(Limits {
         threshold: checked(place, wire.threshold, threshold, "threshold = 2.0")?,
-        min_win: checked(place, wire.min_win, |text| time(&text), "min-win = \"50us\"")?,
+        min_savings: checked(
+            place,
+            wire.min_savings,
+            |text| time(&text),
+            "min-savings = \"50us\"",
+        )?,
         min_share: checked(place, wire.min_share, min_share, "min-share = 0.01")?,
     })
 }
@@ -105,19 +111,22 @@ mod tests {
 
     #[test]
     fn limits_are_read_and_checked_like_the_options_of_the_same_names() {
-        let text = "[analysis]\nthreshold = 3\nmin-win = \"1.5 ms\"\nmin-share = 0.005\n";
+        let text = "[analysis]\nthreshold = 3\nmin-savings = \"1.5 ms\"\nmin-share = 0.005\n";
         let limits = Config::parse("rooflint.toml", text).unwrap().limits;
         assert_eq!((limits.threshold, limits.min_share), (Some(3.0), Some(0.005)));
-        assert!((limits.min_win.unwrap().get() / 1.5e-3 - 1.0).abs() < 1e-12);
+        assert!((limits.min_savings.unwrap().get() / 1.5e-3 - 1.0).abs() < 1e-12);
         assert_eq!(Config::parse("rooflint.toml", "").unwrap().limits, Limits::default());
         for (line, told) in [
             ("threshold = 0.5", "2:13: headroom is measured over expected time"),
             ("threshold = nan", "2:13: headroom is measured over expected time"),
-            ("min-win = \"50\"", "2:11: give a time with its unit"),
-            ("min-win = \"-1us\"", "2:11: not a time; write for example min-win = \"50us\""),
-            ("min-win = 50", "2:11: invalid type"),
+            ("min-savings = \"50\"", "2:15: give a time with its unit"),
+            (
+                "min-savings = \"-1us\"",
+                "2:15: not a time; write for example min-savings = \"50us\"",
+            ),
+            ("min-savings = 50", "2:15: expected text in quotes, found the number 50"),
             ("min-share = 1.0", "2:13: a share of the run is at least 0 and less than 1"),
-            ("floor = 1", "2:1: unknown field `floor`"),
+            ("floor = 1", "2:1: unknown key \"floor\""),
         ] {
             let text = format!("[analysis]\n{line}\n");
             let error = Config::parse("rooflint.toml", &text).unwrap_err();

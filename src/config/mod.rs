@@ -30,7 +30,8 @@ use crate::analysis::{ClosedForm, Group, Waiver};
 #[cfg(feature = "gate")]
 use crate::gate::Policy;
 use crate::model::Dim3;
-use crate::rules::{self, Settings};
+use crate::plain;
+use crate::rules::Settings;
 use place::Place;
 use wire::{Day, Spanned};
 
@@ -158,12 +159,17 @@ impl Config {
     pub fn parse(path: &str, text: &str) -> Result<Self, ConfigError> {
         let place = Place { path, text };
         let wire: Wire = toml::from_str(text).map_err(|error| {
-            let span = error.span().unwrap_or_default();
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
-            let message = error.message().replace('\n', ", ");
-            let nearest = nearest_key(&message);
-            place.wrong(&span, message, format!("{nearest}{help}"))
+            let fault = plain::toml(text, &error);
+            let help = if fault.help.is_empty() { help.to_owned() } else { fault.help };
+            ConfigError::Wrong {
+                path: path.to_owned(),
+                line: fault.line,
+                column: fault.column,
+                message: fault.message,
+                help,
+            }
         })?;
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
         for rule in wire.custom_rule {
@@ -228,16 +234,6 @@ impl Place<'_> {
             expires: self.expires(wire.expires.as_ref())?,
         })
     }
-}
-
-/// The key that was meant, where the message of the parser names one that it does not know, and those
-/// that it does.
-fn nearest_key(message: &str) -> String {
-    if !message.starts_with("unknown field") {
-        return String::new();
-    }
-    let mut words = message.split('`').skip(1).step_by(2);
-    words.next().map_or_else(String::new, |found| rules::nearest(found, words))
 }
 
 /// A grid such as `64x8x1`; what is left out is 1.
@@ -305,7 +301,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
                 "[[waiver]]\nkernel = \"a\"\nreason = \"b\"\nexpires = 07:32:00",
                 "4:11: expires is not a date",
             ),
-            ("[[waiver]]\nkernel = \"a\"", "missing field `reason`"),
+            ("[[waiver]]\nkernel = \"a\"", "missing key \"reason\""),
             (
                 "[[closed-form]]\nkernel = \"a\"\nform = \"gemm m=1 n=1\"",
                 "3:8: gemm needs \"k\"; for example: gemm m=",
@@ -315,8 +311,8 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
                 "[[closed-form]]\nkernel = \"a\"\ngrid = \"1x2x3x4\"\nform = \"copy n=1\"",
                 "3:8: \"1x2x3x4\" is not a grid; write it as",
             ),
-            ("[gates]\n", "1:2: unknown field `gates`"),
-            ("[gates]\n", "did you mean \"gate\"? the tables are [rules]"),
+            ("[gates]\n", "1:2: unknown key \"gates\""),
+            ("[gates]\n", "did you mean \"gate\"? the keys here are rules, rule, waiver"),
             ("[rules\n", "rooflint.toml:1:"),
         ] {
             if told.is_empty() {

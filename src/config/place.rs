@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::error::ConfigError;
 use super::wire::{Day, Spanned};
 use crate::model::Date;
+use crate::plain;
 use crate::rules::{self, Custom, RULES, Rule};
 
 /// The file, for messages with a place in it.
@@ -16,9 +17,7 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// Line and character of a place, from 1.
     pub(super) fn at(&self, span: &Range<usize>) -> (usize, usize) {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
+        plain::place(self.text, span.start)
     }
 
     pub(super) fn wrong(

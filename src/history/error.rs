@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::plain;
+
 /// Error when reading a baseline store or saving a run in it.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// A file or folder cannot be read.
-    #[error("{path}: cannot read: {cause}")]
+    #[error("{path}: cannot read: {}", plain::io(.cause))]
     Read {
         /// The path.
         path: PathBuf,

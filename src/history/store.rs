@@ -12,6 +12,7 @@ use super::error::HistoryError;
 use super::layout::{MARKER, STORE_SCHEMA};
 use super::moment::Moment;
 use crate::compare::Run;
+use crate::plain;
 use crate::units::Seconds;
 
 /// Characters of a commit that usually identify it, as in `git log --oneline`.
@@ -256,10 +257,8 @@ fn check_marker(path: &Path) -> Result<(), HistoryError> {
     let text = fs::read_to_string(path)
         .map_err(|cause| HistoryError::Read { path: path.to_owned(), cause })?;
     let marker: Marker = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| {
-            1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()
-        });
-        wrong(format!("line {line}: {}", error.message().replace('\n', ", ")))
+        let fault = plain::toml(&text, &error);
+        wrong(format!("line {}: {}", fault.line, fault.message))
     })?;
     if marker.schema == STORE_SCHEMA {
         Ok(())

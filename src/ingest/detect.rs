@@ -1,6 +1,6 @@
 //! Which format a file is: each one is asked, and answers yes, no or unsure with its reason.
 
-use super::{FORMATS, Format, IngestError, Reading, Sample};
+use super::{FORMATS, Format, IngestError, Reading, Sample, foreign};
 
 /// A format's answer about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,109 +53,41 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
     {
         return Ok(format);
     }
+    let considered = |answers: &[&(&'static str, Sniff)]| -> Vec<String> {
+        answers.iter().map(|(name, sniff)| format!("{name}: {}", sniff.reason())).collect()
+    };
     if claims.is_empty() {
-        if let Some(error) = not_a_table(reading) {
+        if let Some(error) = foreign::named(reading) {
             return Err(error);
         }
-        let considered: Vec<String> = detection
-            .answers
-            .iter()
-            .map(|(name, sniff)| format!("\n  {name}: {}", sniff.reason()))
-            .collect();
+        let all: Vec<_> = detection.answers.iter().collect();
         return Err(reading
-            .error(format!("not a format that can be read; considered:{}", considered.concat()))
-            .help("name the columns of any other CSV with --map FILE, or choose a format with --from FORMAT"));
+            .error("unknown table; no format has these columns")
+            .considered(considered(&all))
+            .help(format!(
+                "name its columns in a mapping (docs/formats.md): rooflint {} --map MAPPING.toml",
+                foreign::shown(&reading.source.path)
+            )));
     }
-    let names: Vec<String> =
-        claims.iter().map(|(name, sniff)| format!("\n  {name}: {}", sniff.reason())).collect();
     Err(reading
-        .error(format!("several formats claim this file:{}", names.concat()))
+        .error("several formats claim this file")
+        .considered(considered(claims))
         .help("choose one with --from FORMAT"))
-}
-
-/// How our own reports start as text, Markdown and CSV.
-const OWN: [&str; 3] = ["GPU time     ", "## Roofline report", "rank,name,full_name,"];
-
-/// Files that are no tables, and what to do about each.
-fn not_a_table(reading: &Reading<'_>) -> Option<IngestError> {
-    let sample = &reading.sample;
-    let text = sample.text();
-    if let Some(error) = super::nsight::no_table(reading) {
-        return Some(error);
-    }
-    let (what, help) = if text.starts_with("NVR\0") || reading.source.path.ends_with(".ncu-rep") {
-        (
-            "this is a Nsight Compute report (.ncu-rep), not its CSV",
-            "print it: ncu --import FILE --csv --page raw --print-units base > FILE.csv",
-        )
-    } else if text.starts_with("SQLite format 3") {
-        (
-            "this is a SQLite database of Nsight Systems or nvprof",
-            "Nsight Systems has no counters; profile with: ncu --csv --page raw --set roofline …",
-        )
-    } else if text.starts_with("PAR1") {
-        (
-            "this is a Parquet file",
-            "give the profiler's CSV it was made from; builds with the feature `frames` read launch tables by their path",
-        )
-    } else if text.starts_with("PK\u{3}\u{4}") {
-        ("this is a zip archive", "unpack it and give the CSV inside")
-    } else if sample.binary {
-        (
-            "this is a binary file",
-            "give the profiler's CSV; `rooflint formats` lists what can be read",
-        )
-    } else if text.trim_start().starts_with(['{', '[']) {
-        (
-            "this is JSON, not CSV",
-            "traces are not read yet; give a CSV export, see `rooflint formats`",
-        )
-    } else if text.lines().any(|line| line.contains("NVTX monkey patch")) {
-        (
-            "only PyProf's start messages, no table follows",
-            "run the second step too: python -m pyprof.prof --csv -c idx,kernel,op,params,sil,tc,flops,bytes FILE.dict > FILE.csv",
-        )
-    } else if OWN.iter().any(|start| text.starts_with(start)) {
-        ("this is a report of rooflint, not an export", "give the profiler's CSV it was made from")
-    } else {
-        return None;
-    };
-    Some(reading.error(what).help(help))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::ingest::{Options, read_text};
 
-    /// What is said of a file, and the next step.
-    fn refused(text: &'static str) -> (String, String) {
-        let error = read_text("file.bin", text, &Options::default()).unwrap_err();
-        (error.to_string(), error.next_step().unwrap_or_default().to_owned())
-    }
-
     #[test]
-    fn what_is_no_table_is_named_with_the_next_step() {
-        for (text, what, help) in [
-            ("NVR\0\u{1}", "report (.ncu-rep)", "ncu --import FILE --csv"),
-            ("SQLite format 3\0", "SQLite database", "ncu --csv --page raw"),
-            ("PAR1\u{15}", "Parquet", "launch tables"),
-            ("PK\u{3}\u{4}", "zip archive", "unpack it"),
-            ("ab\0cd", "binary file", "rooflint formats"),
-            ("[1, 2]", "JSON, not CSV", "CSV export"),
-            ("Initializing NVTX monkey patches\n", "start messages", "pyprof.prof --csv"),
-            ("rank,name,full_name,x\n", "a report of rooflint", "profiler's CSV"),
-        ] {
-            let (message, next) = refused(text);
-            assert!(message.contains(what) && next.contains(help), "{text:?}: {message}; {next}");
+    fn an_unknown_table_keeps_the_answer_of_every_format_that_was_asked() {
+        let error = read_text("run.csv", "a,b,c\n1,2,3\n", &Options::default()).unwrap_err();
+        assert_eq!(error.to_string(), "run.csv: unknown table; no format has these columns");
+        assert_eq!(error.candidates().len(), crate::ingest::FORMATS.len());
+        for (format, line) in crate::ingest::FORMATS.iter().zip(error.candidates()) {
+            assert!(line.starts_with(&format!("{}: ", format.name)), "{line}");
         }
-    }
-
-    #[test]
-    fn an_unknown_table_lists_every_format_that_was_asked() {
-        let (message, next) = refused("a,b\n1,2\n");
-        for format in crate::ingest::FORMATS {
-            assert!(message.contains(&format!("\n  {}: ", format.name)), "{message}");
-        }
-        assert!(next.contains("--map FILE"), "{next}");
+        let next = error.next_step().unwrap_or_default();
+        assert!(next.ends_with("rooflint run.csv --map MAPPING.toml"), "{next}");
     }
 }

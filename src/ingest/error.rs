@@ -1,6 +1,7 @@
 //! What can go wrong while reading, with the place and the next step.
 
 use std::fmt;
+use std::path::Path;
 
 /// An export that could not be read: where, what was found, what to do.
 ///
@@ -12,6 +13,8 @@ pub struct IngestError {
     column: Option<String>,
     message: String,
     help: Option<String>,
+    /// What was considered, a line each.
+    considered: Vec<String>,
 }
 
 impl IngestError {
@@ -23,7 +26,15 @@ impl IngestError {
             column: None,
             message: message.into(),
             help: None,
+            considered: Vec::new(),
         }
+    }
+
+    /// An error about a file that does not exist, with the name that was probably meant.
+    pub(super) fn missing(path: &Path) -> Self {
+        let near = nearest(path).map(|near| format!(" (did you mean {near}?)"));
+        let message = format!("no such file: {}{}", path.display(), near.unwrap_or_default());
+        Self::new("", message).help("check the path; a folder or a quoted pattern works too")
     }
 
     /// The same error at a line, counted from 1.
@@ -47,11 +58,17 @@ impl IngestError {
         self
     }
 
-    /// The error without the list of what was considered, in one line.
-    pub(super) fn in_short(&self) -> String {
-        let text = self.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        first.split("; considered").next().unwrap_or_default().to_owned()
+    /// The same error with what was considered, a line each.
+    #[must_use]
+    pub(super) fn considered(mut self, lines: Vec<String>) -> Self {
+        self.considered = lines;
+        self
+    }
+
+    /// What was considered, a line each: why no format fits, or which do.
+    #[must_use]
+    pub fn candidates(&self) -> &[String] {
+        &self.considered
     }
 
     /// The user's next step.
@@ -63,6 +80,9 @@ impl IngestError {
 
 impl fmt::Display for IngestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
         write!(f, "{}", self.path)?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
@@ -75,3 +95,37 @@ impl fmt::Display for IngestError {
 }
 
 impl std::error::Error for IngestError {}
+
+/// The file beside a missing one whose name is most like it.
+fn nearest(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_string_lossy().into_owned();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names =
+        files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
+    let alike =
+        |name: String| (strsim::osa_distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
+    let (distance, name) = names.map(alike).min()?;
+    let near =
+        folder.map_or_else(|| name.clone(), |folder| folder.join(&name).display().to_string());
+    (distance * 3 <= wanted.chars().count()).then_some(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_names_the_one_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("runs.csv"), "x").unwrap();
+        let near = folder.path().join("run.csv");
+        let error = IngestError::missing(&near).to_string();
+        let meant = folder.path().join("runs.csv");
+        let expected =
+            format!("no such file: {} (did you mean {}?)", near.display(), meant.display());
+        assert_eq!(error, expected);
+        let far = folder.path().join("profile.ncu-rep");
+        assert!(!IngestError::missing(&far).to_string().contains("did you mean"));
+    }
+}

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::IngestError;
 
@@ -86,12 +88,29 @@ pub(super) struct Opened {
     pub(super) encoding: String,
 }
 
-pub(super) fn open(input: &Input) -> io::Result<Opened> {
+/// A file whose bytes are counted as they are read.
+struct Counted {
+    file: File,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+pub(super) fn open(input: &Input, count: Option<&Arc<AtomicU64>>) -> io::Result<Opened> {
     let raw: Box<dyn Read> = match input {
         Input::Stdin => Box::new(io::stdin().lock()),
         Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
         Input::Converted(_, text) => Box::new(io::Cursor::new(text.clone().into_bytes())),
-        Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
+        Input::Named(path) | Input::Found(path) => match count {
+            Some(count) => Box::new(Counted { file: File::open(path)?, count: Arc::clone(count) }),
+            None => Box::new(File::open(path)?),
+        },
     };
     let (head, raw) = peek(raw, 4)?;
     let (raw, compression): (Box<dyn Read>, _) = match head.as_slice() {

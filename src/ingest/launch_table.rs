@@ -11,6 +11,7 @@ use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
+use crate::plain;
 use crate::table::{Document, Header, Row, SCHEMA, Value};
 
 pub(super) const FORMAT: Format = Format {
@@ -81,14 +82,19 @@ fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let document: Document = serde_json::from_slice(&bytes).map_err(|error| {
         let help = "the file may be damaged or cut; convert the export again";
         let line = u64::try_from(error.line()).unwrap_or_default();
-        reading.error(format!("not a launch table: {error}")).line(line).help(help)
+        reading
+            .error(format!("damaged launch table: {}", plain::json(&error)))
+            .line(line)
+            .help(help)
     })?;
     match document.metadata().get("schema").map(String::as_str) {
         Some(SCHEMA) | None => {}
         Some(other) => {
             return Err(reading
-                .error(format!("its schema is {other:?}, and {SCHEMA:?} is read"))
-                .help("convert the export with this version, or use the version that wrote it"));
+                .error(format!(
+                    "this is a launch table of an unsupported version: {other:?}, not {SCHEMA:?}"
+                ))
+                .help("convert the export again: rooflint convert EXPORT.csv -o launches.json"));
         }
     }
     let titles = document.titles();

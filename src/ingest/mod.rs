@@ -13,6 +13,7 @@ macro_rules! formats {
 
 mod detect;
 mod error;
+mod foreign;
 mod input;
 mod launch_table;
 mod mapped;
@@ -25,6 +26,8 @@ mod runs;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 pub use detect::{Detection, Sniff};
 pub use error::IngestError;
@@ -74,6 +77,8 @@ pub struct Options {
     pub from: Option<&'static Format>,
     /// Read as a CSV whose columns this mapping names.
     pub map: Option<Mapping>,
+    /// Counts the bytes that are read from files, as they are on disk.
+    pub count: Option<Arc<AtomicU64>>,
 }
 
 /// How many of the files that cannot be read are named.
@@ -109,7 +114,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             profile.launches.retain(|row| row < before);
             profile.unread += 1;
             if profile.unread <= UNREAD_NAMED {
-                profile.notes.push(format!("not read: {}", error.in_short()));
+                profile.notes.push(format!("not read: {}", error));
             }
         }
     }

@@ -6,10 +6,14 @@ use super::{IngestError, Input, Options, input};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
 };
+use crate::plain;
 use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognize format and locale.
 const SAMPLE: u64 = 512 * 1024;
+
+/// First bytes that tell binary files apart.
+const HEAD: usize = 512;
 
 /// Larger buffers leave the L2 cache, smaller ones cost calls.
 const BUFFER: usize = 256 * 1024;
@@ -24,6 +28,8 @@ const SHOWN: usize = 120;
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
     text: String,
+    /// The first bytes as they are.
+    pub(super) head: Vec<u8>,
     pub(super) binary: bool,
     truncated: bool,
 }
@@ -33,6 +39,7 @@ impl Sample {
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self {
+            head: bytes.iter().take(HEAD).copied().collect(),
             binary: bytes.iter().take(4096).any(|byte| *byte == 0),
             truncated: !bytes.ends_with(b"\n"),
             text: String::from_utf8_lossy(bytes).into_owned(),
@@ -115,11 +122,15 @@ impl<'a> Reading<'a> {
         profile: &'a mut Profile,
     ) -> Result<Self, IngestError> {
         let path = input.path().display().to_string();
-        let failed = |error: &io::Error| {
-            IngestError::new(&path, format!("cannot read: {error}"))
-                .help("check the path and its permissions")
+        let failed = |error: &io::Error| match input {
+            Input::Named(file) | Input::Found(file) if error.kind() == io::ErrorKind::NotFound => {
+                IngestError::missing(file)
+            }
+            _ => IngestError::new(&path, format!("cannot read: {}", plain::io(error)))
+                .help("check the path and its permissions"),
         };
-        let mut opened = input::open(input).map_err(|error| failed(&error))?;
+        let mut opened =
+            input::open(input, options.count.as_ref()).map_err(|error| failed(&error))?;
         let mut head = Vec::new();
         opened
             .bytes
@@ -128,7 +139,9 @@ impl<'a> Reading<'a> {
             .read_to_end(&mut head)
             .map_err(|error| failed(&error))?;
         if head.iter().all(u8::is_ascii_whitespace) {
-            return Err(IngestError::new(path, "the file is empty")
+            let what =
+                if head.is_empty() { "the file is empty" } else { "the file has only blanks" };
+            return Err(IngestError::new(path, what)
                 .help("did the profiler run to its end? `--log-file` and `>` truncate a file before it does"));
         }
         let position = u16::try_from(profile.sources.len()).map_err(|_| {
@@ -193,13 +206,15 @@ impl<'a> Reading<'a> {
         match read {
             Ok(read) if read as u64 == LONGEST_LINE => Err(self
                 .error(format!(
-                    "line is longer than {} MiB, no profiler writes such",
+                    "line exceeds {} MiB; profilers do not write lines this long",
                     LONGEST_LINE >> 20
                 ))
                 .line(self.lines)
                 .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),
             Ok(read) => Ok(read),
-            Err(error) => Err(self.error(format!("cannot read: {error}")).line(self.lines)),
+            Err(error) => {
+                Err(self.error(format!("cannot read: {}", plain::io(&error))).line(self.lines))
+            }
         }
     }
 
@@ -226,7 +241,7 @@ impl<'a> Reading<'a> {
         if let Some(mut bytes) = self.bytes.take() {
             bytes
                 .read_to_end(&mut rest)
-                .map_err(|error| self.error(format!("cannot read: {error}")))?;
+                .map_err(|error| self.error(format!("cannot read: {}", plain::io(&error))))?;
         }
         Ok(rest)
     }
@@ -447,11 +462,19 @@ impl Records {
             Ok(false) => Ok(None),
             Err(error) => {
                 let line = self.before + self.reader.position().line();
-                Err(IngestError::new(&self.path, format!("cannot read: {error}"))
+                Err(IngestError::new(&self.path, format!("cannot read: {}", cause(error)))
                     .line(line)
                     .help("the file may be damaged or cut; copy or export it again"))
             }
         }
+    }
+}
+
+/// What a CSV reader reports: the input failed, or it is no text.
+fn cause(error: csv::Error) -> String {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => plain::io(&error),
+        _ => "the records are damaged".to_owned(),
     }
 }
 

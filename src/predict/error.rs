@@ -4,6 +4,7 @@ use std::io;
 
 use crate::catalog::CatalogError;
 use crate::model::Engine;
+use crate::plain;
 
 /// Error when a prediction is not possible.
 #[derive(Debug, thiserror::Error)]
@@ -105,12 +106,11 @@ pub enum PredictError {
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// A model file cannot be read.
-    #[error("cannot read the model file {path}")]
+    #[error("cannot read the model file {path}: {}", plain::io(.cause))]
     Read {
         /// The file.
         path: String,
         /// The error of the operating system.
-        #[source]
         cause: io::Error,
     },
     /// A model file is not valid.

@@ -13,6 +13,7 @@ use super::error::PredictError;
 use super::forms::form;
 use super::number;
 use crate::model::Pipe;
+use crate::plain;
 
 /// A step as a list of kernels.
 ///
@@ -151,7 +152,10 @@ impl ModelFile {
     ) -> Result<Self, PredictError> {
         let place = Place { path: &path, text: &text };
         let wire: Wire = toml::from_str(&text).map_err(|error| {
-            place.error(error.span().unwrap_or_default(), error.message().replace('\n', " "))
+            let fault = plain::toml(&text, &error);
+            let help = Some(fault.help).filter(|help| !help.is_empty());
+            let (line, column) = (fault.line, fault.column);
+            PredictError::Model { path: path.clone(), line, column, message: fault.message, help }
         })?;
         let sizes = sizes(&wire.sizes, &given, &place)?;
         let op = |wire: &OpWire, default: Option<&str>| op(wire, default, &sizes, &place);
@@ -170,15 +174,8 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn error(&self, span: Range<usize>, message: String) -> PredictError {
-        let before = self.text.get(..span.start).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        PredictError::Model {
-            path: self.path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message,
-            help: None,
-        }
+        let (line, column) = plain::place(self.text, span.start);
+        PredictError::Model { path: self.path.to_owned(), line, column, message, help: None }
     }
 
     fn wrapped(&self, span: Range<usize>, cause: &PredictError) -> PredictError {

@@ -192,7 +192,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
     #[test]
     fn faults_are_named_by_line_and_column() {
         assert!(error("name = 1").starts_with("m.toml:1:8: "));
-        assert!(error("[[op]]\nfrm = \"gemm\"").starts_with("m.toml:2:1: unknown field `frm`"));
+        assert!(error("[[op]]\nfrm = \"gemm\"").starts_with("m.toml:2:1: unknown key \"frm\""));
         assert_eq!(
             error("[[op]]\nform = \"gem\"\n"),
             "m.toml:2:8: unknown kernel \"gem\"; closest: \"gemm\", \"gemv\", \"grouped-gemm\""

@@ -131,8 +131,7 @@ fn list(devices: &[Device]) -> Table {
     let mut table = Table::new(
         "devices",
         vec![
-            // Names are there to be copied: none is elided.
-            Column::text("name", "name"),
+            Column::name("name", "name"),
             Column::text("target", "target").spare(2),
             Column::number("sms", "SMs", Form::Count).spare(3),
             Column::number("dram_gb_per_s", "DRAM GB/s", Form::Digits),

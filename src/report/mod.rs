@@ -15,6 +15,7 @@ mod document;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+mod format_list;
 mod formats;
 #[cfg(feature = "gate")]
 mod gate;
@@ -47,6 +48,7 @@ pub use document::{
 pub use explained::Explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
+pub use format_list::{FormatLine, FormatList};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};

@@ -56,12 +56,18 @@ impl Reported for RulePage<'_> {
                 let rows = std::iter::from_fn(|| lines.next_if(|line| line.starts_with('|')));
                 section.blocks.push(Block::Table(table(line, rows.skip(1))));
             } else if !line.is_empty() {
-                let mut text = line.to_owned();
+                let mut text = line.trim_start_matches("- ").to_owned();
                 while let Some(line) = lines.next_if(|line| !line.is_empty() && !begins(line)) {
                     text.push(' ');
                     text.push_str(line.trim_start());
                 }
-                section.blocks.push(Block::Paragraph(text));
+                match section.blocks.last_mut() {
+                    Some(Block::List(items)) if line.starts_with("- ") => items.push(text.into()),
+                    _ if line.starts_with("- ") => {
+                        section.blocks.push(Block::List(vec![text.into()]))
+                    }
+                    _ => section.blocks.push(Block::Paragraph(text)),
+                }
             }
         }
         add(&mut document, section);
@@ -69,8 +75,7 @@ impl Reported for RulePage<'_> {
     }
 
     fn own(&self, format: &str, style: &Style) -> Option<String> {
-        let is_page = matches!(format, "text" | "markdown");
-        is_page.then(|| style.adapted(printable_lines(self.0) + "\n"))
+        (format == "markdown").then(|| style.adapted(printable_lines(self.0) + "\n"))
     }
 }
 
@@ -85,7 +90,7 @@ fn add(document: &mut Document, section: Section) {
 
 /// Returns `true` if a line begins something other than a paragraph.
 fn begins(line: &str) -> bool {
-    line.starts_with(['#', '|']) || line.starts_with("```")
+    line.starts_with(['#', '|']) || line.starts_with("```") || line.starts_with("- ")
 }
 
 /// Makes a table from its header and its rows.
@@ -114,7 +119,10 @@ mod tests {
         assert_eq!((document.title.as_str(), document.blocks.len()), ("some-rule", 3));
         let csv = written(&RulePage(page), "csv", &Style::default()).unwrap();
         assert_eq!(csv, "key,why\n`a`,because\n");
-        assert_eq!(written(&RulePage(page), "text", &Style::default()).unwrap(), page);
+        assert_eq!(written(&RulePage(page), "markdown", &Style::default()).unwrap(), page);
+        let narrow = Style { width: Some(12), ..Style::default() };
+        let text = written(&RulePage(page), "text", &narrow).unwrap();
+        assert!(text.starts_with("some-rule\n") && text.contains("\n  Two lines.\n"), "{text}");
         let html = written(&RulePage(page), "html", &Style::default()).unwrap();
         assert!(html.contains("<p>Two lines.</p>\n<pre><code>a &gt; 1</code></pre>"), "{html}");
     }

@@ -18,6 +18,8 @@ pub struct Style {
     pub full_names: bool,
     /// The most bytes that Markdown may have: platforms drop what is longer.
     pub limit: Option<usize>,
+    /// Whether lists are whole, however long.
+    pub verbose: bool,
 }
 
 impl Style {

@@ -12,6 +12,7 @@ use super::error::{Fault, TaxonomyError};
 use super::kind::Kind;
 use super::matcher::Pattern;
 use crate::model::DataType;
+use crate::plain;
 
 /// A checked table; the order of entries is their precedence.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +70,7 @@ impl Table {
 
     fn read(place: &Place) -> Result<Self, TaxonomyError> {
         let wire: Wire = toml::from_str(place.text).map_err(|error| {
-            let fault = Fault::Syntax(error.message().replace('\n', ", "));
+            let fault = Fault::Syntax(plain::toml(place.text, &error).message);
             place.error(&error.span().unwrap_or_default(), fault)
         })?;
         let mut table =

@@ -16,14 +16,14 @@ fn read(name: &str, strict: bool) -> Result<Profile, String> {
 fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
     for (name, says) in [
         ("empty.csv", "the file is empty"),
-        ("blank.csv", "the file is empty"),
+        ("blank.csv", "the file has only blanks"),
         ("binary.csv", "this is a binary file"),
-        ("report.ncu-rep", "ncu --import FILE --csv --page raw"),
-        ("trace.json", "this is JSON"),
+        ("report.ncu-rep", "--csv --page raw --print-units base > "),
+        ("trace.json", "this is a Chrome trace (JSON)"),
         ("permission.csv", "permission.csv:2: no table: the profiler was not permitted"),
         ("no-kernels.csv", "the filter matched none of: gemm, softmax"),
         ("killed.csv", "killed.csv:1: no table follows"),
-        ("own-script.csv", "considered:\n  ncu-wide: "),
+        ("own-script.csv", "unknown table; no format has these columns"),
         ("own-script.csv", "--map FILE"),
         ("header-only.csv", "the table holds no kernel launch"),
     ] {

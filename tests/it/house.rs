@@ -103,20 +103,21 @@ fn what_is_only_for_tests_is_told_from_the_program() {
 
 /// Each stage and what it may name. Data flows down; neighbors at one step do not know each other.
 const MAY_NAME: &[(&str, &[&str])] = &[
+    ("plain", &[]),
     ("units", &[]),
     ("roofline", &["units"]),
     ("model", &["units"]),
-    ("table", &["units", "model"]),
-    ("catalog", &["units", "roofline", "model"]),
-    ("predict", &["units", "roofline", "model", "catalog"]),
-    ("taxonomy", &["units", "model"]),
-    ("ingest", &["units", "roofline", "model", "table", "predict"]),
+    ("table", &["plain", "units", "model"]),
+    ("catalog", &["plain", "units", "roofline", "model"]),
+    ("predict", &["plain", "units", "roofline", "model", "catalog"]),
+    ("taxonomy", &["plain", "units", "model"]),
+    ("ingest", &["plain", "units", "roofline", "model", "table", "predict"]),
     ("analysis", &["units", "roofline", "model", "table", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
-    ("compare", &["units", "model", "analysis", "rules"]),
+    ("compare", &["plain", "units", "model", "analysis", "rules"]),
     ("gate", &["units", "model", "taxonomy", "analysis", "rules", "compare"]),
-    ("history", &["units", "model", "compare"]),
-    ("config", &["units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
+    ("history", &["plain", "units", "model", "compare"]),
+    ("config", &["plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
     ("session", &["units", "model", "table", "catalog", "analysis", "rules", "config", "compare"]),
     (
         "report",
@@ -128,8 +129,9 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "units", "roofline", "model", "table", "ingest", "catalog", "predict", "taxonomy",
-            "analysis", "rules", "config", "session", "compare", "gate", "history", "report",
+            "plain", "units", "roofline", "model", "table", "ingest", "catalog", "predict",
+            "taxonomy", "analysis", "rules", "config", "session", "compare", "gate", "history",
+            "report",
         ],
     ),
 ];

@@ -17,6 +17,7 @@ mod custom_rules;
 mod devices;
 #[cfg(all(unix, feature = "page"))]
 mod documented;
+mod foreign;
 mod gate;
 mod golden;
 mod history;
@@ -36,6 +37,7 @@ mod rule_coverage;
 mod rules;
 mod saved;
 mod taxonomy;
+mod terminal;
 mod tool_advice;
 mod verdicts;
 mod what_if;

@@ -168,5 +168,5 @@ fn a_file_that_breaks_off_in_a_folder_leaves_nothing_behind() {
     assert_eq!(profile.launches.len(), 46);
     assert!(profile.iter().all(|launch| launch.head.source == 0));
     assert!(profile.notes.iter().any(|note| note.contains("a-cut.csv.gz")), "{:?}", profile.notes);
-    assert!(profile.notes.iter().any(|note| note.contains("a report of rooflint")));
+    assert!(profile.notes.iter().any(|note| note.contains("a rooflint report")));
 }

@@ -92,10 +92,7 @@ const NCU: &[(&str, Expected)] = &[
     ("rtx5090-details-noduration-cuda3d-source.csv", untimed(10)),
     ("rtx5090-details-with-metrics-na-dsocr.csv", ok(1, 6_750.0)),
     ("rtx5090-metrics-section-na-dsocr.csv", ok(1, 6_750.0)),
-    (
-        "thor-not-ncu-derived-summary-hibouwu.csv",
-        Expected::Refused("not a format that can be read"),
-    ),
+    ("thor-not-ncu-derived-summary-hibouwu.csv", Expected::Refused("unknown table")),
     ("thor-raw-appstdout-preamble-hibouwu-hbmduplex.csv", ok(4, 45_722_496.0)),
     ("thor-raw-preamble-hibouwu-copystream.csv", ok(3, 185_134_240.0)),
     ("v100-nersc-metrics-celeritas.csv", ok(82, 31_583_008.0)),

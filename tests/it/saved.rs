@@ -170,11 +170,11 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
     for (text, told) in [
         (
             "{\"metadata\": {\"schema\": \"rooflint/launches/2\"}, \"launches\": []}",
-            "\"rooflint/launches/1\" is read",
+            "not \"rooflint/launches/1\"",
         ),
         (
             "{\"metadata\": {\"schema\": \"rooflint/launches/1\"}, \"launches\": [",
-            ":1: not a launch table: EOF",
+            ":1: damaged launch table: line 1",
         ),
         (
             "{\"metadata\": {\"schema\": \"rooflint/launches/1\"}, \"launches\": []}",

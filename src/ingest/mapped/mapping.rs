@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::ingest::IngestError;
 use crate::model::{OriginKind, Pipe, Quantity};
+use crate::plain;
 
 /// Which column of a CSV is which quantity.
 ///
@@ -85,8 +86,9 @@ impl Mapping {
     pub fn from_toml(text: &str, path: &str) -> Result<Self, IngestError> {
         let place = Place { text, path };
         let file: File = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            place.error(start, error.message().replace('\n', ", "))
+            let fault = plain::toml(text, &error);
+            let error = place.error(error.span().map_or(0, |span| span.start), fault.message);
+            if fault.help.is_empty() { error } else { error.help(fault.help) }
         })?;
         let columns = file.columns;
         let mut values = vec![place.value(Quantity::Duration, &columns.time)?];
@@ -175,9 +177,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn error(&self, at: usize, message: impl Into<String>) -> IngestError {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (line, column) = plain::place(self.text, at);
         IngestError::new(format!("{}:{line}:{column}", self.path), message)
     }
 
@@ -466,11 +466,11 @@ mod tests {
     #[test]
     fn faults_are_told_with_their_place() {
         for (text, expected) in [
-            ("[columns]\nkernel = 'n'\n", "map.toml:1:1: missing field `time`"),
-            ("[columns\n", "map.toml:1:9: unclosed table, expected `]`"),
+            ("[columns]\nkernel = 'n'\n", "map.toml:1:1: missing key \"time\""),
+            ("[columns\n", "map.toml:1:9: unclosed table; expected `]`"),
             (
                 "[columns]\nkernel = 'n'\ntime = 'dur'\n",
-                "map.toml:3:8: invalid type: string \"dur\", expected a table such as { column = \"dur_us\", unit = \"us\" }",
+                "map.toml:3:8: expected a table such as { column = \"dur_us\", unit = \"us\" }, found the text \"dur\"",
             ),
             (
                 "[columns]\nkernel = 'n'\ntime = { column = 'd', unit = 'sec' }\n",
@@ -478,7 +478,7 @@ mod tests {
             ),
             (
                 "[columns]\nkernel = 'n'\ntime = { column = 'd', units = 's' }\n",
-                "map.toml:3:24: unknown field `units`, expected one of `column`, `unit`, `kind`",
+                "map.toml:3:24: unknown key \"units\"",
             ),
             (
                 &format!(
@@ -488,13 +488,13 @@ mod tests {
             ),
             (
                 &format!("{NEEDED}flops = {{ column = 'f', units = 'FLOP' }}\n"),
-                "unknown field `units`, expected one of `column`, `unit`, `kind`, `precision`",
+                "unknown key \"units\"",
             ),
             (
                 &format!("{NEEDED}bytes = {{ column = 'b', unit = 'B', kind = 'guessed' }}\n"),
-                "unknown variant `guessed`, expected `measured` or `algorithmic`",
+                "unknown value \"guessed\"",
             ),
-            (&format!("{NEEDED}launches = {{ column = 'n' }}\n"), "missing field `values`"),
+            (&format!("{NEEDED}launches = {{ column = 'n' }}\n"), "missing key \"values\""),
             (
                 &format!("{NEEDED}[quantities]\noccupancy = {{ column = 'o', unit = '%' }}\n"),
                 "map.toml:5:1: unknown quantity \"occupancy\", one of sm_clock_hz",
@@ -506,7 +506,7 @@ mod tests {
                 "map.toml:4:66: precision \"unstated\" is mapped twice",
             ),
             (&format!("delimiter = 'tab'\n{NEEDED}"), "map.toml:1:13: the delimiter must be a tab"),
-            (&format!("devices = 'H100'\n{NEEDED}"), "map.toml:1:1: unknown field `devices`"),
+            (&format!("devices = 'H100'\n{NEEDED}"), "map.toml:1:1: unknown key \"devices\""),
         ] {
             let error = mapping(text).unwrap_err();
             assert!(error.contains(expected), "{error}\n{expected}");

@@ -81,9 +81,9 @@ fn counts(document: &mut Document, prediction: &Prediction) {
         Column::name("operand", "operand"),
         Column::number("elements", "elements", Form::Whole),
         Column::text("data_type", "stored as"),
-        Column::number("element_bytes", "B each", Form::Count),
-        Column::number("reads", "× read", Form::Count),
-        Column::number("writes", "× written", Form::Count),
+        Column::number("element_bytes", "B each", Form::Count).spare(21),
+        Column::number("reads", "× read", Form::Count).spare(11),
+        Column::number("writes", "× written", Form::Count).spare(12),
         Column::number("bytes", "bytes", Form::Whole),
     ];
     let mut traffic = Table::new("traffic", columns);

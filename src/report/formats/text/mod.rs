@@ -1,39 +1,37 @@
 //! A document for a person at a terminal: wrapped to its width, in color where there is any.
 
+mod layout;
+mod wrap;
+
 use unicode_width::UnicodeWidthStr;
+
+use layout::{Layout, REMARK};
+use wrap::{wrap, wrap_from};
 
 use super::Format;
 use crate::model::elide_apart;
-use crate::report::document::{
-    Block, Brief, Document, Drawn, Fact, Figure, Form, Item, Table, Tone,
-};
+use crate::report::document::{Block, Brief, Document, Fact, Figure, Item, Section, Table, Tone};
 use crate::report::view::Style;
 
 pub(super) const FORMAT: Format =
     Format { name: "text", endings: &["txt"], summary: "for a person at a terminal", render };
 
-/// A name is never elided below this many columns.
-const NARROWEST_NAME: usize = 14;
-
-/// Names are elided to this before a column is left out.
-const SHORT_NAME: usize = 28;
-
-/// Columns of the terminal from which on ranges stand beside numbers: on narrower ones they would push
-/// out columns that say more.
-const ROOM_FOR_RANGE: usize = 132;
-
 /// Columns for the labels of facts.
 const LABEL: usize = 13;
-
-/// Fewest columns for which a remark is broken into lines.
-const REMARK: usize = 30;
 
 fn render(document: &Document, style: &Style) -> String {
     let mut text = String::new();
     if document.is_titled {
-        wrap(&mut text, "", 2, &style.bold(&document.title), style);
+        title(&mut text, 0, &document.title, "1", style);
     }
     blocks(&mut text, &document.blocks, 0, Brief::default(), style);
+    let tables = document.tables();
+    let tables = tables.iter().map(|(_, table)| Layout::of(table, style));
+    let wider = tables.filter(|layout| !layout.columns.hidden.is_empty());
+    if let Some(width) = wider.map(|layout| layout.columns.needed.next_multiple_of(10)).max() {
+        text.push_str(&style.paint("2", &format!("more columns: --width {width}")));
+        text.push('\n');
+    }
     unheard(style.adapted(text))
 }
 
@@ -84,11 +82,20 @@ fn blocks(text: &mut String, blocks: &[Block], indent: usize, brief: Brief, styl
             }
             Block::Section(section) => {
                 if indent == 0 {
-                    heading(text, style, &section.title);
-                    self::blocks(text, &section.blocks, 2, section.brief, style);
+                    if !text.is_empty() {
+                        text.push('\n');
+                    }
+                    title(text, 0, &section.title, "1;36", style);
+                    self::blocks(text, &section.blocks, 2, brief_of(section, style), style);
                 } else {
-                    text.push_str(&format!("{lead}{}\n", style.bold(&section.title)));
-                    self::blocks(text, &section.blocks, indent + 2, section.brief, style);
+                    title(text, indent, &section.title, "1", style);
+                    self::blocks(
+                        text,
+                        &section.blocks,
+                        indent + 2,
+                        brief_of(section, style),
+                        style,
+                    );
                 }
             }
         }
@@ -99,7 +106,7 @@ fn blocks(text: &mut String, blocks: &[Block], indent: usize, brief: Brief, styl
 fn more(text: &mut String, all: usize, shown: usize, indent: usize, style: &Style) {
     if all > shown {
         let lead = " ".repeat(indent);
-        wrap(text, &lead, indent, &format!("and {} more in the JSON", all - shown), style);
+        wrap(text, &lead, indent, &format!("{} more: --verbose", all - shown), style);
     }
 }
 
@@ -124,12 +131,23 @@ fn unheard(text: String) -> String {
     quiet
 }
 
-fn heading(text: &mut String, style: &Style, title: &str) {
-    if !text.is_empty() {
-        text.push('\n');
+/// How much of a section is shown.
+fn brief_of(section: &Section, style: &Style) -> Brief {
+    if style.verbose { Brief::default() } else { section.brief }
+}
+
+/// A title in a color, broken into lines like any sentence.
+fn title(text: &mut String, indent: usize, title: &str, color: &str, style: &Style) {
+    let mut plain = String::new();
+    wrap(&mut plain, "", 2, title, &Style { width: room(style, indent), ..*style });
+    for line in plain.lines() {
+        text.push_str(&format!("{}{}\n", " ".repeat(indent), style.paint(color, line)));
     }
-    text.push_str(&style.paint("1;36", title));
-    text.push('\n');
+}
+
+/// The columns that are left beside an indent.
+fn room(style: &Style, indent: usize) -> Option<usize> {
+    style.width.map(|width| width.saturating_sub(indent))
 }
 
 /// The color of a tone.
@@ -148,11 +166,12 @@ fn fact(text: &mut String, fact: &Fact, style: &Style) {
     let painted =
         color(fact.tone).map_or_else(|| style.bold(&label), |code| style.paint(code, &label));
     let blank = " ".repeat(LABEL);
-    for (at, line) in fact.lines.iter().take(fact.most).enumerate() {
+    let most = if style.verbose { usize::MAX } else { fact.most };
+    for (at, line) in fact.lines.iter().take(most).enumerate() {
         let lead = if at == 0 { format!("{painted} ") } else { blank.clone() };
         wrap(text, &lead, LABEL, line, style);
     }
-    more(text, fact.lines.len(), fact.most, LABEL, style);
+    more(text, fact.lines.len(), most, LABEL, style);
 }
 
 fn item(
@@ -182,14 +201,8 @@ fn item(
 /// Draws a table with notes under its rows. Names are elided in their middle to fit the terminal; where
 /// that is not enough, columns that can be spared are left out.
 fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
-    let wide = style.width.is_none_or(|width| width >= ROOM_FOR_RANGE);
-    let mut drawn = table.drawn(wide);
-    // Symbols that are spelled out are wider.
-    for cell in drawn.titles.iter_mut().chain(drawn.rows.iter_mut().flatten()) {
-        *cell = style.adapted(std::mem::take(cell));
-    }
-    let columns = Columns::fit(table, &drawn, style);
-    if let Some(at) = columns.elastic {
+    let Layout { mut drawn, columns } = Layout::of(table, style);
+    for at in columns.elided() {
         let names: Vec<&str> = drawn.rows.iter().map(|row| row[at].as_str()).collect();
         let names = elide_apart(&names, columns.widths[at]);
         drawn.rows.iter_mut().zip(names).for_each(|(row, name)| row[at] = name);
@@ -209,77 +222,6 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
         for note in &row.notes {
             wrap(text, "       ", 7, note, style);
         }
-    }
-}
-
-/// Widths of the columns that are drawn.
-struct Columns {
-    widths: Vec<usize>,
-    hidden: Vec<usize>,
-    /// The column that is elided.
-    elastic: Option<usize>,
-    /// The last column, where its words are broken into lines.
-    wrapped: Option<usize>,
-}
-
-impl Columns {
-    fn fit(table: &Table, drawn: &Drawn, style: &Style) -> Self {
-        let mut widths: Vec<usize> = drawn.titles.iter().map(|title| title.width()).collect();
-        for row in &drawn.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.width());
-            }
-        }
-        let elastic = table.columns.iter().position(|column| column.form == Form::Name);
-        let mut columns = Self { widths, hidden: Vec::new(), elastic, wrapped: None };
-        let Some(terminal) = style.width else { return columns };
-        let natural = elastic.map_or(0, |at| columns.widths[at]);
-        // Words at the end of a row can be broken into lines before anything is left out.
-        let last = table.columns.len().saturating_sub(1);
-        let is_words = table.columns.last().is_some_and(|column| column.form == Form::Text);
-        let words = if is_words { columns.widths[last].saturating_sub(REMARK) } else { 0 };
-        let mut spare: Vec<usize> = (0..table.columns.len()).collect();
-        spare.retain(|at| table.columns[*at].spare > 0);
-        spare.sort_by_key(|at| std::cmp::Reverse(table.columns[*at].spare));
-        columns.stretch(natural.min(SHORT_NAME));
-        for at in spare {
-            if columns.used() - words <= terminal {
-                break;
-            }
-            columns.hidden.push(at);
-        }
-        columns.stretch(natural);
-        let over = (columns.used() - words).saturating_sub(terminal);
-        columns.stretch(natural.saturating_sub(over).max(NARROWEST_NAME.min(natural)));
-        let is_over = is_words && columns.used() > terminal && !columns.hidden.contains(&last);
-        columns.wrapped = Some(last).filter(|_| is_over);
-        columns
-    }
-
-    fn stretch(&mut self, width: usize) {
-        if let Some(at) = self.elastic {
-            self.widths[at] = width;
-        }
-    }
-
-    fn used(&self) -> usize {
-        let drawn = self.widths.iter().enumerate().filter(|(at, _)| !self.hidden.contains(at));
-        drawn.map(|(_, width)| width + 2).sum()
-    }
-
-    fn draw(&self, table: &Table, cells: &[String]) -> String {
-        let mut row = String::new();
-        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| !self.hidden.contains(at)) {
-            let width = self.widths[at];
-            let pad = " ".repeat(width.saturating_sub(cell.width()));
-            row.push_str("  ");
-            if table.columns[at].form.is_number() {
-                row.push_str(&format!("{pad}{cell}"));
-            } else {
-                row.push_str(&format!("{cell}{pad}"));
-            }
-        }
-        row.trim_end().to_owned()
     }
 }
 
@@ -303,8 +245,7 @@ fn figures(text: &mut String, all: &[Figure], indent: usize, style: &Style) {
             _ if remark.is_empty() => wrap(text, &lead, at, value, style),
             // Remarks get a column of their own if the terminal leaves room for a few words.
             Some(width) if beside + REMARK > width => {
-                text.push_str(format!("{lead}{value}").trim_end());
-                text.push('\n');
+                wrap(text, &lead, at, value, style);
                 let below = indent + 2;
                 wrap(text, &" ".repeat(below), below, remark, style);
             }
@@ -313,64 +254,10 @@ fn figures(text: &mut String, all: &[Figure], indent: usize, style: &Style) {
     }
 }
 
-/// Writes a sentence after `lead`, broken at blanks to fit the terminal and indented below itself.
-fn wrap(text: &mut String, lead: &str, indent: usize, sentence: &str, style: &Style) {
-    wrap_from(text, lead, indent, indent, sentence, style);
-}
-
-/// The same where the first line begins in another column than the others.
-fn wrap_from(
-    text: &mut String,
-    lead: &str,
-    first_column: usize,
-    indent: usize,
-    sentence: &str,
-    style: &Style,
-) {
-    text.push_str(lead);
-    let Some(terminal) = style.width else {
-        text.push_str(sentence);
-        text.push('\n');
-        return;
-    };
-    let sentence = &style.adapted(sentence.to_owned());
-    // Leading blanks of a sub-entry are kept.
-    let kept = sentence.len() - sentence.trim_start().len();
-    text.push_str(&sentence[..kept]);
-    let mut column = first_column + kept;
-    let mut first = true;
-    for word in sentence.split_whitespace() {
-        let mut word = word;
-        let width = word.width();
-        if !first && column + 1 + width > terminal {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent + kept));
-            column = indent + kept;
-        } else if !first {
-            text.push(' ');
-            column += 1;
-        }
-        first = false;
-        // A word longer than the line (a path, a name) is broken where it must be.
-        while column + word.width() > terminal && terminal > indent + kept + 8 {
-            let room = terminal.saturating_sub(column);
-            let cut = word.char_indices().nth(room).map_or(word.len(), |(at, _)| at);
-            text.push_str(&word[..cut]);
-            text.push('\n');
-            text.push_str(&" ".repeat(indent + kept));
-            column = indent + kept;
-            word = &word[cut..];
-        }
-        text.push_str(word);
-        column += word.width();
-    }
-    text.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::document::{Cell, Column};
+    use crate::report::document::{Cell, Column, Form};
 
     fn style(width: usize) -> Style {
         Style { width: Some(width), ..Style::default() }
@@ -441,7 +328,31 @@ mod tests {
         let lines = (0..5).map(|line| format!("line {line}")).collect();
         let mut text = String::new();
         fact(&mut text, &Fact::list("Notes", lines, 2), &style(80));
-        assert!(text.ends_with("and 3 more in the JSON\n"), "{text}");
+        assert!(text.ends_with("3 more: --verbose\n"), "{text}");
         assert_eq!(text.lines().count(), 3);
+    }
+
+    #[test]
+    fn columns_follow_from_the_width_and_what_is_left_out_is_said_once() {
+        let shown = |name: &str, width: usize| {
+            let mut document = Document::new("two tables");
+            for _ in 0..2 {
+                let mut one = sample();
+                one.rows[0].cells[0] = Cell::text(name);
+                document.push(Block::Table(one));
+            }
+            render(&document, &style(width))
+        };
+        // Short names or long ones: the same columns.
+        for width in 34..70 {
+            let (short, long) = (shown("a", width), shown(&"a".repeat(90), width));
+            assert_eq!(short.contains("share"), long.contains("share"), "{width}: {short}{long}");
+            assert!(long.lines().all(|line| line.width() <= width), "{width}: {long}");
+            let is_hidden = !short.contains("share");
+            assert_eq!(short.matches("more columns: --width ").count(), usize::from(is_hidden));
+        }
+        let narrow = shown("a", 34);
+        let named = narrow.rsplit("--width ").next().and_then(|width| width.trim().parse().ok());
+        assert!(!shown("a", named.unwrap()).contains("more columns"), "{narrow}");
     }
 }

@@ -1,0 +1,282 @@
+//! What parsers and the operating system report, in plain words: what was found, what was expected.
+
+use std::io;
+
+/// What is wrong in a text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Line, counted from 1.
+    pub(crate) line: usize,
+    /// Character within the line, counted from 1.
+    pub(crate) column: usize,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// The next step, where one follows; else empty.
+    pub(crate) help: String,
+}
+
+/// Line and character of a byte of a text, both counted from 1.
+pub(crate) fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
+}
+
+/// What is wrong in a TOML text.
+pub(crate) fn toml(text: &str, error: &toml::de::Error) -> Fault {
+    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+    let (message, help) = words(error.message());
+    Fault { line, column, message, help }
+}
+
+/// What is wrong in a JSON text, with line and column.
+pub(crate) fn json(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let place = if line == 0 { String::new() } else { format!("line {line}, column {column}: ") };
+    if error.is_eof() {
+        return format!("{place}the JSON ends too early; the file is cut off");
+    }
+    let text = error.to_string();
+    let bare = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
+    format!("{place}{}", words(bare).0)
+}
+
+/// Why a file cannot be opened, read or written, without the number of the operating system's error.
+pub(crate) fn io(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
+        io::ErrorKind::InvalidData if error.to_string().contains("UTF-8") => {
+            "it is not text in UTF-8".to_owned()
+        }
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_owned(),
+        _ => {
+            let text = error.to_string();
+            let known = text.split(" (os error").next().unwrap_or_default();
+            known.split(" at path ").next().unwrap_or_default().to_lowercase()
+        }
+    }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%#~".contains(c);
+    // A shell takes a word that begins with a number sign for a comment.
+    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('#') {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The message of a parser in plain words, and the next step where one follows.
+fn words(message: &str) -> (String, String) {
+    let message = message.trim();
+    let (first, expected) = match message.split_once(", expected ") {
+        Some((first, expected)) => (first, Some(expected)),
+        None => match message.split_once('\n') {
+            Some((first, rest)) => (first, rest.trim().strip_prefix("expected ")),
+            None => (message, None),
+        },
+    };
+    let quoted = |text: &str| text.split('`').nth(1).unwrap_or_default().to_owned();
+    if first.starts_with("unknown field") {
+        let (key, known) = (quoted(first), names(expected.unwrap_or_default()));
+        let help = match nearest(&key, &known) {
+            _ if known.is_empty() => "remove it; this table has no keys".to_owned(),
+            Some(near) => {
+                format!("did you mean \"{near}\"? the keys here are {}", known.join(", "))
+            }
+            None => format!("the keys here are {}", known.join(", ")),
+        };
+        return (format!("unknown key \"{key}\""), help);
+    }
+    if first.starts_with("missing field") {
+        let key = quoted(first);
+        return (format!("missing key \"{key}\""), format!("add {key} = …"));
+    }
+    if first.starts_with("duplicate field") {
+        let key = quoted(first);
+        return (format!("key \"{key}\" is given twice"), "remove one of them".to_owned());
+    }
+    if first == "duplicate key" {
+        return ("a key is given twice".to_owned(), "remove one of them".to_owned());
+    }
+    if first.starts_with("unknown variant") {
+        let (value, known) = (quoted(first), names(expected.unwrap_or_default()));
+        let near = nearest(&value, &known).map(|near| format!("did you mean \"{near}\"? "));
+        let help = format!("{}it is one of {}", near.unwrap_or_default(), known.join(", "));
+        return (format!("unknown value \"{value}\""), help);
+    }
+    for start in ["invalid type: ", "invalid value: "] {
+        if let (Some(found), Some(expected)) = (first.strip_prefix(start), expected) {
+            let expected = wanted(expected);
+            return (format!("expected {expected}, found {}", self::found(found)), String::new());
+        }
+    }
+    if first.starts_with("data did not match any variant") {
+        let help = "see docs/cli.md for the forms that it can have".to_owned();
+        return ("the value has none of the forms that are allowed here".to_owned(), help);
+    }
+    let help = match first {
+        "string values must be quoted" => "put the text in quotes: \"…\"",
+        "key with no value" => "write it as key = value",
+        "unclosed table" | "unclosed array table" => "close the bracket: [name]",
+        _ => "",
+    };
+    let message = match expected {
+        Some(expected) if !expected.is_empty() => format!("{first}; expected {expected}"),
+        _ => first.to_owned(),
+    };
+    (message.replace('\n', "; "), help.to_owned())
+}
+
+/// The names in a list such as "one of `a`, `b`".
+fn names(expected: &str) -> Vec<&str> {
+    expected.split('`').skip(1).step_by(2).collect()
+}
+
+/// The name that was probably meant.
+fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
+    let near = names.iter().map(|name| (strsim::jaro_winkler(text, name), *name));
+    near.filter(|(alike, _)| *alike > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}
+
+/// What a parser wants, for people.
+fn wanted(expected: &str) -> &str {
+    match expected {
+        "f32" | "f64" => "a number",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of 0 or more",
+        "a string" | "string" => "text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list in brackets",
+        "a map" => "a table",
+        "a TOML datetime" => "a date without quotes, such as 2027-01-31",
+        other if other.starts_with("struct ") => "a table",
+        other => other,
+    }
+}
+
+/// What a parser found, for people.
+fn found(found: &str) -> String {
+    let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
+    match kind {
+        "string" => format!("the text {value}"),
+        "integer" | "floating" => {
+            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+        }
+        "boolean" => value.trim_matches('`').to_owned(),
+        "sequence" => "a list".to_owned(),
+        "map" => "a table".to_owned(),
+        "null" => "nothing".to_owned(),
+        _ => found.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only what is wrong with them is looked at")]
+    struct Sample {
+        name: Option<String>,
+        target: f64,
+        count: Option<u32>,
+        all: Option<Vec<u8>>,
+        side: Option<Side>,
+        more: Option<BTreeMap<String, f64>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Side {
+        Left,
+        Right,
+    }
+
+    #[test]
+    fn a_fault_of_toml_says_where_what_was_found_and_what_to_do() {
+        for (text, expected) in [
+            (
+                "targt = 1.0",
+                "1:1 unknown key \"targt\"; did you mean \"target\"? the keys here are \
+                name, target, count, all, side, more",
+            ),
+            ("name = \"a\"", "1:1 missing key \"target\"; add target = …"),
+            ("# é\ntarget = \"70%\"", "2:10 expected a number, found the text \"70%\"; "),
+            (
+                "target = 1.0\ncount = -1",
+                "2:9 expected a whole number of 0 or more, found the number -1; ",
+            ),
+            ("target = 1.0\nname = 5", "2:8 expected text in quotes, found the number 5; "),
+            ("target = 1.0\nname = true", "2:8 expected text in quotes, found true; "),
+            (
+                "target = 1.0\nall = \"x\"",
+                "2:7 expected a list in brackets, found the text \"x\"; ",
+            ),
+            ("target = 1.0\nmore = [1.0]", "2:8 expected a table, found a list; "),
+            (
+                "target = 1.0\nside = \"lefd\"",
+                "2:8 unknown value \"lefd\"; did you mean \"left\"? \
+                it is one of left, right",
+            ),
+            ("target = 1.0\ntarget = 2.0", "2:1 a key is given twice; remove one of them"),
+            (
+                "target = abc",
+                "1:10 string values must be quoted; expected literal string; put the \
+                text in quotes: \"…\"",
+            ),
+            ("[target", "1:8 unclosed table; expected `]`; close the bracket: [name]"),
+        ] {
+            let error = toml::from_str::<Sample>(text).unwrap_err();
+            let Fault { line, column, message, help } = super::toml(text, &error);
+            assert_eq!(format!("{line}:{column} {message}; {help}"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_json_says_where_what_was_found_and_what_to_do() {
+        for (text, expected) in [
+            ("{\n\"target\": \"x\"}", "line 2, column 13: expected a number, found the text \"x\""),
+            ("{\"target\": 1", "line 1, column 12: the JSON ends too early; the file is cut off"),
+            ("{}", "line 1, column 2: missing key \"target\""),
+        ] {
+            let error = serde_json::from_str::<Sample>(text).unwrap_err();
+            assert_eq!(json(&error), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_needs_it() {
+        for (word, expected) in [
+            ("run.csv", "run.csv"),
+            ("a b", "'a b'"),
+            ("#1", "'#1'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn the_operating_system_has_no_numbers() {
+        let missing = std::fs::read("no/such/file").unwrap_err();
+        assert_eq!(io(&missing), "no such file or folder");
+        let folder = std::fs::read_to_string(env!("CARGO_MANIFEST_DIR")).unwrap_err();
+        assert_eq!(io(&folder), "it is a folder");
+        // Too many symbolic links, which has no words of its own here.
+        let other = io(&std::io::Error::from_raw_os_error(40));
+        assert!(!other.contains("os error") && !other.is_empty(), "{other}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Which columns of a table are drawn at a width, and how wide each is.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::report::document::{Drawn, Form, Table};
+use crate::report::view::Style;
+
+/// A name is never elided below this many columns.
+const NARROWEST_NAME: usize = 14;
+
+/// Words in a table are never elided below this many columns.
+const NARROWEST_TEXT: usize = 8;
+
+/// Names are elided to this before a column is left out.
+const SHORT_NAME: usize = 24;
+
+/// Columns of the terminal from which on ranges stand beside numbers: on narrower ones they would push
+/// out columns that say more.
+const ROOM_FOR_RANGE: usize = 132;
+
+/// Fewest columns for which a remark is broken into lines.
+pub(super) const REMARK: usize = 30;
+
+/// A table as it is drawn at a width.
+pub(super) struct Layout {
+    pub(super) drawn: Drawn,
+    pub(super) columns: Columns,
+}
+
+impl Layout {
+    /// With ranges where they push out no column, else without.
+    pub(super) fn of(table: &Table, style: &Style) -> Self {
+        let drawn = |wide: bool| {
+            let mut drawn = table.drawn(wide);
+            // Symbols that are spelled out are wider.
+            for cell in drawn.titles.iter_mut().chain(drawn.rows.iter_mut().flatten()) {
+                *cell = style.adapted(std::mem::take(cell));
+            }
+            let columns = Columns::fit(table, &drawn, style);
+            Self { drawn, columns }
+        };
+        let wide = style.width.is_none_or(|width| width >= ROOM_FOR_RANGE);
+        let layout = drawn(wide);
+        if wide && !layout.columns.hidden.is_empty() { drawn(false) } else { layout }
+    }
+}
+
+/// Widths of the columns that are drawn.
+pub(super) struct Columns {
+    pub(super) widths: Vec<usize>,
+    pub(super) hidden: Vec<usize>,
+    /// The widths of columns as their cells have them.
+    natural: Vec<usize>,
+    /// The column that is elided first.
+    elastic: Option<usize>,
+    /// The last column, where its words are broken into lines.
+    pub(super) wrapped: Option<usize>,
+    /// Columns of the terminal at which nothing is left out.
+    pub(super) needed: usize,
+}
+
+/// The room that cells of a form usually need: which columns are shown depends on the width of the
+/// terminal, not on what a file happens to hold.
+const fn usual(form: Form) -> usize {
+    match form {
+        Form::Name => SHORT_NAME,
+        Form::Text => 10,
+        Form::Whole => 15,
+        Form::Tera(_) => 14,
+        Form::Si(_) | Form::Tenths(_) => 10,
+        Form::Time | Form::TimeChange | Form::Change | Form::Factor => 7,
+        Form::Digits | Form::Share => 6,
+        Form::Count => 4,
+    }
+}
+
+impl Columns {
+    fn fit(table: &Table, drawn: &Drawn, style: &Style) -> Self {
+        let titles: Vec<usize> = drawn.titles.iter().map(|title| title.width()).collect();
+        let mut natural = titles.clone();
+        for row in &drawn.rows {
+            for (width, cell) in natural.iter_mut().zip(row) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        let elastic = table.columns.iter().position(|column| column.form == Form::Name);
+        let widths = natural.clone();
+        let mut columns =
+            Self { widths, hidden: Vec::new(), natural, elastic, wrapped: None, needed: 0 };
+        let Some(terminal) = style.width else { return columns };
+        // Words at the end of a row can be broken into lines before anything is left out.
+        let last = table.columns.len().saturating_sub(1);
+        let is_words = table.columns.last().is_some_and(|column| column.form == Form::Text);
+        let least = |at: usize, width: usize| {
+            let form = table.columns[at].form;
+            match form {
+                Form::Name => width.min(SHORT_NAME).max(titles[at]),
+                Form::Text if is_words && at == last => width.min(REMARK),
+                _ => width,
+            }
+        };
+        let natural = |at: usize| least(at, columns.natural[at]);
+        let usually = |at: usize| least(at, titles[at].max(usual(table.columns[at].form)));
+        let total = |hidden: &[usize], width: &dyn Fn(usize) -> usize| -> usize {
+            let drawn = (0..table.columns.len()).filter(|at| !hidden.contains(at));
+            drawn.map(|at| width(at) + 2).sum()
+        };
+        columns.needed = total(&[], &natural).max(total(&[], &usually));
+        let mut spare: Vec<usize> = (0..table.columns.len()).collect();
+        spare.retain(|at| table.columns[*at].spare > 0);
+        spare.sort_by_key(|at| std::cmp::Reverse(table.columns[*at].spare));
+        let mut hidden = Vec::new();
+        for at in spare {
+            if total(&hidden, &natural).max(total(&hidden, &usually)) <= terminal {
+                break;
+            }
+            hidden.push(at);
+        }
+        columns.hidden = hidden;
+        columns.shrink(table, terminal, is_words.then_some(last));
+        columns
+    }
+
+    /// Makes room: names give way first, then the words at the end, then other words.
+    fn shrink(&mut self, table: &Table, terminal: usize, words: Option<usize>) {
+        let words = words.filter(|at| !self.hidden.contains(at));
+        let over = |columns: &Self| {
+            let beyond = words.map_or(0, |at| columns.widths[at].saturating_sub(REMARK));
+            columns.used().saturating_sub(beyond).saturating_sub(terminal)
+        };
+        if let Some(at) = self.elastic {
+            let width = self.widths[at];
+            let least = NARROWEST_NAME.min(width);
+            self.widths[at] = width.saturating_sub(over(self)).max(least);
+        }
+        while over(self) > 0 {
+            let texts = (0..table.columns.len()).filter(|at| {
+                table.columns[*at].form == Form::Text
+                    && Some(*at) != words
+                    && !self.hidden.contains(at)
+            });
+            let Some(widest) = texts.max_by_key(|at| self.widths[*at]) else { break };
+            if self.widths[widest] <= NARROWEST_TEXT {
+                break;
+            }
+            self.widths[widest] -= 1;
+        }
+        self.wrapped = words.filter(|_| self.used() > terminal);
+    }
+
+    /// The columns whose cells do not fit.
+    pub(super) fn elided(&self) -> impl Iterator<Item = usize> {
+        let all = self.widths.iter().zip(&self.natural).enumerate();
+        let narrow = all.filter(|(_, (width, natural))| width < natural).map(|(at, _)| at);
+        narrow.filter(|at| !self.hidden.contains(at) && Some(*at) != self.wrapped)
+    }
+
+    pub(super) fn used(&self) -> usize {
+        let drawn = self.widths.iter().enumerate().filter(|(at, _)| !self.hidden.contains(at));
+        drawn.map(|(_, width)| width + 2).sum()
+    }
+
+    pub(super) fn draw(&self, table: &Table, cells: &[String]) -> String {
+        let mut row = String::new();
+        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| !self.hidden.contains(at)) {
+            let width = self.widths[at];
+            let pad = " ".repeat(width.saturating_sub(cell.width()));
+            row.push_str("  ");
+            if table.columns[at].form.is_number() {
+                row.push_str(&format!("{pad}{cell}"));
+            } else {
+                row.push_str(&format!("{cell}{pad}"));
+            }
+        }
+        row.trim_end().to_owned()
+    }
+}
