@@ -7,10 +7,9 @@ const WHOLE = 30;
 const SMALLEST = 3.2;
 /** From how many marks on they are drawn smaller and fainter. */
 const CROWD = 3000;
-/** How many opportunities are named in the chart. */
-const NAMED = 6;
-/** How many marks labels keep clear of: where there are more, there is no clear place. */
-const MARKED = 400;
+/** How many kernels are named in the chart, and in a narrow one. */
+const NAMED = 12;
+const NAMED_NARROW = 5;
 
 /** Pixels that the label of a tick needs. */
 const [X_ROOM, Y_ROOM] = [56, 30];
@@ -57,6 +56,7 @@ function wholeView(scene) {
   const level = asked.level;
   const [xs, ys] = [[], []];
   for (const point of scene.points) {
+    if (!isShown(point[0])) continue;
     xs.push(intensityAt(point, level));
     ys.push(point[3]);
   }
@@ -86,25 +86,21 @@ function drawChart() {
   const scene = sceneNow();
   if (!scene || !chart.box.clientWidth) return;
   const width = chart.box.clientWidth;
-  const height = Math.round(Math.min(Math.max(300, width * 0.6), Math.max(360, innerHeight * 0.72)));
+  const whole = wholeView(scene);
+  document.documentElement.classList.toggle("alone", !whole);
+  // The style sets the height: it is there before anything is drawn.
+  const height = chart.box.clientHeight;
   const narrow = width < 560;
   chart.font = getComputedStyle(chart.box).fontFamily;
   chart.scale = parseFloat(getComputedStyle(chart.box).fontSize) / 12;
   const margin = { left: large(narrow ? 58 : 66), right: large(narrow ? 8 : 16), top: 12, bottom: large(44) };
-  const whole = wholeView(scene);
   chart.frame.replaceChildren();
   chart.frame.setAttribute("viewBox", `0 0 ${width} ${height}`);
   chart.dots = [];
-  chart.box.style.height = whole ? `${height}px` : "72px";
-  document.documentElement.classList.toggle("empty", !whole);
   if (!whole) {
     chart.plot = null;
-    chart.canvas.hidden = true;
-    chart.frame.removeAttribute("viewBox");
-    chart.frame.append(draw("text", { x: 16, y: 40, class: "ink" }, "nothing to draw: no operations, or no bytes, so no arithmetic intensity"));
     return;
   }
-  chart.canvas.hidden = false;
   const view = asked.view ?? whole;
   chart.view = view;
   chart.plot = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };
@@ -123,10 +119,10 @@ function drawChart() {
     above,
   );
   placeDots(scene);
-  for (const { u, v, radius } of chart.dots.slice(-MARKED)) places.mark(u, v, radius);
+  for (const { u, v, radius } of chart.dots) places.mark(u, v, radius * 1.35 + 1);
   const labels = drawRoofs(scene, inner, places);
   paintDots();
-  nameOpportunities(above, places);
+  nameDots(above, places, narrow);
   above.append(...labels);
   drawChosen();
 }
@@ -214,17 +210,16 @@ function slopeLabel(labels, places, roof, rate, end, order) {
   const to = Math.min(x.high, Math.log10(end), Math.log10(10 ** y.high / rate));
   const room = ((to - from) * dx) / Math.cos(angle);
   if (room < length) return;
-  for (const share of [0.1 + order * 0.12, 0.4, 0.6, 0.05, 0.8]) {
+  for (const share of [0.1 + order * 0.12, 0.3, 0.45, 0.6, 0.05, 0.75, 0.9]) {
     const power = from + (to - from) * Math.min(share, 1 - length / room);
     const [u, v] = [x.at(10 ** power), y.at(10 ** power * rate)];
     // The corners of a turned label span this rectangle.
     const [w, h] = [length * Math.cos(angle) + 10, Math.abs(length * Math.sin(angle)) + 12];
-    if (u < plot.left || !places.fits(u, v - h, w, h)) continue;
     // Only a strip along the line is taken: other lines are parallel.
     const steps = Math.ceil(length / 14);
-    for (let step = 0; step < steps; step += 1) {
-      places.take(u + (w * step) / steps, v - (h * (step + 1)) / steps - 4, w / steps, h / steps + 4);
-    }
+    const strip = Array.from({ length: steps }, (_, step) => [u + (w * step) / steps, v - (h * (step + 1)) / steps - 4, w / steps, h / steps + 4]);
+    if (u < plot.left || !strip.every(([x, y, wide, high]) => places.isFree(x, y, wide, high))) continue;
+    for (const [x, y, wide, high] of strip) places.take(x, y, wide, high);
     const turn = (angle * 180) / Math.PI;
     labels.push(draw("text", { transform: `translate(${u} ${v}) rotate(${turn}) translate(4 -5)`, class: `label level-${roof.word}` }, words));
     return;
@@ -238,8 +233,8 @@ function flatLabel(labels, places, roof, rate, start) {
   const at = y.at(rate);
   const left = Math.max(plot.left, x.at(start)) + 6;
   const right = plot.right - width - 6;
-  const columns = [right, (left + right) / 2, left].filter((u) => u >= plot.left);
-  const corner = places.first(columns.flatMap((u) => [[u, at - large(17)], [u, at + large(3)]]), width, large(14), true);
+  const columns = [1, 0.75, 0.5, 0.25, 0].map((share) => left + (right - left) * share).filter((u) => u >= plot.left);
+  const corner = places.first(columns.flatMap((u) => [[u, at - large(17)], [u, at + large(3)]]), width, large(14));
   if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label pipe" }, words));
 }
 
@@ -257,7 +252,7 @@ function ridges(inner, labels, places, memory, compute, rate) {
     const words = `ridge ${digits(ridge)}`;
     const width = textWidth(words);
     const corners = [18, 34, 50].flatMap((up) => [[u + 4, plot.bottom - large(up)], [u - width - 4, plot.bottom - large(up)]]);
-    const corner = places.first(corners, width, large(14), true);
+    const corner = places.first(corners, width, large(14));
     if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label quiet" }, words));
   }
 }
@@ -273,7 +268,7 @@ function placeDots(scene) {
   const largest = Math.min(large(WHOLE), (x.to - x.from) / 25);
   for (const point of scene.points) {
     const k = point[0];
-    if (!fits[k]) continue;
+    if (!fits[k] || !isShown(k)) continue;
     const intensity = intensityAt(point, asked.level);
     if (intensity == null) {
       elsewhere += 1;
@@ -370,19 +365,35 @@ function textWidth(words, weight = 400) {
   return ruler.measureText(words).width;
 }
 
-/** Names the first opportunities where there is room. */
-function nameOpportunities(above, places) {
+/** Where a label may lie around a mark, nearest first; farther ones get a line to the mark. */
+function around8(u, v, r, width) {
+  const h = large(14);
+  return [r, r + 16, r + 34].flatMap((away) => [
+    [u + away, v - h / 2], [u - away - width, v - h / 2],
+    [u - width / 2, v - away - h], [u - width / 2, v + away],
+    [u + away * 0.7, v - away * 0.7 - h], [u + away * 0.7, v + away * 0.7],
+    [u - away * 0.7 - width, v - away * 0.7 - h], [u - away * 0.7 - width, v + away * 0.7],
+  ]);
+}
+
+/** Names kernels where there is room, those with the largest share of the time first. */
+function nameDots(above, places, narrow) {
   const { left, right, top, bottom } = chart.plot;
-  const within = ({ u, v }) => u >= left && u <= right && v >= top && v <= bottom;
-  const dots = chart.dots.filter((dot) => isOpportunity(dot.k) && within(dot));
-  dots.sort((one, two) => one.k - two.k);
-  for (const { k, u, v, radius } of dots.slice(0, NAMED)) {
-    const words = `${K.rank[k]} ${elide(text(K.name[k]), 24)}`;
+  const dots = chart.dots.filter(({ u, v }) => u >= left && u <= right && v >= top && v <= bottom);
+  dots.sort((one, two) => K.share[two.k] - K.share[one.k] || one.k - two.k);
+  for (const { k, u, v, radius } of dots.slice(0, narrow ? NAMED_NARROW : NAMED)) {
+    const words = `${K.rank[k]} ${elide(text(K.name[k]), narrow ? 18 : 26)}`;
     // Beside the ring that a selection draws.
-    const [width, r] = [textWidth(words, 600), radius + 8];
-    const corners = [[u + r, v - large(7)], [u - r - width, v - large(7)], [u - width / 2, v - r - large(14)], [u - width / 2, v + r], [u + r, v + large(6)], [u + r, v - large(20)]];
-    const corner = places.first(corners, width, large(14));
-    if (corner) above.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label name", "data-k": k }, words));
+    const [width, height, r] = [textWidth(words, 600), large(14), radius + 8];
+    const corner = places.first(around8(u, v, r, width), width, height);
+    if (!corner) continue;
+    const [x, y] = [Math.min(Math.max(u, corner[0]), corner[0] + width), Math.min(Math.max(v, corner[1]), corner[1] + height)];
+    const far = Math.hypot(x - u, y - v);
+    if (far > r + 8) {
+      const start = (radius + 2) / far;
+      above.append(draw("line", { x1: u + (x - u) * start, y1: v + (y - v) * start, x2: x, y2: y, class: "leader" }));
+    }
+    above.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: isOpportunity(k) ? "label name" : "label", "data-k": k }, words));
   }
 }
 
@@ -391,17 +402,18 @@ function drawChosen() {
   const group = byId("chosen");
   if (!group) return;
   group.replaceChildren();
-  // The details say who is selected; its name would lie under its levels.
-  for (const name of chart.frame.querySelectorAll(".name")) {
-    name.classList.toggle("chosen-name", Number(name.dataset.k) === asked.selected);
-  }
   const dotOf = (k) => (k == null ? undefined : chart.dots.find((dot) => dot.k === k));
   const { left, right, top, bottom } = chart.plot;
   const inside = (u, v) => u >= left - 1 && u <= right + 1 && v >= top - 1 && v <= bottom + 1;
   const selected = dotOf(asked.selected);
+  if (!selected) for (const name of chart.frame.querySelectorAll(".chosen-name")) name.classList.remove("chosen-name");
   if (selected) {
     const levels = [["dram", selected.point[2]], ...selected.point[4].map(([at, intensity]) => [DATA.levels[at][0], intensity])];
     const spots = levels.map(([level, intensity]) => [level, chart.x.at(intensity)]).filter(([, u]) => inside(u, selected.v));
+    // Its name would lie under its levels.
+    for (const name of chart.frame.querySelectorAll("[data-k]")) {
+      name.classList.toggle("chosen-name", spots.length > 1 && name.getAttribute("data-k") === `${asked.selected}`);
+    }
     if (spots.length > 1) {
       const all = spots.map(([, u]) => u);
       group.append(draw("line", { x1: Math.min(...all), x2: Math.max(...all), y1: selected.v, y2: selected.v, class: "levels" }));

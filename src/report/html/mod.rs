@@ -9,6 +9,7 @@
 mod bench;
 mod data;
 mod learn;
+mod summary;
 
 use askama::Template;
 use base64::Engine;
@@ -38,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("plot.js"),
     include_str!("state.js"),
     include_str!("chart.js"),
+    include_str!("off.js"),
     include_str!("touch.js"),
     include_str!("table.js"),
     include_str!("detail.js"),
@@ -50,7 +52,16 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
+/// Before anything is drawn: what needs a script takes its place. Where the script cannot run, what stands
+/// in for it comes back.
+const START: &str = include_str!("first.js");
+
+const STYLE: &str = concat!(
+    include_str!("tokens.css"),
+    include_str!("chart.css"),
+    include_str!("page.css"),
+    include_str!("bench.css"),
+);
 
 /// The level of the headings of sections.
 const LEVEL: usize = 2;
@@ -66,15 +77,19 @@ const LARGEST_PICTURE: usize = 200_000;
 struct Page {
     title: String,
     version: &'static str,
+    by: String,
+    start: String,
+    start_hash: String,
     style: String,
     style_hash: String,
     script: String,
     script_hash: String,
     data: String,
     bench: String,
-    verdict: String,
-    /// Empty where there are none.
-    steps: String,
+    figures: [summary::Figure; 3],
+    parts: Vec<summary::Part>,
+    notices: Vec<summary::Notice>,
+    cards: Vec<summary::Card>,
     /// The roofline as SVG, for where no script runs.
     picture: Option<String>,
     /// Tables for where no script runs.
@@ -85,10 +100,13 @@ struct Page {
 
 fn render(report: &Report<'_>, style: &Style) -> String {
     let analysis = report.analysis;
-    let (script, style_sheet) = (lean(SCRIPT), lean(STYLE));
+    let (start, script, style_sheet) = (lean(START), lean(SCRIPT), lean(STYLE));
     let page = Page {
         title: title(report),
         version: env!("CARGO_PKG_VERSION"),
+        by: summary::by(report),
+        start_hash: hash(&start),
+        start,
         style_hash: hash(&style_sheet),
         style: style_sheet,
         script_hash: hash(&script),
@@ -96,11 +114,10 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         data: data::json(report, style),
         // The built-in catalog is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
-        verdict: html::blocks(&[run::verdict(report)], LEVEL),
-        steps: match run::steps(report, style) {
-            Block::Steps(steps) if steps.is_empty() => String::new(),
-            steps => html::blocks(&[steps], LEVEL),
-        },
+        figures: summary::figures(report),
+        parts: summary::parts(report),
+        notices: summary::notices(report),
+        cards: summary::cards(report, style),
         picture: picture(report),
         stills: stills(report, style),
         rest: rest(report, style),

@@ -3,7 +3,10 @@
 /** A range of decades and the pixels it is shown on; `flip` counts pixels from the top. */
 class Axis {
   constructor(low, high, from, to) {
-    Object.assign(this, { low, high, from, to });
+    this.low = low;
+    this.high = high;
+    this.from = from;
+    this.to = to;
   }
 
   at(value) {
@@ -71,33 +74,55 @@ function around(values, air) {
 
 const apart = (x, y, width, height) => ([u, v, w, h]) => x + width <= u || u + w <= x || y + height <= v || v + h <= y;
 
-/** Labels that do not lie on each other: a place is taken once. Marks are better left free, too. */
+/** Pixels of a cell in which marks are noted. */
+const CELL = 3;
+
+/** Places of labels, none on another one and none on a mark. */
 class Places {
   constructor(left, top, right, bottom) {
-    Object.assign(this, { left, top, right, bottom, taken: [], marks: [] });
+    this.left = left;
+    this.top = top;
+    this.right = right;
+    this.bottom = bottom;
+    /** @type {number[][]} */
+    this.taken = [];
+    this.columns = Math.max(1, Math.ceil((right - left) / CELL));
+    this.lines = Math.max(1, Math.ceil((bottom - top) / CELL));
+    this.marked = new Uint8Array(this.columns * this.lines);
+  }
+
+  /** The cells that a rectangle touches, as first and last column and line. */
+  cells(x, y, width, height) {
+    const within = (at, most) => Math.min(most - 1, Math.max(0, Math.floor(at / CELL)));
+    return [
+      within(x - this.left, this.columns), within(x + width - this.left, this.columns),
+      within(y - this.top, this.lines), within(y + height - this.top, this.lines),
+    ];
   }
 
   mark(u, v, radius) {
-    this.marks.push([u - radius, v - radius, 2 * radius, 2 * radius]);
+    if (u + radius < this.left || u - radius > this.right || v + radius < this.top || v - radius > this.bottom) return;
+    const [from, to, top, bottom] = this.cells(u - radius, v - radius, 2 * radius, 2 * radius);
+    for (let line = top; line <= bottom; line += 1) this.marked.fill(1, line * this.columns + from, line * this.columns + to + 1);
   }
 
   take(x, y, width, height) {
     this.taken.push([x, y, width, height]);
   }
 
-  fits(x, y, width, height) {
-    if (x < this.left || y < this.top || x + width > this.right || y + height > this.bottom) return false;
-    return this.taken.every(apart(x, y, width, height));
-  }
-
   isFree(x, y, width, height) {
-    return this.fits(x, y, width, height) && this.marks.every(apart(x, y, width, height));
+    if (x < this.left || y < this.top || x + width > this.right || y + height > this.bottom) return false;
+    if (!this.taken.every(apart(x, y, width, height))) return false;
+    const [from, to, top, bottom] = this.cells(x, y, width, height);
+    for (let line = top; line <= bottom; line += 1) {
+      for (let column = from; column <= to; column += 1) if (this.marked[line * this.columns + column]) return false;
+    }
+    return true;
   }
 
   /** The first of these corners with room, taken; null if there is none. */
-  first(corners, width, height, mayCover) {
-    const free = corners.find(([x, y]) => this.isFree(x, y, width, height));
-    const corner = free ?? (mayCover ? corners.find(([x, y]) => this.fits(x, y, width, height)) : null);
+  first(corners, width, height) {
+    const corner = corners.find(([x, y]) => this.isFree(x, y, width, height));
     if (corner) this.take(corner[0], corner[1], width, height);
     return corner ?? null;
   }

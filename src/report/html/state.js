@@ -56,6 +56,8 @@ const asked = {
   rows: 100,
   scene: 0,
   view: null,
+  // Whether the chart shows kernels of less than 1% of the time, too.
+  small: false,
   // Links are no level of this device; their roofs are there for who asks.
   hidden: new Set(["memory:system", "memory:peer"]),
   theoretical: true,
@@ -66,6 +68,17 @@ const asked = {
 const KEYS = {
   query: "q", category: "category", state: "state", limiter: "limiter", group: "group", device: "device", sort: "sort", level: "level",
 };
+
+/** Kernels that the chart always shows: 1% of the time or more, and flagged ones; of a run without such, the longest. */
+const LARGE = (() => {
+  const all = Array.from({ length: SIZE }, (_, k) => k);
+  const large = all.filter((k) => K.share[k] >= 0.01 || isOpportunity(k));
+  if (large.length >= 3) return new Set(large);
+  return new Set(all.sort((one, two) => K.share[two] - K.share[one] || one - two).slice(0, 30));
+})();
+
+/** Whether the chart shows a kernel, as long as it fits. */
+const isShown = (k) => asked.small || LARGE.has(k) || k === asked.selected || FILTERS.some((key) => asked[key] !== DEFAULTS[key]);
 
 const listeners = [];
 
