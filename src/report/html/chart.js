@@ -14,7 +14,7 @@ const NAMED_NARROW = 5;
 /** Pixels that the label of a tick needs. */
 const [X_ROOM, Y_ROOM] = [56, 30];
 
-const chart = { box: byId("chart"), canvas: byId("points"), frame: byId("frame"), x: null, y: null, dots: [], plot: null, scale: 1 };
+const chart = { box: byId("chart"), canvas: byId("points"), frame: byId("frame"), x: null, y: null, dots: [], plot: null, view: null, places: null, elsewhere: 0, font: "", scale: 1 };
 
 /** Pixels, on a screen whose letters are larger in proportion. */
 const large = (pixels) => pixels * chart.scale;
@@ -62,7 +62,7 @@ function wholeView(scene) {
   }
   const memory = scene.memory.find(([at]) => DATA.levels[at][0] === level);
   for (const [, peak] of scene.compute) {
-    ys.push(peak * 1.3);
+    ys.push(peak * 1.8);
     if (memory) xs.push(peak / memory[1] / 10, (peak / memory[1]) * 10);
   }
   const x = around(xs, 0.15);
@@ -108,6 +108,7 @@ function drawChart() {
   chart.x = new Axis(view.x[0], view.x[1], left, right);
   chart.y = new Axis(view.y[0], view.y[1], bottom, top);
   const places = new Places(left + 2, top + 2, right - 2, bottom - 2);
+  chart.places = places;
   const inner = draw("g", { "clip-path": "url(#clip)" });
   // Above the line of the selection, which may run through a name.
   const above = draw("g", { "clip-path": "url(#clip)" });
@@ -119,7 +120,7 @@ function drawChart() {
     above,
   );
   placeDots(scene);
-  for (const { u, v, radius } of chart.dots) places.mark(u, v, radius * 1.35 + 1);
+  for (const { u, v, radius } of chart.dots) places.mark(u, v, radius + 2);
   const labels = drawRoofs(scene, inner, places);
   paintDots();
   nameDots(above, places, narrow);
@@ -165,12 +166,12 @@ function drawRoofs(scene, inner, places) {
     memory.forEach((roof, order) => {
       const end = peak > 0 ? peak / rate(roof) : 10 ** chart.view.x[1] * 10;
       const start = 10 ** Math.min(chart.view.x[0], Math.log10(end) - 1);
-      slope(inner, roof, side, rate(roof), [start, end]);
+      slope(inner, places, roof, side, rate(roof), [start, end]);
       if (side === "theoretical" || !asked.theoretical) slopeLabel(labels, places, roof, rate(roof), end, order);
     });
     for (const roof of compute) {
       const start = bandwidth > 0 ? rate(roof) / bandwidth : 10 ** chart.view.x[0] / 10;
-      flat(inner, roof, side, rate(roof), start);
+      flat(inner, places, roof, side, rate(roof), start);
       if (side === "theoretical" || !asked.theoretical) flatLabel(labels, places, roof, rate(roof), start);
     }
     if (side === sides[0][0]) ridges(inner, labels, places, memory, compute, rate);
@@ -178,7 +179,7 @@ function drawRoofs(scene, inner, places) {
   return labels;
 }
 
-function slope(inner, roof, side, rate, [start, end]) {
+function slope(inner, places, roof, side, rate, [start, end]) {
   const { x, y } = chart;
   const kind = `roof ${side} level-${roof.word}${roof.word === asked.level ? " main" : ""}`;
   if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
@@ -186,10 +187,12 @@ function slope(inner, roof, side, rate, [start, end]) {
     const band = [corner(start, rate), corner(end, rate), corner((end * rate) / roof.lowest, roof.lowest), corner(start, roof.lowest)];
     inner.append(draw("polygon", { points: band.join(" "), class: `band level-${roof.word}` }));
   }
-  inner.append(draw("line", { x1: x.at(start), y1: y.at(start * rate), x2: x.at(end), y2: y.at(end * rate), class: kind }));
+  const [x1, y1, x2, y2] = [x.at(start), y.at(start * rate), x.at(end), y.at(end * rate)];
+  inner.append(draw("line", { x1, y1, x2, y2, class: kind }));
+  places.line(x1, y1, x2, y2);
 }
 
-function flat(inner, roof, side, rate, start) {
+function flat(inner, places, roof, side, rate, start) {
   const { x, y, plot } = chart;
   if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
     const [top, bottom] = [y.at(rate), y.at(roof.lowest)];
@@ -197,6 +200,7 @@ function flat(inner, roof, side, rate, start) {
     inner.append(draw("polygon", { points: corners, class: "band pipe" }));
   }
   inner.append(draw("line", { x1: x.at(start), x2: plot.right, y1: y.at(rate), y2: y.at(rate), class: `roof ${side} pipe` }));
+  places.line(Math.max(plot.left, x.at(start)), y.at(rate), plot.right, y.at(rate));
 }
 
 /** Along the line, above it; the lines of several levels carry their labels at different places. */
@@ -234,7 +238,9 @@ function flatLabel(labels, places, roof, rate, start) {
   const left = Math.max(plot.left, x.at(start)) + 6;
   const right = plot.right - width - 6;
   const columns = [1, 0.75, 0.5, 0.25, 0].map((share) => left + (right - left) * share).filter((u) => u >= plot.left);
-  const corner = places.first(columns.flatMap((u) => [[u, at - large(17)], [u, at + large(3)]]), width, large(14));
+  // Before the ridge point there is room, too.
+  const before = [x.at(start) - width - 10, at - large(12)];
+  const corner = places.first([...columns.map((u) => [u, at - large(18)]), before, ...columns.map((u) => [u, at + large(4)])], width, large(14));
   if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label pipe" }, words));
 }
 
@@ -406,27 +412,24 @@ function drawChosen() {
   const { left, right, top, bottom } = chart.plot;
   const inside = (u, v) => u >= left - 1 && u <= right + 1 && v >= top - 1 && v <= bottom + 1;
   const selected = dotOf(asked.selected);
-  if (!selected) for (const name of chart.frame.querySelectorAll(".chosen-name")) name.classList.remove("chosen-name");
   if (selected) {
     const levels = [["dram", selected.point[2]], ...selected.point[4].map(([at, intensity]) => [DATA.levels[at][0], intensity])];
     const spots = levels.map(([level, intensity]) => [level, chart.x.at(intensity)]).filter(([, u]) => inside(u, selected.v));
-    // Its name would lie under its levels.
-    for (const name of chart.frame.querySelectorAll("[data-k]")) {
-      name.classList.toggle("chosen-name", spots.length > 1 && name.getAttribute("data-k") === `${asked.selected}`);
-    }
     if (spots.length > 1) {
       const all = spots.map(([, u]) => u);
       group.append(draw("line", { x1: Math.min(...all), x2: Math.max(...all), y1: selected.v, y2: selected.v, class: "levels" }));
-      // Levels with like traffic lie close together: their labels go below and above in turn.
-      spots.sort((one, two) => one[1] - two[1]);
-      let [last, below] = [-Infinity, true];
+      // Labels of levels go where neither a mark nor another label lies, as long as the kernel is selected.
+      const taken = chart.places.taken.length;
+      const [height, r] = [large(14), selected.radius + 9];
       for (const [level, u] of spots) {
-        below = u - last > 42 || !below;
-        last = u;
-        const y = below ? selected.v + selected.radius + large(18) : selected.v - selected.radius - 10;
+        const words = DATA.levels[levelIndex(level)][1];
+        const width = textWidth(words);
+        const corners = [r, r + 16, r + 32].flatMap((away) => [[u - width / 2, selected.v + away], [u - width / 2, selected.v - away - height]]);
+        const corner = chart.places.first(corners, width, height);
         group.append(draw("circle", { cx: u, cy: selected.v, r: 3.5, class: `spot level-${level}` }));
-        group.append(draw("text", { x: u, y, "text-anchor": "middle", class: "label" }, DATA.levels[levelIndex(level)][1]));
+        if (corner) group.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label" }, words));
       }
+      chart.places.taken.length = taken;
     }
     if (inside(selected.u, selected.v)) group.append(draw("circle", { cx: selected.u, cy: selected.v, r: selected.radius + 5, class: "ring" }));
   }

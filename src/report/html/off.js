@@ -36,7 +36,7 @@ function offRow(k, bar, number, remark) {
 function movingRow(k, [, roof, achievable]) {
   const rate = K.bytes[k] / K.judged_s[k];
   return offRow(k, offBar(rate / roof, "bar-memory", achievable == null ? null : achievable / roof),
-    si(rate, "B/s"), `${percent(rate / roof)} of DRAM · ${si(K.measured_s[k], "s")}`);
+    si(rate, "B/s"), `${percent(rate / roof)} · ${si(K.measured_s[k], "s")}`);
 }
 
 function timedRow(k, longest) {
@@ -51,7 +51,8 @@ function drawOff() {
   if (!scene) return;
   const alone = !chart.plot;
   const { memory, moving, timed } = offOf(scene);
-  const most = asked.small ? ROWS : alone ? ALONE_ROWS : OFF_ROWS;
+  const room = alone ? ALONE_ROWS : moving.length > 0 && timed.length > 0 ? OFF_ROWS - 1 : OFF_ROWS;
+  const most = asked.small ? ROWS : room;
   const parts = [];
   const list = (title, all, row) => {
     if (all.length === 0) return;
@@ -62,12 +63,11 @@ function drawOff() {
     parts.push(make("h3", {}, `${title}${more}`), make("ol", {}, ...shown.map(row)));
   };
   if (memory) {
-    const reach = memory[2] == null ? "" : `, dashed: achievable ${si(memory[2], "B/s")}`;
-    list(`No FLOPs counted: bandwidth, bar to the DRAM roof ${si(memory[1], "B/s")}${reach}`, moving, (k) => movingRow(k, memory));
+    list(`No FLOPs counted: share of DRAM ${si(memory[1], "B/s")}`, moving, (k) => movingRow(k, memory));
   }
   const longest = timed.reduce((most, k) => Math.max(most, K.measured_s[k]), 0);
   const isKnown = timed.some((k) => K.roofline_s[k] != null);
-  list(isKnown ? "No position on the roofline: time, dashed: roofline time" : "No roofline: time", timed, (k) => timedRow(k, longest));
+  list(isKnown ? "No position in the chart: time (dashed: roofline time)" : "No roofline: time", timed, (k) => timedRow(k, longest));
   byId("off").replaceChildren(...parts);
 }
 

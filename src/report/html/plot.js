@@ -74,8 +74,9 @@ function around(values, air) {
 
 const apart = (x, y, width, height) => ([u, v, w, h]) => x + width <= u || u + w <= x || y + height <= v || v + h <= y;
 
-/** Pixels of a cell in which marks are noted. */
+/** Pixels of a cell in which marks and lines are noted. */
 const CELL = 3;
+const [MARK, LINE] = [1, 2];
 
 /** Places of labels, none on another one and none on a mark. */
 class Places {
@@ -88,7 +89,7 @@ class Places {
     this.taken = [];
     this.columns = Math.max(1, Math.ceil((right - left) / CELL));
     this.lines = Math.max(1, Math.ceil((bottom - top) / CELL));
-    this.marked = new Uint8Array(this.columns * this.lines);
+    this.noted = new Uint8Array(this.columns * this.lines);
   }
 
   /** The cells that a rectangle touches, as first and last column and line. */
@@ -100,29 +101,42 @@ class Places {
     ];
   }
 
+  /** A mark, which no label may cover. */
   mark(u, v, radius) {
-    if (u + radius < this.left || u - radius > this.right || v + radius < this.top || v - radius > this.bottom) return;
-    const [from, to, top, bottom] = this.cells(u - radius, v - radius, 2 * radius, 2 * radius);
-    for (let line = top; line <= bottom; line += 1) this.marked.fill(1, line * this.columns + from, line * this.columns + to + 1);
+    this.note(u - radius, v - radius, 2 * radius, MARK);
+  }
+
+  /** A line, which labels leave free as long as there is room beside it. */
+  line(x1, y1, x2, y2) {
+    const steps = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / CELL);
+    for (let step = 0; step <= steps; step += 1) this.note(x1 + ((x2 - x1) * step) / steps, y1 + ((y2 - y1) * step) / steps, 0, LINE);
+  }
+
+  note(x, y, size, what) {
+    if (!(x + size >= this.left && x <= this.right && y + size >= this.top && y <= this.bottom)) return;
+    const [from, to, top, bottom] = this.cells(x, y, size, size);
+    for (let line = top; line <= bottom; line += 1) {
+      for (let column = from; column <= to; column += 1) this.noted[line * this.columns + column] |= what;
+    }
   }
 
   take(x, y, width, height) {
     this.taken.push([x, y, width, height]);
   }
 
-  isFree(x, y, width, height) {
+  isFree(x, y, width, height, of = MARK) {
     if (x < this.left || y < this.top || x + width > this.right || y + height > this.bottom) return false;
     if (!this.taken.every(apart(x, y, width, height))) return false;
     const [from, to, top, bottom] = this.cells(x, y, width, height);
     for (let line = top; line <= bottom; line += 1) {
-      for (let column = from; column <= to; column += 1) if (this.marked[line * this.columns + column]) return false;
+      for (let column = from; column <= to; column += 1) if (this.noted[line * this.columns + column] & of) return false;
     }
     return true;
   }
 
   /** The first of these corners with room, taken; null if there is none. */
   first(corners, width, height) {
-    const corner = corners.find(([x, y]) => this.isFree(x, y, width, height));
+    const corner = corners.find(([x, y]) => this.isFree(x, y, width, height, MARK | LINE)) ?? corners.find(([x, y]) => this.isFree(x, y, width, height));
     if (corner) this.take(corner[0], corner[1], width, height);
     return corner ?? null;
   }

@@ -45,7 +45,7 @@ const isOpportunity = (k) => stateOf(k)[0] === "flagged";
 const OF_RANK = new Map(K.rank.map((rank, k) => [rank, k]));
 
 const DEFAULTS = {
-  query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "rank", level: "dram",
+  query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "-savings", level: "dram",
 };
 
 /** What was asked for. `scene` and everything below it is about the chart alone. */

@@ -99,7 +99,7 @@ function dress(element, attributes, children) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child != null && child !== ""));
+  element.append(...children.filter((child) => child != null && child !== "" && child !== false));
   return element;
 }
 
