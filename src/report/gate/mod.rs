@@ -199,6 +199,7 @@ macro_rules! outputs {
 }
 
 outputs! {
+    html,
     json,
     junit,
     sarif,
@@ -210,6 +211,8 @@ outputs! {
     openmetrics,
 }
 
+#[cfg(feature = "page")]
+pub(super) use html::summary;
 pub use json::gate_schema;
 
 /// The output of a gate with this name.

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::document::{Block, Figure, Section};
 use super::formats::html;
 use super::view::{self, Style};
-use super::{Canvas, Encoding, Output, Report, Subject, run};
+use super::{Canvas, Encoding, GateReport, Output, Report, Reported, Subject, gate, run};
 use crate::catalog::Catalog;
 
 pub use learn::{LearnError, learn};
@@ -94,11 +94,27 @@ struct Page {
     picture: Option<String>,
     /// Tables for where no script runs.
     stills: String,
+    /// What changed since the baseline; empty without one.
+    compared: String,
     /// All other sections.
     rest: String,
 }
 
 fn render(report: &Report<'_>, style: &Style) -> String {
+    written(report, String::new(), style)
+}
+
+/// The page of a run with what changed since its baseline.
+pub(super) fn compared(report: &Report<'_>, changes: &GateReport<'_>, style: &Style) -> String {
+    let title = "<h2 class=\"title\">Compared with the baseline</h2>\n";
+    let document = changes.document(style);
+    let all = html::panels(&document.blocks);
+    let all = format!("<details><summary>All of the comparison</summary>\n{all}</details>\n");
+    let compared = format!("{title}{}{all}", gate::summary(changes, style));
+    written(report, compared, style)
+}
+
+fn written(report: &Report<'_>, compared: String, style: &Style) -> String {
     let analysis = report.analysis;
     let (start, script, style_sheet) = (lean(START), lean(SCRIPT), lean(STYLE));
     let page = Page {
@@ -120,6 +136,7 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         cards: summary::cards(report, style),
         picture: picture(report),
         stills: stills(report, style),
+        compared,
         rest: rest(report, style),
     };
     // Writing to a string does not fail, and the template calls nothing that could.
