@@ -141,7 +141,7 @@ pub(in crate::report) fn table(table: &Table) -> String {
     let rows: String = rows.collect();
     let key = escape(table.key);
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{key}\"><table>\n<thead><tr>{titles}</tr></thead>\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{key}\"><table>\n<thead><tr>{titles}</tr></thead>\n\
          <tbody>\n{rows}</tbody></table></div>\n"
     )
 }
@@ -155,7 +155,7 @@ fn figures(all: &[Figure]) -> String {
     });
     let rows: String = rows.collect();
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"figures\"><table class=\"figures\">\n<tbody>\n{rows}</tbody></table></div>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\"><table class=\"figures\">\n<tbody>\n{rows}</tbody></table></div>\n"
     )
 }
 

@@ -26,17 +26,34 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
 /// Verdict, total and the kernels that moved: what the page of a run shows of its baseline, too.
 pub(in crate::report) fn summary(report: &GateReport<'_>, style: &Style) -> String {
     format!(
-        "<section class=\"panel\" aria-label=\"Summary\">\n{}</section>\n{}",
+        "<section class=\"panel\" aria-label=\"Comparison\">\n{}</section>\n{}",
         head(report),
         moves(report, style)
     )
 }
 
+/// What a side is called: by its file, without the folders.
 fn labels(side: &Side) -> String {
     match side.labels.as_slice() {
-        [one] => printable(one),
+        [one] => printable(one.rsplit(['/', '\\']).next().unwrap_or_default()),
         many => count(many.len() as u64, "run", "runs"),
     }
+}
+
+/// The change of the whole run and how many kernels moved, for the first screen of a report.
+#[cfg(feature = "page")]
+pub(in crate::report) fn total(report: &GateReport<'_>) -> Option<(f64, String)> {
+    let both = report.decision.comparison.as_ref()?;
+    let (slower, faster) = tally(report);
+    let moved = format!("{slower} slower, {faster} faster");
+    Some((both.total.shift.change().get(), moved))
+}
+
+/// Kernels that certainly got slower, and that got faster.
+fn tally(report: &GateReport<'_>) -> (usize, usize) {
+    let sure: Vec<&Check> = moved(report).into_iter().filter(|check| is_sure(check)).collect();
+    let slower = sure.iter().filter(|check| is_worse(check)).count();
+    (slower, sure.len() - slower)
 }
 
 /// The verdict in a line, and the large figures.
@@ -68,9 +85,7 @@ fn head(report: &GateReport<'_>) -> String {
         text.push_str(&figure("Before", &si(before, "s"), &labels(&both.baseline), ""));
         text.push_str(&figure("Now", &si(now, "s"), &labels(&both.current), ""));
         text.push_str(&figure(what, &change(relative), &ends, tone));
-        let moved = moved(report);
-        let slower = moved.iter().filter(|check| is_worse(check) && is_sure(check)).count();
-        let faster = moved.iter().filter(|check| !is_worse(check) && is_sure(check)).count();
+        let (slower, faster) = tally(report);
         let kernels = format!("of {}", count(both.changes.len() as u64, "kernel", "kernels"));
         text.push_str(&figure(
             "Slower",
@@ -92,7 +107,7 @@ fn head(report: &GateReport<'_>) -> String {
     text + "</dl>\n"
 }
 
-fn tone_of(relative: f64) -> &'static str {
+pub(in crate::report) fn tone_of(relative: f64) -> &'static str {
     match relative {
         up if up > 0.005 => "bad",
         down if down < -0.005 => "good",
@@ -172,7 +187,7 @@ fn row(check: &Check, kind: &str, most: f64, style: &Style) -> String {
     };
     let width = size(check) / most * 100.0;
     let delta = check.delta_s.map_or_else(String::new, |delta| {
-        let sign = if delta.get() < 0.0 { '−' } else { '+' };
+        let sign = if delta.get() < 0.0 { '-' } else { '+' };
         format!(", {sign}{} in the run", si(delta.get().abs(), "s"))
     });
     let waived = check

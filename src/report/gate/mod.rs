@@ -212,7 +212,7 @@ outputs! {
 }
 
 #[cfg(feature = "page")]
-pub(super) use html::summary;
+pub(super) use html::{summary, tone_of, total};
 pub use json::gate_schema;
 
 /// The output of a gate with this name.

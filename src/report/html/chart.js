@@ -154,10 +154,10 @@ function axes(scene, narrow) {
 function drawRoofs(scene, inner, places) {
   const labels = [];
   const roofs = shownRoofs(scene);
-  const sides = [
-    asked.theoretical && ["theoretical", (roof) => roof.theoretical],
-    asked.achievable && ["achievable", (roof) => roof.achievable],
-  ].filter(Boolean);
+  /** @type {[string, (roof: any) => number][]} */
+  const sides = [];
+  if (asked.theoretical) sides.push(["theoretical", (roof) => roof.theoretical]);
+  if (asked.achievable) sides.push(["achievable", (roof) => roof.achievable]);
   for (const [side, rate] of sides) {
     const of = (kind) => roofs.filter((roof) => roof.kind === kind && rate(roof) != null);
     const [memory, compute] = [of("memory"), of("compute")];
@@ -283,7 +283,7 @@ function placeDots(scene) {
     const radius = Math.max(smallest, largest * Math.sqrt(K.share[k] ?? 0));
     chart.dots.push({ k, u: x.at(intensity), v: y.at(point[3]), radius, point });
   }
-  chart.dots.sort((one, two) => isOpportunity(one.k) - isOpportunity(two.k) || two.radius - one.radius);
+  chart.dots.sort((one, two) => Number(isOpportunity(one.k)) - Number(isOpportunity(two.k)) || two.radius - one.radius);
   chart.elsewhere = elsewhere;
 }
 

@@ -8,6 +8,7 @@ function wayBar(k) {
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
   const shape = Math.max(0, measured - won - ideal);
+  /** @type {[string, number, string][]} */
   const parts = [["roofline", ideal, "roofline time"], ["gap", shape, "shape and launch cost"], ["savings", won, "savings"]];
   let from = 0;
   const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "stack way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });

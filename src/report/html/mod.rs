@@ -86,7 +86,7 @@ struct Page {
     script_hash: String,
     data: String,
     bench: String,
-    figures: [summary::Figure; 3],
+    figures: Vec<summary::Figure>,
     parts: Vec<summary::Part>,
     notices: Vec<summary::Notice>,
     cards: Vec<summary::Card>,
@@ -101,20 +101,25 @@ struct Page {
 }
 
 fn render(report: &Report<'_>, style: &Style) -> String {
-    written(report, String::new(), style)
+    written(report, None, style)
 }
 
 /// The page of a run with what changed since its baseline.
 pub(super) fn compared(report: &Report<'_>, changes: &GateReport<'_>, style: &Style) -> String {
-    let title = "<h2 class=\"title\">Compared with the baseline</h2>\n";
-    let document = changes.document(style);
-    let all = html::panels(&document.blocks);
-    let all = format!("<details><summary>All of the comparison</summary>\n{all}</details>\n");
-    let compared = format!("{title}{}{all}", gate::summary(changes, style));
-    written(report, compared, style)
+    written(report, Some(changes), style)
 }
 
-fn written(report: &Report<'_>, compared: String, style: &Style) -> String {
+/// What changed since the baseline, as `diff` has it.
+fn comparison(changes: &GateReport<'_>, style: &Style) -> String {
+    let all = html::panels(&changes.document(style).blocks);
+    format!(
+        "<h2 class=\"title\">Compared with the baseline</h2>\n{}<details class=\"panel\">\
+         <summary>All of the comparison</summary>\n{all}</details>\n",
+        gate::summary(changes, style)
+    )
+}
+
+fn written(report: &Report<'_>, changes: Option<&GateReport<'_>>, style: &Style) -> String {
     let analysis = report.analysis;
     let (start, script, style_sheet) = (lean(START), lean(SCRIPT), lean(STYLE));
     let page = Page {
@@ -130,13 +135,13 @@ fn written(report: &Report<'_>, compared: String, style: &Style) -> String {
         data: data::json(report, style),
         // The built-in catalog is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
-        figures: summary::figures(report),
+        figures: summary::figures(report, changes),
         parts: summary::parts(report),
         notices: summary::notices(report),
         cards: summary::cards(report, style),
         picture: picture(report),
         stills: stills(report, style),
-        compared,
+        compared: changes.map_or_else(String::new, |changes| comparison(changes, style)),
         rest: rest(report, style),
     };
     // Writing to a string does not fail, and the template calls nothing that could.

@@ -33,6 +33,7 @@ function offRow(k, bar, number, remark) {
     make("span", { class: "value" }, make("b", {}, number), ` ${remark}`));
 }
 
+/** @param {RoofData} memory */
 function movingRow(k, [, roof, achievable]) {
   const rate = K.bytes[k] / K.judged_s[k];
   return offRow(k, offBar(rate / roof, "bar-memory", achievable == null ? null : achievable / roof),

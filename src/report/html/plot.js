@@ -54,6 +54,7 @@ function tickLabel(value, unit) {
     const figures = [...`${Math.abs(Math.round(power))}`].map((figure) => RAISED[figure]);
     return `10${power < 0 ? "⁻" : ""}${figures.join("")}`;
   }
+  /** @type {[number, string]} */
   const [factor, letter] = unit ? prefix(value, unit) : [1, ""];
   const scaled = Number((value / factor).toPrecision(4));
   return letter ? `${scaled} ${letter}` : `${scaled}`;

@@ -95,7 +95,7 @@ function perFrame(act) {
 /** Groups that were set apart lead to their kernels. */
 function linkGroups() {
   for (const title of document.querySelectorAll("h3[data-state]")) {
-    const { state } = title.dataset;
+    const state = title.getAttribute("data-state");
     title.append(" ", make("a", { href: `#state=${state}`, class: "live" }, "show them"));
   }
 }

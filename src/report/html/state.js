@@ -1,5 +1,6 @@
 // What is known, what was asked for, and which kernels fit. The fragment of the address keeps it.
 
+/** @type {Data} */
 const DATA = JSON.parse(byId("data").textContent);
 const K = DATA.kernels;
 const SIZE = K.rank.length;
@@ -42,7 +43,7 @@ const stateOf = (k) => DATA.states[K.state[k]];
 const isOpportunity = (k) => stateOf(k)[0] === "flagged";
 
 /** Position of the kernel with each rank; a report of chosen kernels leaves ranks out. */
-const OF_RANK = new Map(K.rank.map((rank, k) => [rank, k]));
+const OF_RANK = new Map(Array.from(K.rank, (rank, k) => /** @type {[number, number]} */ ([rank, k])));
 
 const DEFAULTS = {
   query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "-savings", level: "dram",
@@ -140,7 +141,7 @@ function sortBy(positions, value, way) {
   const keys = new Map(positions.map((k) => [k, value(k)]));
   positions.sort((one, two) => {
     const [a, b] = [keys.get(one), keys.get(two)];
-    if (a == null || b == null) return (a == null) - (b == null) || one - two;
+    if (a == null || b == null) return Number(a == null) - Number(b == null) || one - two;
     if (a === b) return one - two;
     return (a < b ? -1 : 1) * way;
   });
@@ -168,6 +169,7 @@ let isFirstChoice = false;
 /** Reads filter and selection from the address. Whatever it says, only known words count. */
 function recall() {
   const words = new URLSearchParams(location.hash.slice(1));
+  /** @type {Record<string, any>} */
   const changes = { ...DEFAULTS };
   for (const [key, short] of Object.entries(KEYS)) changes[key] = words.get(short) ?? DEFAULTS[key];
   const known = (list, key) => list.some((word) => word[0] === key);

@@ -1,8 +1,9 @@
 //! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
 
 use crate::analysis::{Kernel, Segment};
-use crate::report::Report;
+use crate::report::numbers::change;
 use crate::report::view::{MISSING, Style, count, factor, name, percent, printable, range, si};
+use crate::report::{GateReport, Report, gate};
 use crate::rules::Finding;
 use crate::units::Seconds;
 
@@ -64,7 +65,8 @@ pub(super) fn by(report: &Report<'_>) -> String {
     parts.join(" · ")
 }
 
-pub(super) fn figures(report: &Report<'_>) -> [Figure; 3] {
+/// GPU time, savings and speedup; with a baseline what changed, too.
+pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> Vec<Figure> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
     let is_timed = totals.measured > Seconds::ZERO;
@@ -108,7 +110,7 @@ pub(super) fn figures(report: &Report<'_>) -> [Figure; 3] {
             )
         };
     let time = if is_timed { si(totals.measured.get(), "s") } else { MISSING.to_owned() };
-    [
+    let mut figures = vec![
         Figure { label: "GPU time", value: time, note: time_note, class: "" },
         Figure {
             label: "Potential savings",
@@ -117,7 +119,14 @@ pub(super) fn figures(report: &Report<'_>) -> [Figure; 3] {
             class: if has_savings { "savings" } else { "" },
         },
         Figure { label: "Speedup", value: speedup, note: speedup_note, class: "" },
-    ]
+    ];
+    figures.extend(changes.and_then(gate::total).map(|(relative, note)| Figure {
+        label: "Since the baseline",
+        value: change(relative),
+        note,
+        class: gate::tone_of(relative),
+    }));
+    figures
 }
 
 /// The run's time, part by part.
@@ -188,7 +197,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         Card {
             rank: Some(kernel.rank),
             name: name(kernel, style),
-            savings: si(kernel.savings.get(), "s"),
+            savings: savings(kernel),
             width: format!(
                 "{:.2}",
                 if most > 0.0 { kernel.savings.get() / most * 100.0 } else { 0.0 }
@@ -198,6 +207,15 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         }
     };
     analysis.ranked().take(CARDS).map(card).collect()
+}
+
+/// Savings of a kernel; where no certain cause shows that they are to be had, what they are at most.
+fn savings(kernel: &Kernel) -> String {
+    if kernel.is_winnable {
+        si(kernel.savings.get(), "s")
+    } else {
+        format!("≤{}", si(kernel.savings_high.get(), "s"))
+    }
 }
 
 fn sentence(finding: &Finding) -> String {

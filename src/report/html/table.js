@@ -83,7 +83,7 @@ function tableHead() {
 function markSorted() {
   const key = asked.sort.replace(/^-/, "");
   for (const cell of document.querySelectorAll("#table th[data-column]")) {
-    const isSorted = cell.dataset.column === key;
+    const isSorted = cell.getAttribute("data-column") === key;
     if (isSorted) cell.setAttribute("aria-sort", asked.sort.startsWith("-") ? "descending" : "ascending");
     else cell.removeAttribute("aria-sort");
   }
