@@ -34,7 +34,8 @@ function offRow(k, bar, number, remark) {
 }
 
 /** @param {RoofData} memory */
-function movingRow(k, [, roof, achievable]) {
+function movingRow(k, memory) {
+  const [, roof, achievable] = memory;
   const rate = K.bytes[k] / K.judged_s[k];
   return offRow(k, offBar(rate / roof, "bar-memory", achievable == null ? null : achievable / roof),
     si(rate, "B/s"), `${percent(rate / roof)} · ${si(K.measured_s[k], "s")}`);

@@ -31,7 +31,7 @@ const PREFIXES = [
  */
 function prefix(value, unit) {
   const largest = unit === "s" ? 1 : Infinity;
-  const fits = ([factor]) => factor <= largest && Math.abs(value) >= factor * 0.9995;
+  const fits = (one) => one[0] <= largest && Math.abs(value) >= one[0] * 0.9995;
   return PREFIXES.find(fits) ?? PREFIXES.at(-1);
 }
 
