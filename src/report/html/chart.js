@@ -249,8 +249,12 @@ function ridges(inner, labels, places, memory, compute, rate) {
   const { x, y, plot } = chart;
   const main = memory.find((roof) => roof.word === asked.level);
   if (!main) return;
+  const seen = new Set();
   for (const roof of compute) {
     const ridge = rate(roof) / rate(main);
+    // Pipes of one rate share a ridge point.
+    if (seen.has(digits(ridge))) continue;
+    seen.add(digits(ridge));
     const [u, v] = [x.at(ridge), y.at(rate(roof))];
     if (u < plot.left || u > plot.right) continue;
     inner.append(draw("line", { x1: u, x2: u, y1: v, y2: plot.bottom, class: "ridge" }));

@@ -158,7 +158,7 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
         }
     };
     for unknown in analysis.devices.iter().filter_map(|used| used.unknown.as_ref()) {
-        add("Unknown device", printable(&format!("{}; {}", unknown.reason, unknown.help)));
+        add("Device", printable(&format!("not known: {}; {}", unknown.reason, unknown.help)));
     }
     let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
     if skipped > 0 {
@@ -192,7 +192,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         let finding = found(kernel);
         let ratio = kernel
             .headroom
-            .map_or_else(String::new, |ratio| format!(" · {} the roofline time", factor(ratio)));
+            .map_or_else(String::new, |ratio| format!(" · {} roofline time", factor(ratio)));
         let sure = kernel.confidence.map_or_else(String::new, |one| format!(" · {}", one.label()));
         Card {
             rank: Some(kernel.rank),
@@ -202,8 +202,8 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
                 "{:.2}",
                 if most > 0.0 { kernel.savings.get() / most * 100.0 } else { 0.0 }
             ),
-            text: finding.map_or_else(|| kernel.reason.to_string(), sentence),
-            notes: format!("{} of the time{ratio}{sure}", percent(kernel.share)),
+            text: finding.map_or_else(|| printable(&kernel.meaning()), sentence),
+            notes: format!("{} of time{ratio}{sure}", percent(kernel.share)),
         }
     };
     analysis.ranked().take(CARDS).map(card).collect()
