@@ -192,7 +192,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         let finding = found(kernel);
         let ratio = kernel
             .headroom
-            .map_or_else(String::new, |ratio| format!(" · {} roofline time", factor(ratio)));
+            .map_or_else(String::new, |ratio| format!(" · {} roofline", factor(ratio)));
         let sure = kernel.confidence.map_or_else(String::new, |one| format!(" · {}", one.label()));
         Card {
             rank: Some(kernel.rank),
