@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Analysis;
 use super::confidence::Confidence;
 use super::kernel::{Kernel, State};
+use super::partition::Partition;
 use super::ranking::rank;
 use crate::roofline::{self, Limiter};
 use crate::units::Seconds;
@@ -44,6 +45,8 @@ pub struct Totals {
     pub savings_high: Seconds,
     /// Time of kernels with not enough data.
     pub unmodeled: Seconds,
+    /// The measured time, divided into parts that add up to it.
+    pub parts: Partition,
     /// Number of kernels and their time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
     /// Number of top kernels that provide 80% of the savings.
@@ -76,6 +79,7 @@ impl Totals {
             let entry = self.states.entry(kernel.state).or_insert((0, Seconds::ZERO));
             entry.0 += 1;
             entry.1 += kernel.measured;
+            self.parts.add(kernel);
             match kernel.state {
                 State::NotEnoughData => self.unmodeled += kernel.measured,
                 state if state.is_modeled() => {

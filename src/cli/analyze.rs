@@ -12,13 +12,14 @@ use super::args::{self, Advice, Model, Picture, Reading};
 use super::exit::Failure;
 use super::output::{self, Outputs};
 use super::terminal::Terminal;
-use super::{config, reading, session, what_if};
+use super::{clock, config, reading, session, what_if};
 use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
+use crate::gate::{self, Setting};
 use crate::ingest::{self, Options};
 use crate::model::Profile;
 #[cfg(feature = "plot")]
 use crate::report::{self, Subject};
-use crate::report::{Explained, Joined, Report, Reported, Style};
+use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
 use crate::session::Judged;
 
 /// What messages call the formats of a report.
@@ -29,7 +30,7 @@ const FORMAT: &str = "report format";
 pub(super) struct Analyze {
     #[command(flatten)]
     reading: Reading,
-    /// Draw the kernels of an earlier run beside these; repeatable
+    /// Compare with an earlier run, on the page and in pictures; repeatable
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true)]
     baseline: Vec<PathBuf>,
@@ -104,16 +105,20 @@ pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failur
     report(profiles, (&command.model, &command.advice), &command.output, terminal)
 }
 
-/// The earlier run that pictures set beside this one, read in the same way.
+/// The earlier run that this one is compared with, read in the same way.
 #[cfg(feature = "plot")]
 fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
     if command.baseline.is_empty() {
         return Ok(None);
     }
     let places = command.output.outputs.places_or_pictures(FORMAT)?;
-    if !places.iter().any(|place| matches!(place.format, output::Kind::Picture(_))) {
-        return Err(Failure::usage("--baseline is for pictures, and no picture is written")
-            .help("add `-o FILE.svg` or `-o FILE.png`"));
+    let shows = |kind| {
+        matches!(kind, output::Kind::Picture(_) | output::Kind::Named("html" | "text" | "markdown"))
+    };
+    if !places.iter().any(|place| shows(place.format)) {
+        return Err(Failure::usage("--baseline has no effect on this output format").help(
+            "add `-o FILE.html`, `-o FILE.svg` or `-o FILE.png`, or compare with `rooflint diff`",
+        ));
     }
     let files = command.baseline.clone();
     let earlier = Reading { files, ..command.reading.clone() };
@@ -142,13 +147,16 @@ fn report(
     } else {
         output.outputs.places_or_pictures(FORMAT)?
     };
-    let session = session::new(model, config::load(advice)?)?;
-    // Only pictures show it.
-    #[cfg(not(feature = "plot"))]
-    let _ = baseline;
-    #[cfg(feature = "plot")]
-    let baseline = baseline.map(|profile| session.analyze(profile)).transpose()?;
+    let config = config::load(advice)?;
+    let policy = config.gate.clone();
+    let session = session::new(model, config)?;
+    let baseline = baseline.map(|profile| session.judge(profile)).transpose()?;
     let mut judged = session.judge(profile)?;
+    let decision = baseline.as_ref().map(|baseline| {
+        let setting =
+            Setting { today: Some(clock::now().date()), order: Vec::new(), decides: false };
+        gate::judge(&[baseline.run(0)], &[judged.run(0)], &policy, &setting)
+    });
     let rows = match &output.kernel {
         Some(query) => Some(
             chosen(&judged.analysis, query)?
@@ -178,13 +186,22 @@ fn report(
         what_if: &answers,
         command: Some(&typed),
     };
+    let against = decision.as_ref().map(|decision| Against {
+        report,
+        changes: GateReport { command: Some(&typed), ..GateReport::new(decision, &policy) },
+    });
+    let subject: &dyn Reported = match &against {
+        Some(against) => against,
+        None => &report,
+    };
     #[cfg(feature = "plot")]
-    let written = output::write_or_draw(&places, &report, restyled, terminal, |encoding| {
+    let written = output::write_or_draw(&places, subject, restyled, terminal, |encoding| {
         let canvas = output.picture.canvas();
-        report::picture(&report, baseline.as_ref(), output.figure, &canvas, encoding)
+        let baseline = baseline.as_ref().map(|judged| &judged.analysis);
+        report::picture(&report, baseline, output.figure, &canvas, encoding)
     });
     #[cfg(not(feature = "plot"))]
-    let written = output::write(&places, &report, restyled, terminal);
+    let written = output::write(&places, subject, restyled, terminal);
     written
 }
 

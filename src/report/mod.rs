@@ -5,6 +5,8 @@
 //! ([`Reported::own`]).
 
 #[cfg(feature = "gate")]
+mod against;
+#[cfg(feature = "gate")]
 mod baselines;
 #[cfg(test)]
 mod bench;
@@ -37,6 +39,8 @@ mod view;
 use crate::analysis::{Analysis, WhatIf};
 use crate::rules::Findings;
 
+#[cfg(feature = "gate")]
+pub use against::Against;
 #[cfg(feature = "gate")]
 pub use baselines::{BaselineList, BaselinePages, doubts, unread};
 #[cfg(feature = "gate")]

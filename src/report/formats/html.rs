@@ -8,13 +8,19 @@ use crate::report::view::Style;
 pub(super) const FORMAT: Format =
     Format { name: "html", endings: &["html"], summary: "a page for a browser", render };
 
-const STYLE: &str = include_str!("page.css");
+/// What all pages share, then what documents alone need.
+const STYLE: &str = concat!(include_str!("../html/tokens.css"), include_str!("page.css"));
 
 fn render(document: &Document, style: &Style) -> String {
-    let title = escape(&document.title);
+    style.adapted(page(&document.title, "", &panels(&document.blocks)))
+}
+
+/// A page around a body that is HTML; `by` stands beside the title.
+pub(in crate::report) fn page(title: &str, by: &str, body: &str) -> String {
+    let (title, by) = (escape(title), escape(by));
     let version = env!("CARGO_PKG_VERSION");
-    let body = blocks(&document.blocks, 2);
-    style.adapted(format!(
+    let by = if by.is_empty() { String::new() } else { format!("<p class=\"by\">{by}</p>") };
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
          'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
@@ -22,9 +28,29 @@ fn render(document: &Document, style: &Style) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"rooflint {version}\">\n\
          <title>{title} – rooflint</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>{title}</h1></header>\n<main>\n{body}</main>\n\
+         <header><h1>{title}</h1>{by}</header>\n<main>\n{body}</main>\n\
          <footer><p>Written by rooflint {version}.</p></footer>\n</body>\n</html>\n"
-    ))
+    )
+}
+
+/// A large number with its label, for a `dl` of such; `class` colors it.
+#[cfg(feature = "gate")]
+pub(in crate::report) fn figure(label: &str, value: &str, note: &str, class: &str) -> String {
+    let (label, value, note) = (escape(label), escape(value), escape(note));
+    format!(
+        "<div class=\"figure\"><dt>{label}</dt><dd class=\"{class}\">{value}</dd><dd>{note}</dd></div>\n"
+    )
+}
+
+/// Blocks as panels: a section each, and what stands between sections together.
+pub(in crate::report) fn panels(all: &[Block]) -> String {
+    let is_section = |one: &Block| matches!(one, Block::Section(section) if !section.is_folded);
+    let panel = |content: String| match content.as_str() {
+        "" => content,
+        _ => format!("<div class=\"panel\">\n{content}</div>\n"),
+    };
+    let groups = all.chunk_by(|one, next| !is_section(one) && !is_section(next));
+    groups.map(|group| panel(blocks(group, 2))).collect()
 }
 
 /// Blocks as HTML; `level` is that of the headings among them.
@@ -36,7 +62,7 @@ fn block(block: &Block, level: usize) -> String {
     match block {
         Block::Facts(facts) => {
             let facts: String = facts.iter().map(fact).collect();
-            format!("<dl class=\"verdict\">\n{facts}</dl>\n")
+            format!("<dl class=\"facts\">\n{facts}</dl>\n")
         }
         Block::Paragraph(text) => format!("<p>{}</p>\n", escape(text)),
         Block::List(items) => list("ul", items),
@@ -113,8 +139,9 @@ pub(in crate::report) fn table(table: &Table) -> String {
         format!("<tr>{cells}</tr>\n{}", notes.collect::<String>())
     });
     let rows: String = rows.collect();
+    let key = escape(table.key);
     format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>{titles}</tr></thead>\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{key}\"><table>\n<thead><tr>{titles}</tr></thead>\n\
          <tbody>\n{rows}</tbody></table></div>\n"
     )
 }
@@ -128,12 +155,12 @@ fn figures(all: &[Figure]) -> String {
     });
     let rows: String = rows.collect();
     format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"figures\">\n<tbody>\n{rows}</tbody></table></div>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\"><table class=\"figures\">\n<tbody>\n{rows}</tbody></table></div>\n"
     )
 }
 
 /// Text that HTML leaves as it is, in elements and in quoted attributes.
-fn escape(text: &str) -> String {
+pub(in crate::report) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -200,6 +200,7 @@ macro_rules! outputs {
 }
 
 outputs! {
+    html,
     json,
     junit,
     sarif,
@@ -211,6 +212,8 @@ outputs! {
     openmetrics,
 }
 
+#[cfg(feature = "page")]
+pub(super) use html::{summary, tone_of, total};
 pub use json::gate_schema;
 
 /// Returns the gate output with this name.

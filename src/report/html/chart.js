@@ -7,15 +7,14 @@ const WHOLE = 30;
 const SMALLEST = 3.2;
 /** From how many marks on they are drawn smaller and fainter. */
 const CROWD = 3000;
-/** How many opportunities are named in the chart. */
-const NAMED = 6;
-/** How many marks labels keep clear of: where there are more, there is no clear place. */
-const MARKED = 400;
+/** How many kernels are named in the chart, and in a narrow one. */
+const NAMED = 12;
+const NAMED_NARROW = 5;
 
 /** Pixels that the label of a tick needs. */
 const [X_ROOM, Y_ROOM] = [56, 30];
 
-const chart = { box: byId("chart"), canvas: byId("points"), frame: byId("frame"), x: null, y: null, dots: [], plot: null, scale: 1 };
+const chart = { box: byId("chart"), canvas: byId("points"), frame: byId("frame"), x: null, y: null, dots: [], plot: null, view: null, places: null, elsewhere: 0, font: "", scale: 1 };
 
 /** Pixels, on a screen whose letters are larger in proportion. */
 const large = (pixels) => pixels * chart.scale;
@@ -57,12 +56,13 @@ function wholeView(scene) {
   const level = asked.level;
   const [xs, ys] = [[], []];
   for (const point of scene.points) {
+    if (!isShown(point[0])) continue;
     xs.push(intensityAt(point, level));
     ys.push(point[3]);
   }
   const memory = scene.memory.find(([at]) => DATA.levels[at][0] === level);
   for (const [, peak] of scene.compute) {
-    ys.push(peak * 1.3);
+    ys.push(peak * 1.8);
     if (memory) xs.push(peak / memory[1] / 10, (peak / memory[1]) * 10);
   }
   const x = around(xs, 0.15);
@@ -86,25 +86,21 @@ function drawChart() {
   const scene = sceneNow();
   if (!scene || !chart.box.clientWidth) return;
   const width = chart.box.clientWidth;
-  const height = Math.round(Math.min(Math.max(300, width * 0.6), Math.max(360, innerHeight * 0.72)));
+  const whole = wholeView(scene);
+  document.documentElement.classList.toggle("alone", !whole);
+  // The style sets the height: it is there before anything is drawn.
+  const height = chart.box.clientHeight;
   const narrow = width < 560;
   chart.font = getComputedStyle(chart.box).fontFamily;
   chart.scale = parseFloat(getComputedStyle(chart.box).fontSize) / 12;
   const margin = { left: large(narrow ? 58 : 66), right: large(narrow ? 8 : 16), top: 12, bottom: large(44) };
-  const whole = wholeView(scene);
   chart.frame.replaceChildren();
   chart.frame.setAttribute("viewBox", `0 0 ${width} ${height}`);
   chart.dots = [];
-  chart.box.style.height = whole ? `${height}px` : "72px";
-  document.documentElement.classList.toggle("empty", !whole);
   if (!whole) {
     chart.plot = null;
-    chart.canvas.hidden = true;
-    chart.frame.removeAttribute("viewBox");
-    chart.frame.append(draw("text", { x: 16, y: 40, class: "ink" }, "nothing to draw: no operations, or no bytes, so no arithmetic intensity"));
     return;
   }
-  chart.canvas.hidden = false;
   const view = asked.view ?? whole;
   chart.view = view;
   chart.plot = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };
@@ -112,6 +108,7 @@ function drawChart() {
   chart.x = new Axis(view.x[0], view.x[1], left, right);
   chart.y = new Axis(view.y[0], view.y[1], bottom, top);
   const places = new Places(left + 2, top + 2, right - 2, bottom - 2);
+  chart.places = places;
   const inner = draw("g", { "clip-path": "url(#clip)" });
   // Above the line of the selection, which may run through a name.
   const above = draw("g", { "clip-path": "url(#clip)" });
@@ -123,10 +120,10 @@ function drawChart() {
     above,
   );
   placeDots(scene);
-  for (const { u, v, radius } of chart.dots.slice(-MARKED)) places.mark(u, v, radius);
+  for (const { u, v, radius } of chart.dots) places.mark(u, v, radius + 2);
   const labels = drawRoofs(scene, inner, places);
   paintDots();
-  nameOpportunities(above, places);
+  nameDots(above, places, narrow);
   above.append(...labels);
   drawChosen();
 }
@@ -157,10 +154,10 @@ function axes(scene, narrow) {
 function drawRoofs(scene, inner, places) {
   const labels = [];
   const roofs = shownRoofs(scene);
-  const sides = [
-    asked.theoretical && ["theoretical", (roof) => roof.theoretical],
-    asked.achievable && ["achievable", (roof) => roof.achievable],
-  ].filter(Boolean);
+  /** @type {[string, (roof: any) => number][]} */
+  const sides = [];
+  if (asked.theoretical) sides.push(["theoretical", (roof) => roof.theoretical]);
+  if (asked.achievable) sides.push(["achievable", (roof) => roof.achievable]);
   for (const [side, rate] of sides) {
     const of = (kind) => roofs.filter((roof) => roof.kind === kind && rate(roof) != null);
     const [memory, compute] = [of("memory"), of("compute")];
@@ -169,12 +166,12 @@ function drawRoofs(scene, inner, places) {
     memory.forEach((roof, order) => {
       const end = peak > 0 ? peak / rate(roof) : 10 ** chart.view.x[1] * 10;
       const start = 10 ** Math.min(chart.view.x[0], Math.log10(end) - 1);
-      slope(inner, roof, side, rate(roof), [start, end]);
+      slope(inner, places, roof, side, rate(roof), [start, end]);
       if (side === "theoretical" || !asked.theoretical) slopeLabel(labels, places, roof, rate(roof), end, order);
     });
     for (const roof of compute) {
       const start = bandwidth > 0 ? rate(roof) / bandwidth : 10 ** chart.view.x[0] / 10;
-      flat(inner, roof, side, rate(roof), start);
+      flat(inner, places, roof, side, rate(roof), start);
       if (side === "theoretical" || !asked.theoretical) flatLabel(labels, places, roof, rate(roof), start);
     }
     if (side === sides[0][0]) ridges(inner, labels, places, memory, compute, rate);
@@ -182,7 +179,7 @@ function drawRoofs(scene, inner, places) {
   return labels;
 }
 
-function slope(inner, roof, side, rate, [start, end]) {
+function slope(inner, places, roof, side, rate, [start, end]) {
   const { x, y } = chart;
   const kind = `roof ${side} level-${roof.word}${roof.word === asked.level ? " main" : ""}`;
   if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
@@ -190,10 +187,12 @@ function slope(inner, roof, side, rate, [start, end]) {
     const band = [corner(start, rate), corner(end, rate), corner((end * rate) / roof.lowest, roof.lowest), corner(start, roof.lowest)];
     inner.append(draw("polygon", { points: band.join(" "), class: `band level-${roof.word}` }));
   }
-  inner.append(draw("line", { x1: x.at(start), y1: y.at(start * rate), x2: x.at(end), y2: y.at(end * rate), class: kind }));
+  const [x1, y1, x2, y2] = [x.at(start), y.at(start * rate), x.at(end), y.at(end * rate)];
+  inner.append(draw("line", { x1, y1, x2, y2, class: kind }));
+  places.line(x1, y1, x2, y2);
 }
 
-function flat(inner, roof, side, rate, start) {
+function flat(inner, places, roof, side, rate, start) {
   const { x, y, plot } = chart;
   if (side === "theoretical" && roof.lowest < roof.theoretical * 0.98) {
     const [top, bottom] = [y.at(rate), y.at(roof.lowest)];
@@ -201,6 +200,7 @@ function flat(inner, roof, side, rate, start) {
     inner.append(draw("polygon", { points: corners, class: "band pipe" }));
   }
   inner.append(draw("line", { x1: x.at(start), x2: plot.right, y1: y.at(rate), y2: y.at(rate), class: `roof ${side} pipe` }));
+  places.line(Math.max(plot.left, x.at(start)), y.at(rate), plot.right, y.at(rate));
 }
 
 /** Along the line, above it; the lines of several levels carry their labels at different places. */
@@ -214,17 +214,16 @@ function slopeLabel(labels, places, roof, rate, end, order) {
   const to = Math.min(x.high, Math.log10(end), Math.log10(10 ** y.high / rate));
   const room = ((to - from) * dx) / Math.cos(angle);
   if (room < length) return;
-  for (const share of [0.1 + order * 0.12, 0.4, 0.6, 0.05, 0.8]) {
+  for (const share of [0.1 + order * 0.12, 0.3, 0.45, 0.6, 0.05, 0.75, 0.9]) {
     const power = from + (to - from) * Math.min(share, 1 - length / room);
     const [u, v] = [x.at(10 ** power), y.at(10 ** power * rate)];
     // The corners of a turned label span this rectangle.
     const [w, h] = [length * Math.cos(angle) + 10, Math.abs(length * Math.sin(angle)) + 12];
-    if (u < plot.left || !places.fits(u, v - h, w, h)) continue;
     // Only a strip along the line is taken: other lines are parallel.
     const steps = Math.ceil(length / 14);
-    for (let step = 0; step < steps; step += 1) {
-      places.take(u + (w * step) / steps, v - (h * (step + 1)) / steps - 4, w / steps, h / steps + 4);
-    }
+    const strip = Array.from({ length: steps }, (_, step) => [u + (w * step) / steps, v - (h * (step + 1)) / steps - 4, w / steps, h / steps + 4]);
+    if (u < plot.left || !strip.every(([x, y, wide, high]) => places.isFree(x, y, wide, high))) continue;
+    for (const [x, y, wide, high] of strip) places.take(x, y, wide, high);
     const turn = (angle * 180) / Math.PI;
     labels.push(draw("text", { transform: `translate(${u} ${v}) rotate(${turn}) translate(4 -5)`, class: `label level-${roof.word}` }, words));
     return;
@@ -238,8 +237,10 @@ function flatLabel(labels, places, roof, rate, start) {
   const at = y.at(rate);
   const left = Math.max(plot.left, x.at(start)) + 6;
   const right = plot.right - width - 6;
-  const columns = [right, (left + right) / 2, left].filter((u) => u >= plot.left);
-  const corner = places.first(columns.flatMap((u) => [[u, at - large(17)], [u, at + large(3)]]), width, large(14), true);
+  const columns = [1, 0.75, 0.5, 0.25, 0].map((share) => left + (right - left) * share).filter((u) => u >= plot.left);
+  // Before the ridge point there is room, too.
+  const before = [x.at(start) - width - 10, at - large(12)];
+  const corner = places.first([...columns.map((u) => [u, at - large(18)]), before, ...columns.map((u) => [u, at + large(4)])], width, large(14));
   if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label pipe" }, words));
 }
 
@@ -248,8 +249,12 @@ function ridges(inner, labels, places, memory, compute, rate) {
   const { x, y, plot } = chart;
   const main = memory.find((roof) => roof.word === asked.level);
   if (!main) return;
+  const seen = new Set();
   for (const roof of compute) {
     const ridge = rate(roof) / rate(main);
+    // Pipes of one rate share a ridge point.
+    if (seen.has(digits(ridge))) continue;
+    seen.add(digits(ridge));
     const [u, v] = [x.at(ridge), y.at(rate(roof))];
     if (u < plot.left || u > plot.right) continue;
     inner.append(draw("line", { x1: u, x2: u, y1: v, y2: plot.bottom, class: "ridge" }));
@@ -257,7 +262,7 @@ function ridges(inner, labels, places, memory, compute, rate) {
     const words = `ridge ${digits(ridge)}`;
     const width = textWidth(words);
     const corners = [18, 34, 50].flatMap((up) => [[u + 4, plot.bottom - large(up)], [u - width - 4, plot.bottom - large(up)]]);
-    const corner = places.first(corners, width, large(14), true);
+    const corner = places.first(corners, width, large(14));
     if (corner) labels.push(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label quiet" }, words));
   }
 }
@@ -273,7 +278,7 @@ function placeDots(scene) {
   const largest = Math.min(large(WHOLE), (x.to - x.from) / 25);
   for (const point of scene.points) {
     const k = point[0];
-    if (!fits[k]) continue;
+    if (!fits[k] || !isShown(k)) continue;
     const intensity = intensityAt(point, asked.level);
     if (intensity == null) {
       elsewhere += 1;
@@ -282,7 +287,7 @@ function placeDots(scene) {
     const radius = Math.max(smallest, largest * Math.sqrt(K.share[k] ?? 0));
     chart.dots.push({ k, u: x.at(intensity), v: y.at(point[3]), radius, point });
   }
-  chart.dots.sort((one, two) => isOpportunity(one.k) - isOpportunity(two.k) || two.radius - one.radius);
+  chart.dots.sort((one, two) => Number(isOpportunity(one.k)) - Number(isOpportunity(two.k)) || two.radius - one.radius);
   chart.elsewhere = elsewhere;
 }
 
@@ -370,19 +375,35 @@ function textWidth(words, weight = 400) {
   return ruler.measureText(words).width;
 }
 
-/** Names the first opportunities where there is room. */
-function nameOpportunities(above, places) {
+/** Where a label may lie around a mark, nearest first; farther ones get a line to the mark. */
+function around8(u, v, r, width) {
+  const h = large(14);
+  return [r, r + 16, r + 34].flatMap((away) => [
+    [u + away, v - h / 2], [u - away - width, v - h / 2],
+    [u - width / 2, v - away - h], [u - width / 2, v + away],
+    [u + away * 0.7, v - away * 0.7 - h], [u + away * 0.7, v + away * 0.7],
+    [u - away * 0.7 - width, v - away * 0.7 - h], [u - away * 0.7 - width, v + away * 0.7],
+  ]);
+}
+
+/** Names kernels where there is room, those with the largest share of the time first. */
+function nameDots(above, places, narrow) {
   const { left, right, top, bottom } = chart.plot;
-  const within = ({ u, v }) => u >= left && u <= right && v >= top && v <= bottom;
-  const dots = chart.dots.filter((dot) => isOpportunity(dot.k) && within(dot));
-  dots.sort((one, two) => one.k - two.k);
-  for (const { k, u, v, radius } of dots.slice(0, NAMED)) {
-    const words = `${K.rank[k]} ${elide(text(K.name[k]), 24)}`;
+  const dots = chart.dots.filter(({ u, v }) => u >= left && u <= right && v >= top && v <= bottom);
+  dots.sort((one, two) => K.share[two.k] - K.share[one.k] || one.k - two.k);
+  for (const { k, u, v, radius } of dots.slice(0, narrow ? NAMED_NARROW : NAMED)) {
+    const words = `${K.rank[k]} ${elide(text(K.name[k]), narrow ? 18 : 26)}`;
     // Beside the ring that a selection draws.
-    const [width, r] = [textWidth(words, 600), radius + 8];
-    const corners = [[u + r, v - large(7)], [u - r - width, v - large(7)], [u - width / 2, v - r - large(14)], [u - width / 2, v + r], [u + r, v + large(6)], [u + r, v - large(20)]];
-    const corner = places.first(corners, width, large(14));
-    if (corner) above.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label name", "data-k": k }, words));
+    const [width, height, r] = [textWidth(words, 600), large(14), radius + 8];
+    const corner = places.first(around8(u, v, r, width), width, height);
+    if (!corner) continue;
+    const [x, y] = [Math.min(Math.max(u, corner[0]), corner[0] + width), Math.min(Math.max(v, corner[1]), corner[1] + height)];
+    const far = Math.hypot(x - u, y - v);
+    if (far > r + 8) {
+      const start = (radius + 2) / far;
+      above.append(draw("line", { x1: u + (x - u) * start, y1: v + (y - v) * start, x2: x, y2: y, class: "leader" }));
+    }
+    above.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: isOpportunity(k) ? "label name" : "label", "data-k": k }, words));
   }
 }
 
@@ -391,10 +412,6 @@ function drawChosen() {
   const group = byId("chosen");
   if (!group) return;
   group.replaceChildren();
-  // The details say who is selected; its name would lie under its levels.
-  for (const name of chart.frame.querySelectorAll(".name")) {
-    name.classList.toggle("chosen-name", Number(name.dataset.k) === asked.selected);
-  }
   const dotOf = (k) => (k == null ? undefined : chart.dots.find((dot) => dot.k === k));
   const { left, right, top, bottom } = chart.plot;
   const inside = (u, v) => u >= left - 1 && u <= right + 1 && v >= top - 1 && v <= bottom + 1;
@@ -405,16 +422,18 @@ function drawChosen() {
     if (spots.length > 1) {
       const all = spots.map(([, u]) => u);
       group.append(draw("line", { x1: Math.min(...all), x2: Math.max(...all), y1: selected.v, y2: selected.v, class: "levels" }));
-      // Levels with like traffic lie close together: their labels go below and above in turn.
-      spots.sort((one, two) => one[1] - two[1]);
-      let [last, below] = [-Infinity, true];
+      // Labels of levels go where neither a mark nor another label lies, as long as the kernel is selected.
+      const taken = chart.places.taken.length;
+      const [height, r] = [large(14), selected.radius + 9];
       for (const [level, u] of spots) {
-        below = u - last > 42 || !below;
-        last = u;
-        const y = below ? selected.v + selected.radius + large(18) : selected.v - selected.radius - 10;
+        const words = DATA.levels[levelIndex(level)][1];
+        const width = textWidth(words);
+        const corners = [r, r + 16, r + 32].flatMap((away) => [[u - width / 2, selected.v + away], [u - width / 2, selected.v - away - height]]);
+        const corner = chart.places.first(corners, width, height);
         group.append(draw("circle", { cx: u, cy: selected.v, r: 3.5, class: `spot level-${level}` }));
-        group.append(draw("text", { x: u, y, "text-anchor": "middle", class: "label" }, DATA.levels[levelIndex(level)][1]));
+        if (corner) group.append(draw("text", { x: corner[0], y: corner[1] + large(11), class: "label" }, words));
       }
+      chart.places.taken.length = taken;
     }
     if (inside(selected.u, selected.v)) group.append(draw("circle", { cx: selected.u, cy: selected.v, r: selected.radius + 5, class: "ring" }));
   }

@@ -1,16 +1,17 @@
 // One kernel in full: measured, structural and expected time, the arithmetic behind them, and advice.
 // Symbols and words are those of `--explain`.
 
-/** A bar from zero to measured time: what the hardware needs, what the shape costs, what can be won. */
+/** A bar from zero to measured time: roofline time, what the shape costs, savings. */
 function wayBar(k) {
   const [measured, expected, structural, win] = [K.judged_s[k], K.roofline_s[k], K.structural_s[k], K.savings_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
   const shape = Math.max(0, measured - won - ideal);
-  const parts = [["ideal", ideal, "for the hardware"], ["shape", shape, "for another shape or fewer launches"], ["win", won, "for a better implementation"]];
+  /** @type {[string, number, string][]} */
+  const parts = [["roofline", ideal, "roofline time"], ["gap", shape, "shape and launch cost"], ["savings", won, "savings"]];
   let from = 0;
-  const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
+  const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "stack way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
   for (const [kind, time] of parts) {
     const width = (time / measured) * 100;
     if (width > 0) bar.append(draw("rect", { x: from, y: 0, width, height: 8, class: `part-${kind}` }));
@@ -27,12 +28,12 @@ class Lines {
   }
 
   add(symbol, value, remark = "") {
-    this.rows.push(make("tr", {}, make("th", { scope: "row" }, symbol), make("td", { class: "number" }, value), make("td", {}, remark)));
+    this.rows.push(make("div", {}, make("dt", {}, symbol), make("dd", {}, value), remark && make("dd", { class: "remark" }, remark)));
   }
 
-  table(caption) {
-    if (this.rows.length === 0) return null;
-    return make("div", { class: "scroll", tabindex: "0" }, make("table", { class: "sums" }, make("caption", {}, caption), make("tbody", {}, ...this.rows)));
+  list(title) {
+    if (this.rows.length === 0) return [];
+    return [make("h4", { class: "part" }, title), make("dl", { class: "sums" }, ...this.rows)];
   }
 }
 
@@ -146,11 +147,11 @@ function findingBlock(finding) {
   }
   const facts = finding.evidence.map(([name, value]) => make("li", {}, `${text(name)} = ${text(value)}`));
   return make("article", { class: `finding severity-${finding.severity}` },
-    make("h4", {}, make("span", { class: "severity" }, finding.severity), text(finding.rule)),
+    make("h4", {}, make("span", { class: `badge ${{ high: "is-bad", medium: "is-doubt" }[finding.severity] ?? ""}` }, finding.severity), ` ${text(finding.rule)}`),
     make("p", {}, text(finding.message)),
     finding.next != null && make("p", { class: "next" }, make("strong", {}, "try: "), text(finding.next)),
     make("p", { class: "hint" }, `severity ${finding.severity}, confidence ${finding.confidence}; ${stake}`),
-    facts.length > 0 && make("ul", { class: "facts" }, ...facts));
+    facts.length > 0 && make("ul", { class: "evidence" }, ...facts));
 }
 
 function headBlock(k) {
@@ -197,11 +198,11 @@ function drawDetail() {
     ...headBlock(k),
     wayBar(k),
     benchButton(k),
-    findings.length > 0 && make("h4", { class: "part" }, "What was found"),
+    findings.length > 0 && make("h4", { class: "part" }, "Findings"),
     ...findings,
-    lines.table("The arithmetic, sums over all launches"),
-    levels.table("Other levels of the memory hierarchy"),
-    told.table("Nsight Compute says"),
+    ...lines.list("Arithmetic, sums over all launches"),
+    ...levels.list("Other memory levels"),
+    ...told.list("Nsight Compute says"),
   ];
   panel.replaceChildren(...parts.filter(Boolean));
   panel.scrollTop = 0;

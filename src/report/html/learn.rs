@@ -20,7 +20,8 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
+const STYLE: &str =
+    concat!(include_str!("tokens.css"), include_str!("chart.css"), include_str!("bench.css"));
 
 /// What kept a lesson from being written.
 #[derive(Debug, thiserror::Error)]

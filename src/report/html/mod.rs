@@ -9,6 +9,7 @@
 mod bench;
 mod data;
 mod learn;
+mod summary;
 
 use askama::Template;
 use base64::Engine;
@@ -18,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::document::{Block, Figure, Section};
 use super::formats::html;
 use super::view::{self, Style};
-use super::{Canvas, Encoding, Output, Report, Subject, run};
+use super::{Canvas, Encoding, GateReport, Output, Report, Reported, Subject, gate, run};
 use crate::catalog::Catalog;
 
 pub use learn::{LearnError, learn};
@@ -38,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("plot.js"),
     include_str!("state.js"),
     include_str!("chart.js"),
+    include_str!("off.js"),
     include_str!("touch.js"),
     include_str!("table.js"),
     include_str!("detail.js"),
@@ -50,7 +52,16 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
+/// Before anything is drawn: what needs a script takes its place. Where the script cannot run, what stands
+/// in for it comes back.
+const START: &str = include_str!("first.js");
+
+const STYLE: &str = concat!(
+    include_str!("tokens.css"),
+    include_str!("chart.css"),
+    include_str!("page.css"),
+    include_str!("bench.css"),
+);
 
 /// The level of the headings of sections.
 const LEVEL: usize = 2;
@@ -66,29 +77,57 @@ const LARGEST_PICTURE: usize = 200_000;
 struct Page {
     title: String,
     version: &'static str,
+    by: String,
+    start: String,
+    start_hash: String,
     style: String,
     style_hash: String,
     script: String,
     script_hash: String,
     data: String,
     bench: String,
-    verdict: String,
-    /// Empty where there are none.
-    steps: String,
+    figures: Vec<summary::Figure>,
+    parts: Vec<summary::Part>,
+    notices: Vec<summary::Notice>,
+    cards: Vec<summary::Card>,
     /// The roofline as SVG, for where no script runs.
     picture: Option<String>,
     /// Tables for where no script runs.
     stills: String,
+    /// What changed since the baseline; empty without one.
+    compared: String,
     /// All other sections.
     rest: String,
 }
 
 fn render(report: &Report<'_>, style: &Style) -> String {
+    written(report, None, style)
+}
+
+/// The page of a run with what changed since its baseline.
+pub(super) fn compared(report: &Report<'_>, changes: &GateReport<'_>, style: &Style) -> String {
+    written(report, Some(changes), style)
+}
+
+/// What changed since the baseline, as `diff` has it.
+fn comparison(changes: &GateReport<'_>, style: &Style) -> String {
+    let all = html::panels(&changes.document(style).blocks);
+    format!(
+        "<h2 class=\"title\">Compared with the baseline</h2>\n{}<details class=\"panel\">\
+         <summary>All of the comparison</summary>\n{all}</details>\n",
+        gate::summary(changes, style)
+    )
+}
+
+fn written(report: &Report<'_>, changes: Option<&GateReport<'_>>, style: &Style) -> String {
     let analysis = report.analysis;
-    let (script, style_sheet) = (lean(SCRIPT), lean(STYLE));
+    let (start, script, style_sheet) = (lean(START), lean(SCRIPT), lean(STYLE));
     let page = Page {
         title: title(report),
         version: env!("CARGO_PKG_VERSION"),
+        by: summary::by(report),
+        start_hash: hash(&start),
+        start,
         style_hash: hash(&style_sheet),
         style: style_sheet,
         script_hash: hash(&script),
@@ -96,13 +135,13 @@ fn render(report: &Report<'_>, style: &Style) -> String {
         data: data::json(report, style),
         // The built-in catalog is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
-        verdict: html::blocks(&[run::verdict(report)], LEVEL),
-        steps: match run::steps(report, style) {
-            Block::Steps(steps) if steps.is_empty() => String::new(),
-            steps => html::blocks(&[steps], LEVEL),
-        },
+        figures: summary::figures(report, changes),
+        parts: summary::parts(report),
+        notices: summary::notices(report),
+        cards: summary::cards(report, style),
         picture: picture(report),
         stills: stills(report, style),
+        compared: changes.map_or_else(String::new, |changes| comparison(changes, style)),
         rest: rest(report, style),
     };
     // Writing to a string does not fail, and the template calls nothing that could.

@@ -3,7 +3,10 @@
 /** A range of decades and the pixels it is shown on; `flip` counts pixels from the top. */
 class Axis {
   constructor(low, high, from, to) {
-    Object.assign(this, { low, high, from, to });
+    this.low = low;
+    this.high = high;
+    this.from = from;
+    this.to = to;
   }
 
   at(value) {
@@ -51,6 +54,7 @@ function tickLabel(value, unit) {
     const figures = [...`${Math.abs(Math.round(power))}`].map((figure) => RAISED[figure]);
     return `10${power < 0 ? "⁻" : ""}${figures.join("")}`;
   }
+  /** @type {[number, string]} */
   const [factor, letter] = unit ? prefix(value, unit) : [1, ""];
   const scaled = Number((value / factor).toPrecision(4));
   return letter ? `${scaled} ${letter}` : `${scaled}`;
@@ -71,33 +75,69 @@ function around(values, air) {
 
 const apart = (x, y, width, height) => ([u, v, w, h]) => x + width <= u || u + w <= x || y + height <= v || v + h <= y;
 
-/** Labels that do not lie on each other: a place is taken once. Marks are better left free, too. */
+/** Pixels of a cell in which marks and lines are noted. */
+const CELL = 3;
+const [MARK, LINE] = [1, 2];
+
+/** Places of labels, none on another one and none on a mark. */
 class Places {
   constructor(left, top, right, bottom) {
-    Object.assign(this, { left, top, right, bottom, taken: [], marks: [] });
+    this.left = left;
+    this.top = top;
+    this.right = right;
+    this.bottom = bottom;
+    /** @type {number[][]} */
+    this.taken = [];
+    this.columns = Math.max(1, Math.ceil((right - left) / CELL));
+    this.lines = Math.max(1, Math.ceil((bottom - top) / CELL));
+    this.noted = new Uint8Array(this.columns * this.lines);
   }
 
+  /** The cells that a rectangle touches, as first and last column and line. */
+  cells(x, y, width, height) {
+    const within = (at, most) => Math.min(most - 1, Math.max(0, Math.floor(at / CELL)));
+    return [
+      within(x - this.left, this.columns), within(x + width - this.left, this.columns),
+      within(y - this.top, this.lines), within(y + height - this.top, this.lines),
+    ];
+  }
+
+  /** A mark, which no label may cover. */
   mark(u, v, radius) {
-    this.marks.push([u - radius, v - radius, 2 * radius, 2 * radius]);
+    this.note(u - radius, v - radius, 2 * radius, MARK);
+  }
+
+  /** A line, which labels leave free as long as there is room beside it. */
+  line(x1, y1, x2, y2) {
+    const steps = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / CELL);
+    for (let step = 0; step <= steps; step += 1) this.note(x1 + ((x2 - x1) * step) / steps, y1 + ((y2 - y1) * step) / steps, 0, LINE);
+  }
+
+  note(x, y, size, what) {
+    if (!(x + size >= this.left && x <= this.right && y + size >= this.top && y <= this.bottom)) return;
+    const [from, to, top, bottom] = this.cells(x, y, size, size);
+    for (let line = top; line <= bottom; line += 1) {
+      for (let column = from; column <= to; column += 1) this.noted[line * this.columns + column] |= what;
+    }
   }
 
   take(x, y, width, height) {
     this.taken.push([x, y, width, height]);
   }
 
-  fits(x, y, width, height) {
+  isFree(x, y, width, height, of = MARK) {
     if (x < this.left || y < this.top || x + width > this.right || y + height > this.bottom) return false;
-    return this.taken.every(apart(x, y, width, height));
-  }
-
-  isFree(x, y, width, height) {
-    return this.fits(x, y, width, height) && this.marks.every(apart(x, y, width, height));
+    if (!this.taken.every(apart(x, y, width, height))) return false;
+    const [from, to, top, bottom] = this.cells(x, y, width, height);
+    for (let line = top; line <= bottom; line += 1) {
+      for (let column = from; column <= to; column += 1) if (this.noted[line * this.columns + column] & of) return false;
+    }
+    return true;
   }
 
   /** The first of these corners with room, taken; null if there is none. */
-  first(corners, width, height, mayCover) {
-    const free = corners.find(([x, y]) => this.isFree(x, y, width, height));
-    const corner = free ?? (mayCover ? corners.find(([x, y]) => this.fits(x, y, width, height)) : null);
+  first(corners, width, height) {
+    const corner = corners.find(([x, y]) => this.isFree(x, y, width, height, MARK | LINE)) ?? corners.find(([x, y]) => this.isFree(x, y, width, height));
     if (corner) this.take(corner[0], corner[1], width, height);
     return corner ?? null;
   }

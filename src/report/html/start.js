@@ -39,13 +39,19 @@ function drawLegend() {
   });
   byId("legend").replaceChildren(
     make("ul", { class: "marks", "aria-label": "Marks" }, ...marks.filter(Boolean),
-      make("li", {}, markSample(0, true), "filled: opportunity"), make("li", {}, markSample(0, false), "hollow: the rest"),
-      make("li", { class: "note" }, "area: share of the time, from about 1% on")),
-    make("fieldset", {}, make("legend", {}, "Roofs"), make("ul", {},
-      ...roofs,
-      make("li", {}, tick("theoretical (solid)", asked.theoretical, (on) => ask({ theoretical: on }))),
-      scene.memory.concat(scene.compute).some((roof) => roof[2] != null) && make("li", {}, tick("achievable (dashed)", asked.achievable, (on) => ask({ achievable: on }))))),
+      make("li", {}, markSample(0, true), "filled: flagged"), make("li", {}, markSample(0, false), "hollow: others"),
+      make("li", { class: "note" }, "area: share of the time")),
+    make("details", {}, make("summary", {}, "Roofs"),
+      make("fieldset", {}, make("legend", { class: "unseen" }, "Roofs"), make("ul", {},
+        ...roofs,
+        make("li", {}, tick("theoretical (solid)", asked.theoretical, (on) => ask({ theoretical: on }))),
+        scene.memory.concat(scene.compute).some((roof) => roof[2] != null) && make("li", {}, tick("achievable (dashed)", asked.achievable, (on) => ask({ achievable: on })))))),
   );
+}
+
+/** Kernels of the chart that are left out as long as only those are asked for that matter. */
+function smallOnes(scene) {
+  return scene.points.filter(([k]) => !LARGE.has(k)).length;
 }
 
 function drawControls() {
@@ -59,6 +65,8 @@ function drawControls() {
     const counted = new Set(scene.points.flatMap((point) => point[4].map(([at]) => at)));
     const levels = [["dram", "DRAM"], ...[...counted].sort((a, b) => b - a).map((at) => [DATA.levels[at][0], DATA.levels[at][1]])];
     if (levels.length > 1) parts.push(choice("bytes of", levels, asked.level, (level) => ask({ level, view: null })));
+    const small = smallOnes(scene);
+    if (small > 0) parts.push(tick(`${small} below 1% of the time`, asked.small, (on) => ask({ small: on, view: null })));
     const button = (label, words, act) => make("button", { type: "button", "aria-label": words, title: words, onclick: act }, label);
     parts.push(make("span", { class: "buttons" },
       button("+", "Zoom in", () => zoom(0.7)), button("−", "Zoom out", () => zoom(1 / 0.7)), button("all", "Show all", () => ask({ view: null }))));
@@ -66,12 +74,9 @@ function drawControls() {
   byId("chart-controls").replaceChildren(...parts);
 }
 
-/** What has no place in the chart, and why. */
+/** What has no place in the chart at this level. */
 function drawAbsent() {
-  const scene = sceneNow();
-  const reasons = (scene?.absent ?? []).map(([reason, kernels, time]) => `${reason} (${count(kernels, "kernel", "kernels")}${time > 0 ? `, ${si(time, "s")}` : ""})`);
-  if (chart.elsewhere > 0) reasons.push(`traffic at this level was not counted (${count(chart.elsewhere, "kernel", "kernels")})`);
-  byId("absent").textContent = reasons.length > 0 ? `Not in the chart: ${reasons.join("; ")}.` : "";
+  byId("absent").textContent = chart.plot && chart.elsewhere > 0 ? `${count(chart.elsewhere, "kernel has", "kernels have")} no counted traffic at this level.` : "";
 }
 
 /** Draws at most once per frame, whatever happens in between. */
@@ -90,8 +95,21 @@ function perFrame(act) {
 /** Groups that were set apart lead to their kernels. */
 function linkGroups() {
   for (const title of document.querySelectorAll("h3[data-state]")) {
-    const { state } = title.dataset;
+    const state = title.getAttribute("data-state");
     title.append(" ", make("a", { href: `#state=${state}`, class: "live" }, "show them"));
+  }
+}
+
+/** A press on a card selects its kernel, and stays where it is. */
+function linkCards() {
+  for (const card of document.querySelectorAll(".card[data-rank]")) {
+    card.addEventListener("click", (event) => {
+      const k = OF_RANK.get(Number(card.getAttribute("data-rank")));
+      if (k == null) return;
+      event.preventDefault();
+      select(k);
+      markSelected();
+    });
   }
 }
 
@@ -99,13 +117,16 @@ function start() {
   buildTable();
   const chartSoon = perFrame(() => {
     drawChart();
+    drawOff();
     drawAbsent();
   });
   onChange([...FILTERS, "sort", "rows"], drawRows);
   onChange([...FILTERS, "sort"], markFiltered);
-  onChange([...FILTERS, "scene", "level", "view", "hidden", "theoretical", "achievable"], chartSoon);
+  onChange([...FILTERS, "scene", "level", "view", "hidden", "theoretical", "achievable", "small"], chartSoon);
+  // A kernel too small for the chart is in it as long as it is selected.
+  onChange(["selected"], () => { if (SIZE > LARGE.size && !asked.small) chartSoon(); });
   onChange(["scene"], () => { drawControls(); drawLegend(); });
-  onChange(["level"], drawControls);
+  onChange(["level", "small"], drawControls);
   onChange(["selected"], drawDetail);
   onChange(["selected"], markSelected);
   onChange(["selected", "hovered"], perFrame(drawChosen));
@@ -116,16 +137,24 @@ function start() {
   drawLegend();
   drawRows();
   // On a wide page the details stand beside the chart: they begin with the first kernel.
-  if (asked.selected == null && SIZE > 0 && matchMedia("(min-width: 75rem)").matches) {
+  if (asked.selected == null && SIZE > 0 && matchMedia("(min-width: 84rem)").matches) {
     isFirstChoice = true;
     ask({ selected: 0 });
   }
   drawDetail();
   markSelected();
   linkGroups();
+  linkCards();
+  listenOff();
   touch();
-  document.documentElement.classList.add("lively");
-  if (DATA.scenes.length === 0) byId("absent").textContent = "No kernel has a measured time: there is nothing to draw.";
+  document.documentElement.classList.add("ready");
+  drawChart();
+  drawOff();
+  drawAbsent();
+  if (DATA.scenes.length === 0) {
+    document.documentElement.classList.add("alone");
+    byId("absent").textContent = "No kernel has a measured time.";
+  }
   new ResizeObserver(chartSoon).observe(chart.box);
   for (const query of ["(prefers-color-scheme: dark)", "print"]) {
     matchMedia(query).addEventListener("change", drawChart);

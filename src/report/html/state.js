@@ -1,5 +1,6 @@
 // What is known, what was asked for, and which kernels fit. The fragment of the address keeps it.
 
+/** @type {Data} */
 const DATA = JSON.parse(byId("data").textContent);
 const K = DATA.kernels;
 const SIZE = K.rank.length;
@@ -42,10 +43,10 @@ const stateOf = (k) => DATA.states[K.state[k]];
 const isOpportunity = (k) => stateOf(k)[0] === "flagged";
 
 /** Position of the kernel with each rank; a report of chosen kernels leaves ranks out. */
-const OF_RANK = new Map(K.rank.map((rank, k) => [rank, k]));
+const OF_RANK = new Map(Array.from(K.rank, (rank, k) => /** @type {[number, number]} */ ([rank, k])));
 
 const DEFAULTS = {
-  query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "rank", level: "dram",
+  query: "", category: "", state: "", limiter: "", group: "", device: "", sort: "-savings", level: "dram",
 };
 
 /** What was asked for. `scene` and everything below it is about the chart alone. */
@@ -56,6 +57,8 @@ const asked = {
   rows: 100,
   scene: 0,
   view: null,
+  // Whether the chart shows kernels of less than 1% of the time, too.
+  small: false,
   // Links are no level of this device; their roofs are there for who asks.
   hidden: new Set(["memory:system", "memory:peer"]),
   theoretical: true,
@@ -66,6 +69,17 @@ const asked = {
 const KEYS = {
   query: "q", category: "category", state: "state", limiter: "limiter", group: "group", device: "device", sort: "sort", level: "level",
 };
+
+/** Kernels that the chart always shows: 1% of the time or more, and flagged ones; of a run without such, the longest. */
+const LARGE = (() => {
+  const all = Array.from({ length: SIZE }, (_, k) => k);
+  const large = all.filter((k) => K.share[k] >= 0.01 || isOpportunity(k));
+  if (large.length >= 3) return new Set(large);
+  return new Set(all.sort((one, two) => K.share[two] - K.share[one] || one - two).slice(0, 30));
+})();
+
+/** Whether the chart shows a kernel, as long as it fits. */
+const isShown = (k) => asked.small || LARGE.has(k) || k === asked.selected || FILTERS.some((key) => asked[key] !== DEFAULTS[key]);
 
 const listeners = [];
 
@@ -127,7 +141,7 @@ function sortBy(positions, value, way) {
   const keys = new Map(positions.map((k) => [k, value(k)]));
   positions.sort((one, two) => {
     const [a, b] = [keys.get(one), keys.get(two)];
-    if (a == null || b == null) return (a == null) - (b == null) || one - two;
+    if (a == null || b == null) return Number(a == null) - Number(b == null) || one - two;
     if (a === b) return one - two;
     return (a < b ? -1 : 1) * way;
   });
@@ -155,6 +169,7 @@ let isFirstChoice = false;
 /** Reads filter and selection from the address. Whatever it says, only known words count. */
 function recall() {
   const words = new URLSearchParams(location.hash.slice(1));
+  /** @type {Record<string, any>} */
   const changes = { ...DEFAULTS };
   for (const [key, short] of Object.entries(KEYS)) changes[key] = words.get(short) ?? DEFAULTS[key];
   const known = (list, key) => list.some((word) => word[0] === key);

@@ -22,33 +22,45 @@ function limiterText(k) {
   return limiter == null || limiter === "unknown" ? MISSING : limiter;
 }
 
-/** What can be won, from the pessimistic to the optimistic end. */
+/** Savings, from the pessimistic to the optimistic end. */
 function rangeText(k) {
   if (K.savings_low_s[k] == null) return MISSING;
   const [low, high] = [inUnit(K.savings_low_s[k], T_UNIT), inUnit(K.savings_high_s[k], T_UNIT)];
-  return low === high ? low : `${low} to ${high}`;
+  return low === high ? low : `${low}–${high}`;
 }
 
 const maybe = (value, show) => (value == null ? MISSING : show(value));
 
-/** What each column is called, sorted by, and shows. */
+const most = (column) => column.reduce((greatest, value) => (value > greatest ? value : greatest), 0);
+
+/** Largest values of the columns with bars; of ratios a bar ends at ten. */
+const [MOST_SAVINGS, MOST_SHARE, MOST_RATIO] = [most(K.savings_s), most(K.share), Math.min(10, most(K.headroom))];
+
+/** What each column is called, sorted by, and shows; `bar` is the share of a cell's width, `kind` its color. */
 const COLUMNS = [
   { key: "rank", title: "#", number: true, value: (k) => K.rank[k], show: (k) => `${K.rank[k]}` },
   { key: "name", title: "kernel", value: (k) => nameOf(k).toLowerCase(), show: nameOf },
-  { key: "shape", title: "grid / block", number: true, value: (k) => text(K.shape[k]), show: (k) => text(K.shape[k]), spare: 2 },
-  { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
-  { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]) },
+  { key: "savings", title: `savings [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_s[k] ?? 0, show: (k) => inUnit(K.savings_s[k], T_UNIT), bar: (k) => over(K.savings_s[k], MOST_SAVINGS), kind: "savings" },
+  { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]), bar: (k) => over(K.share[k], MOST_SHARE), kind: "roofline" },
   { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured_s[k], show: (k) => inUnit(K.measured_s[k], T_UNIT) },
-  { key: "expected", title: `expected [${T_UNIT.symbol}]`, number: true, value: (k) => K.roofline_s[k], show: (k) => rooflineText(k, (time) => inUnit(time, T_UNIT)) },
-  { key: "headroom", title: "headroom", number: true, value: (k) => K.headroom[k], show: headroomText },
-  { key: "win", title: `to win [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_s[k], show: (k) => inUnit(K.savings_s[k], T_UNIT) },
-  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText, spare: 2 },
-  { key: "covers", title: "covers", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]), spare: 2 },
+  { key: "roofline", title: `roofline [${T_UNIT.symbol}]`, number: true, value: (k) => K.roofline_s[k], show: (k) => rooflineText(k, (time) => inUnit(time, T_UNIT)) },
+  { key: "headroom", title: "ratio", number: true, value: (k) => K.headroom[k], show: headroomText, bar: (k) => over(K.headroom[k], MOST_RATIO), kind: "neutral" },
+  { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
   { key: "limiter", title: "limiter", value: (k) => limiterText(k), show: limiterText },
-  { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}`, spare: 1 },
-  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.arithmetic_intensity_flop_per_byte[k], show: (k) => maybe(K.arithmetic_intensity_flop_per_byte[k], digits), spare: 1 },
-  { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge_point_flop_per_byte[k], show: (k) => maybe(K.ridge_point_flop_per_byte[k], digits), spare: 2 },
+  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText },
+  { key: "covers", title: "cumulative", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]) },
+  { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}` },
+  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.arithmetic_intensity_flop_per_byte[k], show: (k) => maybe(K.arithmetic_intensity_flop_per_byte[k], digits) },
+  { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge_point_flop_per_byte[k], show: (k) => maybe(K.ridge_point_flop_per_byte[k], digits) },
+  { key: "shape", title: "grid / block", number: true, value: (k) => text(K.shape[k]), show: (k) => text(K.shape[k]) },
 ];
+
+/** A bar in a cell, a card or a row; missing values have none. */
+function cellBar(share, kind) {
+  if (!(share > 0)) return null;
+  return draw("svg", { class: "bar", viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" },
+    draw("rect", { width: Math.min(1, share) * 100, height: 1, class: `part-${kind}` }));
+}
 
 /** Words read best from the front; of numbers the largest are looked for. */
 function sortOn(key) {
@@ -58,12 +70,12 @@ function sortOn(key) {
   ask({ sort: asked.sort === first ? other : first });
 }
 
-const spareClass = (column) => [column.number && "number", column.spare && `spare-${column.spare}`].filter(Boolean).join(" ") || null;
+const classOf = (column) => [column.number && "number", column.bar && "barred"].filter(Boolean).join(" ") || null;
 
 function tableHead() {
   const cells = COLUMNS.map((column) => {
     const button = make("button", { type: "button", "data-sort": column.key, onclick: () => sortOn(column.key) }, column.title);
-    return make("th", { scope: "col", class: spareClass(column), "data-column": column.key }, button);
+    return make("th", { scope: "col", class: classOf(column), "data-column": column.key }, button);
   });
   return make("thead", {}, make("tr", {}, ...cells));
 }
@@ -71,7 +83,7 @@ function tableHead() {
 function markSorted() {
   const key = asked.sort.replace(/^-/, "");
   for (const cell of document.querySelectorAll("#table th[data-column]")) {
-    const isSorted = cell.dataset.column === key;
+    const isSorted = cell.getAttribute("data-column") === key;
     if (isSorted) cell.setAttribute("aria-sort", asked.sort.startsWith("-") ? "descending" : "ascending");
     else cell.removeAttribute("aria-sort");
   }
@@ -80,7 +92,8 @@ function markSorted() {
 function row(k) {
   const cells = COLUMNS.map((column) => {
     const shown = column.show(k);
-    if (column.key !== "name") return make("td", { class: spareClass(column) }, shown);
+    if (column.key === "state") return make("td", {}, make("span", { class: `badge${isOpportunity(k) ? " is-savings" : ""}` }, shown));
+    if (column.key !== "name") return make("td", { class: classOf(column) }, shown, column.bar && cellBar(column.bar(k), column.kind));
     const button = make("button", { type: "button", class: "kernel", title: elide(fullNameOf(k), 400) }, elide(shown, 160));
     return make("th", { scope: "row", class: "kernel" }, button);
   });
@@ -101,6 +114,7 @@ function drawRows() {
   const rest = all.length - shown.length;
   const more = byId("more");
   more.replaceChildren();
+  requestAnimationFrame(markFollowing);
   if (rest > 0) {
     const next = Math.min(ROWS, rest);
     more.append(
@@ -110,14 +124,16 @@ function drawRows() {
   }
 }
 
-/** Marks the row of the selection, and shows it if it is beyond the last row. */
+/** Marks what belongs to the selection: its row, which is shown if it is beyond the last one, its card, its bar. */
 function markSelected() {
-  for (const one of document.querySelectorAll("#rows [aria-current]")) one.removeAttribute("aria-current");
+  for (const one of document.querySelectorAll(".board [aria-current]")) one.removeAttribute("aria-current");
   if (asked.selected == null) return;
   const at = fitting().indexOf(asked.selected);
   if (at >= asked.rows && at < asked.rows + 20 * ROWS) ask({ rows: Math.ceil((at + 1) / ROWS) * ROWS });
   const selected = document.querySelector(`#rows [data-k="${asked.selected}"]`);
   selected?.setAttribute("aria-current", "true");
+  const others = `.card[data-rank="${K.rank[asked.selected]}"], #off [data-k="${asked.selected}"]`;
+  for (const one of document.querySelectorAll(others)) one.setAttribute("aria-current", "true");
 }
 
 /** Words of a filter, each with the number of kernels it fits; those that fit none are left out. */
@@ -154,11 +170,34 @@ function markFiltered() {
   if (reset) reset.hidden = ![...FILTERS, "sort"].some((key) => asked[key] !== DEFAULTS[key]);
 }
 
+/** Says where the table goes on beyond its frame. */
+function markFollowing() {
+  const [frame, box] = [byId("table"), document.querySelector("#table .scroll")];
+  const right = box.scrollWidth - box.clientWidth - box.scrollLeft > 4;
+  const below = box.scrollHeight - box.clientHeight - box.scrollTop > 4;
+  frame.classList.toggle("more-right", right);
+  frame.classList.toggle("more-below", below);
+  if (right) {
+    const edge = box.getBoundingClientRect().right;
+    const hidden = [...box.querySelectorAll("thead th")].filter((cell) => cell.getBoundingClientRect().right > edge + 8).length;
+    document.querySelector("#table .follow.right").textContent = `${count(hidden, "more column", "more columns")} →`;
+  }
+  if (below) {
+    const edge = box.getBoundingClientRect().bottom;
+    const hidden = [...box.querySelectorAll("tbody tr")].filter((line) => line.getBoundingClientRect().bottom > edge + 8).length;
+    document.querySelector("#table .follow.below").textContent = `${count(hidden, "more row", "more rows")} ↓`;
+  }
+}
+
 /** Builds the table and listens to it. */
 function buildTable() {
   const body = make("tbody", { id: "rows" });
-  const caption = make("caption", { class: "unseen" }, "Kernels, by rank: opportunities by what can be won, then the rest by time. A press on a title sorts.");
-  byId("table").replaceChildren(make("table", {}, caption, tableHead(), body));
+  const caption = make("caption", { class: "unseen" }, "Kernels by savings, then by time. Press a column title to sort.");
+  const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of kernels" }, make("table", {}, caption, tableHead(), body));
+  const follow = (side) => make("span", { class: `follow ${side}`, "aria-hidden": "true" });
+  byId("table").replaceChildren(box, follow("right"), follow("below"));
+  box.addEventListener("scroll", perFrame(markFollowing), { passive: true });
+  new ResizeObserver(perFrame(markFollowing)).observe(box);
   const kernelOf = (event) => {
     const row = event.target.closest("tr[data-k]");
     return row ? Number(row.dataset.k) : null;

@@ -19,15 +19,19 @@ function digits(value) {
   return fixed(value, size >= 0.0995 || size === 0 ? 2 : 3);
 }
 
+/** @type {[number, string][]} */
 const PREFIXES = [
   [1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"],
   [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"],
 ];
 
-/** Factor and prefix for a value; nobody reads kiloseconds. */
+/**
+ * Factor and prefix for a value; nobody reads kiloseconds.
+ * @returns {[number, string]}
+ */
 function prefix(value, unit) {
   const largest = unit === "s" ? 1 : Infinity;
-  const fits = ([factor]) => factor <= largest && Math.abs(value) >= factor * 0.9995;
+  const fits = (one) => one[0] <= largest && Math.abs(value) >= one[0] * 0.9995;
   return PREFIXES.find(fits) ?? PREFIXES.at(-1);
 }
 
@@ -81,6 +85,7 @@ function elide(text, room) {
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (room - 1 - head)).join("")}`;
 }
 
+/** @returns {any} */
 const byId = (id) => document.getElementById(id);
 
 /** An element. Text becomes text, never markup: names of kernels are written by anyone. */
@@ -99,7 +104,7 @@ function dress(element, attributes, children) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child != null && child !== ""));
+  element.append(...children.filter((child) => child != null && child !== "" && child !== false));
   return element;
 }
 

@@ -43,37 +43,37 @@ function move(du, dv) {
 }
 
 /** What a pointer points at. */
-function showCard(dot) {
-  const card = byId("card");
-  card.hidden = !dot;
+function showTip(dot) {
+  const tip = byId("tip");
+  tip.hidden = !dot;
   if (!dot) return;
   const { k } = dot;
   const line = (label, value) => make("div", {}, make("dt", {}, label), make("dd", {}, value));
-  card.replaceChildren(
+  tip.replaceChildren(
     make("strong", {}, `${K.rank[k]}. ${elide(nameOf(k), 90)}`),
     make("dl", {},
       line("measured", `${si(K.measured_s[k], "s")}, ${percent(K.share[k])}`),
-      line("expected", rooflineText(k, (time) => si(time, "s"))),
-      line("headroom", headroomText(k)),
-      line("to win", si(K.savings_s[k], "s")),
+      line("roofline", rooflineText(k, (time) => si(time, "s"))),
+      line("ratio", headroomText(k)),
+      line("savings", si(K.savings_s[k], "s")),
       line("limiter", limiterText(k)),
       line("state", stateOf(k)[1])),
   );
   const left = dot.u + dot.radius + 12;
   const width = Math.min(300, chart.box.clientWidth - 16);
   const x = left + width > chart.box.clientWidth ? Math.max(8, dot.u - dot.radius - 12 - width) : left;
-  const y = Math.max(4, Math.min(dot.v - 20, chart.box.clientHeight - card.offsetHeight - 4));
-  Object.assign(card.style, { width: `${width}px`, transform: `translate(${x}px, ${y}px)` });
+  const y = Math.max(4, Math.min(dot.v - 20, chart.box.clientHeight - tip.offsetHeight - 4));
+  Object.assign(tip.style, { width: `${width}px`, transform: `translate(${x}px, ${y}px)` });
 }
 
 function hover(dot) {
   ask({ hovered: dot?.k ?? null });
-  showCard(dot);
+  showTip(dot);
 }
 
 /** What a kernel is, in one spoken sentence. */
 function sentence(k) {
-  const headroom = K.headroom[k] == null ? "" : `, ${headroomText(k)} its expected time`;
+  const headroom = K.headroom[k] == null ? "" : `, ${headroomText(k)} its roofline time`;
   return `${K.rank[k]}: ${elide(nameOf(k), 80)}, ${stateOf(k)[1]}, ${si(K.measured_s[k], "s")}${headroom}`;
 }
 
@@ -122,7 +122,7 @@ function onMove(event) {
     // A trembling hand does not drag.
     if (traveled > 4) {
       if (!chart.box.hasPointerCapture(event.pointerId)) chart.box.setPointerCapture(event.pointerId);
-      showCard(null);
+      showTip(null);
       move(u - before[0], v - before[1]);
     }
   }
@@ -135,7 +135,7 @@ function onUp(event) {
   const [u, v] = placeOf(event);
   const dot = nearest(u, v);
   if (dot) select(dot.k);
-  showCard(event.pointerType === "touch" ? null : dot);
+  showTip(event.pointerType === "touch" ? null : dot);
 }
 
 /** Listens to the chart. */

@@ -1,5 +1,6 @@
 //! Report of a trend: a row per commit, and the change points.
 
+mod html;
 #[cfg(feature = "plot")]
 mod picture;
 
@@ -48,10 +49,11 @@ impl Reported for TrendReport<'_> {
         document
     }
 
-    fn own(&self, format: &str, _: &Style) -> Option<String> {
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
         match format {
             "csv" => Some(self.trend.csv()),
             "json" => Some(pretty(self.trend)),
+            "html" => Some(html::page(self, style)),
             _ => None,
         }
     }

@@ -174,7 +174,7 @@ fn a_kernel_of_a_report_is_laid_on_the_bench() {
     assert!(!browser.holds("document.getElementById('bench-section').open"));
     browser.evaluate("document.querySelector('#rows tr:nth-child(2) button').click()");
     let ridge = browser.text(
-        "[...document.querySelectorAll('#detail .sums tr')].find((row) => row.cells[0].textContent === 't_math').cells[1].textContent",
+        "[...document.querySelectorAll('#detail .sums > div')].find((row) => row.children[0].textContent === 't_math').children[1].textContent",
     );
     press(&mut browser, "#detail .try");
     assert!(browser.holds("document.getElementById('bench-section').open"));

@@ -2,12 +2,17 @@
 //!
 //! Without a Chromium or Chrome the tests say that they were skipped.
 
+mod access;
 mod bench;
 pub(crate) mod chrome;
 mod large;
 mod learn;
 mod page;
 mod safety;
+mod screen;
+mod types;
+
+use std::path::PathBuf;
 
 use rooflint::ingest;
 use rooflint::report::{self, Report, Style};
@@ -27,6 +32,17 @@ pub(crate) fn page_of(profile: &rooflint::model::Profile, device: Option<String>
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
     report::written(&report, "html", &Style::default()).unwrap()
+}
+
+/// Where axe-core and TypeScript lie; without them what needs them is skipped, and says so.
+fn tools() -> Option<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/browser/tools/node_modules");
+    let folder = PathBuf::from(folder);
+    if !folder.is_dir() {
+        println!("SKIPPED: run `npm ci` in tests/it/browser/tools for axe-core and TypeScript");
+        return None;
+    }
+    Some(folder)
 }
 
 /// The page of the sample profile.

@@ -49,7 +49,7 @@ fn pointing_at_a_mark_tells_what_it_is_and_a_press_selects_its_row() {
     browser.evaluate("document.querySelector('#rows tr:nth-child(3) button').click()");
     assert_eq!(browser.text("document.querySelector('#rows [aria-current] td').textContent"), "3");
     browser.point(x, y);
-    let card = browser.text("document.getElementById('card').innerText");
+    let card = browser.text("document.getElementById('tip').innerText");
     for part in ["2. flash_fwd_kernel", "2.95 ms", "6.0%", "2.17×", "math", "flagged"] {
         assert!(card.contains(part), "{part}: {card}");
     }
@@ -61,7 +61,7 @@ fn pointing_at_a_mark_tells_what_it_is_and_a_press_selects_its_row() {
             .contains("low-tensor-utilization")
     );
     browser.point(2.0, 2.0);
-    assert!(browser.holds("document.getElementById('card').hidden"));
+    assert!(browser.holds("document.getElementById('tip').hidden"));
     clean(&mut browser, &address);
 }
 
@@ -80,7 +80,7 @@ fn filters_and_columns_arrange_the_table() {
     );
     let press =
         |column: &str| format!("document.querySelector('#table [data-sort={column}]').click()");
-    let first = "document.querySelector('#rows tr td:nth-child(6)').textContent";
+    let first = "document.querySelector('#rows tr td:nth-child(5)').textContent";
     browser.evaluate(&press("measured"));
     assert_eq!(browser.text(first), "16.0");
     assert_eq!(
@@ -97,7 +97,7 @@ fn filters_and_columns_arrange_the_table() {
     assert_eq!(browser.number(rows), 3.0);
     // Missing values stand last, whichever way a column is sorted.
     browser.evaluate("document.getElementById('reset').click()");
-    let last = "document.querySelector('#rows tr:last-child td:nth-child(8)').textContent";
+    let last = "document.querySelector('#rows tr:last-child td:nth-child(7)').textContent";
     for _ in 0..2 {
         browser.evaluate(&press("headroom"));
         assert_eq!(browser.text(last), "-");
@@ -225,7 +225,7 @@ fn marks_and_roofs_are_painted_on_light_and_on_dark_ground() {
     browser.resize(1440, 1000);
     // Of the style: ground, blue roofs and circles, orange roofs and squares, green triangles.
     let light = [[255, 255, 255], [0, 90, 160], [192, 76, 0], [0, 130, 95]];
-    let dark = [[16, 20, 26], [86, 180, 233], [255, 150, 70], [60, 200, 160]];
+    let dark = [[22, 27, 34], [86, 180, 233], [255, 150, 70], [60, 200, 160]];
     for (is_dark, colors) in [(false, light), (true, dark)] {
         browser.media(false, is_dark);
         browser.show(&sample());
@@ -250,7 +250,7 @@ fn the_page_holds_its_essence_without_a_script_and_on_paper() {
     {
         assert!(text.contains(part), "{part}");
     }
-    assert!(browser.holds("document.querySelector('.explorer').offsetHeight === 0"));
+    assert!(browser.holds("document.getElementById('chart').offsetHeight === 0"));
     clean(&mut browser, &address);
     browser.scripts(true);
     let address = browser.show(&sample());
@@ -297,7 +297,7 @@ fn details_are_the_arithmetic_of_explain() {
         let explained = rooflint::report::written(&explained, "text", &style).unwrap();
         browser.reopen(&format!("#kernel={}", kernel.rank));
         let rows = browser.evaluate(
-            "[...document.querySelectorAll('#detail .sums tr')].map(r => [r.cells[0].textContent, r.cells[1].textContent])",
+            "[...document.querySelectorAll('#detail .sums > div')].map(r => [r.children[0].textContent, r.children[1].textContent])",
         );
         for row in rows.as_array().unwrap() {
             let (symbol, value) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());

@@ -54,7 +54,7 @@ fn no_name_runs_anything_or_leaves_its_place() {
     assert!(!shown.contains('\u{202e}') && !shown.contains('\u{1b}'));
     assert!(browser.holds("window.ran === undefined"));
     assert!(browser.holds("document.images.length === 0"));
-    assert_eq!(browser.number("document.scripts.length"), 3.0);
+    assert_eq!(browser.number("document.scripts.length"), 4.0);
     let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert_eq!(browser.number(over), 0.0, "long names stay inside");
     let complaints = browser.complaints();

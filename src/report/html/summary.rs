@@ -1,0 +1,224 @@
+//! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
+
+use crate::analysis::{Kernel, Segment};
+use crate::report::numbers::change;
+use crate::report::view::{MISSING, Style, count, factor, name, percent, printable, range, si};
+use crate::report::{GateReport, Report, gate};
+use crate::rules::Finding;
+use crate::units::Seconds;
+
+/// Cards of kernels; as many fit beside the chart.
+const CARDS: usize = 5;
+
+/// A large number.
+pub(super) struct Figure {
+    pub(super) label: &'static str,
+    pub(super) value: String,
+    pub(super) note: String,
+    /// Its color.
+    pub(super) class: &'static str,
+}
+
+/// A part of the bar, in hundredths of its width.
+pub(super) struct Part {
+    pub(super) key: &'static str,
+    pub(super) label: &'static str,
+    pub(super) from: String,
+    pub(super) width: String,
+    pub(super) share: String,
+    pub(super) time: String,
+}
+
+/// One step.
+pub(super) struct Card {
+    /// The kernel that a press selects.
+    pub(super) rank: Option<usize>,
+    pub(super) name: String,
+    pub(super) savings: String,
+    /// In hundredths of the width that the largest savings have; empty where they are not known.
+    pub(super) width: String,
+    pub(super) text: String,
+    pub(super) notes: String,
+}
+
+/// What a reader should know before using the numbers.
+pub(super) struct Notice {
+    pub(super) label: &'static str,
+    pub(super) text: String,
+}
+
+/// Devices, launches and kernels, for the line beside the title.
+pub(super) fn by(report: &Report<'_>) -> String {
+    let totals = &report.analysis.totals;
+    let mut parts: Vec<String> = Vec::new();
+    for device in &report.analysis.devices {
+        let name = printable(device.name());
+        if !parts.contains(&name) {
+            parts.push(name);
+        }
+    }
+    parts.push(count(totals.launches, "launch", "launches"));
+    parts.push(count(totals.kernels as u64, "kernel", "kernels"));
+    if report.analysis.sources.len() > 1 {
+        parts.push(count(report.analysis.sources.len() as u64, "input", "inputs"));
+    }
+    parts.join(" · ")
+}
+
+/// GPU time, savings and speedup; with a baseline what changed, too.
+pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> Vec<Figure> {
+    let analysis = report.analysis;
+    let totals = &analysis.totals;
+    let is_timed = totals.measured > Seconds::ZERO;
+    let has_savings = totals.savings >= analysis.smallest_win() && totals.savings > Seconds::ZERO;
+    let untimed = totals.launches - totals.timed_launches;
+    let time_note = match (is_timed, untimed) {
+        (false, _) => "no durations in the input".to_owned(),
+        (true, 0) => totals.headroom().map_or_else(
+            || "no roofline to compare with".to_owned(),
+            |ratio| format!("{} the roofline time", factor(ratio)),
+        ),
+        (true, untimed) => format!("{} without duration", count(untimed, "launch", "launches")),
+    };
+    let (savings, savings_note, speedup, speedup_note) =
+        if !is_timed || totals.modeled <= Seconds::ZERO {
+            (MISSING.to_owned(), "not enough data".to_owned(), MISSING.to_owned(), String::new())
+        } else if has_savings {
+            let needed = totals.kernels_for_80_percent;
+            let with_savings =
+                analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
+            let kernels = count(needed as u64, "kernel", "kernels");
+            let note = if with_savings == 1 {
+                "all of it in 1 kernel".to_owned()
+            } else {
+                format!("80% of it in {kernels}")
+            };
+            let shown = range(totals.savings_low, totals.savings_high);
+            (
+                si(totals.savings.get(), "s"),
+                format!("{}, range {shown}", percent(totals.savings / totals.measured)),
+                factor(totals.run_speedup()),
+                note,
+            )
+        } else {
+            let floor = si(analysis.smallest_win().get(), "s");
+            (
+                "none".to_owned(),
+                format!("less than {floor}"),
+                factor(1.0),
+                "nothing worth a rewrite".to_owned(),
+            )
+        };
+    let time = if is_timed { si(totals.measured.get(), "s") } else { MISSING.to_owned() };
+    let mut figures = vec![
+        Figure { label: "GPU time", value: time, note: time_note, class: "" },
+        Figure {
+            label: "Potential savings",
+            value: savings,
+            note: savings_note,
+            class: if has_savings { "savings" } else { "" },
+        },
+        Figure { label: "Speedup", value: speedup, note: speedup_note, class: "" },
+    ];
+    figures.extend(changes.and_then(gate::total).map(|(relative, note)| Figure {
+        label: "Since the baseline",
+        value: change(relative),
+        note,
+        class: gate::tone_of(relative),
+    }));
+    figures
+}
+
+/// The run's time, part by part.
+pub(super) fn parts(report: &Report<'_>) -> Vec<Part> {
+    let mut from = 0.0;
+    let part = |segment: Segment| {
+        let width = segment.share * 100.0;
+        let part = Part {
+            key: segment.part.key(),
+            label: segment.part.label(),
+            from: format!("{from:.3}"),
+            width: format!("{width:.3}"),
+            share: percent(segment.share),
+            time: si(segment.time.get(), "s"),
+        };
+        from += width;
+        part
+    };
+    report.analysis.totals.parts.segments().map(part).collect()
+}
+
+/// Unknown devices, skipped records, unread files, notes on devices.
+pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
+    let analysis = report.analysis;
+    let mut notices: Vec<Notice> = Vec::new();
+    let mut add = |label, text: String| {
+        if !notices.iter().any(|known| known.text == text) {
+            notices.push(Notice { label, text });
+        }
+    };
+    for unknown in analysis.devices.iter().filter_map(|used| used.unknown.as_ref()) {
+        add("Device", printable(&format!("not known: {}; {}", unknown.reason, unknown.help)));
+    }
+    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
+    if skipped > 0 {
+        add(
+            "Skipped",
+            format!("{} could not be used", count(skipped, "record or cell", "records or cells")),
+        );
+    }
+    if analysis.unread > 0 {
+        add(
+            "Unread",
+            format!("{} not read", count(analysis.unread as u64, "file was", "files were")),
+        );
+    }
+    for note in analysis.devices.iter().flat_map(|device| &device.notes) {
+        add("Check", printable(note));
+    }
+    notices
+}
+
+/// A card per kernel with savings, and per step for the whole run, the largest savings first.
+pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
+    let analysis = report.analysis;
+    let most = analysis.ranked().map(|kernel| kernel.savings.get()).fold(0.0, f64::max);
+    let found = |kernel: &Kernel| {
+        let position = analysis.kernels.iter().position(|one| one.rank == kernel.rank)?;
+        let all = report.findings.by_kernel.get(position)?;
+        all.iter().find(|finding| finding.at_stake_s > 0.0 && finding.next.is_some())
+    };
+    let card = |kernel: &Kernel| {
+        let finding = found(kernel);
+        let ratio = kernel
+            .headroom
+            .map_or_else(String::new, |ratio| format!(" · {} roofline", factor(ratio)));
+        let sure = kernel.confidence.map_or_else(String::new, |one| format!(" · {}", one.label()));
+        Card {
+            rank: Some(kernel.rank),
+            name: name(kernel, style),
+            savings: savings(kernel),
+            width: format!(
+                "{:.2}",
+                if most > 0.0 { kernel.savings.get() / most * 100.0 } else { 0.0 }
+            ),
+            text: finding.map_or_else(|| printable(&kernel.meaning()), sentence),
+            notes: format!("{} of time{ratio}{sure}", percent(kernel.share)),
+        }
+    };
+    analysis.ranked().take(CARDS).map(card).collect()
+}
+
+/// Savings of a kernel; where no certain cause shows that they are to be had, what they are at most.
+fn savings(kernel: &Kernel) -> String {
+    if kernel.is_winnable {
+        si(kernel.savings.get(), "s")
+    } else {
+        format!("≤{}", si(kernel.savings_high.get(), "s"))
+    }
+}
+
+fn sentence(finding: &Finding) -> String {
+    let next = finding.next.as_ref().map_or_else(String::new, |next| format!("; {next}"));
+    printable(&format!("{}{next}", finding.message))
+}
