@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Analysis;
 use super::confidence::Confidence;
 use super::kernel::{Kernel, State};
+use super::partition::Partition;
 use super::ranking::rank;
 use crate::roofline::{self, Limiter};
 use crate::units::Seconds;
@@ -45,6 +46,8 @@ pub struct Totals {
     pub savings_high: Seconds,
     /// Time of kernels the export does not allow to judge.
     pub unmodeled: Seconds,
+    /// The measured time, divided into parts that add up to it.
+    pub parts: Partition,
     /// Kernels and time per state.
     pub states: BTreeMap<State, (usize, Seconds)>,
     /// How many of the first kernels bring 80% of the savings.
@@ -77,6 +80,7 @@ impl Totals {
             let entry = self.states.entry(kernel.state).or_insert((0, Seconds::ZERO));
             entry.0 += 1;
             entry.1 += kernel.measured;
+            self.parts.add(kernel);
             match kernel.state {
                 State::NotEnoughData => self.unmodeled += kernel.measured,
                 state if state.is_modeled() => {

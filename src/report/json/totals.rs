@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::positive;
-use crate::analysis::{Confidence, Totals};
+use crate::analysis::{Confidence, Segment, Totals};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TotalsDocument {
@@ -48,8 +48,23 @@ pub(super) struct TotalsDocument {
     roofline_high_s: Option<f64>,
     /// How many of the first kernels bring 80% of the savings.
     kernels_for_80_percent: usize,
+    /// `measured_s`, divided into parts that add up to it: those with time in them, from the roofline outward; empty if no
+    /// launch has a duration.
+    time_parts: Vec<TimePartDocument>,
     /// Kernels and time per state.
     states: BTreeMap<String, StateDocument>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TimePartDocument {
+    /// `roofline`, `gap`, `savings`, `unproven`, `waived`, `launch_bound`, `cache_resident`, `communication_copy`,
+    /// `faster_than_roofline` or `not_enough_data`.
+    part: &'static str,
+    /// The same in words.
+    label: &'static str,
+    measured_s: f64,
+    /// Share of the run.
+    share: f64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -82,6 +97,7 @@ pub(super) fn document(totals: &Totals) -> TotalsDocument {
         roofline_likely_s: positive(totals.roofline_time_likely).filter(|time| time.is_finite()),
         roofline_high_s: positive(totals.roofline_time_high).filter(|time| time.is_finite()),
         kernels_for_80_percent: totals.kernels_for_80_percent,
+        time_parts: totals.parts.segments().map(part).collect(),
         states: totals
             .states
             .iter()
@@ -92,5 +108,14 @@ pub(super) fn document(totals: &Totals) -> TotalsDocument {
                 )
             })
             .collect(),
+    }
+}
+
+fn part(segment: Segment) -> TimePartDocument {
+    TimePartDocument {
+        part: segment.part.key(),
+        label: segment.part.label(),
+        measured_s: segment.time.get(),
+        share: segment.share,
     }
 }
