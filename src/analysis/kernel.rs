@@ -337,6 +337,12 @@ impl Kernel {
         self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
+    /// Whether what lies above its roofline is apart from all savings: no certain cause shows that it can be saved.
+    #[must_use]
+    pub fn is_unproven(&self) -> bool {
+        self.state.is_modeled() && self.state != State::Waived && !self.is_winnable
+    }
+
     /// Its traffic at a level, where it was counted.
     #[must_use]
     pub fn level(&self, level: MemoryLevel) -> Option<&LevelTraffic> {

@@ -16,6 +16,8 @@ pub struct Style {
     pub ascii: bool,
     /// Whether names are printed as the profiler wrote them.
     pub full_names: bool,
+    /// Whether the report of a run has all sections; else a terminal shows the brief.
+    pub full: bool,
     /// The most bytes that Markdown may have: platforms drop what is longer.
     pub limit: Option<usize>,
 }
@@ -114,7 +116,7 @@ pub(super) fn interval(headroom: f64, low: f64) -> String {
     if low >= headroom * 0.999 {
         factor(headroom)
     } else if low > 0.005 {
-        format!("{} to {}", digits(low), factor(headroom))
+        format!("{}–{}", digits(low), factor(headroom))
     } else {
         format!("≤{}", factor(headroom))
     }
@@ -126,8 +128,9 @@ pub(super) fn range(low: Seconds, high: Seconds) -> String {
     let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
     match low.split_once(' ') {
         _ if low == high => high,
-        Some((number, _)) if unit(&low) == unit(&high) => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
+        Some(("0", _)) => format!("0–{high}"),
+        Some((number, _)) if unit(&low) == unit(&high) => format!("{number}–{high}"),
+        _ => format!("{low} – {high}"),
     }
 }
 

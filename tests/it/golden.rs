@@ -95,7 +95,7 @@ fn every_fixture_gives_the_report_beside_it() {
                     what_if: &[],
                     command: None,
                 };
-                written(&report, "text", &Style::default()).unwrap()
+                written(&report, "text", &Style { full: true, ..Style::default() }).unwrap()
             }
             Err(SessionError::Analysis(error)) => {
                 format!("error: {error}\nhelp: {}\n", error.help())
@@ -154,10 +154,10 @@ fn the_readme_shows_what_the_program_prints() {
     let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    let style = Style { width: Some(118), ..Style::default() };
+    let style = Style { width: Some(100), ..Style::default() };
     let text = written(&report, "text", &style).unwrap();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (start, end) = ("<!-- made by: rooflint demo --width 118 -->\n```text\n", "```\n");
+    let (start, end) = ("<!-- made by: rooflint demo --width 100 -->\n```text\n", "```\n");
     let from = readme.find(start).unwrap() + start.len();
     let to = from + readme[from..].find(end).unwrap();
     check(&root().join("README.md"), &format!("{}{text}{}", &readme[..from], &readme[to..]));

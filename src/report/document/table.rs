@@ -337,18 +337,18 @@ fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
         Cell::AtMost(value) => bound("≤", show(value)),
         Cell::Between(low, high) => {
             let (from, to) = (show(low), show(high));
-            if from == to { to } else { format!("{} to {to}", bare(*low, form, unit)) }
+            if from == to { to } else { format!("{}–{to}", bare(*low, form, unit)) }
         }
         Cell::Around { value, low, high } => {
             let (from, to) = (show(low), show(high));
             if wide && from != to {
-                format!("{} ({from} to {to})", show(value))
+                format!("{} ({}–{to})", show(value), bare(*low, form, unit))
             } else {
                 show(value)
             }
         }
         Cell::Ends(low, high) if form == Form::Change => change_interval(*low, *high),
-        Cell::Ends(low, high) => format!("{} to {}", bare(*low, form, unit), show(high)),
+        Cell::Ends(low, high) => format!("{}–{}", bare(*low, form, unit), show(high)),
         Cell::Other(value, own) => number(*value, *own, unit),
     }
 }
@@ -373,7 +373,7 @@ mod tests {
     fn a_column_of_times_has_one_unit_in_its_title() {
         let drawn = table().drawn(true);
         assert_eq!(drawn.titles, ["kernel", "measured [ms]", "headroom"]);
-        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50 to 2.00×"]);
+        assert_eq!(drawn.rows[0], ["copy", "2.00", "1.50–2.00×"]);
         assert_eq!(drawn.rows[1], ["gemm", "≥0.005", "-"]);
     }
 
@@ -381,7 +381,7 @@ mod tests {
     fn a_range_is_shown_where_there_is_room() {
         let cell = Cell::Around { value: 0.05, low: 0.04, high: 0.06 };
         let unit = TimeUnit::of(std::iter::empty());
-        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0% to 6.0%)");
+        assert_eq!(shown(&cell, Form::Share, unit, true), "5.0% (4.0–6.0%)");
         assert_eq!(shown(&cell, Form::Share, unit, false), "5.0%");
     }
 

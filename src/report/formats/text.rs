@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Format;
+use super::{Format, bar};
 use crate::model::elide_apart;
 use crate::report::document::{
     Block, Brief, Document, Drawn, Fact, Figure, Form, Item, Table, Tone,
@@ -69,6 +69,15 @@ fn blocks(text: &mut String, blocks: &[Block], indent: usize, brief: Brief, styl
                     item(text, one, (&lead, lead.len()), brief, style);
                 }
                 more(text, items.len(), brief.items, indent, style);
+            }
+            Block::Bar(segments) => {
+                if indent == 0 && position > 0 && !segments.is_empty() {
+                    text.push('\n');
+                }
+                let room = style.width.map(|width| width.saturating_sub(indent));
+                for line in bar::lines(segments, room, style) {
+                    text.push_str(&format!("{lead}{line}\n"));
+                }
             }
             Block::Table(one) => {
                 table(text, one, brief.items, style);
