@@ -338,6 +338,12 @@ impl Kernel {
         self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
+    /// Returns whether its time above the roofline is in no savings because no certain cause was found.
+    #[must_use]
+    pub fn is_unproven(&self) -> bool {
+        self.state.is_modeled() && self.state != State::Waived && !self.is_winnable
+    }
+
     /// Returns its traffic at a level, if it was counted.
     #[must_use]
     pub fn level(&self, level: MemoryLevel) -> Option<&LevelTraffic> {

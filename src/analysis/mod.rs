@@ -51,7 +51,7 @@ pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use inputs::compare_inputs;
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needed::Algorithmic;
-pub use needs::{Lack, NEEDS, Need, Use, command_for, short_command_for};
+pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
 pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
@@ -133,6 +133,8 @@ pub struct Analysis {
     pub unread: usize,
     /// Comparison of the inputs, if there are several.
     pub ranks: Option<Ranks>,
+    /// Whether only chosen kernels are left, for output; the totals are those of the whole run.
+    pub is_narrowed: bool,
     /// For each device hint of the profile, the index of its device.
     of_hint: Vec<usize>,
     /// Rules for kernel names.
@@ -263,6 +265,7 @@ pub fn analyze(
         of_hint,
         taxonomy: options.taxonomy.clone(),
         grouping: Vec::new(),
+        is_narrowed: false,
     };
     analysis.sum_groups();
     Ok(analysis)

@@ -1,5 +1,6 @@
 //! Data that an analysis needs from an export, and the command that collects what is missing.
 
+use super::Analysis;
 use super::kernel::{Kernel, State};
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
@@ -60,6 +61,47 @@ pub struct Lack {
     pub launches: u64,
     /// Measured time of these launches.
     pub time: Seconds,
+}
+
+/// What a run lacks and its profiler could supply.
+#[derive(Debug)]
+pub struct Supply<'a> {
+    /// The file whose profiler supplies it.
+    pub source: &'a Source,
+    /// What is missing, most important first.
+    pub lacking: Vec<&'a Lack>,
+    /// The command that collects it.
+    pub command: String,
+}
+
+impl Analysis {
+    /// The share of the run that lacks something; of the launches, where nothing has a duration.
+    #[must_use]
+    pub fn share_of(&self, lack: &Lack) -> f64 {
+        if self.totals.measured > Seconds::ZERO {
+            lack.time / self.totals.measured
+        } else {
+            lack.launches as f64 / self.totals.launches.max(1) as f64
+        }
+    }
+
+    /// What at least this share of the run lacks and a profiler could supply; `None` where nothing is missing, or the
+    /// profiler has no more to give.
+    #[must_use]
+    pub fn supply(&self, least: f64) -> Option<Supply<'_>> {
+        let mut hints = self.devices.iter().map(|used| &used.hint);
+        let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
+        self.sources.iter().find_map(|source| {
+            let lacking: Vec<&Lack> = self
+                .lacking
+                .iter()
+                .filter(|lack| self.share_of(lack) >= least && lack.need.is_in_reach(source))
+                .collect();
+            let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
+            let command = short_command_for(source, &needs, capability)?;
+            Some(Supply { source, lacking, command })
+        })
+    }
 }
 
 /// Returns the data that kernels lack, most important first.

@@ -101,7 +101,7 @@ impl Totals {
                 if kernel.has_likely_savings() {
                     self.savings_likely += kernel.savings;
                 }
-            } else if kernel.state.is_modeled() && kernel.state != State::Waived {
+            } else if kernel.is_unproven() {
                 self.savings_unproven += kernel.savings_high;
             }
         }

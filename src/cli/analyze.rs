@@ -22,6 +22,9 @@ use crate::report::{self, Subject};
 use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
 use crate::session::Judged;
 
+/// Rows of tables where nobody asks for another number.
+const ROWS: usize = 10;
+
 /// What messages call the formats of a report.
 const FORMAT: &str = "report format";
 
@@ -59,18 +62,22 @@ struct Out {
     #[command(flatten)]
     outputs: Outputs,
 
-    /// Show this many kernels in tables
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    /// Print all sections: every kernel with its evidence, how it was judged, roofs and input
+    #[arg(long)]
+    full: bool,
+
+    /// Rows in the tables of all sections, which it prints [default: 10]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
 
     /// Print full kernel names, as the profiler wrote them
     #[arg(long)]
     full_names: bool,
 
-    /// Only these kernels: a name or part of it, a library or category, a pattern with
-    /// `*`, or `#2` for the second
+    /// Only these kernels: a name or a part of it, a library or category, a pattern with `*`, or `#2` for
+    /// the second; repeatable
     #[arg(long, value_name = "NAME")]
-    kernel: Option<String>,
+    kernel: Vec<String>,
 
     /// Show the arithmetic of the selected kernels (default: the first)
     #[arg(long)]
@@ -157,21 +164,20 @@ fn report(
             Setting { today: Some(clock::now().date()), order: Vec::new(), decides: false };
         gate::judge(&[baseline.run(0)], &[judged.run(0)], &policy, &setting)
     });
-    let rows = match &output.kernel {
-        Some(query) => Some(
-            chosen(&judged.analysis, query)?
-                .iter()
-                .map(|kernel| kernel.longest)
-                .collect::<Vec<_>>(),
-        ),
-        None => None,
+    let rows = match output.kernel.as_slice() {
+        [] => None,
+        queries => {
+            let chosen = chosen(&judged.analysis, queries)?;
+            Some(chosen.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
+        }
     };
     let changes =
         what_if::changes(&output.what_if, &session.catalog, &judged.analysis, rows.as_deref())?;
     let mut answers = analysis::what_if(profile, &judged.analysis, &changes)?;
-    let restyled = |style, _: &Path| Style { full_names: output.full_names, ..style };
+    let full = output.full || output.top.is_some();
+    let restyled = |style, _: &Path| Style { full_names: output.full_names, full, ..style };
     if output.explain {
-        return explain(&judged, output.kernel.as_deref(), |subject| {
+        return explain(&judged, &output.kernel, |subject| {
             output::write(&places, subject, restyled, terminal)
         });
     }
@@ -182,7 +188,7 @@ fn report(
     let report = Report {
         analysis: &judged.analysis,
         findings: &judged.findings,
-        top: output.top,
+        top: output.top.unwrap_or(ROWS),
         what_if: &answers,
         command: Some(&typed),
     };
@@ -205,7 +211,18 @@ fn report(
     written
 }
 
-fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
+/// The kernels that these queries find, in the order of the ranking, each once.
+fn chosen<'a>(analysis: &'a Analysis, queries: &[String]) -> Result<Vec<&'a Kernel>, Failure> {
+    let mut all: Vec<&Kernel> = Vec::new();
+    for query in queries {
+        all.extend(found(analysis, query)?);
+    }
+    all.sort_by_key(|kernel| kernel.rank);
+    all.dedup_by_key(|kernel| kernel.rank);
+    Ok(all)
+}
+
+fn found<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
     let found = analysis.find(query);
     if found.is_empty() {
         let nearest = analysis.nearest(query).map(|name| format!("; the nearest name is {name:?}"));
@@ -221,11 +238,14 @@ fn chosen<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fa
 /// The arithmetic of the chosen kernels, the first if none is chosen.
 fn explain(
     judged: &Judged<'_>,
-    query: Option<&str>,
+    queries: &[String],
     write: impl FnOnce(&dyn Reported) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let analysis = &judged.analysis;
-    let kernels = chosen(analysis, query.unwrap_or("#1"))?;
+    let kernels = match queries {
+        [] => found(analysis, "#1")?,
+        queries => chosen(analysis, queries)?,
+    };
     let explained = |kernel: &&Kernel| analysis::explain(judged.profile, analysis, kernel);
     let explanations: Vec<Explanation> = kernels.iter().map(explained).collect();
     let parts = kernels.iter().zip(&explanations).map(|(kernel, explanation)| {
@@ -240,6 +260,7 @@ fn explain(
 /// Leaves only the chosen kernels; the totals stay those of the whole run.
 fn keep(judged: &mut Judged<'_>, answers: &mut [WhatIf], rows: &[usize]) {
     let Judged { analysis, findings, .. } = judged;
+    analysis.is_narrowed = true;
     let kept: Vec<bool> =
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
     retain(&mut analysis.kernels, &kept);

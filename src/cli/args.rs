@@ -28,6 +28,10 @@ pub(super) struct Terminal {
     #[arg(long, global = true, hide_short_help = true)]
     pub(super) ascii: bool,
 
+    /// Print only the verdict; twice, print no text at all
+    #[arg(short = 'q', long, global = true, action = clap::ArgAction::Count, hide_short_help = true)]
+    pub(super) quiet: u8,
+
     /// Fit text into this many columns instead of the terminal's width
     #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..), hide_short_help = true)]
     pub(super) width: Option<u16>,

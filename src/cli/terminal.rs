@@ -12,6 +12,7 @@ use crate::report::Style;
 /// What is known of the terminal, and how the user wants it used.
 pub(super) struct Terminal {
     style: Style,
+    quiet: u8,
     stderr_color: bool,
     verbose: bool,
 }
@@ -41,9 +42,11 @@ impl Terminal {
                 color: color(AutoStream::choice(&stdout)),
                 ascii: options.ascii || !utf8_locale(),
                 full_names: false,
+                full: false,
                 limit: None,
                 verbose: options.verbose,
             },
+            quiet: options.quiet,
             stderr_color: color(AutoStream::choice(&io::stderr())),
             verbose: options.verbose,
         }
@@ -52,6 +55,11 @@ impl Terminal {
     /// The style for text on standard output.
     pub(super) fn style(&self) -> Style {
         self.style
+    }
+
+    /// How much of the text on standard output is left out: all but the verdict, or all of it.
+    pub(super) fn quiet(&self) -> u8 {
+        self.quiet
     }
 
     /// Writes to standard output.

@@ -36,8 +36,8 @@ mod tool_advice;
 mod trend;
 mod view;
 
-use crate::analysis::{Analysis, WhatIf};
-use crate::rules::Findings;
+use crate::analysis::{Analysis, Kernel, WhatIf};
+use crate::rules::{Finding, Findings};
 
 #[cfg(feature = "gate")]
 pub use against::Against;
@@ -83,6 +83,16 @@ pub struct Report<'a> {
     pub command: Option<&'a str>,
 }
 
+impl<'a> Report<'a> {
+    /// What the rules found about one of the kernels of the analysis.
+    #[must_use]
+    pub fn findings_of(&self, kernel: &Kernel) -> &'a [Finding] {
+        let position = self.analysis.kernels.iter().position(|one| std::ptr::eq(one, kernel));
+        let found = position.and_then(|position| self.findings.by_kernel.get(position));
+        found.map_or(&[], Vec::as_slice)
+    }
+}
+
 /// What is reported on: a run, a kernel, a gate's decision, a trend …
 pub trait Reported {
     /// What is to say of it, before it has a format.
@@ -102,6 +112,19 @@ pub fn written(subject: &dyn Reported, format: &str, style: &Style) -> Option<St
         let format = FORMATS.iter().find(|one| one.name == format)?;
         Some((format.render)(&subject.document(style), style))
     })
+}
+
+/// Only the verdict of a subject, as text: the labels and sentences that it begins with. All of it where it begins
+/// otherwise.
+#[must_use]
+pub fn verdict(subject: &dyn Reported, style: &Style) -> String {
+    let mut document = subject.document(style);
+    if matches!(document.blocks.first(), Some(Block::Facts(_))) {
+        document.blocks.truncate(1);
+        document.is_titled = false;
+    }
+    let text = FORMATS.iter().find(|format| format.name == "text");
+    text.map_or_else(String::new, |text| (text.render)(&document, style))
 }
 
 /// A document of its own, as JSON.

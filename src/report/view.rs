@@ -16,6 +16,8 @@ pub struct Style {
     pub ascii: bool,
     /// Whether names are printed as the profiler wrote them.
     pub full_names: bool,
+    /// Whether the report of a run has all sections; else a terminal shows the brief.
+    pub full: bool,
     /// The most bytes that Markdown may have: platforms drop what is longer.
     pub limit: Option<usize>,
     /// Whether lists are whole, however long.

@@ -65,7 +65,7 @@ fn wrong(case: &Case) -> Vec<String> {
     };
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };
-    let text = written(&report, "text", &Style::default()).unwrap();
+    let text = written(&report, "text", &Style { full: true, ..Style::default() }).unwrap();
     let is_told = |part: &str| told.iter().any(|finding| finding.contains(part));
     let mut wrong = Vec::new();
     for (parts, wanted, is) in [

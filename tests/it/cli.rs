@@ -46,10 +46,13 @@ fn a_file_alone_is_analysed_and_only_the_report_is_on_standard_output() {
 fn the_demo_is_the_report_on_the_sample() {
     let demo = run(&["demo"]);
     assert_eq!(demo.code, 0);
+    let full = run(&["demo", "--full"]).stdout;
     assert_eq!(
-        demo.stdout.replace("  demo:", &format!("  {}:", self::demo())),
-        run(&[self::demo()]).stdout
+        full.replace("  demo:", &format!("  {}:", self::demo())),
+        run(&[self::demo(), "--full"]).stdout
     );
+    assert_eq!(demo.stdout, run(&[self::demo()]).stdout);
+    assert!(full.lines().count() > demo.stdout.lines().count());
 }
 
 #[cfg(feature = "page")]
@@ -264,6 +267,7 @@ fn any_other_csv_is_read_through_a_mapping() {
         "fixtures/mapped/h100-benchmark.csv",
         "--map",
         "fixtures/mapped/h100-benchmark.toml",
+        "--full",
     ]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stdout.contains("mapped"), "{}", run.stdout);
@@ -281,7 +285,7 @@ fn a_directory_is_one_report_and_says_what_it_left_out() {
         std::fs::write(folder.path().join(format!("rank{rank}.csv")), &plain).unwrap();
     }
     std::fs::write(folder.path().join("notes.txt"), "hello").unwrap();
-    let run = run(&[folder.path().to_str().unwrap()]);
+    let run = run(&[folder.path().to_str().unwrap(), "--full"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stdout.contains("in 138 launches"), "{}", run.stdout);
     assert!(run.stdout.contains("not read:") && run.stdout.contains("notes.txt"), "{}", run.stdout);
@@ -457,4 +461,75 @@ fn a_launch_table_is_read_in_all_its_forms() {
     let run = run(&["analyze", broken.to_str().unwrap()]);
     assert_eq!(run.code, 3);
     assert!(run.stderr.contains("cannot read the Parquet file"), "{}", run.stderr);
+}
+
+#[test]
+fn quiet_leaves_the_verdict_and_twice_quiet_nothing() {
+    let whole = run(&["demo"]).stdout;
+    let verdict = run(&["demo", "-q"]);
+    assert_eq!(verdict.code, 0);
+    assert!(verdict.stdout.starts_with("GPU time") && verdict.stdout.contains("\nSavings"));
+    assert!(verdict.stdout.lines().count() <= 3 && whole.starts_with(&verdict.stdout));
+    assert_eq!(run(&["--quiet", "demo", "--full"]).stdout, verdict.stdout);
+    assert_eq!(run(&["demo", "-qq"]).stdout, "");
+    // What a program asked for is not text.
+    assert!(run(&["demo", "-qq", "--format", "json"]).stdout.starts_with('{'));
+    let missing = run(&["no-such-file.csv", "-qq"]);
+    assert_eq!(missing.code, 3);
+    assert!(missing.stderr.contains("cannot read"), "{}", missing.stderr);
+}
+
+#[test]
+fn chosen_kernels_narrow_every_output() {
+    let others = "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT";
+    for arguments in [&["--kernel", "#1"][..], &["--kernel", "#1", "--full"]] {
+        for format in [
+            "text",
+            "markdown",
+            "csv",
+            "json",
+            #[cfg(feature = "page")]
+            "html",
+        ] {
+            let run = run(&[&["demo", "--format", format], arguments].concat());
+            assert_eq!(run.code, 0, "{format}: {}", run.stderr);
+            assert!(run.stdout.contains("transpose") && !run.stdout.contains(others), "{format}");
+        }
+    }
+    let issue = run(&["demo", "--kernel", "#1", "--format", "markdown"]).stdout;
+    assert!(issue.starts_with("## transpose\\_naive\\_kernel"), "{issue}");
+    let parts = [
+        "3.9% of 48.8 ms",
+        "Cause",
+        "Next step",
+        "memory time",
+        "5.88×",
+        "H100 SXM5 80GB",
+        "rooflint demo --kernel",
+    ];
+    for part in parts {
+        assert!(issue.contains(part), "{part}: {issue}");
+    }
+    // A later kernel keeps its own findings, and several are in the order of the ranking.
+    let later = run(&["demo", "--kernel", "softmax*"]).stdout;
+    assert!(later.contains("tail-effect"), "{later}");
+    let several = run(&["demo", "--kernel", "#2", "--kernel", "#1", "--format", "csv"]).stdout;
+    let names: Vec<&str> =
+        several.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    assert_eq!(names.len(), 2, "{several}");
+    assert!(names[0].contains("transpose") && names[1].contains("flash"), "{several}");
+}
+
+#[test]
+fn an_explanation_has_every_format_of_a_document_and_no_picture() {
+    for format in ["text", "markdown", "html", "json", "csv"] {
+        let run = run(&["demo", "--kernel", "#1", "--explain", "--format", format]);
+        assert_eq!(run.code, 0, "{format}: {}", run.stderr);
+        assert!(run.stdout.contains("t_mem") || run.stdout.contains("t\\_mem"), "{format}");
+    }
+    let picture = run(&["demo", "--explain", "-o", "kernel.svg"]);
+    assert_eq!(picture.code, 2);
+    for ending in [".txt", ".md", ".html", ".json", ".csv"] {
+        assert!(picture.stderr.contains(ending), "{}", picture.stderr);
+    }
 }

@@ -95,7 +95,7 @@ fn every_fixture_gives_the_report_beside_it() {
                     what_if: &[],
                     command: None,
                 };
-                written(&report, "text", &Style::default()).unwrap()
+                written(&report, "text", &Style { full: true, ..Style::default() }).unwrap()
             }
             Err(SessionError::Analysis(error)) => {
                 format!("error: {error}\nhelp: {}\n", error.help())

@@ -7,6 +7,7 @@ mod algorithmic;
 mod alike;
 mod arithmetic;
 mod bad;
+mod brief;
 #[cfg(feature = "page")]
 mod browser;
 mod cases;

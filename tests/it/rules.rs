@@ -149,7 +149,7 @@ fn demo(config: &str, more: &[&str]) -> crate::predict::program::Run {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rooflint.toml");
     std::fs::write(&path, config).unwrap();
-    let own = ["demo", "--config", path.to_str().unwrap()];
+    let own = ["demo", "--full", "--config", path.to_str().unwrap()];
     crate::predict::program::program(&[&own, more].concat())
 }
 

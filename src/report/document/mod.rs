@@ -8,6 +8,8 @@ mod table;
 pub use table::{Cell, Column, Form, Row, Table};
 pub(super) use table::{Drawn, MISSING};
 
+use crate::analysis::Segment;
+
 /// One report.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
@@ -30,6 +32,8 @@ pub enum Block {
     List(Vec<Item>),
     /// Items in an order that matters.
     Steps(Vec<Item>),
+    /// A whole divided into parts, as one bar.
+    Bar(Vec<Segment>),
     /// Rows and columns.
     Table(Table),
     /// Labeled values, each with a remark: arithmetic, line by line.
@@ -260,6 +264,7 @@ impl Block {
             Self::Facts(facts) => facts.is_empty(),
             Self::Paragraph(text) | Self::Code(text) => text.is_empty(),
             Self::List(items) | Self::Steps(items) => items.is_empty(),
+            Self::Bar(segments) => segments.is_empty(),
             Self::Table(table) => table.rows.is_empty(),
             Self::Figures(figures) => figures.is_empty(),
             Self::Section(section) => section.is_empty(),

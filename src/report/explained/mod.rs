@@ -95,12 +95,12 @@ fn intensity(lines: &mut Lines, kernel: &Kernel) {
 fn advice(finding: &Finding) -> Item {
     let stake = if finding.at_stake_s > 0.0 {
         let (low, high) = (finding.at_stake_low_s, finding.at_stake_s);
-        let range = if low < high { format!("{} to ", view::si(low, "s")) } else { String::new() };
+        let range = if low < high { format!("{} – ", view::si(low, "s")) } else { String::new() };
         format!("at stake {range}{} by {}", view::si(high, "s"), finding.estimator)
     } else if finding.estimator == NOT_ESTIMATED {
-        "what it would win is not estimated".to_owned()
+        "savings are not estimated".to_owned()
     } else {
-        "nothing to win by it".to_owned()
+        "no savings by it".to_owned()
     };
     let (severity, confidence) = (finding.severity.label(), finding.confidence.label());
     let mut details = vec![format!("severity {severity}, confidence {confidence}; {stake}")];
@@ -296,7 +296,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
         }
         if kernel.state.is_modeled() {
             lines.add(
-                "to win",
+                "savings",
                 time(kernel.savings),
                 format!(
                     "T above structural, launch by launch; between {} (T above {}× the most that any roof may ask for) and {} (T above E)",
@@ -308,7 +308,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             lines.add(
                 "run speedup",
                 view::factor(kernel.run_speedup),
-                "total ÷ (total − to win)".to_owned(),
+                "total ÷ (total − savings)".to_owned(),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! A document as one page for a browser: no script, nothing from the network, light or dark as the reader
 //! has it. The report of a run has an interactive page of its own.
 
-use super::Format;
+use super::{Format, bar};
 use crate::report::document::{Block, Document, Fact, Figure, Form, Item, Table};
 use crate::report::view::Style;
 
@@ -67,6 +67,10 @@ fn block(block: &Block, level: usize) -> String {
         Block::Paragraph(text) => format!("<p>{}</p>\n", escape(text)),
         Block::List(items) => list("ul", items),
         Block::Steps(items) => list("ol", items),
+        Block::Bar(segments) => {
+            let lines = bar::lines(segments, None, &Style::default());
+            format!("<pre class=\"bar\">{}</pre>\n", escape(&lines.join("\n")))
+        }
         Block::Table(one) => table(one),
         Block::Figures(all) => figures(all),
         Block::Code(code) => format!("<pre><code>{}</code></pre>\n", escape(code.trim_end())),

@@ -37,6 +37,13 @@ fn block(block: &Block) -> Value {
         Block::Paragraph(text) => json!({"paragraph": text}),
         Block::List(items) => json!({"list": items.iter().map(item).collect::<Value>()}),
         Block::Steps(items) => json!({"steps": items.iter().map(item).collect::<Value>()}),
+        Block::Bar(segments) => {
+            let parts = segments.iter().map(|one| {
+                let (part, label) = (one.part.key(), one.part.label());
+                json!({"part": part, "label": label, "time_s": one.time.get(), "share": one.share})
+            });
+            json!({"bar": parts.collect::<Value>()})
+        }
         Block::Table(one) => json!({"table": table(one)}),
         Block::Figures(figures) => {
             let figures = figures

@@ -1,8 +1,8 @@
 //! A document for a pull request or a job summary: Markdown that survives any name, and that fits what
 //! the platform takes.
 
-use super::Format;
 use super::sheet::Sheet;
+use super::{Format, bar};
 use crate::report::document::{Block, Document, Fact, Figure, Form, Item, Section, Table};
 use crate::report::view::Style;
 
@@ -30,6 +30,10 @@ fn blocks(sheet: &mut Sheet, blocks: &[Block], depth: usize) {
             }
             Block::List(items) => list(sheet, items, |_| "- ".to_owned()),
             Block::Steps(items) => list(sheet, items, |at| format!("{}. ", at + 1)),
+            Block::Bar(segments) => {
+                let lines = bar::lines(segments, None, &Style::default());
+                sheet.block(&fenced(&lines.join("\n")));
+            }
             Block::Table(one) => table(sheet, one),
             Block::Figures(all) => figures(sheet, all),
             Block::Code(code) => {

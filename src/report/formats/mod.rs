@@ -2,6 +2,7 @@
 //!
 //! To add a format: one file with a `FORMAT` constant, one line in the list below.
 
+mod bar;
 mod sheet;
 
 use super::document::Document;

@@ -54,15 +54,15 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
                 State::NotEnoughData | State::Possible => kernel.reason.general().to_owned(),
                 State::Waived => kernel.reason.to_string(),
                 State::LowImpact if !kernel.is_winnable => {
-                    "far from the roof, but nothing shows that their work can be divided among more \
-                     threads: give one launch more work"
+                    "too few threads, and no sign that their work can be divided among more: give one \
+                     launch more work"
                         .to_owned()
                 }
                 State::LowImpact => {
                     let win: Seconds = kernels.iter().map(|kernel| kernel.savings).sum();
                     let win = si(win.get(), "s");
                     format!(
-                        "far from the roof, but each with too little to win to matter; {win} all together"
+                        "below the roofline but too small to matter ({win} in total)"
                     )
                 }
                 _ => kernel.meaning(),

@@ -34,7 +34,7 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
             Column::number("above_target_s", "to target", Form::Time).spare(24),
         ]);
     }
-    let win = Column::number("savings_s", "to win", Form::Time);
+    let win = Column::number("savings_s", "savings", Form::Time);
     columns.push(if has_targets { win.spare(25) } else { win });
     let mut table = Table::new("groups", columns);
     for group in groups {
@@ -65,7 +65,7 @@ pub(super) fn targets(report: &Report<'_>) -> Option<String> {
     let groups = || report.analysis.groups.iter().filter(|group| group.target.is_some());
     groups().next()?;
     let counts: Vec<String> =
-        [(Target::Missed, "missed"), (Target::Met, "met"), (Target::CannotTell, "cannot be told")]
+        [(Target::Missed, "missed"), (Target::Met, "met"), (Target::CannotTell, "unknown")]
             .into_iter()
             .map(|(verdict, word)| {
                 (groups().filter(|group| group.verdict() == Some(verdict)).count(), word)
@@ -75,7 +75,7 @@ pub(super) fn targets(report: &Report<'_>) -> Option<String> {
             .collect();
     let missed = groups().filter(|group| group.verdict() == Some(Target::Missed)).map(|group| {
         format!(
-            "; {} reaches {}, wanted {} ({} to win)",
+            "; {} reaches {}, target {} ({} above it)",
             printable(&group.name),
             shown(efficiency(group)),
             shown(group.target.map(wanted)),
@@ -191,8 +191,8 @@ mod tests {
         ];
         assert_eq!(
             of(groups).unwrap(),
-            "1 missed, 1 met, 1 cannot be told; attention reaches 50.0–60.0%, wanted 70% \
-             (1.43–2.86 ms to win)"
+            "1 missed, 1 met, 1 unknown; attention reaches 50.0–60.0%, target 70% \
+             (1.43–2.86 ms above it)"
         );
     }
 

@@ -1,48 +1,77 @@
-//! The report of a run: verdict first, then what to do, then what was set apart.
+//! The report of a run: what to do first, then how it was found, then what it was found with.
 
 mod advice;
 mod apart;
+mod brief;
+mod chosen;
 mod groups;
 mod read;
+mod screen;
+mod sentence;
 mod tables;
 mod verdict;
 mod what_if;
 
-use super::document::{Block, Document, Section, first_of};
+use super::document::{Block, Document, Item, Section, first_of};
 use super::view::Style;
-use super::{Report, Reported};
+use super::{FORMATS, Report, Reported};
 use crate::analysis::Kernel;
+
+use brief::KERNELS;
+
+pub(super) use brief::Brief;
 
 impl Reported for Report<'_> {
     fn document(&self, style: &Style) -> Document {
-        let mut document = Document::new("Roofline report");
-        document.push(verdict(self));
-        document.section("Next steps", vec![steps(self, style)]);
-        let [opportunities, others] = kernels(self, self.top, self.top, style);
-        let sections = std::iter::once(opportunities)
-            .chain(findings(self, style))
-            .chain(std::iter::once(others))
-            .chain(rest(self, style));
-        for section in sections {
+        if self.analysis.is_narrowed {
+            return chosen::document(self, style);
+        }
+        if style.full {
+            return whole(self, style, false);
+        }
+        let mut document = screen::document(self, style);
+        for section in what_if::sections(self, style) {
             document.add(section);
         }
         document
     }
 
     fn own(&self, format: &str, style: &Style) -> Option<String> {
+        if format == "markdown" && !self.analysis.is_narrowed {
+            // Who reads it cannot ask for more: all is there, and what comes after the brief is folded.
+            let format = FORMATS.iter().find(|one| one.name == format)?;
+            let document = whole(self, &Style { full: true, ..*style }, true);
+            return Some((format.render)(&document, style));
+        }
         let own = super::OUTPUTS.iter().find(|output| output.name == format)?;
         Some((own.render)(self, style))
     }
 }
 
-/// The first lines: what the run is, and how far it is from its roofs.
+/// The brief and everything else, from what to do to how it was found.
+fn whole(report: &Report<'_>, style: &Style, is_folded: bool) -> Document {
+    let mut document = screen::document(report, style);
+    let [ranked, others] = kernels(report, report.top, report.top, style);
+    let [beside, groups, run, own] = findings(report, style);
+    let sections =
+        [ranked, beside, run, own, others, groups].into_iter().chain(rest(report, style));
+    for section in sections {
+        document.add(Section { is_folded: is_folded || section.is_folded, ..section });
+    }
+    document
+}
+
+/// The first lines: what the run is, and what it can save.
 pub(super) fn verdict(report: &Report<'_>) -> Block {
     Block::Facts(verdict::verdict(report))
 }
 
-/// What to do first.
+/// What to do first, a sentence for each kernel of the brief, then for the whole run.
 pub(super) fn steps(report: &Report<'_>, style: &Style) -> Block {
-    Block::Steps(advice::next_steps(report, style).into_iter().map(Into::into).collect())
+    let brief = Brief::of(report, KERNELS);
+    let kernels = brief.kernels.iter().map(|one| Item::labeled(one.name(style), one.sentence()));
+    let run = brief.steps.iter().map(|step| Item::labeled("whole run", step.sentence()));
+    Block::Steps(kernels.chain(run).collect())
 }
 
 /// The ranked kernels and the others, so many rows of each.
@@ -58,8 +87,7 @@ pub(super) fn kernels(
     rest.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
     let first = |all: &[&Kernel], most: usize| all.len().min(most);
     let (ranked, others) = (first(&opportunities, ranked), first(&rest, others));
-    let title = "Kernels by what a better implementation can win";
-    let title = format!("{title}{}", first_of(ranked, opportunities.len()));
+    let title = format!("Kernels by potential savings{}", first_of(ranked, opportunities.len()));
     let table = tables::opportunities(&opportunities[..ranked], report, style);
     let beside = format!("Other kernels, by time{}", first_of(others, rest.len()));
     let below = tables::others(&rest[..others], report, style);
@@ -74,26 +102,28 @@ fn lines(title: &str, lines: Vec<String>) -> Section {
     Section::new(title, vec![Block::lines(lines)])
 }
 
-/// What was found beside the opportunities: causes on other kernels, groups, the run as a whole.
+/// What was found beside the ranked kernels: issues in others, groups, the run as a whole, custom rules.
 pub(super) fn findings(report: &Report<'_>, style: &Style) -> [Section; 4] {
     let groups = groups::table(report).map(Block::Table).into_iter().collect();
     [
-        lines("Causes on other kernels", advice::beside(report, style)),
+        lines("Issues in other kernels", advice::beside(report, style)),
         Section::new(groups::title(report), groups),
-        lines("The whole run", advice::run(report)),
-        lines("Rules of your own", advice::own(report, style)),
+        lines("Findings about the whole run", advice::run(report, &Brief::of(report, KERNELS))),
+        lines("Custom rules", advice::own(report, style)),
     ]
 }
 
-/// What is not ranked and why, changes that were asked about, and where the numbers come from.
+/// What is not ranked and why, changes that were asked about, and how and with what the run was judged.
 pub(super) fn rest(report: &Report<'_>, style: &Style) -> Vec<Section> {
     let apart = Section::new("Not ranked, and why", vec![Block::List(apart::apart(report))]);
     let mut sections = vec![apart];
     sections.extend(what_if::sections(report, style));
     sections.push(lines("Inputs compared", read::ranks(report)));
-    let roofs = format!("Roofs used ({})", report.analysis.ceilings.label());
-    sections.push(Section { is_folded: true, ..lines(&roofs, read::ceilings(report)) });
+    let folded = |section: Section| Section { is_folded: true, ..section };
+    let method = vec![Block::Facts(verdict::method(report))];
+    sections.push(folded(Section::new("How it was judged", method)));
+    sections.push(folded(lines("Roofs", read::ceilings(report))));
     let read = advice::blind(report).into_iter().chain(read::provenance(report)).collect();
-    sections.push(Section { is_folded: true, ..lines("Read", read) });
+    sections.push(folded(lines("Input", read)));
     sections
 }

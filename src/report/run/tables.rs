@@ -5,6 +5,7 @@ use crate::model::OriginKind;
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
+use crate::report::run::brief::{Brief, KERNELS};
 use crate::report::view::{Style, name, printable, shape, si};
 use crate::roofline::Limiter;
 use crate::units::{FlopsPerByte, Seconds};
@@ -18,15 +19,16 @@ pub(in crate::report) fn opportunities(
     report: &Report<'_>,
     style: &Style,
 ) -> Table {
+    // What the brief says is not said again.
+    let brief = Brief::of(report, KERNELS);
     let notes = |kernel: &Kernel| {
-        let found = kernel.rank.checked_sub(1).and_then(|at| report.findings.by_kernel.get(at));
-        let found = found.map_or(&[][..], Vec::as_slice);
         let open = (!kernel.is_winnable).then(|| {
             let most = si(kernel.savings_high.get(), "s");
-            format!("no sure cause is known, so what can be won is open: at most {most}")
+            format!("savings are unproven without a certain cause: at most {most}")
         });
         let sized = std::iter::once(kernel.meaning()).chain(open).chain(sizes(kernel));
-        sized.chain(advice::causes(found)).collect()
+        let found = report.findings_of(kernel);
+        sized.chain(advice::causes(found, brief.told(kernel))).collect()
     };
     ranked(kernels, report.analysis.totals.measured, style, &notes)
 }
@@ -40,15 +42,15 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Column::number("shape", "grid / block", Form::Count).spare(12),
             Column::number("launches", "launches", Form::Count).spare(14),
             Column::number("measured_s", "measured", Form::Time),
-            Column::number("roofline_s", "expected", Form::Time).spare(6),
-            Column::number("headroom", "headroom", Form::Factor),
+            Column::number("roofline_s", "roofline", Form::Time).spare(6),
+            Column::number("headroom", "vs. roofline", Form::Factor),
             Column::text("verdict", "verdict").spare(5),
             Column::text("limiter", "limiter").spare(13),
             Column::number("arithmetic_intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
             Column::number("ridge_point_flop_per_byte", "ridge", Form::Digits).spare(18),
             Column::number("share", "share", Form::Share).spare(11),
-            Column::number("savings_s", "to win", Form::Time),
-            Column::number("coverage", "covers", Form::Share).spare(15),
+            Column::number("savings_s", "savings", Form::Time),
+            Column::number("coverage", "cumulative", Form::Share).spare(15),
             Column::number("run_speedup", "run speedup", Form::Factor).spare(16),
         ],
     );
@@ -117,8 +119,8 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             Column::number("shape", "grid / block", Form::Count).spare(12),
             Column::number("launches", "launches", Form::Count).spare(14),
             Column::number("measured_s", "measured", Form::Time),
-            Column::number("roofline_s", "expected", Form::Time).spare(6),
-            Column::number("headroom", "headroom", Form::Factor),
+            Column::number("roofline_s", "roofline", Form::Time).spare(6),
+            Column::number("headroom", "vs. roofline", Form::Factor),
             Column::text("limiter", "limiter").spare(13),
             Column::number("share", "share", Form::Share).spare(11),
             Column::text("state", "state").spare(5),
@@ -157,15 +159,20 @@ fn roofline_time(kernel: &Kernel) -> Cell {
 
 /// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
 fn headroom(kernel: &Kernel) -> Cell {
+    let low = kernel.headroom_low.filter(|_| kernel.is_lower_bound());
+    kernel.headroom.map_or(Cell::Missing, |high| between(high, low.unwrap_or(high)))
+}
+
+/// A headroom that is certainly so large, and at most so large.
+pub(super) fn between(high: f64, low: f64) -> Cell {
     /// Below this the certain end says nothing, and the other is a bound.
     const NOTHING: f64 = 0.005;
-    let low = kernel.headroom_low.filter(|_| kernel.is_lower_bound());
-    match (kernel.headroom, low) {
-        (None, _) => Cell::Missing,
-        (Some(high), Some(low)) if low >= high * 0.999 => Cell::Number(high),
-        (Some(high), Some(low)) if low > NOTHING => Cell::Between(low, high),
-        (Some(high), Some(_)) => Cell::AtMost(high),
-        (Some(headroom), None) => Cell::Number(headroom),
+    if low >= high * 0.999 {
+        Cell::Number(high)
+    } else if low > NOTHING {
+        Cell::Between(low, high)
+    } else {
+        Cell::AtMost(high)
     }
 }
 

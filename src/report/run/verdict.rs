@@ -1,39 +1,49 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
-use super::groups;
+use super::{groups, read};
 use crate::analysis::Confidence;
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{count, factor, interval, percent, printable, range, si};
 use crate::units::Seconds;
 
-/// The verdict, a label and a sentence each.
+/// What the run is and what it can save, a label and a sentence each.
 pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
     let analysis = report.analysis;
-    let mut lines = unknown_devices(report);
-    lines.push(("GPU time", gpu_time(report)));
+    let mut lines = vec![("GPU time", gpu_time(report))];
     let sentences = [
-        ("Modeled", modeled(report)),
-        ("Distance", distance(report)),
         ("Savings", savings(report)),
-        ("Flagged", flagged(report)),
+        ("Unproven", unproven(report)),
         ("Targets", groups::targets(report)),
+        ("Inputs", read::ranks(report).into_iter().next()),
+    ];
+    lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
+    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
+    if skipped > 0 {
+        let skipped = count(skipped, "record or cell was", "records or cells were");
+        lines.push(("Check", format!("{skipped} skipped as unreadable (--full lists them)")));
+    }
+    if analysis.unread > 0 {
+        let unread = count(analysis.unread as u64, "file was", "files were");
+        lines.push(("Check", format!("{unread} not read (--full says why)")));
+    }
+    let notes = analysis.devices.iter().flat_map(|device| &device.notes);
+    lines.extend(notes.map(|note| ("Check", printable(note))));
+    lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
+}
+
+/// How the run was judged: what was compared with which roofs, and from where on a kernel is flagged.
+pub(super) fn method(report: &Report<'_>) -> Vec<Fact> {
+    let analysis = report.analysis;
+    let mut lines = unknown_devices(report);
+    let sentences = [
+        ("Compared", modeled(report)),
+        ("Overall", distance(report)),
+        ("Flagged", flagged(report)),
     ];
     lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
     let ceilings = format!("{} ({})", analysis.ceilings.label(), analysis.ceilings_reason);
     lines.push(("Ceilings", ceilings));
-    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
-    if skipped > 0 {
-        let skipped = count(skipped, "record or cell", "records or cells");
-        lines.push(("Check", format!("{skipped} could not be used; see below")));
-    }
-    if analysis.unread > 0 {
-        let unread = count(analysis.unread as u64, "file was", "files were");
-        lines.push(("Check", format!("{unread} not read; see below")));
-    }
-    for note in analysis.devices.iter().flat_map(|device| &device.notes) {
-        lines.push(("Check", printable(note)));
-    }
     lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
 }
 
@@ -41,7 +51,7 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
 fn unknown_devices(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let unknown = report.analysis.devices.iter().filter_map(|used| {
         let unknown = used.unknown.as_ref()?;
-        let mut text = format!("not known: {}; {}", unknown.reason, unknown.help);
+        let mut text = format!("unknown: {}; {}", unknown.reason, unknown.help);
         if let Some(peak) = used.observed.dram {
             let rate = si(peak.value.get(), "B/s");
             text.push_str(&format!(
@@ -87,7 +97,7 @@ fn gpu_time(report: &Report<'_>) -> String {
     }
     if totals.instrumented.get() > 0.0 {
         let left_out = time(totals.instrumented);
-        text.push_str(&format!("; {left_out} more, taken while instrumented, is left out"));
+        text.push_str(&format!("; another {left_out}, taken while instrumented, is left out"));
     }
     text
 }
@@ -116,16 +126,16 @@ fn modeled(report: &Report<'_>) -> Option<String> {
         .sum();
     if by_utilization > Seconds::ZERO {
         text.push_str(&format!(
-            ", {} by how busy its units were: what they did was not counted",
+            ", {} by how busy its units were because operations were not counted",
             share(by_utilization)
         ));
     }
     if totals.unmodeled.get() > 0.0 {
-        text.push_str(&format!("; {} could not be judged", share(totals.unmodeled)));
+        text.push_str(&format!("; {} lacks data", share(totals.unmodeled)));
     }
     let rest = totals.measured - totals.modeled - totals.unmodeled;
     if rest.get() > 1e-12 {
-        text.push_str(&format!("; {} outside the model", share(rest)));
+        text.push_str(&format!("; {} not covered by the roofline model", share(rest)));
     }
     Some(text)
 }
@@ -136,53 +146,57 @@ fn distance(report: &Report<'_>) -> Option<String> {
     let low = totals.modeled / totals.roofline_time_high;
     let at_least = if low < headroom * 0.999 { "at least " } else { "" };
     Some(format!(
-        "{} the expected time: {} measured, {at_least}{} expected",
+        "{} the roofline time ({} measured, {at_least}{} ideal)",
         interval(headroom, low),
         time(totals.modeled),
         time(totals.roofline_time)
     ))
 }
 
+/// What the run can save: how much, how certain, and in how many kernels.
 fn savings(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
     if totals.modeled.get() <= 0.0 {
         return None;
     }
-    let unproven = if totals.savings_unproven >= analysis.smallest_win() {
-        format!(
-            "; at most {} more where nothing shows that it can be won",
-            time(totals.savings_unproven)
-        )
-    } else {
-        String::new()
-    };
-    if totals.savings < analysis.smallest_win() || totals.savings <= Seconds::ZERO {
-        return Some(format!("nothing worth it{unproven}"));
+    if totals.savings <= Seconds::ZERO {
+        return Some("none found".to_owned());
     }
-    let likely = if totals.savings_likely.get() >= totals.savings.get() * 0.9995 {
-        ", all of it likely, not certain".to_owned()
+    let share = percent(totals.savings / totals.measured);
+    if totals.savings < analysis.smallest_win() {
+        return Some(format!("{} ({share}): too little to matter", time(totals.savings)));
+    }
+    let certainty = if totals.savings_likely.get() >= totals.savings.get() * 0.9995 {
+        "likely".to_owned()
     } else if totals.savings_likely > Seconds::ZERO {
-        format!(", {} of it likely, not certain", percent(totals.savings_likely / totals.savings))
+        format!("{} only likely", percent(totals.savings_likely / totals.savings))
     } else {
-        String::new()
+        "certain".to_owned()
     };
     let with_savings = analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
     let coverage = match (totals.kernels_for_80_percent, with_savings) {
-        (_, 1) => "all of it in one kernel".to_owned(),
-        (1, _) => "one kernel brings 80% of it".to_owned(),
-        (needed, _) => format!("{needed} kernels bring 80% of it"),
+        (_, 1) => "all in one kernel".to_owned(),
+        (1, _) => "80% in one kernel".to_owned(),
+        (needed, _) => format!("80% in {needed} kernels"),
     };
     Some(format!(
-        "{} ({}) realistically, {}{likely}: the run gets {} as fast; {coverage}{unproven}",
+        "{} ({share}; range {}), {certainty}: {} faster overall, {coverage}",
         time(totals.savings),
-        percent(totals.savings / totals.measured),
         range(totals.savings_low, totals.savings_high),
         factor(totals.run_speedup())
     ))
 }
 
-/// From which distance and which win on a kernel is an opportunity in this run, and why.
+/// What may be saved beside that, where no certain cause shows it.
+fn unproven(report: &Report<'_>) -> Option<String> {
+    let unproven = report.analysis.totals.savings_unproven;
+    let is_worth_it = unproven >= report.analysis.smallest_win() && unproven > Seconds::ZERO;
+    is_worth_it
+        .then(|| format!("at most {} more, where no certain cause was found", time(unproven)))
+}
+
+/// From which ratio and which savings on a kernel is flagged in this run, and why.
 fn flagged(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let (total, floor) = (analysis.totals.measured, analysis.smallest_win());
@@ -193,12 +207,12 @@ fn flagged(report: &Report<'_>) -> Option<String> {
     let why = if floor <= total * analysis.floor_share {
         format!("{} of the run", percent(analysis.floor_share))
     } else if floor >= analysis.floor {
-        "the least in any run".to_owned()
+        "the minimum for any run".to_owned()
     } else {
         format!("{} of so short a run", percent(floor / total))
     };
     Some(format!(
-        "{}: what takes {} its expected time, with at least {} to win ({why})",
+        "{} at ≥ {} the roofline time that could save ≥ {} ({why})",
         count(flagged as u64, "kernel", "kernels"),
         factor(analysis.threshold),
         time(floor)
@@ -229,7 +243,7 @@ mod tests {
         assert_eq!(
             gpu_time(&bench.report()),
             "10.0 ms in 12 launches of 3 kernels on H100 SXM5 80GB; 2 launches have no duration; \
-             1.00 ms more, taken while instrumented, is left out"
+             another 1.00 ms, taken while instrumented, is left out"
         );
         let totals = &mut bench.analysis.totals;
         (totals.measured, totals.instrumented, totals.timed_launches) = (ms(0.0), ms(0.0), 0);
@@ -243,7 +257,7 @@ mod tests {
         assert_eq!(modeled(&bench.report()).unwrap(), "100.0% of the time");
         let totals = &mut bench.analysis.totals;
         (totals.modeled, totals.unmodeled) = (ms(6.0), ms(3.0));
-        let text = "60.0% of the time; 30.0% could not be judged; 10.0% outside the model";
+        let text = "60.0% of the time; 30.0% lacks data; 10.0% not covered by the roofline model";
         assert_eq!(modeled(&bench.report()).unwrap(), text);
         bench.analysis.totals.measured = ms(0.0);
         assert_eq!(modeled(&bench.report()), None);
@@ -256,10 +270,10 @@ mod tests {
         let totals = &mut bench.analysis.totals;
         (totals.modeled, totals.roofline_time, totals.roofline_time_high) =
             (ms(6.0), ms(3.0), ms(4.0));
-        let text = "1.50–2.00× the expected time: 6.00 ms measured, at least 3.00 ms expected";
+        let text = "1.50–2.00× the roofline time (6.00 ms measured, at least 3.00 ms ideal)";
         assert_eq!(distance(&bench.report()).unwrap(), text);
         bench.analysis.totals.roofline_time_high = ms(3.0);
-        let text = "2.00× the expected time: 6.00 ms measured, 3.00 ms expected";
+        let text = "2.00× the roofline time (6.00 ms measured, 3.00 ms ideal)";
         assert_eq!(distance(&bench.report()).unwrap(), text);
         bench.analysis.totals.roofline_time = ms(0.0);
         assert_eq!(distance(&bench.report()), None);
@@ -273,12 +287,10 @@ mod tests {
         (totals.savings_low, totals.savings) = (ms(1.0), ms(2.0));
         totals.savings_high = ms(3.0);
         totals.savings_unproven = ms(0.0);
-        let range = "2.00 ms (20.0%) realistically, 1.00–3.00 ms";
-        let rest = "the run gets 1.25× as fast";
         for (holds, likely, needed, sure, told) in [
-            (1, 0.0, 1, "", "all of it in one kernel"),
-            (2, 0.5, 1, ", 25.0% of it likely, not certain", "one kernel brings 80% of it"),
-            (2, 2.0, 2, ", all of it likely, not certain", "2 kernels bring 80% of it"),
+            (1, 0.0, 1, "certain", "all in one kernel"),
+            (2, 0.5, 1, "25.0% only likely", "80% in one kernel"),
+            (2, 2.0, 2, "likely", "80% in 2 kernels"),
         ] {
             bench.analysis.totals.kernels_for_80_percent = needed;
             bench.analysis.totals.savings_likely = ms(likely);
@@ -286,15 +298,20 @@ mod tests {
                 kernel.coverage = (at < holds).then_some(1.0);
             }
             let text = savings(&bench.report()).unwrap();
-            assert_eq!(text, format!("{range}{sure}: {rest}; {told}"));
+            let range = "2.00 ms (20.0%; range 1.00–3.00 ms)";
+            assert_eq!(text, format!("{range}, {sure}: 1.25× faster overall, {told}"));
         }
+        assert_eq!(unproven(&bench.report()), None);
         let totals = &mut bench.analysis.totals;
         totals.savings = ms(0.0);
         totals.savings_unproven = ms(4.0);
+        assert_eq!(savings(&bench.report()).unwrap(), "none found");
         assert_eq!(
-            savings(&bench.report()).unwrap(),
-            "nothing worth it; at most 4.00 ms more where nothing shows that it can be won"
+            unproven(&bench.report()).unwrap(),
+            "at most 4.00 ms more, where no certain cause was found"
         );
+        bench.analysis.totals.savings = ms(0.01);
+        assert_eq!(savings(&bench.report()).unwrap(), "10.0 µs (0.1%): too little to matter");
     }
 
     #[test]
@@ -314,10 +331,10 @@ mod tests {
         let mut why = |milliseconds: f64| {
             bench.analysis.totals.measured = ms(milliseconds);
             let text = flagged(&bench.report()).unwrap();
-            text.split_once("at least ").unwrap().1.to_owned()
+            text.split_once("save ≥ ").unwrap().1.to_owned()
         };
-        assert_eq!(why(10.0), "100 µs to win (1.0% of the run)");
-        assert_eq!(why(1.0), "20.0 µs to win (the least in any run)");
-        assert_eq!(why(0.1), "5.00 µs to win (5.0% of so short a run)");
+        assert_eq!(why(10.0), "100 µs (1.0% of the run)");
+        assert_eq!(why(1.0), "20.0 µs (the minimum for any run)");
+        assert_eq!(why(0.1), "5.00 µs (5.0% of so short a run)");
     }
 }

@@ -1,6 +1,6 @@
 //! Tells what the export lacks, what cannot be said without it, and the command that collects it.
 
-use crate::analysis::{Lack, Need, short_command_for};
+use crate::analysis::Lack;
 use crate::model::Profiler;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 use crate::units::Seconds;
@@ -53,24 +53,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     const TOLD: usize = 3;
     let analysis = run.analysis;
     let is_timed = run.total() > Seconds::ZERO;
-    let share = |lack: &Lack| {
-        if is_timed {
-            run.share(lack.time)
-        } else {
-            lack.launches as f64 / analysis.totals.launches.max(1) as f64
-        }
-    };
-    let is_much = |lack: &&Lack| share(lack) >= run.threshold(&SHARE);
-    let all: Vec<&Lack> = analysis.lacking.iter().filter(is_much).collect();
-    let mut hints = analysis.devices.iter().map(|used| &used.hint);
-    let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
-    let supplied = analysis.sources.iter().find_map(|source| {
-        let lacking: Vec<&Lack> =
-            all.iter().copied().filter(|lack| lack.need.is_in_reach(source)).collect();
-        let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
-        short_command_for(source, &needs, capability).map(|command| (source, lacking, command))
-    });
-    let Some((source, lacking, command)) = supplied else { return Ok(Vec::new()) };
+    let share = |lack: &Lack| analysis.share_of(lack);
+    let Some(supply) = analysis.supply(run.threshold(&SHARE)) else { return Ok(Vec::new()) };
+    let (source, lacking, command) = (supply.source, supply.lacking, supply.command);
     let of = if is_timed { "time" } else { "launches" };
     let told: Vec<String> = lacking
         .iter()

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use layout::{Layout, REMARK};
 use wrap::{wrap, wrap_from};
 
-use super::Format;
+use super::{Format, bar};
 use crate::model::elide_apart;
 use crate::report::document::{Block, Brief, Document, Fact, Figure, Item, Section, Table, Tone};
 use crate::report::view::Style;
@@ -67,6 +67,15 @@ fn blocks(text: &mut String, blocks: &[Block], indent: usize, brief: Brief, styl
                     item(text, one, (&lead, lead.len()), brief, style);
                 }
                 more(text, items.len(), brief.items, indent, style);
+            }
+            Block::Bar(segments) => {
+                if indent == 0 && position > 0 && !segments.is_empty() {
+                    text.push('\n');
+                }
+                let room = style.width.map(|width| width.saturating_sub(indent));
+                for line in bar::lines(segments, room, style) {
+                    text.push_str(&format!("{lead}{line}\n"));
+                }
             }
             Block::Table(one) => {
                 table(text, one, brief.items, style);

@@ -1,0 +1,567 @@
+//! What a run is in five seconds: its kernels with most to save, what to do about each, and what is missing.
+//!
+//! Computed once from the judged run, and drawn by every format. Each microsecond is claimed once: kernels share
+//! no savings, and a step for the whole run says which of the kernels above it replaces.
+
+use std::collections::HashSet;
+
+use super::sentence::{ROOM, ROOM_OF_RUN, first_clauses, sentence, within};
+use crate::analysis::{GroupTotals, Kernel, State, Target};
+use crate::model::KernelName;
+use crate::report::Report;
+use crate::report::view::{Style, name, percent, printable, si};
+use crate::rules::{Finding, Severity};
+use crate::units::Seconds;
+
+/// The shortest useful account of a run.
+#[derive(Debug)]
+pub(in crate::report) struct Brief<'a> {
+    /// Kernels with savings, most first; then those whose savings are unproven, most first.
+    pub(in crate::report) kernels: Vec<Entry<'a>>,
+    /// Kernels that could be listed with these, grids with the same cause counted once.
+    pub(in crate::report) all: usize,
+    /// What to do about the run as a whole, most time first.
+    pub(in crate::report) steps: Vec<RunStep<'a>>,
+    /// What a faster pipe would save in other kernels, beyond all savings.
+    pub(in crate::report) beyond: Option<Beyond<'a>>,
+    /// What is missing, and the one command that supplies it.
+    pub(in crate::report) missing: Option<Missing>,
+}
+
+/// A kernel, with all its grids that have the same cause.
+#[derive(Debug)]
+pub(in crate::report) struct Entry<'a> {
+    /// The one with most to save.
+    pub(in crate::report) kernel: &'a Kernel,
+    /// How many grids of the kernel it stands for.
+    pub(in crate::report) grids: usize,
+    /// Measured time of all of them.
+    pub(in crate::report) measured: Seconds,
+    /// Share of the run.
+    pub(in crate::report) share: f64,
+    /// Measured over roofline time of all of them, and the least that it certainly is.
+    pub(in crate::report) headroom: Option<(f64, f64)>,
+    /// Their savings, which are a part of those of the run; zero where they are unproven.
+    pub(in crate::report) savings: Seconds,
+    /// The range of the savings; where they are unproven, its upper end is the most there can be.
+    pub(in crate::report) range: (Seconds, Seconds),
+    /// How certain the savings are.
+    pub(in crate::report) certainty: Certainty,
+    /// The finding that explains them, where a rule does.
+    pub(in crate::report) finding: Option<&'a Finding>,
+}
+
+/// How certain savings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::report) enum Certainty {
+    /// Work was counted, and what was not is bounded.
+    Certain,
+    /// By what the kernel is, or by counts from shapes.
+    Likely,
+    /// Apart from all sums: no certain cause shows that there is anything to save.
+    Unproven,
+}
+
+/// What to do about the run as a whole.
+#[derive(Debug)]
+pub(in crate::report) struct RunStep<'a> {
+    /// What was found.
+    pub(in crate::report) finding: &'a Finding,
+    /// Ranks of listed kernels whose time it is about: it replaces what is to save in them.
+    pub(in crate::report) replaces: Vec<usize>,
+}
+
+/// What kernels would save on a faster pipe than the one they use: no part of the savings, which are for that one.
+#[derive(Debug)]
+pub(in crate::report) struct Beyond<'a> {
+    /// What was found about the kernel with most of it.
+    pub(in crate::report) finding: &'a Finding,
+    /// That kernel.
+    pub(in crate::report) kernel: &'a Kernel,
+    /// How many kernels the same rule fires on.
+    pub(in crate::report) kernels: usize,
+    /// The most that they would save.
+    pub(in crate::report) most: Seconds,
+}
+
+/// What the export lacks.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::report) struct Missing {
+    /// What, and what follows.
+    pub(in crate::report) what: String,
+    /// The command that supplies it, or the option.
+    pub(in crate::report) command: String,
+}
+
+/// As many kernels as a brief has at most.
+pub(in crate::report) const KERNELS: usize = 5;
+
+/// As many kernels where all savings are unproven, or fill up fewer proven ones.
+const UNPROVEN: usize = 3;
+
+impl Certainty {
+    /// The word used in reports.
+    pub(in crate::report) const fn label(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
+impl<'a> Brief<'a> {
+    /// The brief of a report, with so many kernels at most.
+    pub(in crate::report) fn of(report: &Report<'a>, most: usize) -> Self {
+        let mut kernels = entries(report);
+        let all = kernels.len();
+        let proven = kernels.iter().filter(|one| one.certainty != Certainty::Unproven).count();
+        kernels.truncate(proven.max(UNPROVEN).min(most));
+        let (steps, missing) = (steps(report, &kernels), missing(report, &kernels));
+        let beyond = beyond(report, &kernels);
+        Self { kernels, all, steps, beyond, missing }
+    }
+}
+
+impl Brief<'_> {
+    /// The rule whose next step the brief tells of a kernel in full.
+    pub(in crate::report) fn told(&self, kernel: &Kernel) -> Option<&str> {
+        let mut listed = self.kernels.iter();
+        let entry = listed.find(|entry| std::ptr::eq(entry.kernel, kernel))?;
+        let is_whole = |finding: &&Finding| is_whole(finding, &entry.sentence());
+        entry.finding.filter(is_whole).map(|finding| &*finding.rule)
+    }
+}
+
+/// Whether a sentence has the whole next step of a finding.
+pub(super) fn is_whole(finding: &Finding, sentence: &str) -> bool {
+    finding.next.as_ref().is_some_and(|next| sentence.contains(&*printable(next)))
+}
+
+impl<'a> Entry<'a> {
+    /// Kernels of one cause; none of no kernels.
+    fn of(kernels: &[&'a Kernel], finding: Option<&'a Finding>) -> Option<Self> {
+        let first = *kernels.first()?;
+        let sum =
+            |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
+        let (expected, high) = (
+            sum(|one| one.roofline_time.unwrap_or_default()),
+            sum(|one| one.roofline_time_high.unwrap_or(one.modeled).min(one.modeled)),
+        );
+        let modeled = sum(|one| one.modeled);
+        let certainty = match first.has_savings() {
+            false => Certainty::Unproven,
+            true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
+            true => Certainty::Certain,
+        };
+        Some(Self {
+            kernel: first,
+            grids: kernels.len(),
+            measured: sum(|one| one.measured),
+            share: kernels.iter().map(|one| one.share).sum(),
+            headroom: (expected > Seconds::ZERO)
+                .then(|| (modeled / expected, modeled / high.max(expected))),
+            savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
+            range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
+            certainty,
+            finding,
+        })
+    }
+
+    /// Whether it is below its roofline and no rule says why.
+    fn is_unexplained(&self) -> bool {
+        self.finding.is_none() && self.kernel.state != State::NearRoofline
+    }
+
+    /// The name, and how many grids it stands for.
+    pub(in crate::report) fn name(&self, style: &Style) -> String {
+        let name = name(self.kernel, style);
+        if self.grids > 1 { format!("{name} ({} grids)", self.grids) } else { name }
+    }
+
+    /// Cause and next step in one sentence.
+    pub(in crate::report) fn sentence(&self) -> String {
+        match self.finding {
+            Some(finding) => sentence(finding),
+            None if self.is_unexplained() => {
+                let meaning = self.kernel.meaning();
+                format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
+            }
+            None => first_clauses(&self.kernel.meaning(), ROOM).to_owned(),
+        }
+    }
+}
+
+impl Beyond<'_> {
+    /// Which kernels, cause and next step, and how much time it is about.
+    pub(in crate::report) fn sentence(&self, style: &Style) -> String {
+        let others = match self.kernels {
+            1 => String::new(),
+            several => format!(" and {} more", several - 1),
+        };
+        let (name, most) = (name(self.kernel, style), si(self.most.get(), "s"));
+        format!("{name}{others}: {} (up to {most}, not in the savings)", sentence(self.finding))
+    }
+}
+
+impl RunStep<'_> {
+    /// Cause and next step, how much time it is about, and which kernels of the list it replaces.
+    pub(in crate::report) fn sentence(&self) -> String {
+        let mut about = Vec::new();
+        if self.finding.at_stake_s > 0.0 {
+            about.push(format!("up to {}", si(self.finding.at_stake_s, "s")));
+        }
+        if !self.replaces.is_empty() {
+            let ranks: Vec<String> = self.replaces.iter().map(|rank| format!("#{rank}")).collect();
+            about.push(format!("replaces {}", ranks.join(", ")));
+        }
+        let sentence = within(self.finding, ROOM_OF_RUN);
+        if about.is_empty() { sentence } else { format!("{sentence} ({})", about.join("; ")) }
+    }
+}
+
+/// An entry for each of these kernels, whatever it can save.
+pub(super) fn of_kernels<'a>(report: &Report<'a>, kernels: &[&'a Kernel]) -> Vec<Entry<'a>> {
+    let entries = kernels
+        .iter()
+        .filter_map(|kernel| Entry::of(&[*kernel], cause(report.findings_of(kernel), kernel)));
+    entries.collect()
+}
+
+/// Every kernel with savings, then every kernel with unproven ones, each most first.
+fn entries<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
+    /// Less of the largest savings is not worth a line.
+    const LEAST: f64 = 0.1;
+    let analysis = report.analysis;
+    let floor = analysis.smallest_win();
+    let mut alike: Vec<(Vec<&'a Kernel>, Option<&'a Finding>)> = Vec::new();
+    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
+        let is_proven = kernel.has_savings() && kernel.savings > Seconds::ZERO;
+        let is_open = kernel.is_unproven() && kernel.savings_high >= floor;
+        if !is_proven && !is_open {
+            continue;
+        }
+        let finding = cause(found, kernel);
+        let rule = |finding: Option<&'a Finding>| finding.map(|finding| &*finding.rule);
+        let same = alike.iter_mut().find(|(kernels, known)| {
+            let one = kernels[0];
+            (&one.name, &one.operator, one.device, one.has_savings())
+                == (&kernel.name, &kernel.operator, kernel.device, kernel.has_savings())
+                && rule(*known) == rule(finding)
+        });
+        match same {
+            Some((kernels, _)) => kernels.push(kernel),
+            None => alike.push((vec![kernel], finding)),
+        }
+    }
+    let entries = alike.iter().filter_map(|(kernels, finding)| Entry::of(kernels, *finding));
+    let mut entries: Vec<Entry<'a>> = entries.collect();
+    let largest = entries.iter().map(|one| one.savings).fold(Seconds::ZERO, Seconds::max);
+    entries.retain(|one| {
+        one.certainty == Certainty::Unproven || one.savings >= (largest * LEAST).min(floor)
+    });
+    // Where groups have targets, those that miss theirs come first.
+    let urgency =
+        |entry: &Entry<'_>| match analysis.group_of(entry.kernel).and_then(GroupTotals::verdict) {
+            Some(Target::Missed) => 0,
+            Some(Target::CannotTell) | None => 1,
+            Some(Target::Met) => 2,
+        };
+    entries.sort_by(|one, two| {
+        let is_unproven = |entry: &Entry<'_>| entry.certainty == Certainty::Unproven;
+        urgency(one)
+            .cmp(&urgency(two))
+            .then(is_unproven(one).cmp(&is_unproven(two)))
+            .then(two.savings.total_cmp(&one.savings))
+            .then(two.range.1.total_cmp(&one.range.1))
+            .then(one.kernel.rank.cmp(&two.kernel.rank))
+    });
+    entries
+}
+
+/// What the cure of a finding saves at most. A better implementation on the same pipes leads to the
+/// structural expectation of the kernel; another pipe leads to another roof.
+pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
+    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
+    match finding.estimator {
+        "pipe" => finding.at_stake_s,
+        _ => finding.at_stake_s.min(most.get()),
+    }
+}
+
+/// The finding that explains what a kernel has to save: of those that explain half as much as the one that explains
+/// most, the surest. None where no rule explains a fifth of it.
+pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Finding> {
+    const ALIKE: f64 = 0.5;
+    const PART: f64 = 0.2;
+    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
+    let cures = || {
+        let cures = found.iter().filter(|finding| finding.next.is_some());
+        cures.map(|finding| (finding, win(finding, kernel))).filter(|(_, win)| *win > 0.0)
+    };
+    let largest = cures().map(|(_, win)| win).fold(0.0, f64::max);
+    if largest < most.get() * PART {
+        return None;
+    }
+    let large = cures().filter(|(_, win)| *win >= largest * ALIKE);
+    // Of equals the first: findings come in the order of their weight.
+    large.rev().max_by_key(|(finding, _)| finding.confidence).map(|(finding, _)| finding)
+}
+
+/// What rules say about the whole run, most time first; of steps about the same kernels only the first.
+fn steps<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Vec<RunStep<'a>> {
+    const STEPS: usize = 2;
+    let grave = report.findings.run.iter().filter(|finding| {
+        let is_grave = finding.at_stake_s > 0.0 && finding.severity >= Severity::Medium
+            || finding.severity == Severity::High;
+        is_grave && finding.next.is_some() && !is_about_input(finding)
+    });
+    let mut grave: Vec<&Finding> = grave.collect();
+    grave.sort_by(|one, two| two.at_stake_s.total_cmp(&one.at_stake_s));
+    let mut claimed: HashSet<&str> = HashSet::new();
+    let mut steps = Vec::new();
+    for finding in grave {
+        let names = finding.kernels.iter().map(String::as_str);
+        let is_new =
+            finding.kernels.is_empty() || names.clone().any(|name| !claimed.contains(name));
+        if !is_new || steps.len() == STEPS {
+            continue;
+        }
+        claimed.extend(names);
+        let about = listed.iter().filter(|entry| {
+            finding.at_stake_s > 0.0
+                && finding.kernels.iter().any(|name| **name == *entry.kernel.name)
+        });
+        steps.push(RunStep { finding, replaces: about.map(|entry| entry.kernel.rank).collect() });
+    }
+    steps
+}
+
+/// What a faster pipe would save in kernels whose entry does not say so: by the rule with most of it.
+fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
+    let analysis = report.analysis;
+    let is_told = |kernel: &Kernel, finding: &Finding| {
+        let mut told = listed.iter().filter(|entry| entry.kernel.name == kernel.name);
+        told.any(|entry| entry.finding.is_some_and(|told| told.rule == finding.rule))
+    };
+    let mut rules: Vec<Beyond<'a>> = Vec::new();
+    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
+        let of_pipe = found.iter().filter(|one| one.estimator == "pipe" && one.next.is_some());
+        // Two rules about one kernel are about the same time.
+        let largest = of_pipe.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s));
+        let Some(finding) = largest.filter(|finding| !is_told(kernel, finding)) else { continue };
+        if kernel.state == State::Waived {
+            continue;
+        }
+        let most = Seconds::new(finding.at_stake_s);
+        match rules.iter_mut().find(|known| known.finding.rule == finding.rule) {
+            Some(known) => {
+                if finding.at_stake_s > known.finding.at_stake_s {
+                    (known.finding, known.kernel) = (finding, kernel);
+                }
+                known.kernels += 1;
+                known.most += most;
+            }
+            None => rules.push(Beyond { finding, kernel, kernels: 1, most }),
+        }
+    }
+    let floor = analysis.smallest_win();
+    let worth_it = rules.into_iter().filter(|one| one.most >= floor && one.most > Seconds::ZERO);
+    worth_it.max_by(|one, two| one.most.total_cmp(&two.most))
+}
+
+/// Whether a finding says what the export lacks, or how it disagrees with the device: the brief has a place for each.
+pub(super) fn is_about_input(finding: &Finding) -> bool {
+    matches!(&*finding.rule, "missing-metrics" | "unmodeled-share" | "device-mismatch")
+}
+
+/// What is missing first: the device, then counters, then why listed kernels wait, then what rules lacked.
+fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
+    /// Less of the run is not worth another profile.
+    const SHARE: f64 = 0.01;
+    /// As many as a reader takes in.
+    const NAMED: usize = 2;
+    let analysis = report.analysis;
+    if let Some(unknown) = analysis.devices.iter().find_map(|used| used.unknown.as_ref()) {
+        let what = format!("the GPU: {}", printable(&unknown.reason));
+        return Some(Missing { what, command: printable(&unknown.help) });
+    }
+    if let Some(supply) = analysis.supply(SHARE) {
+        let named = supply.lacking.iter().take(NAMED).map(|lack| lack.need.what);
+        let mut what = named.collect::<Vec<_>>().join(", ");
+        if supply.lacking.len() > NAMED {
+            what.push_str(&format!(" and {} more", supply.lacking.len() - NAMED));
+        }
+        let share = supply.lacking.iter().map(|lack| analysis.share_of(lack)).fold(0.0, f64::max);
+        what.push_str(&format!(" (up to {} of the run)", percent(share)));
+        return Some(Missing { what, command: format!("`{}`", supply.command) });
+    }
+    let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
+    if !open.is_empty() {
+        let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
+        let what = format!("what the warps of {} wait for", ranks.join(", "));
+        return Some(Missing { what, command: format!("`{}`", why(&open)) });
+    }
+    let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
+    (lacks > 0).then(|| Missing {
+        what: "counters that some rules need on some kernels".to_owned(),
+        command: "`rooflint inspect FILE` prints the command".to_owned(),
+    })
+}
+
+/// The command that shows what the warps of kernels wait for.
+fn why(entries: &[&Entry<'_>]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for entry in entries {
+        // Templates and namespaces are no part of the name that ncu filters by.
+        let head = KernelName::parse(&entry.kernel.full_name).head;
+        let base = head.split(['<', '(']).next().unwrap_or_default();
+        let base = base.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
+        let is_name =
+            !base.is_empty() && base.chars().all(|one| one.is_alphanumeric() || one == '_');
+        if is_name && !names.contains(&base) {
+            names.push(base);
+        }
+    }
+    let filter = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("-k {one} "),
+        several => format!("-k 'regex:{}' ", several.join("|")),
+    };
+    format!("ncu --set full --import-source yes {filter}-o why APP")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::bench::{Bench, run as judged};
+    use crate::rules::Confidence;
+
+    fn ms(time: f64) -> Seconds {
+        Seconds::new(time * 1e-3)
+    }
+
+    /// Kernels of 10 ms each, which save so many milliseconds for a certain cause.
+    fn bench(kernels: &[(&str, f64)]) -> Bench {
+        let states: Vec<_> =
+            kernels.iter().map(|(name, _)| (*name, State::Flagged, 10.0)).collect();
+        let mut bench = judged(&states);
+        for (at, (_, savings)) in kernels.iter().enumerate() {
+            bench.analysis.kernels[at].savings = ms(*savings);
+            bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, *savings)];
+        }
+        bench
+    }
+
+    fn names<'a>(brief: &Brief<'a>) -> Vec<&'a str> {
+        brief.kernels.iter().map(|entry| &*entry.kernel.name).collect()
+    }
+
+    #[test]
+    fn kernels_come_by_savings_and_little_ones_are_left_out() {
+        let bench = bench(&[("a", 2.0), ("b", 5.0), ("c", 3.0), ("d", 0.01)]);
+        let brief = Brief::of(&bench.report(), KERNELS);
+        assert_eq!((names(&brief), brief.all), (vec!["b", "c", "a"], 3));
+        assert_eq!(names(&Brief::of(&bench.report(), 2)), ["b", "c"]);
+        let sentence = brief.kernels[0].sentence();
+        assert_eq!(sentence, "message → next");
+    }
+
+    /// The grids of a kernel save 2 and 1 ms of 10 ms each; another cause is another entry.
+    #[test]
+    fn grids_with_the_same_cause_are_one_entry() {
+        let mut bench = bench(&[("a", 2.0), ("a", 1.0), ("a", 3.0)]);
+        bench.findings.by_kernel[2][0].rule = "another".into();
+        let brief = Brief::of(&bench.report(), KERNELS);
+        let grids: Vec<usize> = brief.kernels.iter().map(|entry| entry.grids).collect();
+        assert_eq!(grids, [2, 1]);
+        let both = &brief.kernels[0];
+        assert_eq!((both.measured, both.savings), (ms(20.0), ms(3.0)));
+        assert_eq!(both.name(&Style::default()), "a (2 grids)");
+    }
+
+    /// What is unproven comes last, in no sum, and never more than three such kernels.
+    #[test]
+    fn unproven_savings_come_after_the_others_and_count_for_nothing() {
+        let names = ["a", "b", "c", "d", "e"];
+        let mut bench = bench(&names.map(|name| (name, 1.0)));
+        for (at, kernel) in bench.analysis.kernels.iter_mut().enumerate().skip(1) {
+            kernel.is_winnable = false;
+            kernel.savings_high = ms(2.0 + at as f64);
+        }
+        let brief = Brief::of(&bench.report(), KERNELS);
+        assert_eq!(self::names(&brief), ["a", "e", "d"]);
+        assert_eq!(brief.kernels[1].certainty, Certainty::Unproven);
+        assert_eq!(brief.kernels[1].savings, Seconds::ZERO);
+    }
+
+    /// A kernel saves 4 ms. The surest of the findings that explain half as much as the largest explains it.
+    #[test]
+    fn the_cause_is_the_surest_of_those_that_explain_much() {
+        let mut bench = bench(&[("a", 4.0)]);
+        let mut found = |at_stake: [f64; 3]| {
+            let confidence = [Confidence::Low, Confidence::High, Confidence::Medium];
+            let rules = ["low", "high", "medium"];
+            let all = rules.into_iter().zip(confidence).zip(at_stake);
+            let findings = all.map(|((rule, confidence), at_stake)| {
+                let mut finding = bench.finding(rule, Severity::High, at_stake);
+                finding.confidence = confidence;
+                finding
+            });
+            bench.findings.by_kernel[0] = findings.collect();
+            let kernel = &bench.analysis.kernels[0];
+            cause(&bench.findings.by_kernel[0], kernel).map(|finding| finding.rule.to_string())
+        };
+        assert_eq!(found([4.0, 2.5, 3.0]).as_deref(), Some("high"));
+        assert_eq!(found([4.0, 1.0, 3.0]).as_deref(), Some("medium"));
+        assert_eq!(found([4.0, 1.0, 1.0]).as_deref(), Some("low"));
+        // None of these says where the 4 ms go.
+        assert_eq!(found([0.5, 0.5, 0.5]), None);
+    }
+
+    /// The run saves 3 ms in a, which is on the list, and 1 ms in kernels that are not.
+    #[test]
+    fn a_step_for_the_run_says_which_kernels_it_replaces() {
+        let mut bench = bench(&[("a", 2.0), ("b", 1.0)]);
+        let about = |bench: &Bench, milliseconds: f64, kernel: &str| {
+            let mut whole = bench.finding("whole", Severity::Medium, milliseconds);
+            whole.kernels = vec![kernel.to_owned()];
+            whole
+        };
+        bench.findings.run =
+            vec![about(&bench, 1.0, "c"), about(&bench, 3.0, "a"), about(&bench, 2.0, "a")];
+        let brief = Brief::of(&bench.report(), KERNELS);
+        let steps: Vec<String> = brief.steps.iter().map(RunStep::sentence).collect();
+        // The second about the same kernel would claim its time twice.
+        assert_eq!(
+            steps,
+            ["message → next (up to 3.00 ms; replaces #1)", "message → next (up to 1.00 ms)"]
+        );
+    }
+
+    #[test]
+    fn a_faster_pipe_is_told_apart_from_savings() {
+        let mut bench = bench(&[("a", 2.0), ("b", 0.0), ("c", 0.0)]);
+        for (at, milliseconds) in [(1, 4.0), (2, 5.0)] {
+            let mut finding = bench.finding("pipe", Severity::High, milliseconds);
+            finding.estimator = "pipe";
+            bench.findings.by_kernel[at] = vec![finding];
+        }
+        let brief = Brief::of(&bench.report(), KERNELS);
+        let sentence = brief.beyond.unwrap().sentence(&Style::default());
+        assert_eq!(sentence, "c and 1 more: message → next (up to 9.00 ms, not in the savings)");
+    }
+
+    #[test]
+    fn the_command_names_the_kernels_that_no_rule_explains() {
+        let mut bench = bench(&[("a<float>", 2.0), ("ns::b(int)", 1.5)]);
+        bench.findings.by_kernel = vec![Vec::new(), Vec::new()];
+        bench.analysis.lacking.clear();
+        let missing = Brief::of(&bench.report(), KERNELS).missing.unwrap();
+        assert_eq!(missing.what, "what the warps of #1, #2 wait for");
+        assert_eq!(
+            missing.command,
+            "`ncu --set full --import-source yes -k 'regex:a|b' -o why APP`"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The brief as a document that fits a screen: the run, one bar of its time, the kernels to begin with, what is missing.
+
+use super::brief::{Brief, Entry, KERNELS};
+use super::{tables, verdict};
+use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
+use crate::report::view::Style;
+use crate::report::{FORMATS, Report};
+use crate::units::Seconds;
+
+/// Lines of a terminal of [`COLUMNS`] columns that a brief takes at most.
+const LINES: usize = 25;
+const COLUMNS: usize = 100;
+
+/// Where there is more.
+const MORE: &str =
+    "--full: all sections · --kernel '#1': one kernel · -o report.html: interactive page";
+
+/// The brief with as many kernels as fit a screen.
+pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
+    let with = |most: usize| drawn(report, &Brief::of(report, most), style);
+    let fits = |document: &Document| lines(document) <= LINES;
+    (2..=KERNELS).rev().map(with).find(fits).unwrap_or_else(|| with(1))
+}
+
+/// Lines of a document in a terminal.
+fn lines(document: &Document) -> usize {
+    let style = Style { width: Some(COLUMNS), ..Style::default() };
+    let text = FORMATS.iter().find(|one| one.name == "text");
+    text.map_or(0, |text| (text.render)(document, &style).lines().count())
+}
+
+fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
+    let mut document = Document::new("Roofline report");
+    document.push(Block::Facts(verdict::verdict(report)));
+    document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
+    let title =
+        format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
+    document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
+    let mut facts: Vec<Fact> =
+        brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
+    facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
+    let missing = brief.missing.as_ref();
+    let missing = missing.map(|one| format!("{} → {}", one.what, one.command));
+    facts.extend(missing.map(|missing| Fact::new("Missing", missing)));
+    if !style.full {
+        facts.push(Fact::new("More", MORE));
+    }
+    document.push(Block::Facts(facts));
+    document
+}
+
+/// Kernels, a line of numbers and a sentence each.
+pub(super) fn table(kernels: &[Entry<'_>], style: &Style) -> Table {
+    let mut table = Table::new(
+        "brief",
+        vec![
+            Column::number("rank", "#", Form::Count),
+            Column::name("name", "kernel"),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("share", "share", Form::Share).spare(2),
+            Column::number("savings_s", "savings", Form::Time),
+            Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
+            Column::text("certainty", "certainty").spare(3),
+        ],
+    );
+    for entry in kernels {
+        let (low, high) = entry.range;
+        // What is unproven is in no sum, and so in no column that adds up.
+        let savings = if entry.savings > Seconds::ZERO {
+            Cell::Around { value: entry.savings.get(), low: low.get(), high: high.get() }
+        } else {
+            Cell::Missing
+        };
+        let cells = [
+            Cell::count(entry.kernel.rank as u64),
+            Cell::text(entry.name(style)),
+            Cell::time(entry.measured),
+            Cell::Number(entry.share),
+            savings,
+            entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
+            Cell::text(entry.certainty.label()),
+        ];
+        table.push_with(cells, vec![entry.sentence()]);
+    }
+    table
+}

@@ -1,0 +1,99 @@
+//! The brief of a run: it fits a screen, claims each microsecond once, and is what the other outputs say.
+
+use rooflint::analysis::TimePart;
+use rooflint::ingest::{self, Input};
+use rooflint::report::{Report, Style, written};
+use rooflint::session::{Judged, Session};
+use rooflint::units::Seconds;
+
+use super::golden::{fixtures, reading};
+use super::profiles::{DEVICES, collection, read};
+
+/// Lines and columns of a screen that a brief fits.
+const LINES: usize = 25;
+const COLUMNS: usize = 100;
+
+fn text(judged: &Judged<'_>, style: Style) -> String {
+    let Judged { analysis, findings, .. } = judged;
+    let report = Report { analysis, findings, top: 10, what_if: &[], command: None };
+    written(&report, "text", &style).unwrap()
+}
+
+/// All that must hold of the brief of any run.
+fn hold(judged: &Judged<'_>, label: &str) {
+    let totals = &judged.analysis.totals;
+    let near = |one: Seconds, two: Seconds| {
+        let most = totals.measured.get() * 1e-9;
+        assert!((one - two).get().abs() <= most, "{label}: {one:?} is not {two:?}");
+    };
+    let parts = &totals.parts;
+    near(parts.total(), totals.measured);
+    near(parts.get(TimePart::Savings), totals.savings);
+    near(parts.get(TimePart::Unproven), totals.savings_unproven);
+    assert!(TimePart::ALL.iter().all(|part| parts.get(*part) >= Seconds::ZERO), "{label}");
+    let shares: f64 = parts.segments().map(|segment| segment.share).sum();
+    assert!(totals.measured == Seconds::ZERO || (shares - 1.0).abs() < 1e-9, "{label}: {shares}");
+
+    let brief = text(judged, Style { width: Some(COLUMNS), ..Style::default() });
+    assert!(brief.lines().count() <= LINES, "{label}:\n{brief}");
+    for width in [60, 80, COLUMNS, 140] {
+        for ascii in [false, true] {
+            let brief = text(judged, Style { width: Some(width), ascii, ..Style::default() });
+            let is_within = brief.lines().all(|line| line.chars().count() <= width);
+            // Spelled out, the mark of a shortened name is wider.
+            assert!(ascii || is_within, "{label}:\n{brief}");
+            assert!(!ascii || brief.is_ascii(), "{label}:\n{brief}");
+        }
+    }
+    let full = text(judged, Style { full: true, ..Style::default() });
+    let piped = text(judged, Style::default());
+    let head = piped.split("\nMore ").next().unwrap();
+    assert!(full.starts_with(head), "{label}: all sections begin with the brief:\n{full}\n{piped}");
+
+    let listed: f64 = listed(judged).iter().sum();
+    assert!(listed <= totals.savings.get() * (1.0 + 1e-9), "{label}: {listed} s are listed");
+}
+
+/// Savings of the kernels on the list of a brief, in seconds.
+fn listed(judged: &Judged<'_>) -> Vec<f64> {
+    let Judged { analysis, findings, .. } = judged;
+    let report = Report { analysis, findings, top: 10, what_if: &[], command: None };
+    let document = rooflint::report::Reported::document(&report, &Style::default());
+    let tables = document.tables();
+    let Some((_, table)) = tables.iter().find(|(_, table)| table.key == "brief") else {
+        return Vec::new();
+    };
+    let at = table.columns.iter().position(|column| column.key == "savings_s").unwrap();
+    table.rows.iter().filter_map(|row| row.cells[at].value()).collect()
+}
+
+#[test]
+fn the_brief_of_every_fixture_fits_a_screen_and_adds_up() {
+    let mut with_savings = 0;
+    for (path, device) in fixtures() {
+        let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
+        let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
+        hold(&judged, &path.display().to_string());
+        with_savings += usize::from(!listed(&judged).is_empty());
+    }
+    assert!(with_savings > 10, "only {with_savings} fixtures list savings");
+}
+
+#[test]
+fn the_brief_of_every_real_export_fits_a_screen_and_adds_up() {
+    let Some(collection) = collection() else { return };
+    for folder in ["ncu", "pyprof"] {
+        for entry in std::fs::read_dir(collection.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(profile) = read(&path) else { continue };
+            let file = path.file_name().unwrap().to_string_lossy().into_owned();
+            let whose = file.trim_start_matches("review-");
+            let device = DEVICES.iter().find(|(start, _)| whose.starts_with(start));
+            // As the export is, too: a device that is not known is a part of many first runs.
+            for device in [None, device.map(|(_, device)| (*device).to_owned())] {
+                let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
+                hold(&judged, &file);
+            }
+        }
+    }
+}
