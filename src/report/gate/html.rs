@@ -7,6 +7,7 @@ use crate::report::formats::html::{escape, figure, page, panels};
 use crate::report::numbers::{change, si};
 use crate::report::view::{MISSING, Style, count};
 use crate::report::{Reported, printable};
+use crate::units::{RelativeChange, Seconds};
 
 pub(super) const OUTPUT: GateOutput =
     GateOutput { name: "html", endings: &["html"], summary: "a page for a browser", render };
@@ -80,7 +81,7 @@ fn head(report: &GateReport<'_>) -> String {
         });
         let (what, tone) = match both.basis {
             Basis::Headroom => ("Ratio to the roofline", tone_of(relative)),
-            _ => ("Total change", tone_of(relative)),
+            Basis::Time => ("Total change", tone_of(relative)),
         };
         text.push_str(&figure("Before", &si(before, "s"), &labels(&both.baseline), ""));
         text.push_str(&figure("Now", &si(now, "s"), &labels(&both.current), ""));
@@ -129,8 +130,8 @@ fn moved<'a>(report: &GateReport<'a>) -> Vec<&'a Check> {
 
 /// By how much a kernel moved: in seconds where they are known.
 fn size(check: &Check) -> f64 {
-    let relative = check.change.map_or(0.0, |relative| relative.get());
-    check.delta_s.map_or(relative, |delta| delta.get()).abs()
+    let relative = check.change.map_or(0.0, RelativeChange::get);
+    check.delta_s.map_or(relative, Seconds::get).abs()
 }
 
 fn is_worse(check: &Check) -> bool {

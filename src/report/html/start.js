@@ -147,7 +147,6 @@ function start() {
   linkCards();
   listenOff();
   touch();
-  document.documentElement.classList.add("ready");
   drawChart();
   drawOff();
   drawAbsent();
@@ -155,6 +154,7 @@ function start() {
     document.documentElement.classList.add("alone");
     byId("absent").textContent = "No kernel has a measured time.";
   }
+  document.documentElement.classList.add("ready");
   new ResizeObserver(chartSoon).observe(chart.box);
   for (const query of ["(prefers-color-scheme: dark)", "print"]) {
     matchMedia(query).addEventListener("change", drawChart);
