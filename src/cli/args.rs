@@ -150,7 +150,7 @@ pub(super) struct Advice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures")]
 pub(super) struct Picture {
-    /// Size of pictures, in pixels [default: 960x640]
+    /// Size of pictures, in pixels [default: 960 wide, as high as needed]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, hide_short_help = true)]
     pub(super) size: Option<(u32, u32)>,
 
@@ -170,7 +170,10 @@ impl Picture {
     /// The canvas that is asked for.
     pub(super) fn canvas(&self) -> crate::report::Canvas {
         let default = crate::report::Canvas::default();
-        let (width, height) = self.size.unwrap_or((default.width, default.height));
+        let (width, height) = match self.size {
+            Some((width, height)) => (width, Some(height)),
+            None => (default.width, default.height),
+        };
         crate::report::Canvas { width, height, dark: self.theme == Theme::Dark }
     }
 }

@@ -99,6 +99,11 @@ pub(super) fn place(kernel: &Kernel) -> Option<(f64, f64)> {
     point(0, kernel).ok().map(|point| (point.intensity, point.rate))
 }
 
+/// Why a kernel lies nowhere, if it does.
+pub(super) fn absence(kernel: &Kernel) -> Option<&'static str> {
+    point(0, kernel).err()
+}
+
 /// Where a kernel lies, or why it lies nowhere on logarithmic axes.
 fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if kernel.state == State::NotRoofline {

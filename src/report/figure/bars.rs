@@ -1,25 +1,33 @@
 //! Horizontal bars: one row for a kernel, a category or an opportunity, made of segments.
 
-use plotters::element::{PathElement, Rectangle};
 use plotters::prelude::DrawingBackend;
-use plotters::style::Color;
 
-use super::axis::{linear_ticks, tick};
-use super::pen::{Look, Pen};
-use super::{Area, Drawn, Figure, head};
+use super::axis::{Scale, linear_ticks};
+use super::caption::{Caption, bar};
+use super::pen::{Look, Pen, Stroke, Tone};
+use super::{Area, Drawn, Figure};
+
+/// Panels of bars below each other.
+#[derive(Debug, Clone)]
+pub(crate) struct BarFigure {
+    pub(crate) caption: Caption,
+    pub(crate) panels: Vec<BarPanel>,
+    /// Said where there are no rows.
+    pub(crate) nothing: &'static str,
+}
 
 /// Rows of bars on one linear axis that starts at zero.
 #[derive(Debug, Clone)]
-pub(crate) struct Bars {
-    pub(crate) title: String,
-    /// What the fills mean.
-    pub(crate) legend: Vec<(Look, String)>,
-    pub(crate) remarks: Vec<String>,
+pub(crate) struct BarPanel {
+    /// Above the rows; may be empty.
+    pub(crate) heading: String,
     /// Of the axis, such as `s`.
     pub(crate) unit: &'static str,
     pub(crate) rows: Vec<Row>,
-    /// Said where there are no rows.
-    pub(crate) nothing: &'static str,
+    /// What no bar should pass: a roof.
+    pub(crate) limit: Option<f64>,
+    /// Rows that were left out.
+    pub(crate) more: usize,
 }
 
 /// A bar.
@@ -27,6 +35,8 @@ pub(crate) struct Bars {
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) segments: Vec<Segment>,
+    /// Where the bar ended before a change.
+    pub(crate) before: Option<f64>,
     /// Written behind the bar.
     pub(crate) note: String,
 }
@@ -40,86 +50,143 @@ pub(crate) struct Segment {
     pub(crate) look: Look,
 }
 
-impl Figure for Bars {
+impl Figure for BarFigure {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
-        let letters = pen.letters as i32;
-        let top = head(area, pen, &self.title, &self.legend, &self.remarks)? as i32;
-        let ends = self.rows.iter().flat_map(|row| &row.segments).map(|segment| segment.to);
-        let longest = ends.filter(|end| end.is_finite()).fold(0.0, f64::max);
-        if longest <= 0.0 {
-            return pen.write(area, self.nothing, (letters * 2, top + letters * 2), pen.ink);
-        }
-        let (width, height) = area.dim_in_pixel();
-        let (width, height) = (width as i32, height as i32);
-        let widest = |texts: &mut dyn Iterator<Item = &String>, most: i32| {
-            texts.map(|text| pen.size(text).0).max().unwrap_or(0).min(most)
-        };
-        let names = widest(&mut self.rows.iter().map(|row| &row.label), width * 2 / 5);
-        let notes = widest(&mut self.rows.iter().map(|row| &row.note), width * 3 / 10);
-        let (left, right) = (2 * letters + names, width - 2 * letters - notes);
-        let bottom = height - letters * 3;
-        // Rows that do not fit are told, not squeezed until nobody can read them.
-        let least = letters * 3 / 2;
-        let room = ((bottom - top - letters) / least).max(1) as usize;
-        let shown = if self.rows.len() > room { room - 1 } else { self.rows.len() };
-        let pitch = ((bottom - top - letters) / shown.max(1) as i32).min(letters * 3);
-        let x = |value: f64| left + (f64::from(right - left) * value / longest).round() as i32;
-        for value in linear_ticks(longest) {
-            let foot = (x(value), top + pitch * shown as i32 + letters / 2);
-            area.draw(&PathElement::new(vec![(x(value), top), foot], pen.grid.stroke_width(1)))?;
-            let label = tick(value, self.unit);
-            let corner = (x(value) - pen.size(&label).0 / 2, foot.1 + letters / 3);
-            pen.write(area, &label, corner, pen.faint)?;
-        }
-        for (position, row) in self.rows.iter().take(shown).enumerate() {
-            let middle = top + pitch * position as i32 + pitch / 2;
-            let thick = (pitch * 3 / 10).max(3);
-            let label = pen.fitted(&row.label, names);
-            let corner = (left - letters / 2 - pen.size(&label).0, middle - letters / 2);
-            pen.write(area, &label, corner, pen.ink)?;
-            for segment in &row.segments {
-                let corners = [(x(segment.from), middle - thick), (x(segment.to), middle + thick)];
-                bar(area, pen, corners, segment.look)?;
-            }
-            let end = row.segments.iter().map(|segment| segment.to).fold(0.0, f64::max);
-            let note = pen.fitted(&row.note, notes);
-            pen.write(area, &note, (x(end) + letters / 2, middle - letters / 2), pen.faint)?;
-        }
-        if shown < self.rows.len() {
-            let rest = format!("and {} more", self.rows.len() - shown);
-            let at = (left - letters / 2 - pen.size(&rest).0, height - letters * 2);
-            pen.write(area, &rest, at, pen.faint)?;
-        }
-        Ok(())
+        let body = self.caption.draw(area, pen)?;
+        draw(&self.panels, &body, pen, self.nothing)
+    }
+
+    fn height(&self, width: u32, pen: &Pen) -> u32 {
+        let height = self.caption.height(pen, width as i32) + height(&self.panels, pen);
+        height.unsigned_abs()
     }
 }
 
-/// A filled or a striped bar: without color they differ still.
-fn bar<DB: DrawingBackend>(
+/// The height that panels need, at least that of a line.
+pub(super) fn height(panels: &[BarPanel], pen: &Pen) -> i32 {
+    let all: i32 = panels.iter().map(|panel| panel.height(pen, BarPanel::pitch(pen))).sum();
+    all.max(pen.line() * 2)
+}
+
+/// Draws panels below each other.
+pub(super) fn draw<DB: DrawingBackend>(
+    panels: &[BarPanel],
     area: &Area<DB>,
     pen: &Pen,
-    [from, to]: [(i32, i32); 2],
-    look: Look,
+    nothing: &str,
 ) -> Drawn<DB> {
-    let color = pen.color(look.color);
-    if to.0 <= from.0 {
-        return Ok(());
+    let (width, height) = area.dim_in_pixel();
+    let (width, height) = (width as i32, height as i32);
+    let panels: Vec<&BarPanel> = panels.iter().filter(|panel| panel.longest() > 0.0).collect();
+    if panels.is_empty() {
+        return pen.write(area, nothing, (pen.em(), pen.em()), Tone::Ink);
     }
-    if !look.is_hollow {
-        return area.draw(&Rectangle::new([from, to], color.filled()));
+    let widest = |texts: &mut dyn Iterator<Item = &String>, most: i32| {
+        texts.map(|text| pen.size(text).0).max().unwrap_or(0).min(most)
+    };
+    let rows = || panels.iter().flat_map(|panel| &panel.rows);
+    let names = widest(&mut rows().map(|row| &row.label), width * 2 / 5);
+    let notes = widest(&mut rows().map(|row| &row.note), width * 3 / 10);
+    let across = Across { left: 2 * pen.em() + names, right: width - 2 * pen.em() - notes, notes };
+    // Where there is room rows are as far apart as is easy to read, else they share what there is.
+    let bare: i32 = panels.iter().map(|panel| panel.height(pen, 0)).sum();
+    let count = rows().count().max(1) as i32;
+    let pitch = ((height - bare) / count).clamp(pen.line(), pen.em() * 3);
+    let mut top = 0;
+    for (position, panel) in panels.iter().enumerate() {
+        // What is left is shared by the panels that are left.
+        let room = (height - top) / (panels.len() - position) as i32;
+        let room = room.max(height - top - (bare + pitch * count));
+        top += panel.draw(area, pen, &across, (top, top + room, pitch))?;
     }
-    area.draw(&Rectangle::new([from, to], color.mix(0.15).filled()))?;
-    let (height, step) = (to.1 - from.1, (pen.letters as i32 / 2).max(4));
-    let mut start = from.0 - height;
-    while start < to.0 {
-        // A stripe rises at 45°, cut off where the bar ends.
-        let low = start.max(from.0);
-        let high = (start + height).min(to.0);
-        if high > low {
-            let ends = vec![(low, to.1 - (low - start)), (high, to.1 - (high - start))];
-            area.draw(&PathElement::new(ends, color.stroke_width(1)))?;
+    Ok(())
+}
+
+/// Where bars lie across the picture, and the width of what is written behind them.
+struct Across {
+    left: i32,
+    right: i32,
+    notes: i32,
+}
+
+impl BarPanel {
+    /// From row to row where there is room.
+    const fn pitch(pen: &Pen) -> i32 {
+        pen.em() * 9 / 4
+    }
+
+    fn height(&self, pen: &Pen, pitch: i32) -> i32 {
+        let heading = if self.heading.is_empty() { 0 } else { pen.line() };
+        heading + pitch * self.rows.len() as i32 + pen.em() * 3
+    }
+
+    fn longest(&self) -> f64 {
+        let ends = self.rows.iter().flat_map(|row| &row.segments).map(|segment| segment.to);
+        let before = self.rows.iter().filter_map(|row| row.before);
+        let all = ends.chain(before).chain(self.limit);
+        all.filter(|end| end.is_finite()).fold(0.0, f64::max)
+    }
+
+    /// Draws it between two heights; returns the height it took.
+    fn draw<DB: DrawingBackend>(
+        &self,
+        area: &Area<DB>,
+        pen: &Pen,
+        across: &Across,
+        (start, end, pitch): (i32, i32, i32),
+    ) -> Result<i32, super::Failed<DB>> {
+        let (em, longest) = (pen.em(), self.longest());
+        let mut top = start;
+        if !self.heading.is_empty() {
+            pen.write(area, &pen.fitted(&self.heading, across.right), (em, top), Tone::Ink)?;
+            top += pen.line();
         }
-        start += step;
+        // Rows that do not fit are counted, not squeezed until nobody can read them.
+        let room = ((end - top - em * 3) / pitch).max(1) as usize;
+        let shown = self.rows.len().min(room);
+        let bottom = top + pitch * shown as i32 + em / 4;
+        let x = |value: f64| {
+            across.left + (f64::from(across.right - across.left) * value / longest).round() as i32
+        };
+        let scale = Scale::of(self.unit, longest);
+        for value in linear_ticks(longest) {
+            pen.hair(area, &[(x(value), top), (x(value), bottom)], Tone::Grid, Stroke::Solid)?;
+            let label = scale.label(value);
+            let corner = (x(value) - pen.size(&label).0 / 2, bottom + em / 3);
+            pen.write(area, &label, corner, Tone::Faint)?;
+        }
+        for (position, row) in self.rows.iter().take(shown).enumerate() {
+            let middle = top + pitch * position as i32 + pitch / 2;
+            let half = (pitch * 3 / 10).max(em / 4);
+            let label = pen.fitted(&row.label, across.left - 2 * em);
+            let corner = (across.left - em / 2 - pen.size(&label).0, middle - em / 2);
+            pen.write(area, &label, corner, Tone::Ink)?;
+            for segment in &row.segments {
+                let corners = [(x(segment.from), middle - half), (x(segment.to), middle + half)];
+                bar(area, pen, corners, segment.look)?;
+            }
+            let mut end = row.segments.iter().map(|segment| segment.to).fold(0.0, f64::max);
+            if let Some(before) = row.before {
+                let ends = [(x(before), middle - pitch / 2), (x(before), middle + pitch / 2)];
+                pen.stroke(area, &ends, Tone::Ink, Stroke::Solid)?;
+                end = end.max(before);
+            }
+            let note = pen.fitted(&row.note, across.notes);
+            // Beyond the roof, where there is one; else behind the bar.
+            let end = if self.limit.is_some() { across.right } else { x(end) };
+            let corner = (end + em / 2, middle - em / 2);
+            pen.clear(area, corner, pen.size(&note))?;
+            pen.write(area, &note, corner, Tone::Faint)?;
+        }
+        if let Some(limit) = self.limit {
+            let ends = [(x(limit), top), (x(limit), bottom)];
+            pen.stroke(area, &ends, Tone::Blue, Stroke::Solid)?;
+        }
+        let left_out = self.more + self.rows.len() - shown;
+        if left_out > 0 {
+            let rest = format!("and {left_out} more");
+            pen.write(area, &rest, (em, bottom + em / 3), Tone::Faint)?;
+        }
+        Ok(bottom + em * 11 / 4 - start)
     }
-    area.draw(&Rectangle::new([from, to], color.stroke_width(1)))
 }

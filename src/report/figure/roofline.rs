@@ -5,48 +5,26 @@ use std::collections::BTreeSet;
 use plotters::prelude::DrawingBackend;
 
 use super::axis::{Axis, Margins, panel};
+use super::bars::{self, BarPanel};
+use super::caption::{Caption, Key};
 use super::labels::Labels;
-use super::pen::{Line, Look, Pen};
+use super::pen::{Look, Pen, Stroke, Tone};
+use super::roofs::{Chart, Ridge, Roof, RoofKind, Roofs};
 use super::sweep::pixels;
-use super::{Area, Drawn, Failed, Figure, head};
-use crate::report::numbers::{digits, si};
+use super::{Area, Drawn, Figure};
+use crate::report::numbers::{count, percent};
 
-/// Roofs and marks on logarithmic axes.
+/// Roofs and marks on logarithmic axes, and below them bars for what has no place there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Roofline {
-    pub(crate) title: String,
-    /// What the marks mean.
-    pub(crate) legend: Vec<(Look, String)>,
+    /// Its legend holds the marks; the roofs' is put before it.
+    pub(crate) caption: Caption,
     /// Whose the roofs are, where there are several.
     pub(crate) owners: Vec<String>,
     pub(crate) roofs: Vec<Roof>,
     pub(crate) points: Vec<Point>,
-    /// Said below the title, a line each.
-    pub(crate) remarks: Vec<String>,
-}
-
-/// A roof.
-#[derive(Debug, Clone)]
-pub(crate) struct Roof {
-    /// Whose it is; roofs of one owner meet each other.
-    pub(crate) owner: usize,
-    /// Position of its color.
-    pub(crate) color: usize,
-    /// `FLOP` or `OP`.
-    pub(crate) operation: &'static str,
-    pub(crate) label: String,
-    pub(crate) kind: RoofKind,
-    /// What benchmarks reach, rather than what the datasheet says.
-    pub(crate) is_achievable: bool,
-}
-
-/// Which side of the model a roof belongs to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum RoofKind {
-    /// Bytes per second; the first memory roof of an owner is that of its device memory.
-    Memory(f64),
-    /// Operations per second.
-    Compute(f64),
+    /// Kernels without a place on the axes.
+    pub(crate) bars: Vec<BarPanel>,
 }
 
 /// A kernel.
@@ -66,179 +44,191 @@ pub(crate) struct Point {
     pub(crate) before: Option<(f64, f64)>,
 }
 
-/// The label of a roof, its color, and the pixels beside one of which it belongs, best first.
-type Anchored = (usize, String, [(i32, i32); 3]);
+/// Kernels with less of the time decide nothing, and so do not widen the axes either.
+const MATTERS: f64 = 0.01;
 
-/// The axes, and where their values lie on the screen.
-struct Chart<'a, Place> {
-    place: &'a Place,
-    x: &'a Axis,
-    y: &'a Axis,
+impl Point {
+    fn matters(&self) -> bool {
+        self.share.is_none_or(|share| share >= MATTERS)
+    }
 }
+
+/// Smallest sides of the panel that axes are laid out for, in pixels.
+struct Room {
+    across: i32,
+    down: i32,
+}
+
+const NOTHING: &str = "nothing to draw: no kernel has a duration with operations or bytes";
 
 impl Figure for Roofline {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
-        let height = head(area, pen, &self.title, &self.legend, &self.remarks)?;
-        let (_, body) = area.split_vertically(height);
-        let ridges = self.ridges();
-        let Some((x, y)) = self.axes(&ridges) else {
-            let at = (pen.letters as i32 * 2, pen.letters as i32 * 3);
-            let text = "nothing to draw: no operations, or no bytes, so no arithmetic intensity";
-            return pen.write(&body, text, at, pen.ink);
+        let below = self.below(pen);
+        let (width, height) = area.dim_in_pixel();
+        // The marks are the picture: bars have what is left.
+        let below = below.min(height as i32 * 2 / 5);
+        let caption_height = self.complete(&[]).height(pen, width as i32);
+        let down = (height as i32 - below - caption_height) * 7 / 10;
+        let room = Room { across: width as i32 * 7 / 10, down: down.max(1) };
+        let axes = self.axes(&room, pen);
+        let (shown, left_out): (Vec<&Point>, Vec<&Point>) = match &axes {
+            Some(axes) => {
+                self.points.iter().partition(|point| self.is_within(point, axes, &room, pen))
+            }
+            None => (Vec::new(), Vec::new()),
         };
-        let drawn = panel(&body, pen, &x, &y, Margins::of(pen, &x, &[&y]))?;
+        let body = self.complete(&left_out).draw(area, pen)?;
+        let Some((x, y)) = axes else {
+            return bars::draw(&self.bars, &body, pen, NOTHING);
+        };
+        let split = body.dim_in_pixel().1 as i32 - below;
+        let (upper, lower) = body.split_vertically(split);
+        if below > 0 {
+            bars::draw(&self.bars, &lower.margin(pen.em(), 0, 0, 0), pen, "")?;
+        }
+        let drawn = panel(&upper, pen, &x, &y, Margins::of(pen, &x, &[&y]))?;
         let place = pixels(&drawn);
         let chart = Chart { place: &place, x: &x, y: &y };
         let (across, down) = drawn.plotting_area().get_pixel_range();
-        let screen = area.use_screen_coord();
-        let mut labels = Labels::within(across, down);
-        let roofs = self.roofs(&screen, pen, &chart, &mut labels)?;
-        // Where there is no room, labels lie upon the lines of ridge points and upon marks without one.
-        let mut crowded = labels.clone();
-        Self::draw_ridges(&screen, pen, &chart, &ridges, (&mut labels, &mut crowded))?;
-        self.marks(&screen, pen, &chart, &mut labels, &mut crowded)?;
-        for (color, label, anchors) in roofs {
-            let size = pen.size(&label);
-            let free = |labels: &mut Labels| {
-                anchors.iter().find_map(|anchor| labels.beside(*anchor, 2, size))
-            };
-            let corner = match free(&mut labels) {
-                Some(corner) => {
-                    crowded.take(corner, size);
-                    Some(corner)
-                }
-                None => free(&mut crowded).inspect(|corner| labels.take(*corner, size)),
-            };
-            if let Some(corner) = corner {
-                pen.clear(&screen, corner, size)?;
-                pen.write(&screen, &label, corner, pen.color(color))?;
-            }
+        let screen = upper.use_screen_coord();
+        let mut labels = Labels::within(&across, &down, pen.em());
+        let roofs = self.roofs();
+        roofs.draw(&screen, pen, &chart, &mut labels)?;
+        self.marks(&shown, &screen, pen, &chart, &mut labels)?;
+        // The legend has the roofs, too: kernels take the better places.
+        self.names(&shown, &screen, pen, &chart, &mut labels)?;
+        roofs.names(&screen, pen, &chart, &mut labels)
+    }
+
+    fn height(&self, width: u32, pen: &Pen) -> u32 {
+        let below = self.below(pen);
+        if self.points.is_empty() {
+            let caption = self.complete(&[]).height(pen, width as i32);
+            return (caption + below.max(pen.em() * 4)).unsigned_abs();
         }
-        self.names(&screen, pen, &chart, (&mut labels, &mut crowded))
+        width * 2 / 3 + below.unsigned_abs()
     }
 }
 
 impl Roofline {
-    /// Axes that hold every mark, every ridge point and the beginning of every roof.
-    fn axes(&self, ridges: &[(usize, f64, f64)]) -> Option<(Axis, Axis)> {
+    const fn roofs(&self) -> Roofs<'_> {
+        Roofs { all: self.roofs.as_slice(), owners: self.owners.as_slice() }
+    }
+
+    /// The height of the bars below the marks.
+    fn below(&self, pen: &Pen) -> i32 {
+        if self.bars.is_empty() { 0 } else { bars::height(&self.bars, pen) + pen.em() }
+    }
+
+    /// The caption with the roofs, and with what the axes leave out.
+    fn complete(&self, left_out: &[&Point]) -> Caption {
+        let mut caption = self.caption.clone();
+        if !self.points.is_empty() {
+            let mut legend = self.roofs().legend();
+            if self.roofs.iter().any(|roof| roof.achievable.is_some())
+                && let Some(last) = legend.last_mut()
+            {
+                let text = "dashed: achievable in published benchmarks".to_owned();
+                last.push((Key::Line(Tone::Faint, Stroke::Dashed), text));
+            }
+            legend.append(&mut caption.legend);
+            caption.legend = legend;
+        }
+        if !left_out.is_empty() {
+            let share: f64 = left_out.iter().filter_map(|point| point.share).sum();
+            let kernels = count(left_out.len() as u64, "kernel", "kernels");
+            caption.notes.push(format!(
+                "outside the axes: {kernels} with less than 1% of the time each ({} in total)",
+                percent(share)
+            ));
+        }
+        caption
+    }
+
+    /// Axes that hold the marks of the kernels that matter, and the ridge points.
+    fn axes(&self, room: &Room, pen: &Pen) -> Option<(Axis, Axis)> {
+        let ridges = self.roofs().ridges();
+        let any = self.points.iter().any(Point::matters);
+        let matter = || self.points.iter().filter(move |point| !any || point.matters());
+        let radius = |point: &Point| pen.radius_of(point.share, self.points.len()) + pen.em() / 2;
+        let before = || matter().filter_map(|point| point.before);
+        let levels = matter().flat_map(|point| &point.levels);
+        let mut x: Vec<(f64, i32)> =
+            matter().map(|point| (point.intensity, radius(point))).collect();
+        let mut y: Vec<(f64, i32)> = matter().map(|point| (point.rate, radius(point))).collect();
+        if x.is_empty() {
+            return None;
+        }
+        x.extend(before().map(|(intensity, _)| (intensity, pen.em())));
+        y.extend(before().map(|(_, rate)| (rate, pen.em())));
+        x.extend(levels.map(|(_, intensity)| (*intensity, pen.em())));
+        // Some slope and some flat around each ridge point, and room for a name above the roof.
+        let around = |ridge: &Ridge| [(ridge.intensity / 6.0, 0), (ridge.intensity * 4.0, 0)];
+        x.extend(ridges.iter().flat_map(around));
+        y.extend(
+            ridges.iter().flat_map(|ridge| [(ridge.peak / 6.0, 0), (ridge.peak, 2 * pen.em())]),
+        );
         let (unit, rate) = self.units();
-        let before = self.points.iter().filter_map(|point| point.before);
-        let levels = self.points.iter().flat_map(|point| &point.levels);
-        let intensities = self.points.iter().map(|point| point.intensity);
-        let intensities = intensities
-            .chain(before.clone().map(|(intensity, _)| intensity))
-            .chain(levels.map(|(_, intensity)| *intensity));
-        // A decade to both sides of the ridge points shows slope and flat.
-        let around = ridges.iter().flat_map(|(_, ridge, _)| [ridge / 10.0, ridge * 10.0]);
-        let title = format!("arithmetic intensity [{unit}]");
-        let x = Axis::round(&title, "", intensities.chain(around));
-        let x = x.filter(|_| !self.points.is_empty())?;
-        // Roofs of caches rise steeply: that of the device memory decides where the picture begins.
-        let lowest = self.memory_roofs(false).map(|(_, bandwidth)| bandwidth * x.low);
-        let lowest = lowest.fold(f64::INFINITY, f64::min);
-        let rates = self.points.iter().map(|point| point.rate);
-        let rates = rates.chain(before.map(|(_, rate)| rate));
-        let peaks = ridges.iter().map(|(_, _, peak)| peak * 1.3);
-        let y = Axis::round("performance", rate, rates.chain([lowest]).chain(peaks))?;
+        let x = Axis::holding(&format!("arithmetic intensity [{unit}]"), "", &x, room.across)?;
+        let y = Axis::holding("performance", rate, &y, room.down)?;
         Some((x, y))
+    }
+
+    fn is_within(&self, point: &Point, (x, y): &(Axis, Axis), room: &Room, pen: &Pen) -> bool {
+        let radius = pen.radius_of(point.share, self.points.len());
+        x.holds(point.intensity, radius, room.across) && y.holds(point.rate, radius, room.down)
     }
 
     /// Units of the axes; integer and floating-point work on one picture share them.
     fn units(&self) -> (&'static str, &'static str) {
-        let compute = || self.roofs.iter().filter(|roof| matches!(roof.kind, RoofKind::Compute(_)));
+        let compute = || self.roofs.iter().filter(|roof| roof.kind == RoofKind::Compute);
         let integer = compute().filter(|roof| roof.operation == "OP").count();
         match integer {
             0 => ("FLOP/B", "FLOP/s"),
             all if all == compute().count() => ("OP/B", "OP/s"),
-            _ => ("FLOP/B, OP/B", "/s"),
+            _ => ("FLOP/B, OP/B", "FLOP/s, OP/s"),
         }
-    }
-
-    /// Owner and bandwidth of the memory roofs.
-    fn memory_roofs(&self, is_achievable: bool) -> impl Iterator<Item = (usize, f64)> {
-        let of_set = self.roofs.iter().filter(move |roof| roof.is_achievable == is_achievable);
-        of_set.filter_map(|roof| match roof.kind {
-            RoofKind::Memory(bandwidth) => Some((roof.owner, bandwidth)),
-            RoofKind::Compute(_) => None,
-        })
-    }
-
-    /// Where each compute roof of the datasheet meets the roof of the device memory: color, intensity,
-    /// peak.
-    fn ridges(&self) -> Vec<(usize, f64, f64)> {
-        let theoretical = self.roofs.iter().filter(|roof| !roof.is_achievable);
-        let found = theoretical.filter_map(|roof| {
-            let RoofKind::Compute(peak) = roof.kind else { return None };
-            let mut memory = self.memory_roofs(false);
-            let (_, bandwidth) = memory.find(|(owner, _)| *owner == roof.owner)?;
-            Some((roof.color, peak / bandwidth, peak))
-        });
-        found.collect()
-    }
-
-    fn draw_ridges<DB: DrawingBackend>(
-        screen: &Area<DB>,
-        pen: &Pen,
-        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
-        ridges: &[(usize, f64, f64)],
-        (labels, crowded): (&mut Labels, &mut Labels),
-    ) -> Drawn<DB> {
-        let (place, low) = (chart.place, chart.y.low);
-        for (color, ridge, peak) in ridges {
-            let (at, foot) = (place(*ridge, *peak), place(*ridge, low));
-            pen.hair(screen, &[at, foot], pen.color(*color), Line::Dotted)?;
-        }
-        for (color, ridge, _) in ridges {
-            let label = format!("ridge point {}", digits(*ridge));
-            let size = pen.size(&label);
-            let room = (size.0 + 8, size.1);
-            if let Some(corner) = labels.right_of(place(*ridge, low), room) {
-                // Ridge points lie close together: their lines pass behind the labels.
-                crowded.take(corner, size);
-                pen.clear(screen, corner, size)?;
-                pen.write(screen, &label, corner, pen.color(*color))?;
-            }
-        }
-        for (_, ridge, peak) in ridges {
-            labels.avoid_line(place(*ridge, *peak), place(*ridge, low));
-        }
-        Ok(())
     }
 
     /// Draws the marks, the greatest first, so that small ones lie upon them.
     fn marks<DB: DrawingBackend>(
         &self,
+        shown: &[&Point],
         screen: &Area<DB>,
         pen: &Pen,
         chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         labels: &mut Labels,
-        crowded: &mut Labels,
     ) -> Drawn<DB> {
         let place = chart.place;
-        let mut order: Vec<&Point> = self.points.iter().collect();
+        let mut order = shown.to_vec();
         order.sort_by(|one, two| two.share.unwrap_or(0.0).total_cmp(&one.share.unwrap_or(0.0)));
         let mut drawn = BTreeSet::new();
         for point in order {
-            let (at, radius) =
-                (place(point.intensity, point.rate), pen.radius_of(point.share, self.points.len()));
-            if let Some((intensity, rate)) = point.before {
-                let before = place(intensity, rate);
-                pen.hair(screen, &[before, at], pen.faint, Line::Solid)?;
-                pen.mark(screen, point.look.hollow(), before, pen.radius(), pen.faint)?;
+            let at = place(point.intensity, point.rate);
+            let radius = pen.radius_of(point.share, self.points.len());
+            let before = point.before.filter(|(intensity, rate)| {
+                (chart.x.low..chart.x.high).contains(intensity)
+                    && (chart.y.low..chart.y.high).contains(rate)
+            });
+            let before = before.map(|(intensity, rate)| place(intensity, rate));
+            // What moved less than a letter did not move.
+            let is_apart =
+                |(x, y): &(i32, i32)| (x - at.0).abs().max((y - at.1).abs()) > pen.em() / 2;
+            if let Some(before) = before.filter(is_apart) {
+                pen.hair(screen, &[before, at], Tone::Faint, Stroke::Solid)?;
+                let look = Look { tone: Tone::Faint, ..point.look.hollow() };
+                pen.mark(screen, look, before, pen.radius())?;
                 labels.avoid(before, pen.radius());
-                crowded.avoid(before, pen.radius());
+                labels.avoid_line(before, at);
             }
             // Thousands of small kernels share pixels: one mark of each kind is seen.
             if drawn.insert((at, radius, point.look)) {
-                pen.mark(screen, point.look, at, radius, pen.color(point.look.color))?;
+                pen.mark(screen, point.look, at, radius)?;
                 labels.avoid(at, radius);
             }
-            if point.label.is_some() {
-                crowded.avoid(at, radius);
-            }
         }
-        for point in &self.points {
-            Self::joined(screen, pen, chart, point, (labels, crowded))?;
+        for point in shown {
+            Self::joined(screen, pen, chart, point, labels)?;
         }
         Ok(())
     }
@@ -249,132 +239,62 @@ impl Roofline {
         pen: &Pen,
         chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         point: &Point,
-        (labels, crowded): (&mut Labels, &mut Labels),
+        labels: &mut Labels,
     ) -> Drawn<DB> {
         // One level alone is where the kernel is.
         if point.levels.len() > 1 {
             let at = |intensity: f64| (chart.place)(intensity, point.rate);
-            let intensities = point.levels.iter().map(|(_, intensity)| *intensity);
-            let mut places: Vec<(i32, i32)> = intensities.map(at).collect();
+            let mut places: Vec<(i32, i32)> =
+                point.levels.iter().map(|(_, intensity)| at(*intensity)).collect();
             places.sort_unstable();
-            pen.hair(screen, &places, pen.color(point.look.color), Line::Solid)?;
+            pen.hair(screen, &places, point.look.tone, Stroke::Solid)?;
+            let radius = pen.radius() / 2;
+            for (_, intensity) in &point.levels {
+                pen.mark(screen, point.look.hollow(), at(*intensity), radius)?;
+                labels.avoid(at(*intensity), radius);
+            }
             for (level, intensity) in &point.levels {
-                let (at, radius) = (at(*intensity), (pen.radius() / 2).max(2));
-                let look = point.look.hollow();
-                pen.mark(screen, look, at, radius, pen.color(look.color))?;
-                for labels in [&mut *labels, &mut *crowded] {
-                    labels.avoid(at, radius);
-                }
-                let size = pen.size(level);
-                if let Some(corner) = labels.beside(at, radius, size) {
-                    crowded.take(corner, size);
-                    pen.write(screen, level, corner, pen.ink)?;
+                let placed = labels.beside(at(*intensity), radius, pen.size(level));
+                if let Some(placed) = placed {
+                    pen.write(screen, level, placed.corner, Tone::Ink)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The names of the kernels, in their order, without overlap.
+    /// The names of the kernels, that with the largest share first, without overlap.
     fn names<DB: DrawingBackend>(
         &self,
-        screen: &Area<DB>,
-        pen: &Pen,
-        chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
-        (labels, crowded): (&mut Labels, &mut Labels),
-    ) -> Drawn<DB> {
-        let mut said = BTreeSet::new();
-        for point in &self.points {
-            // The same kernel on several devices lies at one intensity: one label stands for all.
-            let Some(label) = point.label.as_ref().filter(|label| said.insert(*label)) else {
-                continue;
-            };
-            let label = pen.fitted(label, 30 * pen.letters as i32);
-            let at = (chart.place)(point.intensity, point.rate);
-            let (size, radius) = (pen.size(&label), pen.radius_of(point.share, self.points.len()));
-            let corner = match labels.beside(at, radius, size) {
-                Some(corner) => {
-                    crowded.take(corner, size);
-                    Some(corner)
-                }
-                None => {
-                    crowded.beside(at, radius, size).inspect(|corner| labels.take(*corner, size))
-                }
-            };
-            let Some(corner) = corner else { continue };
-            let nearest =
-                (at.0.clamp(corner.0, corner.0 + size.0), at.1.clamp(corner.1, corner.1 + size.1));
-            let far = (nearest.0 - at.0).abs().max((nearest.1 - at.1).abs());
-            if far > radius + pen.letters as i32 {
-                // From the rim of the mark, not from its middle.
-                let rim = |from: i32, to: i32| from + (to - from) * radius / far;
-                let rim = (rim(at.0, nearest.0), rim(at.1, nearest.1));
-                pen.hair(screen, &[rim, nearest], pen.faint, Line::Solid)?;
-            }
-            pen.clear(screen, corner, size)?;
-            pen.write(screen, &label, corner, pen.ink)?;
-        }
-        Ok(())
-    }
-
-    /// Draws the lines of the roofs; returns their labels with the places beside which each belongs.
-    fn roofs<DB: DrawingBackend>(
-        &self,
+        shown: &[&Point],
         screen: &Area<DB>,
         pen: &Pen,
         chart: &Chart<'_, impl Fn(f64, f64) -> (i32, i32)>,
         labels: &mut Labels,
-    ) -> Result<Vec<Anchored>, Failed<DB>> {
-        let (place, x, y) = (chart.place, chart.x, chart.y);
-        let mut names = Vec::new();
-        for roof in &self.roofs {
-            let line = if roof.is_achievable { Line::Dashed } else { Line::Solid };
-            let same = |other: &&Roof| {
-                other.owner == roof.owner && other.is_achievable == roof.is_achievable
+    ) -> Drawn<DB> {
+        let mut order = shown.to_vec();
+        order.sort_by(|one, two| two.share.unwrap_or(0.0).total_cmp(&one.share.unwrap_or(0.0)));
+        let mut said = BTreeSet::new();
+        for point in order {
+            // The same kernel on several devices lies at one intensity: one label stands for all.
+            let Some(label) = point.label.as_ref().filter(|label| said.insert(*label)) else {
+                continue;
             };
-            let (ends, text, shares): (_, _, [f64; 3]) = match roof.kind {
-                RoofKind::Memory(bandwidth) => {
-                    let peaks =
-                        self.roofs.iter().filter(same).filter_map(|other| match other.kind {
-                            RoofKind::Compute(peak) => Some(peak),
-                            RoofKind::Memory(_) => None,
-                        });
-                    let peak = peaks.fold(0.0, f64::max);
-                    let end = if peak > 0.0 { (peak / bandwidth).min(x.high) } else { x.high };
-                    let start = x.low.max(y.low / bandwidth);
-                    let ends = [(start, start * bandwidth), (end, end * bandwidth)];
-                    (ends, si(bandwidth, "B/s"), [0.5, 0.25, 0.75])
-                }
-                RoofKind::Compute(peak) => {
-                    // The fastest memory reaches the peak first.
-                    let memory = self.memory_roofs(roof.is_achievable);
-                    let fastest = memory.filter(|(owner, _)| *owner == roof.owner);
-                    let fastest = fastest.map(|(_, bandwidth)| bandwidth).fold(0.0, f64::max);
-                    let start = if fastest > 0.0 { (peak / fastest).max(x.low) } else { x.low };
-                    let text = si(peak, &format!("{}/s", roof.operation));
-                    ([(start, peak), (x.high, peak)], text, [0.75, 0.5, 0.25])
-                }
-            };
-            let [(start, from), (end, to)] = ends;
-            if start >= end {
-                continue; // all of it lies outside the picture
+            let at = (chart.place)(point.intensity, point.rate);
+            let radius = pen.radius_of(point.share, self.points.len());
+            // Where there is no room for a long name, its beginning says enough.
+            let placed = [24, 16, 11, 6].into_iter().find_map(|ems| {
+                let label = pen.fitted(label, ems * pen.em());
+                let placed = labels.beside(at, radius, pen.size(&label))?;
+                Some((label, placed))
+            });
+            let Some((label, placed)) = placed else { continue };
+            if let Some(leader) = placed.leader {
+                pen.hair(screen, &leader, Tone::Faint, Stroke::Solid)?;
             }
-            let pixels = [place(start, from), place(end, to)];
-            pen.line(screen, &pixels, pen.color(roof.color), line)?;
-            labels.avoid_line(pixels[0], pixels[1]);
-            let along = |share: f64| {
-                place(start * (end / start).powf(share), from * (to / from).powf(share))
-            };
-            // Color alone does not tell whose roof it is.
-            let owner = match self.owners.get(roof.owner) {
-                Some(owner) if self.owners.len() > 1 => format!("{owner}: "),
-                _ => String::new(),
-            };
-            if !(roof.is_achievable && self.owners.len() > 1) {
-                let name = format!("{owner}{} {text}", roof.label);
-                names.push((roof.color, name, shares.map(along)));
-            }
+            pen.clear(screen, placed.corner, pen.size(&label))?;
+            pen.write(screen, &label, placed.corner, Tone::Ink)?;
         }
-        Ok(names)
+        Ok(())
     }
 }

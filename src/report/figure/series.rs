@@ -2,16 +2,17 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::axis::tick;
+use super::axis::Scale;
+use super::caption::{Caption, Key};
 use super::labels::Labels;
-use super::pen::{Line, Look, Pen};
-use super::{Area, Drawn, Figure, head};
+use super::pen::{Look, Mark, Pen, Stroke, Tone};
+use super::{Area, Drawn, Figure};
 
 /// Panels over one axis of commits.
 #[derive(Debug, Clone)]
 pub(crate) struct SeriesFigure {
-    pub(crate) title: String,
-    pub(crate) remarks: Vec<String>,
+    /// Its legend is that of the marks.
+    pub(crate) caption: Caption,
     /// What stands under each commit, in two lines.
     pub(crate) labels: Vec<[String; 2]>,
     pub(crate) panels: Vec<SeriesPanel>,
@@ -55,49 +56,42 @@ pub(crate) struct SeriesMark {
 
 const POINT: Look = Look::nth(0);
 /// Worse and better differ by shape as well as by color.
-const WORSE: Look = Look { mark: super::Mark::Triangle, color: 1, is_hollow: false };
-const BETTER: Look = Look { mark: super::Mark::Diamond, color: 2, is_hollow: false };
+const WORSE: Look = Look { mark: Mark::Triangle, tone: Tone::Bad, is_hollow: false };
+const BETTER: Look = Look { mark: Mark::Diamond, tone: Tone::Good, is_hollow: false };
 
 impl Figure for SeriesFigure {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
-        let letters = pen.letters as i32;
-        let marks = || self.panels.iter().flat_map(|panel| &panel.marks);
-        let mut legend = vec![(POINT, "a commit".to_owned())];
-        if marks().any(|mark| mark.is_worse) {
-            legend.push((WORSE, "more than before".to_owned()));
-        }
-        if marks().any(|mark| !mark.is_worse) {
-            legend.push((BETTER, "less than before".to_owned()));
-        }
-        let top = head(area, pen, &self.title, &legend, &self.remarks)? as i32;
+        let letters = pen.em();
+        let body = self.complete().draw(area, pen)?;
+        let area = &body;
         let panels: Vec<(&SeriesPanel, Heights)> =
             self.panels.iter().filter_map(|panel| Some((panel, Heights::of(panel)?))).collect();
         if panels.is_empty() || self.labels.is_empty() {
-            let at = (letters * 2, top + letters * 2);
-            return pen.write(area, "nothing to draw: no value is known", at, pen.ink);
+            let at = (letters, letters);
+            return pen.write(area, "nothing to draw: no value is known", at, Tone::Ink);
         }
         let (width, height) = area.dim_in_pixel();
         let (width, height) = (width as i32, height as i32);
-        let widest = panels.iter().flat_map(|(panel, heights)| {
-            heights.ticks.iter().map(|value| pen.size(&panel.label(*value)).0)
+        let widest = panels.iter().flat_map(|(_, heights)| {
+            heights.ticks.iter().map(|value| pen.size(&heights.scale.label(*value)).0)
         });
         let left = widest.max().unwrap_or(0) + 2 * letters;
         let bottom = height - letters * 9 / 2;
-        // Panels that do not fit are told, not squeezed.
-        let room = ((bottom - top) / (letters * 7)).max(1) as usize;
+        // Panels that do not fit are counted, not squeezed.
+        let room = (bottom / (letters * 7)).max(1) as usize;
         let shown = panels.len().min(room);
-        let each = (bottom - top) / shown as i32;
+        let each = bottom / shown as i32;
         let across = Across { left, right: width - 2 * letters, count: self.labels.len() };
         for (position, (panel, heights)) in panels.iter().take(shown).enumerate() {
-            let top = top + each * position as i32;
+            let top = each * position as i32;
             let frame = (top + letters * 2, top + each - letters);
             panel.draw(area, pen, (&across, heights), frame)?;
         }
         self.under(area, pen, &across, bottom)?;
         if shown < panels.len() {
             let rest = format!("and {} more", panels.len() - shown);
-            let at = (width - letters - pen.size(&rest).0, letters);
-            pen.write(area, &rest, at, pen.faint)?;
+            let at = (width - letters - pen.size(&rest).0, 0);
+            pen.write(area, &rest, at, Tone::Faint)?;
         }
         Ok(())
     }
@@ -123,6 +117,7 @@ struct Heights {
     low: f64,
     high: f64,
     ticks: Vec<f64>,
+    scale: Scale,
 }
 
 impl Heights {
@@ -145,7 +140,7 @@ impl Heights {
         let first = (low / step).ceil();
         let count = ((high / step).floor() - first).clamp(0.0, 20.0) as u32;
         let ticks = (0..=count).map(|tick| (first + f64::from(tick)) * step).collect();
-        Some(Self { low, high, ticks })
+        Some(Self { low, high, ticks, scale: Scale::of(panel.unit, high) })
     }
 
     fn place(&self, value: f64, (top, bottom): (i32, i32)) -> i32 {
@@ -155,14 +150,6 @@ impl Heights {
 }
 
 impl SeriesPanel {
-    fn label(&self, value: f64) -> String {
-        match self.unit {
-            "s" => tick(value, "s"),
-            "%" => format!("{}%", tick(value * 100.0, "")),
-            unit => format!("{} {unit}", tick(value, "")),
-        }
-    }
-
     fn draw<DB: DrawingBackend>(
         &self,
         area: &Area<DB>,
@@ -170,50 +157,48 @@ impl SeriesPanel {
         (across, heights): (&Across, &Heights),
         frame: (i32, i32),
     ) -> Drawn<DB> {
-        let letters = pen.letters as i32;
+        let letters = pen.em();
         let title = pen.fitted(&self.title, across.right - letters);
-        pen.write(area, &title, (letters, frame.0 - letters * 3 / 2), pen.ink)?;
+        pen.write(area, &title, (letters, frame.0 - letters * 3 / 2), Tone::Ink)?;
         for value in &heights.ticks {
             let y = heights.place(*value, frame);
-            pen.hair(area, &[(across.left, y), (across.right, y)], pen.grid, Line::Solid)?;
-            let label = self.label(*value);
+            pen.hair(area, &[(across.left, y), (across.right, y)], Tone::Grid, Stroke::Solid)?;
+            let label = heights.scale.label(*value);
             let at = (across.left - letters / 2 - pen.size(&label).0, y - letters / 2);
-            pen.write(area, &label, at, pen.faint)?;
+            pen.write(area, &label, at, Tone::Faint)?;
         }
         let place = |at: usize, value: f64| (across.place(at), heights.place(value, frame));
-        let mut labels = Labels::within(across.left..across.right, frame.0..frame.1);
+        let mut labels = Labels::within(&(across.left..across.right), &(frame.0..frame.1), letters);
         for mark in &self.marks {
             let x = i32::midpoint(across.place(mark.at.saturating_sub(1)), across.place(mark.at));
             let ends = [(x, frame.0), (x, frame.1)];
             labels.avoid_line(ends[0], ends[1]);
-            pen.hair(area, &ends, pen.color(mark.look().color), Line::Dashed)?;
+            pen.hair(area, &ends, mark.look().tone, Stroke::Dashed)?;
         }
         for level in &self.levels {
             let ends = [place(level.from.0, level.from.1), place(level.to.0, level.to.1)];
             labels.avoid_line(ends[0], ends[1]);
-            pen.hair(area, &ends, pen.ink, Line::Solid)?;
+            pen.hair(area, &ends, Tone::Ink, Stroke::Solid)?;
         }
         // Marks of many commits would hide each other.
         let step = (across.right - across.left) / across.count.max(1) as i32;
         let radius = (pen.radius() * 5 / 6).min(step / 2).max(1);
-        let color = pen.color(POINT.color);
         for point in &self.points {
             let at = place(point.at, point.middle);
             let [low, high] = point.ends.map(|end| place(point.at, end));
-            pen.line(area, &[low, high], color, Line::Solid)?;
+            pen.stroke(area, &[low, high], POINT.tone, Stroke::Solid)?;
             labels.avoid_line(low, high);
-            pen.mark(area, POINT, at, radius, color)?;
+            pen.mark(area, POINT, at, radius)?;
             labels.avoid(at, radius);
         }
         for mark in &self.marks {
             let after = self.points.iter().find(|point| point.at >= mark.at);
             let Some(after) = after else { continue };
             let at = place(mark.at, after.middle);
-            let color = pen.color(mark.look().color);
-            pen.mark(area, mark.look(), at, pen.radius(), color)?;
+            pen.mark(area, mark.look(), at, pen.radius())?;
             labels.avoid(at, pen.radius());
-            if let Some(corner) = labels.beside(at, pen.radius(), pen.size(&mark.label)) {
-                pen.write(area, &mark.label, corner, color)?;
+            if let Some(placed) = labels.beside(at, pen.radius(), pen.size(&mark.label)) {
+                pen.write(area, &mark.label, placed.corner, mark.look().tone)?;
             }
         }
         Ok(())
@@ -227,6 +212,22 @@ impl SeriesMark {
 }
 
 impl SeriesFigure {
+    /// The caption with the marks that are drawn.
+    fn complete(&self) -> Caption {
+        let marks = || self.panels.iter().flat_map(|panel| &panel.marks);
+        let mut legend =
+            vec![(Key::Mark(POINT), "commit, with its lowest and highest run".to_owned())];
+        legend.push((Key::Line(Tone::Ink, Stroke::Solid), "median between changes".to_owned()));
+        for (is_worse, text) in [(true, "increase"), (false, "decrease")] {
+            if let Some(mark) = marks().find(|mark| mark.is_worse == is_worse) {
+                legend.push((Key::Mark(mark.look()), text.to_owned()));
+            }
+        }
+        let mut caption = self.caption.clone();
+        caption.legend.push(legend);
+        caption
+    }
+
     /// Commits and days below the panels, as many as there is room for; the newest always.
     fn under<DB: DrawingBackend>(
         &self,
@@ -235,7 +236,7 @@ impl SeriesFigure {
         across: &Across,
         top: i32,
     ) -> Drawn<DB> {
-        let letters = pen.letters as i32;
+        let letters = pen.em();
         let widest = self.labels.iter().flatten().map(|label| pen.size(label).0).max();
         let step = (across.right - across.left) / across.count.max(1) as i32;
         let every = (widest.unwrap_or(0) + letters) / step.max(1) + 1;
@@ -245,7 +246,7 @@ impl SeriesFigure {
             }
             let x = across.place(at);
             let y = top - letters / 2;
-            pen.hair(area, &[(x, y - letters / 2), (x, y)], pen.faint, Line::Solid)?;
+            pen.hair(area, &[(x, y - letters / 2), (x, y)], Tone::Edge, Stroke::Solid)?;
             for (line, text) in label.iter().enumerate() {
                 let wide = pen.size(text).0;
                 let limit = across.right + letters - wide;
@@ -253,7 +254,7 @@ impl SeriesFigure {
                     (x - wide / 2).min(limit).max(0),
                     y + letters / 2 + line as i32 * letters * 3 / 2,
                 );
-                pen.write(area, text, at, pen.ink)?;
+                pen.write(area, text, at, Tone::Faint)?;
             }
         }
         Ok(())

@@ -1,17 +1,19 @@
-//! A sweep of sizes: expected time above, arithmetic intensity against the ridge point below.
+//! A sweep of sizes: roofline time above, arithmetic intensity against the ridge point below.
 
 use plotters::prelude::DrawingBackend;
 
 use super::axis::{Axis, Chart, Margins, panel};
+use super::caption::{Caption, Key};
 use super::labels::Labels;
-use super::pen::{Line, Look, Pen};
+use super::pen::{Look, Pen, Stroke, Tone};
 use super::{Area, Drawn, Figure};
 use crate::report::numbers::digits;
 
-/// Expected time and intensity over a swept size, one curve per device and value of a second key.
+/// Roofline time and intensity over a swept size, one curve per device and value of a second key.
 #[derive(Debug, Clone)]
 pub(crate) struct SweepFigure {
-    pub(crate) title: String,
+    /// Its legend is that of the curves.
+    pub(crate) caption: Caption,
     /// The swept key.
     pub(crate) key: String,
     /// Unit of the intensities.
@@ -31,7 +33,7 @@ pub(crate) struct Curve {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) size: f64,
-    /// Expected time, in seconds.
+    /// Roofline time, in seconds.
     pub(crate) time: f64,
     /// Whether math limits rather than memory.
     pub(crate) is_math: bool,
@@ -55,14 +57,13 @@ impl Figure for SweepFigure {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, pen: &Pen) -> Drawn<DB> {
         let shown = self.curves.iter().take(Pen::SERIES);
         let shown: Vec<(usize, &Curve)> = shown.enumerate().collect();
-        let head = self.head(area, pen, &shown)?;
-        let (_, body) = area.split_vertically(head);
+        let body = self.complete(&shown).draw(area, pen)?;
         let samples = || shown.iter().flat_map(|(_, curve)| curve.all());
         let sizes = || samples().map(|sample| sample.size);
-        let times = Axis::round("expected time", "s", samples().map(|sample| sample.time));
+        let times = Axis::round("roofline time", "s", samples().map(|sample| sample.time));
         let (Some(x), Some(times)) = (Axis::tight(&self.key, "", sizes()), times) else {
-            let at = (pen.letters as i32 * 2, pen.letters as i32 * 3);
-            return pen.write(&body, "nothing to draw: no time is longer than zero", at, pen.ink);
+            let at = (pen.em(), pen.em());
+            return pen.write(&body, "nothing to draw: no time is longer than zero", at, Tone::Ink);
         };
         let unit = self.unit;
         let levels = samples().flat_map(|sample| [sample.intensity, sample.ridge_point]);
@@ -105,44 +106,35 @@ impl Curve {
 }
 
 impl SweepFigure {
-    /// Title, legend, and what the lines mean; returns their height.
-    fn head<DB: DrawingBackend>(
-        &self,
-        area: &Area<DB>,
-        pen: &Pen,
-        shown: &[(usize, &Curve)],
-    ) -> Result<u32, super::Failed<DB>> {
-        let letters = pen.letters as i32;
-        let (width, left) = (area.dim_in_pixel().0 as i32, letters);
-        let mut top = letters;
-        pen.write(area, &pen.fitted(&self.title, width - 2 * left), (left, top), pen.ink)?;
-        top += letters * 3 / 2;
-        let mut x = left;
-        for (series, curve) in shown {
-            let label = pen.fitted(&curve.label, width - 2 * left - 4 * letters);
-            let wide = 3 * letters + pen.size(&label).0;
-            if x > left && x + wide > width - left {
-                x = left;
-                top += letters * 3 / 2;
+    /// The caption with the curves and what their lines mean.
+    fn complete(&self, shown: &[(usize, &Curve)]) -> Caption {
+        let mut caption = self.caption.clone();
+        let curves =
+            shown.iter().map(|(at, curve)| (Key::Curve(Look::nth(*at)), curve.label.clone()));
+        caption.legend.push(curves.collect());
+        let is_math = |is_math: bool| {
+            shown.iter().flat_map(|(_, curve)| &curve.samples).any(|one| one.is_math == is_math)
+        };
+        let mut lines = Vec::new();
+        for (is_met, stroke, text) in [
+            (is_math(false), Stroke::Solid, "memory-bound"),
+            (is_math(true), Stroke::Dashed, "compute-bound"),
+            (!ridges(shown).is_empty(), Stroke::Dotted, "ridge point"),
+        ] {
+            if is_met {
+                lines.push((Key::Line(Tone::Faint, stroke), text.to_owned()));
             }
-            let (color, middle) = (pen.color(*series), top + letters / 2);
-            pen.line(area, &[(x, middle), (x + 2 * letters, middle)], color, Line::Solid)?;
-            pen.mark(area, Look::nth(*series), (x + letters, middle), pen.radius(), color)?;
-            pen.write(area, &label, (x + letters * 5 / 2, top), pen.ink)?;
-            x += wide + letters;
         }
-        top += letters * 3 / 2;
-        let mut meaning =
-            "solid: memory limits; dashed: math limits; dotted: ridge point".to_owned();
         if shown.iter().any(|(_, curve)| !curve.turns.is_empty()) {
-            meaning.push_str("; labeled: the first size of the other side");
+            let ring = Look { tone: Tone::Faint, ..TURN };
+            lines.push((Key::Mark(ring), "first size on the other side".to_owned()));
         }
+        caption.legend.push(lines);
         let left_out = self.curves.len() - shown.len();
         if left_out > 0 {
-            meaning.push_str(&format!("; {left_out} more curves are not drawn"));
+            caption.notes.push(format!("{left_out} more curves are not drawn"));
         }
-        pen.write(area, &pen.fitted(&meaning, width - 2 * left), (left, top), pen.faint)?;
-        Ok((top + letters * 3 / 2).unsigned_abs())
+        caption
     }
 
     fn times<DB: DrawingBackend>(
@@ -155,27 +147,33 @@ impl SweepFigure {
         let place = pixels(&chart);
         let (across, down) = chart.plotting_area().get_pixel_range();
         let screen = area.use_screen_coord();
-        let mut labels = Labels::within(across, down);
+        let mut labels = Labels::within(&across, &down, pen.em());
         for (series, curve) in shown {
-            let color = pen.color(*series);
             let all = curve.all();
+            let at = |one: &Sample| place(one.size, one.time);
             for pair in all.windows(2) {
-                let line = if pair[0].is_math { Line::Dashed } else { Line::Solid };
-                let ends = [place(pair[0].size, pair[0].time), place(pair[1].size, pair[1].time)];
-                labels.avoid_line(ends[0], ends[1]);
-                pen.line(&screen, &ends, color, line)?;
+                labels.avoid_line(at(&pair[0]), at(&pair[1]));
+            }
+            // Dashes run on over the sizes of one side, and each side begins where the other ends.
+            for run in all.chunk_by(|one, two| one.is_math == two.is_math) {
+                let next =
+                    all.iter().find(|one| run.last().is_some_and(|last| one.size > last.size));
+                let points: Vec<(i32, i32)> = run.iter().chain(next).map(at).collect();
+                let is_math = run.iter().any(|one| one.is_math);
+                let stroke = if is_math { Stroke::Dashed } else { Stroke::Solid };
+                pen.stroke(&screen, &points, Tone::nth(*series), stroke)?;
             }
             // A mark at every size would hide the line of a fine sweep.
             let every = curve.samples.len().div_ceil(24);
             for sample in curve.samples.iter().step_by(every.max(1)) {
                 let at = place(sample.size, sample.time);
                 labels.avoid(at, pen.radius());
-                pen.mark(&screen, Look::nth(*series), at, pen.radius() * 2 / 3, color)?;
+                pen.mark(&screen, Look::nth(*series), at, pen.radius() * 2 / 3)?;
             }
         }
         for (series, turn) in turns(shown) {
             let at = place(turn.at.size, turn.at.time);
-            labeled(&screen, pen, &mut labels, at, &turn.label, pen.color(series))?;
+            labelled(&screen, pen, &mut labels, at, &turn.label, Tone::nth(series))?;
         }
         Ok(())
     }
@@ -204,31 +202,31 @@ impl SweepFigure {
             let own = of(curve);
             if !drawn.contains(&own) {
                 let alone = shown.iter().filter(|(_, other)| of(other) == own).count() == 1;
-                let color = if alone && shown.len() > 1 { pen.color(*series) } else { pen.ink };
-                pen.line(&screen, &path(curve, |one| one.intensity), color, Line::Solid)?;
+                let tone = if alone && shown.len() > 1 { Tone::nth(*series) } else { Tone::Ink };
+                pen.stroke(&screen, &path(curve, |one| one.intensity), tone, Stroke::Solid)?;
                 drawn.push(own);
             }
             let ridge = path(curve, |one| one.ridge_point);
             let label = curve.last_ridge().map(digits);
             let owners = shown.iter().filter(|(_, other)| other.last_ridge().map(digits) == label);
-            let color = if owners.count() > 1 { pen.ink } else { pen.color(*series) };
+            let tone = if owners.count() > 1 { Tone::Ink } else { Tone::nth(*series) };
             if ridge.len() > 1 {
-                pen.line(&screen, &ridge, color, Line::Dotted)?;
+                pen.stroke(&screen, &ridge, tone, Stroke::Dotted)?;
             }
         }
         for (series, turn) in turns(shown) {
             if let Some(level) = turn.at.intensity {
                 let at = place(turn.at.size, level);
-                pen.mark(&screen, TURN, at, pen.radius(), pen.color(series))?;
+                pen.mark(&screen, Look { tone: Tone::nth(series), ..TURN }, at, pen.radius())?;
             }
         }
-        let height = pen.letters as i32 * 5 / 4;
+        let height = pen.em() * 5 / 4;
         let wanted: Vec<i32> =
             ridges.iter().map(|(_, ridge, _)| place(x.high, *ridge).1 - height / 2).collect();
-        let heights = Labels::stacked(&wanted, height, down);
+        let heights = Labels::stacked(&wanted, height, &down);
         for ((owner, _, label), y) in ridges.iter().zip(heights) {
-            let color = owner.map_or(pen.ink, |series| pen.color(series));
-            pen.write(&screen, label, (across.end + 6, y), color)?;
+            let tone = owner.map_or(Tone::Ink, Tone::nth);
+            pen.write(&screen, label, (across.end + pen.em() / 2, y), tone)?;
         }
         Ok(())
     }
@@ -242,7 +240,7 @@ fn ridges(shown: &[(usize, &Curve)]) -> Vec<Ridge> {
     let mut ridges: Vec<Ridge> = Vec::new();
     for (series, curve) in shown {
         let Some(ridge) = curve.last_ridge() else { continue };
-        let label = format!("ridge {}", digits(ridge));
+        let label = format!("ridge point {}", digits(ridge));
         match ridges.iter_mut().find(|known| known.2 == label) {
             Some(known) => known.0 = None,
             None => ridges.push((Some(*series), ridge, label)),
@@ -255,19 +253,19 @@ fn turns<'a>(shown: &'a [(usize, &'a Curve)]) -> impl Iterator<Item = (usize, &'
     shown.iter().flat_map(|(series, curve)| curve.turns.iter().map(|turn| (*series, turn)))
 }
 
-/// A mark with its label beside it, where there is room.
-pub(super) fn labeled<DB: DrawingBackend>(
+/// A ring with its label beside it, where there is room.
+fn labelled<DB: DrawingBackend>(
     screen: &Area<DB>,
     pen: &Pen,
     labels: &mut Labels,
     at: (i32, i32),
     label: &str,
-    color: plotters::style::RGBColor,
+    tone: Tone,
 ) -> Drawn<DB> {
-    pen.mark(screen, TURN, at, pen.radius(), color)?;
+    pen.mark(screen, Look { tone, ..TURN }, at, pen.radius())?;
     labels.avoid(at, pen.radius());
     match labels.beside(at, pen.radius(), pen.size(label)) {
-        Some(corner) => pen.write(screen, label, corner, color),
+        Some(placed) => pen.write(screen, label, placed.corner, tone),
         None => Ok(()),
     }
 }

@@ -140,7 +140,7 @@ fn title(report: &Report<'_>) -> String {
 
 /// The roofline for where no script runs, as SVG whose texts are escaped.
 fn picture(report: &Report<'_>) -> Option<String> {
-    let canvas = Canvas { width: 960, height: 600, dark: false };
+    let canvas = Canvas::default();
     let bytes = super::picture(report, None, Subject::Roofline, &canvas, Encoding::Svg).ok()?;
     // Said of every element, and so without saying; texts hold no quotation mark that is not escaped.
     let text = String::from_utf8(bytes).ok()?.replace(" opacity=\"1\"", "");

@@ -3,14 +3,14 @@
 use super::Predicted;
 use crate::predict::{Axis, Crossing, Prediction, SweepTable};
 use crate::report::figure::{
-    Canvas, Curve, Encoding, Look, PictureError, Point, Roof, RoofKind, Roofline, Sample,
-    SweepFigure, TurnMark, encoded,
+    Canvas, Caption, Curve, Encoding, Key, Look, Mark, PictureError, Point, Roof, RoofKind,
+    Roofline, Sample, SweepFigure, Tone, TurnMark, encoded,
 };
 use crate::report::view::printable;
 use crate::roofline::Limiter;
 
 impl Predicted<'_> {
-    /// A picture: expected time and intensity over a swept size with the crossings of the ridge
+    /// A picture: roofline time and intensity over a swept size with the crossings of the ridge
     /// point, or the kernels on the rooflines of their devices.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Predicted<'_> {
                 let rows = steps.iter().flat_map(|step| {
                     step.rows.iter().map(|row| (row.name.clone(), &row.prediction))
                 });
-                let title = "kernels of the step, each at the rate its roofs allow";
+                let title = "Prediction: kernels of a step";
                 encoded(&roofline(title, rows), canvas, encoding)
             }
         }
@@ -86,7 +86,11 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
     }
     let unit = intensity_unit(table.rows.iter().map(|row| &row.prediction));
     SweepFigure {
-        title: printable(call),
+        caption: Caption {
+            title: format!("Prediction: {}", printable(call)),
+            subtitle: devices(table.rows.iter().map(|row| &row.prediction)),
+            ..Caption::default()
+        },
         key: axis.key.to_owned(),
         unit,
         curves: curves.into_iter().map(|(_, _, curve)| curve).collect(),
@@ -101,63 +105,89 @@ fn points(call: &str, table: &SweepTable) -> Roofline {
         let name = if at.is_empty() { row.prediction.form.to_owned() } else { at.join(" ") };
         (name, &row.prediction)
     });
-    roofline(&printable(call), rows)
+    roofline(&format!("Prediction: {}", printable(call)), rows)
+}
+
+/// The devices of some predictions, each once.
+fn devices<'a>(rows: impl Iterator<Item = &'a Prediction>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for one in rows {
+        if !names.contains(&one.device.as_str()) {
+            names.push(&one.device);
+        }
+    }
+    printable(&names.join(", "))
 }
 
 fn roofline<'a>(title: &str, rows: impl Iterator<Item = (String, &'a Prediction)>) -> Roofline {
-    let mut figure = Roofline {
-        title: title.to_owned(),
-        remarks: vec![
-            "solid: datasheet roofs; dashed: what well-written kernels reach; marks: at the roof, \
-             as predicted"
-                .to_owned(),
-        ],
-        ..Roofline::default()
-    };
-    for (name, one) in rows {
-        let known = figure.owners.iter().position(|known| *known == one.device);
-        let owner = known.unwrap_or_else(|| {
-            let owner = figure.owners.len();
+    let rows: Vec<(String, &Prediction)> = rows.collect();
+    let mut figure = Roofline::default();
+    for (_, one) in &rows {
+        if !figure.owners.contains(&one.device) {
             figure.owners.push(one.device.clone());
-            figure.legend.push((Look::nth(owner), one.device.clone()));
-            owner
-        });
-        let operation = one.pipes.first().map_or("FLOP", |main| main.pipe.operation());
-        let mut roof = |label: &str, kind: RoofKind, is_achievable: bool| {
-            let same = |known: &Roof| {
-                known.owner == owner && known.kind == kind && known.is_achievable == is_achievable
-            };
-            if !figure.roofs.iter().any(same) {
-                let label = label.to_owned();
-                let color = owner;
-                figure.roofs.push(Roof { owner, color, operation, label, kind, is_achievable });
-            }
-        };
-        roof("DRAM", RoofKind::Memory(one.bandwidth.get()), false);
-        if let (Some(peak), Some(main)) = (one.peak, one.pipes.first()) {
-            roof(main.pipe.label(), RoofKind::Compute(peak.get()), false);
         }
-        if let Some(real) = &one.achievable {
-            roof("DRAM, achievable", RoofKind::Memory(real.bandwidth.get()), true);
-            if let (Some(peak), Some(main)) = (real.peak, one.pipes.first()) {
-                let label = format!("{}, achievable", main.pipe.label());
-                roof(&label, RoofKind::Compute(peak.get()), true);
+    }
+    let is_alone = figure.owners.len() == 1;
+    for (name, one) in &rows {
+        let owner = figure.owners.iter().position(|known| *known == one.device).unwrap_or(0);
+        let mut roof = |label: &str, kind: RoofKind, rate: f64, achievable: Option<f64>| {
+            let same =
+                |known: &Roof| known.owner == owner && known.kind == kind && known.label == label;
+            if figure.roofs.iter().any(same) {
+                return;
             }
+            // One device has the colors of reports; of several each has its own.
+            let tone = match kind {
+                _ if !is_alone => Tone::nth(owner),
+                RoofKind::Memory => Tone::Blue,
+                RoofKind::Compute => Tone::Orange,
+            };
+            figure.roofs.push(Roof {
+                owner,
+                tone,
+                operation: one.pipes.first().map_or("FLOP", |main| main.pipe.operation()),
+                label: label.to_owned(),
+                kind,
+                rate,
+                achievable,
+                lowest: rate,
+            });
+        };
+        let real = one.achievable.as_ref();
+        let bandwidth = real.map(|real| real.bandwidth.get());
+        roof("DRAM", RoofKind::Memory, one.bandwidth.get(), bandwidth);
+        if let (Some(peak), Some(main)) = (one.peak, one.pipes.first()) {
+            let real = real.and_then(|real| Some(real.peak?.get()));
+            roof(main.pipe.label(), RoofKind::Compute, peak.get(), real);
         }
         if let (Some(intensity), Some(rate)) = (one.intensity, one.attainable) {
             figure.points.push(Point {
-                look: Look::nth(owner),
+                look: if is_alone { ALONE } else { Look::nth(owner) },
                 intensity: intensity.get(),
                 rate: rate.get(),
                 share: None,
-                label: Some(printable(&name)),
+                label: Some(printable(name)),
                 levels: Vec::new(),
                 before: None,
             });
         }
     }
+    let marks = |(owner, name): (usize, &String)| {
+        let look = if is_alone { ALONE } else { Look::nth(owner) };
+        let text = if is_alone { "predicted, at its roof".to_owned() } else { printable(name) };
+        (Key::Mark(look), text)
+    };
+    figure.caption = Caption {
+        title: title.to_owned(),
+        subtitle: devices(rows.iter().map(|(_, one)| *one)),
+        legend: vec![figure.owners.iter().enumerate().map(marks).collect()],
+        notes: Vec::new(),
+    };
     figure
 }
+
+/// Kernels on the roofline of one device.
+const ALONE: Look = Look { mark: Mark::Circle, tone: Tone::Ink, is_hollow: false };
 
 /// The unit of intensities: integer and floating-point work in one sweep share the axis.
 fn intensity_unit<'a>(rows: impl Iterator<Item = &'a Prediction>) -> &'static str {

@@ -4,7 +4,8 @@ use super::{day, name, short};
 use crate::compare::median;
 use crate::history::{Line, Trend, TrendMetric};
 use crate::report::figure::{
-    Canvas, Encoding, Level, PictureError, Scatter, SeriesFigure, SeriesMark, SeriesPanel, encoded,
+    Canvas, Caption, Encoding, Level, PictureError, Scatter, SeriesFigure, SeriesMark, SeriesPanel,
+    encoded,
 };
 use crate::report::numbers::change;
 use crate::report::view::{Style, percent, printable};
@@ -29,14 +30,10 @@ fn figure(trend: &Trend) -> SeriesFigure {
     let moved = |line: &&Line| is_chosen || !line.changes.is_empty() || line.drift.is_some();
     let moved = trend.kernels.iter().filter(moved);
     let shown: Vec<&Line> = trend.whole.iter().chain(moved).take(PANELS).collect();
-    let mut remarks = vec![
-        "line: median between changes; whiskers: least and greatest run of a commit; axes do not \
-         begin at zero"
-            .to_owned(),
-    ];
+    let mut notes = vec!["Vertical axes do not begin at zero.".to_owned()];
     let left_out = if is_chosen { trend.kernels.len().saturating_sub(shown.len()) } else { 0 };
     if left_out > 0 {
-        remarks.push(format!("{left_out} more kernels that fit are not drawn"));
+        notes.push(format!("{left_out} more matching kernels are not drawn"));
     }
     let labels = trend.points.iter().map(|point| {
         let commit = point.commit.as_deref().map(short).unwrap_or_default();
@@ -44,8 +41,7 @@ fn figure(trend: &Trend) -> SeriesFigure {
         [commit, day]
     });
     SeriesFigure {
-        title: trend.title(),
-        remarks,
+        caption: Caption { title: trend.title(), notes, ..Caption::default() },
         labels: labels.collect(),
         panels: shown.into_iter().map(|line| panel(trend, line)).collect(),
     }

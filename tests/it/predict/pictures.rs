@@ -44,7 +44,14 @@ fn the_pictures_of_the_documentation_are_made_by_the_program() {
 fn a_sweep_shows_where_each_device_crosses_its_ridge_point() {
     let picture = String::from_utf8(written(&LAYER, "svg")).unwrap();
     // The crossings that the text states, and the ridge points peak over bandwidth.
-    for label in ["batch 345", "batch 166", "batch 503", "ridge 295", "ridge 153", "ridge 403"] {
+    for label in [
+        "batch 345",
+        "batch 166",
+        "batch 503",
+        "ridge point 295",
+        "ridge point 153",
+        "ridge point 403",
+    ] {
         assert!(picture.contains(label), "{label}");
     }
     let text = program(&[&["predict"], &LAYER[..]].concat()).stdout;
@@ -55,7 +62,7 @@ fn a_sweep_shows_where_each_device_crosses_its_ridge_point() {
 
 #[test]
 fn a_png_has_the_size_asked_for_and_both_grounds_differ() {
-    for (theme, ground) in [("light", [255, 255, 255]), ("dark", [16, 20, 26])] {
+    for (theme, ground) in [("light", [255, 255, 255]), ("dark", [22, 27, 34])] {
         let more = ["--size", "600x400", "--theme", theme];
         let bytes = written(&[&FORMATS[..], &more].concat(), "png");
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();

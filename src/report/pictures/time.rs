@@ -1,0 +1,203 @@
+//! Where the time goes: bars of kernels, of categories, and of potential savings.
+
+use std::collections::BTreeMap;
+
+use super::super::Report;
+use super::super::figure::{
+    BarFigure, BarPanel, Caption, Key, Look, Mark, Row, Segment, Stroke, Tone,
+};
+use super::super::numbers::{count, factor, percent, si};
+use super::before::Before;
+use super::{extent, label, run};
+use crate::analysis::{Analysis, Kernel};
+use crate::units::Seconds;
+
+const ROOFLINE: Look = part(Tone::PartRoofline);
+const GAP: Look = part(Tone::PartGap);
+const SAVINGS: Look = part(Tone::PartSavings);
+const NOT_COMPARED: Look = part(Tone::Grey).hollow();
+
+const fn part(tone: Tone) -> Look {
+    Look { mark: Mark::Square, tone, is_hollow: false }
+}
+
+/// The measured time of a kernel or of several, in parts that add up to it, in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Parts {
+    roofline: f64,
+    gap: f64,
+    savings: f64,
+    not_compared: f64,
+}
+
+impl Parts {
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let measured = kernel.measured.get();
+        let roofline_time = kernel.roofline_time.filter(|_| kernel.state.is_modeled());
+        let Some(roofline_time) = roofline_time else {
+            return Self { not_compared: measured, ..Self::default() };
+        };
+        let judged = kernel.modeled.get().min(measured);
+        let roofline = roofline_time.get().min(judged);
+        let savings = kernel.coverage.map_or(0.0, |_| kernel.savings.get().min(judged - roofline));
+        let gap = judged - roofline - savings;
+        Self { roofline, gap, savings, not_compared: measured - judged }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.roofline += other.roofline;
+        self.gap += other.gap;
+        self.savings += other.savings;
+        self.not_compared += other.not_compared;
+    }
+
+    fn measured(&self) -> f64 {
+        self.roofline + self.gap + self.savings + self.not_compared
+    }
+
+    pub(super) fn segments(&self) -> Vec<Segment> {
+        let parts = [
+            (self.roofline, ROOFLINE),
+            (self.gap, GAP),
+            (self.savings, SAVINGS),
+            (self.not_compared, NOT_COMPARED),
+        ];
+        let mut from = 0.0;
+        let segments = parts.into_iter().map(|(part, look)| {
+            let segment = Segment { from, to: from + part, look };
+            from += part;
+            segment
+        });
+        segments.filter(|segment| segment.to > segment.from).collect()
+    }
+}
+
+/// The parts that occur among some rows.
+pub(super) fn legend(rows: &[Row]) -> Vec<(Key, String)> {
+    let all = [
+        (ROOFLINE, "roofline time"),
+        (GAP, "other gap: launch cost, last wave, what real code does not reach"),
+        (SAVINGS, "potential savings"),
+        (NOT_COMPARED, "not compared with the roofline"),
+    ];
+    let occurs = |look: &Look| {
+        rows.iter().flat_map(|row| &row.segments).any(|segment| segment.look == *look)
+    };
+    let met = all.into_iter().filter(|(look, _)| occurs(look));
+    let mut legend: Vec<_> = met.map(|(look, text)| (Key::Bar(look), text.to_owned())).collect();
+    if rows.iter().any(|row| row.before.is_some()) {
+        legend.push((Key::Line(Tone::Ink, Stroke::Solid), "baseline".to_owned()));
+    }
+    legend
+}
+
+/// Time, how many times the roofline time that is, and what it was.
+pub(super) fn row(kernel: &Kernel, before: Option<f64>) -> Row {
+    let measured = si(kernel.measured.get(), "s");
+    let note = match kernel.headroom.filter(|_| kernel.state.is_modeled()) {
+        Some(headroom) => format!("{measured}, {} roofline time", factor(headroom)),
+        None => format!("{measured}, {}", kernel.state.label()),
+    };
+    let is_other = |before: &f64| (before / kernel.measured.get() - 1.0).abs() >= 0.01;
+    let note = match before.filter(is_other) {
+        Some(before) => format!("{note}, was {}", si(before, "s")),
+        None => note,
+    };
+    Row { label: label(kernel), segments: Parts::of(kernel).segments(), before, note }
+}
+
+/// The kernels with the most time.
+pub(super) fn kernels(report: &Report<'_>, baseline: Option<&Analysis>) -> BarFigure {
+    let before = Before::of(report, baseline);
+    let all = report.analysis.kernels.iter().enumerate();
+    let mut all: Vec<(usize, &Kernel)> =
+        all.filter(|(_, kernel)| kernel.measured > Seconds::ZERO).collect();
+    all.sort_by(|one, two| two.1.measured.get().total_cmp(&one.1.measured.get()));
+    let shown = all.iter().take(report.top);
+    let rows: Vec<Row> =
+        shown.map(|(position, kernel)| row(kernel, before.time(*position))).collect();
+    let panel = BarPanel {
+        heading: String::new(),
+        unit: "s",
+        limit: None,
+        more: all.len() - rows.len(),
+        rows,
+    };
+    BarFigure {
+        caption: Caption {
+            title: format!("GPU time by kernel: {}", run(report, longest_device(report))),
+            subtitle: extent(report.analysis.kernels.iter()),
+            legend: vec![legend(&panel.rows)],
+            notes: before.note().into_iter().collect(),
+        },
+        panels: vec![panel],
+        nothing: "nothing to draw: no kernel has a duration",
+    }
+}
+
+/// The device with the most measured time.
+fn longest_device(report: &Report<'_>) -> usize {
+    super::super::scene::scenes(report).first().map_or(0, |scene| scene.device)
+}
+
+/// Time by category.
+pub(super) fn categories(report: &Report<'_>) -> BarFigure {
+    let analysis = report.analysis;
+    let mut sums: BTreeMap<&str, (u64, Parts)> = BTreeMap::new();
+    for kernel in analysis.kernels.iter().filter(|kernel| kernel.measured > Seconds::ZERO) {
+        let sum = sums.entry(kernel.class.category.label()).or_default();
+        sum.0 += 1;
+        sum.1.add(&Parts::of(kernel));
+    }
+    let mut sums: Vec<(&str, (u64, Parts))> = sums.into_iter().collect();
+    let time = |sum: &(&str, (u64, Parts))| sum.1.1.measured();
+    sums.sort_by(|one, two| time(two).total_cmp(&time(one)).then(one.0.cmp(two.0)));
+    let rows = sums.iter().map(|(category, (kernels, parts))| {
+        let share = percent(parts.measured() / analysis.totals.measured.get());
+        let note = format!("{share} of the time, {}", count(*kernels, "kernel", "kernels"));
+        Row { label: (*category).to_owned(), segments: parts.segments(), before: None, note }
+    });
+    let rows: Vec<Row> = rows.collect();
+    BarFigure {
+        caption: Caption {
+            title: format!("GPU time by category: {}", run(report, longest_device(report))),
+            subtitle: extent(analysis.kernels.iter()),
+            legend: vec![legend(&rows)],
+            notes: Vec::new(),
+        },
+        panels: vec![BarPanel { heading: String::new(), unit: "s", rows, limit: None, more: 0 }],
+        nothing: "nothing to draw: no kernel has a duration",
+    }
+}
+
+/// Potential savings, each bar from where the one above it ends.
+pub(super) fn savings(report: &Report<'_>) -> BarFigure {
+    let analysis = report.analysis;
+    let all = || analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some());
+    let total: f64 = all().map(|kernel| kernel.savings.get()).sum();
+    let mut saved = 0.0;
+    let rows = all().take(report.top).map(|kernel| {
+        let from = saved;
+        saved += kernel.savings.get();
+        let segments = vec![Segment { from, to: saved, look: SAVINGS }];
+        let note = format!("{}, cumulative {}", si(saved - from, "s"), percent(saved / total));
+        Row { label: label(kernel), segments, before: None, note }
+    });
+    let rows: Vec<Row> = rows.collect();
+    let of_run = percent(total / analysis.totals.measured.get());
+    let more = all().count() - rows.len();
+    BarFigure {
+        caption: Caption {
+            title: format!("Potential savings: {}", run(report, longest_device(report))),
+            subtitle: format!(
+                "{} of {} GPU time ({of_run})",
+                si(total, "s"),
+                si(analysis.totals.measured.get(), "s")
+            ),
+            legend: Vec::new(),
+            notes: vec!["Each bar begins where the one above it ends.".to_owned()],
+        },
+        panels: vec![BarPanel { heading: String::new(), unit: "s", rows, limit: None, more }],
+        nothing: "nothing to draw: no kernel has potential savings",
+    }
+}
