@@ -20,21 +20,23 @@ function drawBenchChart(box, s, law, unit) {
   const plot = { left: 62 * scale, top: 8, right: width - 10, bottom: height - 40 * scale };
   const view = benchView(s, law);
   const [x, y] = [new Axis(view.x[0], view.x[1], plot.left, plot.right), new Axis(view.y[0], view.y[1], plot.bottom, plot.top)];
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Roofline of this machine and kernel; the numbers stand below" });
+  // One unit for the whole axis: that of the roof.
+  const [per, letter] = prefix(10 ** (view.y[1] - 1), unit);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Roofline of this machine and kernel; the arithmetic has the numbers" });
   const inner = draw("g", { "clip-path": "url(#bench-clip)" });
   svg.append(draw("clipPath", { id: "bench-clip" }, draw("rect", { x: plot.left, y: plot.top, width: plot.right - plot.left, height: plot.bottom - plot.top })));
   for (const value of x.ticks(48 * scale)) {
     svg.append(draw("line", { x1: x.at(value), x2: x.at(value), y1: plot.top, y2: plot.bottom, class: "bench-tick" }), draw("text", { x: x.at(value), y: plot.bottom + 15 * scale, "text-anchor": "middle" }, tickLabel(value, "")));
   }
   for (const value of y.ticks(28 * scale)) {
-    svg.append(draw("line", { x1: plot.left, x2: plot.right, y1: y.at(value), y2: y.at(value), class: "bench-tick" }), draw("text", { x: plot.left - 5, y: y.at(value) + 4, "text-anchor": "end" }, tickLabel(value, `${unit}/s`)));
+    svg.append(draw("line", { x1: plot.left, x2: plot.right, y1: y.at(value), y2: y.at(value), class: "bench-tick" }), draw("text", { x: plot.left - 5, y: y.at(value) + 4, "text-anchor": "end" }, tickLabel(value / per, "")));
   }
-  const title = width < 420 ? `intensity [${unit}/B]` : `arithmetic intensity: operations per byte [${unit}/B]`;
+  const title = width < 420 ? `intensity [${unit}/B]` : `arithmetic intensity [${unit}/B]`;
   svg.append(
     inner,
     draw("rect", { x: plot.left, y: plot.top, width: plot.right - plot.left, height: plot.bottom - plot.top, class: "edge" }),
     draw("text", { x: (plot.left + plot.right) / 2, y: height - 6, "text-anchor": "middle" }, title),
-    draw("text", { transform: `translate(${11 * scale} ${(plot.top + plot.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, `rate [${unit}/s]`),
+    draw("text", { transform: `translate(${11 * scale} ${(plot.top + plot.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, `performance [${letter}${unit}/s]`),
   );
   benchRoofs(inner, x, y, plot, s, law, unit);
   benchPoint(inner, x, y, plot, s, law, unit);
@@ -51,7 +53,7 @@ function benchRoofs(inner, x, y, plot, s, law, unit) {
     draw("line", { x1: x.at(law.ridge), x2: x.at(law.ridge), y1: y.at(s.peak), y2: plot.bottom, class: "ridge" }),
     draw("circle", { cx: x.at(law.ridge), cy: y.at(s.peak), r: 3.5, class: "ridge-point" }),
     draw("text", { x: plot.right - 6, y: y.at(s.peak) - 6, "text-anchor": "end", class: "label pipe" }, si(s.peak, `${unit}/s`)),
-    draw("text", { x: x.at(law.ridge) + 5, y: plot.bottom - 6, class: "label quiet" }, `ridge ${digits(law.ridge)}`),
+    draw("text", { x: x.at(law.ridge) + 5, y: plot.bottom - 6, class: "label quiet" }, `ridge point ${digits(law.ridge)}`),
   );
   // Along the slope, where it enters the picture.
   const foot = Math.max(start, 10 ** y.low / s.bandwidth) * 1.15;
@@ -63,7 +65,7 @@ function benchRoofs(inner, x, y, plot, s, law, unit) {
 /** The kernel twice: what the roofs allow, and what launch, tail and idle SMs leave of it. */
 function benchPoint(inner, x, y, plot, s, law, unit) {
   if (!(s.operations > 0) || law.intensity == null) {
-    inner.append(draw("text", { x: plot.left + 10, y: plot.top + 20, class: "label" }, "no operations: no point, only t_mem"));
+    inner.append(draw("text", { x: plot.left + 10, y: plot.top + 20, class: "label" }, "no operations, so no point: only t_mem"));
     return;
   }
   const rate = s.operations / law.total;

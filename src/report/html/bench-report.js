@@ -26,9 +26,8 @@ function layOnBench(k) {
     operations: each(K.flops[k] ?? 0), bytes: each(K.bytes[k]), fixed: DATA.fixed,
     blocks: K.blocks[k] || 4 * s.sms, resident: 1, reuse: l2 && K.bytes[k] > 0 ? Math.max(1, l2[1] / K.bytes[k]) : 1,
   });
-  byId("bench-look").textContent = "";
   Object.assign(bench, { form: null, case: null, misfit: "", name: `a launch of ${elide(nameOf(k), 40)}` });
-  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalog: SMs, clock and on-chip bandwidth of the ${BENCH.devices[bench.device][0]} stand in.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM stand in." : ""} How many blocks fit on an SM is not told: one stands in.`;
+  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalog: SMs, clock and L2 bandwidth are those of the ${BENCH.devices[bench.device][0]}.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM are assumed." : ""} Blocks per SM are not known: one is assumed.`;
   rebuildBench();
   replay();
   byId("bench-section").scrollIntoView();
@@ -37,7 +36,7 @@ function layOnBench(k) {
 /** The button among a kernel's details, where it has something to lay on the bench. */
 function benchButton(k) {
   if (!(K.bytes[k] > 0)) return null;
-  return make("button", { type: "button", class: "try", onclick: () => layOnBench(k) }, "try in the bench");
+  return make("button", { type: "button", class: "try", onclick: () => layOnBench(k) }, "try in the playground");
 }
 
 byId("bench-section").addEventListener("toggle", () => {

@@ -47,8 +47,8 @@ function buildStage(box, s) {
   const word = (x, text, extra = "") => draw("text", { x, y: 14, "text-anchor": "middle", class: extra }, text);
   const level = draw("rect", { x: at.memory + 1, width: unit - 4, class: "bench-level" });
   svg.append(
-    word(at.memory + unit / 2, "memory"), word(at.chip + unit / 2, s.onChip == null && !isNarrow ? "on chip, rate not known" : "on chip"),
-    word(at.processor + processor / 2 - 1, `processor: ${count(s.sms, "SM", "SMs")}`),
+    word(at.memory + unit / 2, "memory"), word(at.chip + unit / 2, s.onChip == null && !isNarrow ? "L2, rate not known" : "L2"),
+    word(at.processor + processor / 2 - 1, count(s.sms, "SM", "SMs")),
     level,
     draw("rect", { x: at.memory, y: top, width: unit - 2, height: inner, rx: 4, class: "bench-box" }),
     draw("rect", { x: at.chip, y: top + inner * 0.2, width: unit, height: inner * 0.6, rx: 4, class: "bench-box" }),
@@ -134,8 +134,8 @@ function raceRows(s, law) {
     bar(s.fixed, s.fixed + alone, kind), bar(s.fixed + alone, s.fixed + whole, `${kind} extra`), bar(s.fixed + whole, end, "waits"),
   ]];
   const rows = [["launch", [bar(0, s.fixed, "launch")]], path("memory", law.memory, law.paths.memory, "memory")];
-  if (law.chip != null) rows.push(path("on chip", law.chip, law.paths.chip, "chip"));
-  rows.push(path("math", law.math, law.paths.math, "math"), ["waves", waveBars(s, law)]);
+  if (law.chip != null) rows.push(path("L2", law.chip, law.paths.chip, "chip"));
+  rows.push(path("compute", law.math, law.paths.math, "math"), ["waves", waveBars(s, law)]);
   return rows.map(([name, bars]) => [name, bars.filter(Boolean)]);
 }
 

@@ -1,7 +1,7 @@
 // The bench: its controls, its words and numbers, and the clock that plays it.
 
 const BENCH = JSON.parse(byId("bench-data").textContent);
-// Rates stand in the data in tera, pipes as digits to base 36.
+// Rates are in tera in the data, pipes as digits to base 36.
 BENCH.devices = BENCH.devices.map(([name, bandwidth, onChip, sms, clock, rates, engines]) => {
   const [pipes, runsOn] = BENCH.engines[engines];
   return [
@@ -40,18 +40,18 @@ function writeNumber(value) {
 
 /** What can be turned: key, words, unit, range of its slider, whether whole. */
 const HARDWARE = [
-  ["bandwidth", "memory bandwidth", "B/s", 1e10, 2e13, false],
-  ["peak", "math rate of all SMs", "/s", 1e11, 3e16, false],
-  ["onChip", "on-chip bandwidth (L2)", "B/s", 1e11, 1e14, false],
+  ["bandwidth", "Bandwidth", "B/s", 1e10, 2e13, false],
+  ["peak", "Compute rate", "/s", 1e11, 3e16, false],
+  ["onChip", "L2 bandwidth", "B/s", 1e11, 1e14, false],
   ["sms", "SMs", "", 1, 512, true],
-  ["fixed", "launch", "s", 1e-7, 1e-4, false],
+  ["fixed", "Launch cost", "s", 1e-7, 1e-4, false],
 ];
 const KERNEL = [
-  ["operations", "operations", "", 1e3, 1e16, true],
-  ["bytes", "bytes of memory traffic", "B", 1e3, 1e12, true],
-  ["reuse", "times each byte is asked of L2", "", 1, 1000, false],
-  ["blocks", "blocks of threads", "", 1, 1e6, true],
-  ["resident", "blocks on an SM at once", "", 1, 32, true],
+  ["operations", "Operations", "", 1e3, 1e16, true],
+  ["bytes", "Bytes moved", "B", 1e3, 1e12, true],
+  ["reuse", "L2 reads per byte", "", 1, 1000, false],
+  ["blocks", "Blocks", "", 1, 1e6, true],
+  ["resident", "Blocks per SM", "", 1, 32, true],
 ];
 
 /** Operation of the chosen pipe: FLOP, or OP of integers. */
@@ -67,8 +67,8 @@ function benchField(key, words, unit, low, high, isWhole, value, change) {
   const least = key === "operations" || key === "size-pad" ? 0 : 1;
   const whole = (given) => (isWhole ? Math.max(least, Math.round(given)) : given);
   const slid = (step) => (step === 0 && least === 0 ? 0 : whole(Number((low * Math.exp((step / steps) * span)).toPrecision(3))));
-  const number = make("input", { type: "text", inputmode: "decimal", placeholder: "not known", "aria-label": `${words}, a number`, autocomplete: "off", spellcheck: "false" });
-  const slider = make("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": words });
+  const number = make("input", { type: "text", inputmode: "decimal", placeholder: "not known", "aria-label": `${words}, number`, autocomplete: "off", spellcheck: "false" });
+  const slider = make("input", { type: "range", id: `bench-${key}`, min: 0, max: steps, step: 1 });
   const show = (now) => {
     if (document.activeElement !== number) number.value = writeNumber(now);
     number.removeAttribute("aria-invalid");
@@ -88,7 +88,7 @@ function benchField(key, words, unit, low, high, isWhole, value, change) {
   show(value);
   benchInputs.set(key, show);
   const shownUnit = make("span", { class: "bench-unit", "data-unit": unit }, unit === "/s" ? `${benchUnit()}/s` : unit);
-  return make("div", { class: "bench-field", "data-key": key }, make("span", { class: "bench-words" }, words), number, shownUnit, slider);
+  return make("div", { class: "bench-field", "data-key": key }, make("label", { for: `bench-${key}` }, words), slider, number, shownUnit);
 }
 
 /** Takes the figures of a device, and the pipe for the chosen format. */
@@ -106,7 +106,7 @@ function takePipe(asked) {
   const usual = runsOn[bench.dtype + (isProduct ? 0 : BENCH.types.length)];
   const pipe = asked ?? usual;
   const found = peaks.find(([one]) => one === pipe) ?? peaks.find(([one]) => BENCH.pipes[one][0] === "fp32_vector") ?? peaks[0];
-  bench.note = pipe == null ? `${name} has no units for products in ${BENCH.types[bench.dtype][0]}: its ${BENCH.pipes[found[0]][1]} rate stands in.` : "";
+  bench.note = pipe == null ? `${name} has no units for products in ${BENCH.types[bench.dtype][0]}: its ${BENCH.pipes[found[0]][1]} rate is used.` : "";
   bench.pipe = found[0];
   bench.s.peak = found[1];
 }
@@ -151,8 +151,8 @@ function chooseCase(key) {
   takeForm(one.waves == null ? {} : { blocks: one.waves * bench.s.sms });
   bench.case = key;
   bench.name = "";
-  // What to look at stays beside the bench while things are varied.
-  byId("bench-look").textContent = byId(`look-${key}`)?.textContent ?? "";
+  // The explanation stays while things are varied.
+  for (const one of document.querySelectorAll(".lesson")) one.hidden = one.id !== `lesson-${key}`;
   rebuildBench();
   replay();
 }
@@ -166,8 +166,8 @@ function rebuildBench() {
   const peaks = BENCH.devices[bench.device][5].map(([pipe, rate]) => [`${pipe}`, `${BENCH.pipes[pipe][1]}, ${si(rate, `${BENCH.pipes[pipe][2]}/s`)}`]);
   const field = ([key, ...rest]) => benchField(key, ...rest, s[key], turn(key));
   byId("bench-hardware").replaceChildren(
-    choice("device", devices, `${bench.device}`, (at) => { takeDevice(Number(at)); rebuildBench(); replay(); }),
-    choice("math on", peaks, `${bench.pipe}`, (pipe) => { takePipe(Number(pipe)); rebuildBench(); }),
+    choice("Device", devices, `${bench.device}`, (at) => { takeDevice(Number(at)); rebuildBench(); replay(); }),
+    choice("Pipe", peaks, `${bench.pipe}`, (pipe) => { takePipe(Number(pipe)); rebuildBench(); }),
     ...HARDWARE.map(field),
   );
   const forms = [["", bench.name || "counts of your own"], ...BENCH.forms.map(([name, summary]) => [name, `${name}: ${summary}`])];
@@ -177,8 +177,8 @@ function rebuildBench() {
     (value) => { bench.sizes[key] = value; bench.case = null; takeForm(); drawBench(); },
   ));
   byId("bench-kernel").replaceChildren(
-    choice("kernel", forms, bench.form ?? "", (name) => { chooseForm(name || null); rebuildBench(); replay(); }),
-    choice("numbers", types, `${bench.dtype}`, (at) => { bench.dtype = Number(at); bench.case = null; takePipe(); if (bench.form) takeForm(); rebuildBench(); }),
+    choice("Kernel", forms, bench.form ?? "", (name) => { chooseForm(name || null); rebuildBench(); replay(); }),
+    choice("Numbers", types, `${bench.dtype}`, (at) => { bench.dtype = Number(at); bench.case = null; takePipe(); if (bench.form) takeForm(); rebuildBench(); }),
     ...sized,
     ...KERNEL.filter(([key]) => bench.form == null || (key !== "operations" && key !== "bytes")).map(field),
   );
@@ -190,14 +190,14 @@ function benchWords(s, law, bound) {
   const [times, unit] = [(one, other) => factor(one / other), benchUnit()];
   const busy = percent(law.paths.math / law.work);
   const words = {
-    launch: ["Launch-bound", `the work takes ${si(law.expected, "s")}, the launch alone ${si(s.fixed, "s")}: fewer, larger launches help, no faster kernel.`],
-    parallelism: ["Too little parallelism", `${count(s.blocks, "block", "blocks")} on ${count(s.sms, "SM", "SMs")}: ${count(law.busy, "SM has", "SMs have")} work${law.full > 0 && law.rest > 0 ? `, in the tail ${Math.min(s.sms, law.rest)}` : ""}, so it takes ${factor(law.work / law.expected)} what the roofs allow. More blocks help, or smaller ones.`],
-    chip: ["Bound by on-chip bandwidth", `each byte is asked of L2 ${digits(s.reuse)} times, which takes longer than fetching it once. Larger tiles ask less often.`],
-    balanced: ["Balanced", `t_mem and t_math differ by less than 10 %: both units are busy, and only less work or a faster machine helps.`],
-    math: ["Math-bound", `the SMs need ${times(law.math, law.memory)} as long to compute as memory needs to send; the bus waits for room. A faster pipe or fewer operations help.`],
+    launch: ["Launch-bound", `the work takes ${si(law.expected, "s")}, the launch alone ${si(s.fixed, "s")}: fuse launches or use CUDA graphs; a faster kernel saves nothing.`],
+    parallelism: ["Too little parallelism", `${count(s.blocks, "block", "blocks")} on ${count(s.sms, "SM", "SMs")}: ${count(law.busy, "SM has", "SMs have")} work${law.full > 0 && law.rest > 0 ? `, ${Math.min(s.sms, law.rest)} in the last wave` : ""}, so it takes ${factor(law.work / law.expected)} the roofline time. Use more or smaller blocks.`],
+    chip: ["L2-bound", `each byte is read from L2 ${digits(s.reuse)} times, which takes longer than fetching it once from memory. Larger tiles read less.`],
+    balanced: ["Balanced", `t_mem and t_math differ by less than 10%: both units are busy. Only less work or a faster device helps.`],
+    math: ["Compute-bound", `computing takes ${times(law.math, law.memory)} as long as moving the data; the bus waits. Use a faster pipe or fewer operations.`],
     memory: ["Memory-bound", law.math > 0
-      ? `memory needs ${times(law.memory, law.math)} as long to send as the SMs need to compute; they compute ${busy} of the time. Fewer bytes help.`
-      : "data is only moved, nothing is computed. Fewer bytes help."],
+      ? `moving the data takes ${times(law.memory, law.math)} as long as computing; the SMs compute ${busy} of the time. Move fewer bytes.`
+      : "data is only moved, nothing is computed. Move fewer bytes."],
   };
   const [title, rest] = words[bound];
   const where = law.intensity == null || s.operations === 0 ? "" : ` ${digits(law.intensity)} ${unit}/B, ridge point ${digits(law.ridge)}.`;
@@ -212,19 +212,19 @@ function benchSums(s, law) {
   const rows = [
     ["t_mem", si(law.memory, "s"), `bytes ÷ bandwidth = ${bytes} ÷ ${si(s.bandwidth, "B/s")}`],
     ["t_math", si(law.math, "s"), `operations ÷ rate = ${work} ÷ ${rate}`],
-    ["E", si(law.expected, "s"), "expected time: the longer of the two, as memory and math overlap"],
+    ["roofline time", si(law.expected, "s"), "max(t_mem, t_math), as memory and compute overlap"],
     ["intensity", per(law.intensity), `operations ÷ bytes = ${work} ÷ ${bytes}`],
     ["ridge point", per(law.ridge), `rate ÷ bandwidth = ${rate} ÷ ${si(s.bandwidth, "B/s")}`],
     ["attainable", law.attainable == null ? MISSING : si(law.attainable, `${unit}/s`), "min(rate, intensity × bandwidth)"],
-    ["t_L2", law.chip == null ? MISSING : si(law.chip, "s"), law.chip == null ? "on-chip bandwidth not known" : `bytes × times asked ÷ on-chip bandwidth = ${si(law.chipBytes, "B")} ÷ ${si(s.onChip, "B/s")}`],
-    ["waves", digits(law.waves), `blocks ÷ (SMs × blocks at once) = ${s.blocks} ÷ (${s.sms}× ${s.resident})`],
+    ["t_L2", law.chip == null ? MISSING : si(law.chip, "s"), law.chip == null ? "L2 bandwidth not known" : `bytes × L2 reads per byte ÷ L2 bandwidth = ${si(law.chipBytes, "B")} ÷ ${si(s.onChip, "B/s")}`],
+    ["waves", digits(law.waves), `blocks ÷ (SMs × blocks per SM) = ${s.blocks} ÷ (${s.sms} × ${s.resident})`],
     ["SM efficiency", percent(law.smEfficiency), `blocks per SM ÷ those of the fullest SM = ${digits(s.blocks / s.sms)} ÷ ${law.steps}`],
-    ["wave efficiency", percent(law.waveEfficiency), "waves ÷ waves rounded up: what is left if every wave takes equally long"],
+    ["wave efficiency", percent(law.waveEfficiency), "waves ÷ waves rounded up"],
   ];
-  if (law.ports != null) rows.push(["t_port", si(law.ports, "s"), `bytes × times asked ÷ (SMs with work × ${BENCH.port} B × clock) = ${si(law.chipBytes, "B")} ÷ (${law.busy}× ${BENCH.port} B × ${si(s.clock, "Hz")})`]);
+  if (law.ports != null) rows.push(["t_port", si(law.ports, "s"), `bytes × L2 reads per byte ÷ (SMs with work × ${BENCH.port} B × clock) = ${si(law.chipBytes, "B")} ÷ (${law.busy} × ${BENCH.port} B × ${si(s.clock, "Hz")})`]);
   rows.push(
     ["work", si(law.work, "s"), "max(t_mem, t_port, t_math ÷ SM efficiency, t_L2 ÷ SM efficiency)"],
-    ["T", si(law.total, "s"), `launch + work = ${si(s.fixed, "s")} + ${si(law.work, "s")}`],
+    ["estimated time", si(law.total, "s"), `launch cost + work = ${si(s.fixed, "s")} + ${si(law.work, "s")}`],
   );
   return rows;
 }
@@ -235,8 +235,8 @@ function benchMeters(s, law, now) {
   const wait = (isBusy) => (isBusy ? "" : ", waits");
   const most = Math.max(law.paths.memory, law.paths.chip, law.paths.math) * 0.9;
   const lines = [["memory bus", `${share(law.memory)} busy${wait(law.paths.memory > most)}`]];
-  if (law.chip != null) lines.push(["on-chip bus", `${share(law.chip)} busy`]);
-  lines.push(["SMs with a block", `${share(law.paths.math)} computing${wait(law.paths.math > most)}`]);
+  if (law.chip != null) lines.push(["L2 bus", `${share(law.chip)} busy`]);
+  lines.push(["busy SMs", `${share(law.paths.math)} computing${wait(law.paths.math > most)}`]);
   if (now) lines.push(["now", now.isLaunching ? "launching: no block runs yet" : `${now.occupied} of ${s.sms} SMs have a block, ${now.computing === 1 ? "1 computes" : `${now.computing} compute`}`], ["sent", `${si(s.bytes * now.done, "B")} of ${si(s.bytes, "B")}`]);
   return lines.map(([label, value]) => make("div", {}, make("dt", {}, label), make("dd", {}, value)));
 }

@@ -115,12 +115,11 @@ struct CaseData {
     balanced: bool,
 }
 
-/// A case of the lesson.
+/// A case of the tutorial.
 struct Case {
     key: &'static str,
     title: &'static str,
-    /// What it is, and what to look at.
-    words: [&'static str; 2],
+    words: Words,
     form: &'static str,
     sizes: &'static [f64],
     data_type: DataType,
@@ -128,18 +127,28 @@ struct Case {
     balanced: bool,
 }
 
+/// What a case is, what it shows, and what to try on it.
+struct Words {
+    what: &'static str,
+    see: &'static str,
+    tries: &'static [&'static str],
+}
+
 const CASES: [Case; 4] = [
     Case {
         key: "memory",
         title: "Memory-bound",
-        words: [
-            "y = a·x + y over long vectors: two operations for twelve bytes. The processor is done \
-             with a number long before the next one arrives.",
-            "The bus is full and the SMs wait most of the time. Raise the bandwidth: the time falls \
-             in proportion. Raise the math rate: nothing happens. On the roofline the point lies on \
-             the slope, and only a step to the right (more operations per byte: fusing kernels, \
-             narrower formats) lifts it.",
-        ],
+        words: Words {
+            what: "y = a·x + y over long vectors: two operations for every twelve bytes.",
+            see: "The bus is full and the SMs wait for data most of the time. The point lies on the \
+                  slope of the roofline.",
+            tries: &[
+                "Raise the memory bandwidth: the time falls in proportion.",
+                "Raise the compute rate: nothing changes.",
+                "Choose kernel “counts of your own” and raise the operations: the point climbs the \
+                 slope and costs no time until the ridge point. Fusing kernels does this.",
+            ],
+        },
         form: "axpy",
         sizes: &[64e6],
         data_type: DataType::Fp32,
@@ -149,13 +158,17 @@ const CASES: [Case; 4] = [
     Case {
         key: "balanced",
         title: "Balanced",
-        words: [
-            "A fully connected layer, with just as many rows in its batch that its operations per \
-             byte are those of the ridge point. Each weight is read once and used for every row.",
-            "Both bars are equally long, and both units are busy all the time: nothing is left to \
-             hide. Halve the batch and memory limits; double it and math does. The number of rows \
-             at which a layer turns over is about its ridge point, for 16-bit numbers.",
-        ],
+        words: Words {
+            what: "A fully connected layer whose batch is just large enough that its operations per \
+                   byte equal the ridge point. Each weight is read once and used for every row.",
+            see: "Both bars are equally long, and both units are busy all the time.",
+            tries: &[
+                "Halve the batch: memory becomes the limit.",
+                "Double it: compute becomes the limit.",
+                "With 16-bit numbers, a layer becomes compute-bound at a batch of about the ridge \
+                 point.",
+            ],
+        },
         form: "linear",
         sizes: &[1.0, LAYER, LAYER],
         data_type: DataType::Fp16,
@@ -164,14 +177,17 @@ const CASES: [Case; 4] = [
     },
     Case {
         key: "math",
-        title: "Math-bound",
-        words: [
-            "A product of large square matrices: n³ operations on n² numbers, so the operations per \
-             byte grow with n.",
-            "The queue in front of the processor is full and the bus moves only as fast as the SMs \
-             take. More bandwidth changes nothing; a faster pipe does: choose another format, such \
-             as fp8 or fp32, and see ridge point and time follow.",
-        ],
+        title: "Compute-bound",
+        words: Words {
+            what: "A product of large square matrices: n³ operations on n² numbers, so operations \
+                   per byte grow with n.",
+            see: "The queue before the SMs is full; the bus moves only what they take.",
+            tries: &[
+                "Raise the memory bandwidth: nothing changes.",
+                "Choose other numbers, such as fp8 or fp32: roof, ridge point and time follow.",
+                "Shrink n to 256 with m and k: the launch costs more than the work.",
+            ],
+        },
         form: "gemm",
         sizes: &[8192.0, 8192.0, 8192.0, 1.0],
         data_type: DataType::Fp16,
@@ -181,15 +197,18 @@ const CASES: [Case; 4] = [
     Case {
         key: "parallelism",
         title: "Too little parallelism",
-        words: [
-            "A product with a small result and a long sum: 128 × 128 numbers, which one block of \
-             threads computes. A block runs on one SM; all the others have nothing to do.",
-            "Neither bus nor processor is busy, and the point hangs far below the roof: the \
-             roofline cannot tell why, waves can. Raise the blocks, as a split of the sum would: \
-             the time falls with each, until memory limits. For the tail go to the math-bound case \
-             and set the blocks to one more than there are SMs: a second wave runs for that block \
-             alone, and almost half of the time is lost.",
-        ],
+        words: Words {
+            what: "A product with a small result and a long sum: 128 × 128 numbers, computed by a \
+                   single block. A block runs on one SM; all others idle.",
+            see: "Neither bus nor SMs are busy, and the point hangs far below the roof. The roofline \
+                  does not show why; waves do.",
+            tries: &[
+                "Raise the blocks, as split-K does: the time falls with each, until memory is the \
+                 limit.",
+                "For a bad last wave, set the blocks of the compute-bound case to one more than \
+                 there are SMs: a second wave runs for one block, and almost half the time is lost.",
+            ],
+        },
         form: "gemm",
         sizes: &[128.0, 128.0, 65_536.0, 1.0],
         data_type: DataType::Fp16,
@@ -198,18 +217,19 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// One case on a device, for where no script runs.
+/// One case on a device.
 pub(super) struct Lesson {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
-    /// What it is, and what to look at.
-    pub(super) words: [&'static str; 2],
+    pub(super) what: &'static str,
+    pub(super) see: &'static str,
+    pub(super) tries: &'static [&'static str],
     /// Its numbers, under [`TITLES`].
     pub(super) row: Vec<String>,
 }
 
 /// Titles of [`Lesson::row`].
-pub(super) const TITLES: [&str; 10] = [
+pub(super) const TITLES: [&str; 11] = [
     "case",
     "kernel",
     "operations",
@@ -218,8 +238,9 @@ pub(super) const TITLES: [&str; 10] = [
     "ridge point",
     "t_mem",
     "t_math",
-    "expected",
-    "with launch and tail",
+    "roofline time",
+    "estimated time",
+    "limited by",
 ];
 
 /// The data of the bench as JSON that may stand inside a script element.
@@ -352,7 +373,7 @@ fn lesson(case: &Case, device: &Device, fixed: Seconds) -> Result<Lesson, Predic
         value.map_or_else(|| "-".to_owned(), |value| format!("{} {unit}/B", digits(value)))
     };
     let row = vec![
-        format!("{}: {}", case.title, bound.state),
+        case.title.to_owned(),
         kernel,
         si(prediction.operations.get(), unit),
         si(prediction.bytes.get(), "B"),
@@ -362,8 +383,10 @@ fn lesson(case: &Case, device: &Device, fixed: Seconds) -> Result<Lesson, Predic
         si(prediction.t_math.get(), "s"),
         si(prediction.roofline_time.get(), "s"),
         si(bound.total.get(), "s"),
+        bound.state.to_owned(),
     ];
-    Ok(Lesson { key: case.key, title: case.title, words: case.words, row })
+    let Words { what, see, tries } = case.words;
+    Ok(Lesson { key: case.key, title: case.title, what, see, tries, row })
 }
 
 /// What a kernel takes with launch, tail and idle SMs, and what bounds it.
@@ -400,9 +423,9 @@ impl Bound {
         let state = match limiter {
             _ if roofline::is_launch_floored(total, roofline_time, fixed) => "the launch",
             Limiter::Latency => "too few blocks",
-            _ if on_chip > memory.max(math) => "on-chip memory",
-            _ if roofline::is_balanced(t_mem, t_math) => "both alike",
-            Limiter::Math => "math",
+            _ if on_chip > memory.max(math) => "L2",
+            _ if roofline::is_balanced(t_mem, t_math) => "both",
+            Limiter::Math => "compute",
             Limiter::Memory | Limiter::Unknown => "memory",
         };
         Self { total, state }
@@ -434,13 +457,8 @@ mod tests {
             }
             let lessons = lessons(&device, roofline::LAUNCH_COST_TIMELINE).unwrap();
             let states: Vec<&str> =
-                lessons.iter().map(|one| one.row[0].split(": ").nth(1).unwrap()).collect();
-            assert_eq!(
-                states,
-                ["memory", "both alike", "math", "too few blocks"],
-                "{}",
-                device.name
-            );
+                lessons.iter().map(|one| one.row.last().unwrap().as_str()).collect();
+            assert_eq!(states, ["memory", "both", "compute", "too few blocks"], "{}", device.name);
         }
     }
 

@@ -1,7 +1,3 @@
-// The start of the lesson.
+// The start of the tutorial.
 
-document.documentElement.classList.add("lively");
 startBench();
-for (const one of document.querySelectorAll(".lessons [data-case]")) {
-  one.addEventListener("click", () => byId("bench-title").scrollIntoView());
-}

@@ -1,4 +1,4 @@
-//! The lesson: a page of its own around the bench, for who learns the roofline model.
+//! The tutorial: a page of its own around the playground, to learn the roofline model with.
 
 use askama::Template;
 
@@ -20,22 +20,30 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("bench.css"));
+/// Before anything is shown: what needs the script is there only with it.
+const START: &str = "document.documentElement.classList.add(\"lively\");";
 
-/// What kept a lesson from being written.
+const STYLE: &str = concat!(
+    include_str!("tokens.css"),
+    include_str!("chart.css"),
+    include_str!("bench.css"),
+    include_str!("learn.css"),
+);
+
+/// What kept the tutorial from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
     /// A device file is malformed.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// How many SMs the device has is not known.
-    #[error("the lesson needs the number of SMs of {device}, which is not known")]
+    #[error("the tutorial needs the number of SMs of {device}, which is not known")]
     Sms {
         /// Its name.
         device: String,
     },
     /// The device lacks a figure that a case needs.
-    #[error("the lesson needs figures that {device} lacks")]
+    #[error("the tutorial needs figures that {device} lacks")]
     Predict {
         /// Its name.
         device: String,
@@ -50,18 +58,20 @@ struct Page {
     version: &'static str,
     style: String,
     style_hash: String,
+    start: &'static str,
+    start_hash: String,
     script: String,
     script_hash: String,
     bench: String,
     device: String,
     sms: u32,
     lessons: Vec<bench::Lesson>,
-    titles: [&'static str; 10],
+    titles: [&'static str; 11],
     fixed: String,
 }
 
-/// A page that teaches the roofline model: data moving through a memory bus into a processor, for any
-/// device of the catalog and any kernel, with four cases to begin with.
+/// The interactive roofline tutorial: a playground for any device of the catalog and any kernel, with
+/// four cases to begin with.
 ///
 /// Without a device it begins with an H100.
 ///
@@ -86,6 +96,8 @@ pub fn learn(catalog: &Catalog, device: Option<&Device>) -> Result<String, Learn
         version: env!("CARGO_PKG_VERSION"),
         style_hash: hash(&style),
         style,
+        start: START,
+        start_hash: hash(START),
         script_hash: hash(&script),
         script,
         bench: bench::json(catalog, Some(&device.name), LAUNCH_COST_TIMELINE)?,

@@ -1,4 +1,4 @@
-//! The lesson and the bench in a report: cases, controls, play, and doing without a script.
+//! The tutorial and the playground in a report: cases, controls, play, and doing without a script.
 
 use rooflint::catalog::{Catalog, Device};
 use rooflint::model::DeviceHint;
@@ -37,7 +37,7 @@ fn sum(browser: &mut Browser, symbol: &str) -> String {
 /// Writes a number into a field.
 fn set(browser: &mut Browser, key: &str, text: &str) {
     browser.evaluate(&format!(
-        "(() => {{ const box = document.querySelector('[data-key={key}] input'); box.value = '{text}'; box.dispatchEvent(new Event('change')); }})()"
+        "(() => {{ const box = document.querySelector('[data-key={key}] input[type=text]'); box.value = '{text}'; box.dispatchEvent(new Event('change')); }})()"
     ));
     browser.settle();
 }
@@ -64,8 +64,8 @@ fn each_case_is_one_press_away_and_has_the_numbers_of_the_table() {
                 ("ridge point", 5),
                 ("t_mem", 6),
                 ("t_math", 7),
-                ("E", 8),
-                ("T", 9),
+                ("roofline time", 8),
+                ("estimated time", 9),
             ] {
                 let cell = format!(
                     "document.querySelector('[data-lesson={case}]').cells[{column}].textContent"
@@ -100,9 +100,9 @@ fn what_is_turned_moves_numbers_words_and_the_point() {
     assert_eq!(bound(&mut browser), "math");
     // What is no number changes nothing and is marked.
     set(&mut browser, "sms", "many");
-    assert!(
-        browser.holds("document.querySelector('[data-key=sms] input').matches('[aria-invalid]')")
-    );
+    assert!(browser.holds(
+        "document.querySelector('[data-key=sms] input[type=text]').matches('[aria-invalid]')"
+    ));
     assert_eq!(browser.text("document.querySelectorAll('.bench-sm').length.toString()"), "132");
     set(&mut browser, "sms", "64");
     assert_eq!(browser.number("document.querySelectorAll('.bench-sm').length"), 64.0);
@@ -159,11 +159,13 @@ fn without_a_script_the_lesson_says_so_and_shows_the_cases() {
     browser.show(&page);
     browser.scripts(true);
     let text = browser.text("document.body.innerText");
-    for part in ["The bench needs JavaScript", "axpy n=64000000, fp32", "229 µs", "too few blocks"]
+    for part in
+        ["The playground needs JavaScript", "axpy n=64000000, fp32", "229 µs", "too few blocks"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(!text.contains("show memory-bound"), "{text}");
+    // Nothing to press is left over, and all explanations are there.
+    assert!(!text.contains("L2 reads per byte") && text.contains("split-K"), "{text}");
 }
 
 #[test]
@@ -207,7 +209,9 @@ fn it_fits_screens_from_a_phone_to_a_wall() {
             press(&mut browser, &format!("button[data-case={case}]"));
             let wide = browser.number("document.documentElement.scrollWidth");
             assert!(wide <= f64::from(width), "{width}: {wide}, {case}");
-            browser.evaluate("document.getElementById('bench-title').scrollIntoView()");
+            browser.evaluate("document.getElementById('playground').scrollIntoView()");
+            let shown = "[...document.querySelectorAll('.lesson')].filter((one) => one.offsetHeight > 0).map((one) => one.id).join()";
+            assert_eq!(browser.text(shown), format!("lesson-{case}"), "{width}");
             if std::env::var_os("PICTURES").is_some() {
                 browser.picture();
             }
@@ -220,4 +224,47 @@ fn it_fits_screens_from_a_phone_to_a_wall() {
         }
         clean(&mut browser, &address);
     }
+}
+
+#[test]
+fn the_chart_and_the_first_slider_need_no_scrolling() {
+    let Some(mut browser) = Browser::start() else { return };
+    for (width, height, most) in [(1440, 900, "[data-key=reuse]"), (390, 844, "#bench-chart")] {
+        browser.resize(width, height);
+        let address = browser.show(&lesson("H100 SXM5 80GB"));
+        for seen in ["#bench-chart", most] {
+            let bottom = format!("document.querySelector('{seen}').getBoundingClientRect().bottom");
+            let bottom = browser.number(&bottom);
+            assert!(bottom > 0.0 && bottom <= f64::from(height), "{width}: {seen} {bottom}");
+        }
+        clean(&mut browser, &address);
+    }
+}
+
+#[test]
+fn every_slider_has_a_label_a_value_in_words_and_obeys_the_keyboard() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.resize(1440, 900);
+    let address = browser.show(&lesson("H100 SXM5 80GB"));
+    let sliders = "[...document.querySelectorAll('.bench-field input[type=range]')]";
+    let keys = browser.text(&format!("{sliders}.map((one) => one.id).join()"));
+    assert!(keys.split(',').count() >= 8, "{keys}");
+    assert!(browser.holds(&format!(
+        "{sliders}.every((one) => one.labels.length === 1 && one.getAttribute('aria-valuetext') !== '')"
+    )));
+    for key in ["bandwidth", "peak", "sms"] {
+        let value =
+            format!("document.getElementById('bench-{key}').getAttribute('aria-valuetext')");
+        browser.evaluate(&format!("document.getElementById('bench-{key}').focus()"));
+        let before = browser.text(&value);
+        browser.call(
+            "Input.dispatchKeyEvent",
+            json!({ "type": "keyDown", "key": "PageUp", "windowsVirtualKeyCode": 33 }),
+        );
+        browser.settle();
+        assert_ne!(browser.text(&value), before, "{key}");
+    }
+    let spoken = "document.getElementById('bench-bandwidth').getAttribute('aria-valuetext')";
+    assert!(browser.text(spoken).ends_with("B/s"), "{}", browser.text(spoken));
+    clean(&mut browser, &address);
 }
