@@ -53,7 +53,7 @@ fn labels(picture: &str) -> Vec<&str> {
 #[test]
 fn the_pictures_of_the_documentation_are_made_by_the_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for subject in Subject::ALL {
+    for subject in [Subject::Roofline, Subject::Kernels] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("picture.svg");
         let run = program(&["demo", "-o", path.to_str().unwrap(), "--figure", subject.name()]);

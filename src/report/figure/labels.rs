@@ -6,7 +6,7 @@ pub(super) struct Labels {
     /// Marks, lines and labels.
     taken: Vec<Box2>,
     /// Labels alone: lines to a label may pass a mark, but no other label.
-    labels: Vec<Box2>,
+    written: Vec<Box2>,
     /// Thin lines that a label may lie upon where there is no better place near.
     thin: Vec<Box2>,
     /// No label leaves this.
@@ -65,7 +65,7 @@ impl Labels {
         em: i32,
     ) -> Self {
         let bounds = Box2 { left: x.start, top: y.start, right: x.end, bottom: y.end };
-        Self { taken: Vec::new(), labels: Vec::new(), thin: Vec::new(), bounds, em }
+        Self { taken: Vec::new(), written: Vec::new(), thin: Vec::new(), bounds, em }
     }
 
     /// Keeps a square around a point free.
@@ -96,7 +96,7 @@ impl Labels {
 
     fn take(&mut self, place: Box2) -> (i32, i32) {
         self.taken.push(place);
-        self.labels.push(place);
+        self.written.push(place);
         (place.left, place.top)
     }
 
@@ -123,14 +123,14 @@ impl Labels {
         let middle = (-width / 2, -height / 2);
         for far in 0..7 {
             let gap = radius + self.em / 4 + far * (height + self.em / 4);
-            let side = gap * 7 / 10;
+            let slanted = gap * 7 / 10;
             let corners = [
                 (gap, middle.1),
                 (-gap - width, middle.1),
-                (side, -side - height),
-                (side, side),
-                (-side - width, -side - height),
-                (-side - width, side),
+                (slanted, -slanted - height),
+                (slanted, slanted),
+                (-slanted - width, -slanted - height),
+                (-slanted - width, slanted),
                 (middle.0, -gap - height),
                 (middle.0, gap),
             ];
@@ -158,7 +158,7 @@ impl Labels {
     fn is_open(&self, from: (i32, i32), to: (i32, i32)) -> bool {
         along(from, to, self.em / 2).all(|at| {
             let at = Box2::at(at, (1, 1));
-            self.labels.iter().all(|label| !label.meets(&at))
+            self.written.iter().all(|label| !label.meets(&at))
         })
     }
 

@@ -235,7 +235,7 @@ impl Pen {
         tone: Tone,
         stroke: Stroke,
     ) -> Drawn<DB> {
-        self.stroked(area, points, self.rgb(tone).stroke_width(self.stroke), stroke)
+        Self::stroked(area, points, self.rgb(tone).stroke_width(self.stroke), stroke)
     }
 
     /// The same, thin.
@@ -246,11 +246,10 @@ impl Pen {
         tone: Tone,
         stroke: Stroke,
     ) -> Drawn<DB> {
-        self.stroked(area, points, self.rgb(tone).stroke_width(self.thin()), stroke)
+        Self::stroked(area, points, self.rgb(tone).stroke_width(self.thin()), stroke)
     }
 
     fn stroked<DB: DrawingBackend>(
-        &self,
         area: &Area<DB>,
         points: &[(i32, i32)],
         style: ShapeStyle,

@@ -254,9 +254,9 @@ impl Roofline {
                 labels.avoid(at(*intensity), radius);
             }
             for (level, intensity) in &point.levels {
-                let placed = labels.beside(at(*intensity), radius, pen.size(level));
-                if let Some(placed) = placed {
-                    pen.write(screen, level, placed.corner, Tone::Ink)?;
+                let found = labels.beside(at(*intensity), radius, pen.size(level));
+                if let Some(found) = found {
+                    pen.write(screen, level, found.corner, Tone::Ink)?;
                 }
             }
         }

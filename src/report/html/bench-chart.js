@@ -21,7 +21,7 @@ function drawBenchChart(box, s, law, unit) {
   const view = benchView(s, law);
   const [x, y] = [new Axis(view.x[0], view.x[1], plot.left, plot.right), new Axis(view.y[0], view.y[1], plot.bottom, plot.top)];
   // One unit for the whole axis: that of the roof.
-  const [per, letter] = prefix(10 ** (view.y[1] - 1), unit);
+  const [per, letter] = prefix(s.peak, unit);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Roofline of this machine and kernel; the arithmetic has the numbers" });
   const inner = draw("g", { "clip-path": "url(#bench-clip)" });
   svg.append(draw("clipPath", { id: "bench-clip" }, draw("rect", { x: plot.left, y: plot.top, width: plot.right - plot.left, height: plot.bottom - plot.top })));
@@ -52,11 +52,23 @@ function benchRoofs(inner, x, y, plot, s, law, unit) {
     draw("line", { x1: x.at(law.ridge), y1: y.at(s.peak), x2: plot.right, y2: y.at(s.peak), class: "roof pipe" }),
     draw("line", { x1: x.at(law.ridge), x2: x.at(law.ridge), y1: y.at(s.peak), y2: plot.bottom, class: "ridge" }),
     draw("circle", { cx: x.at(law.ridge), cy: y.at(s.peak), r: 3.5, class: "ridge-point" }),
-    draw("text", { x: plot.right - 6, y: y.at(s.peak) - 6, "text-anchor": "end", class: "label pipe" }, si(s.peak, `${unit}/s`)),
-    draw("text", { x: x.at(law.ridge) + 5, y: plot.bottom - 6, class: "label quiet" }, `ridge point ${digits(law.ridge)}`),
   );
-  // Along the slope, where it enters the picture.
-  const foot = Math.max(start, 10 ** y.low / s.bandwidth) * 1.15;
+  // Names keep clear of the frame, and of the kernel's mark.
+  const letter = 6.8 * (parseFloat(getComputedStyle(byId("bench-chart")).fontSize) / 12);
+  const mark = s.operations > 0 && law.intensity != null ? x.at(law.intensity) : -Infinity;
+  const peak = si(s.peak, `${unit}/s`);
+  const isCovered = law.intensity >= law.ridge && mark > plot.right - peak.length * letter - 16;
+  const ridge = `ridge point ${digits(law.ridge)}`;
+  const isLast = x.at(law.ridge) + ridge.length * letter > plot.right;
+  inner.append(
+    draw("text", { x: isCovered ? mark - 14 : plot.right - 6, y: y.at(s.peak) - 6, "text-anchor": "end", class: "label pipe" }, peak),
+    draw("text", { x: x.at(law.ridge) + (isLast ? -5 : 5), y: plot.bottom - 6, "text-anchor": isLast ? "end" : "start", class: "label quiet" }, ridge),
+  );
+  // Along the slope, where it enters the picture, or beyond the mark.
+  const low = Math.max(start, 10 ** y.low / s.bandwidth) * 1.15;
+  const reach = si(s.bandwidth, "B/s").length * letter * 0.8 + 14;
+  const isFree = law.intensity >= law.ridge || Math.abs(mark - x.at(low) - reach / 2) > reach / 2 + 8;
+  const foot = isFree ? low : x.value(mark + 14);
   const turn = (Math.atan2(y.at(s.bandwidth * 10) - y.at(s.bandwidth), x.at(10) - x.at(1)) * 180) / Math.PI;
   const words = si(s.bandwidth, "B/s");
   inner.append(draw("text", { transform: `translate(${x.at(foot)} ${y.at(foot * s.bandwidth)}) rotate(${turn}) translate(4 -5)`, class: "label level-dram" }, words));

@@ -235,10 +235,8 @@ fn bars<'a>(
         group.sort_by(|one, two| two.0.measured.get().total_cmp(&one.0.measured.get()));
     }
     let share = |group: &[(&Kernel, _)]| group.iter().map(|(kernel, _)| kernel.share).sum::<f64>();
-    let (has_points, most) = match scene.points.is_empty() {
-        true => (false, ROWS.1),
-        false => (true, ROWS.0),
-    };
+    let has_points = !scene.points.is_empty();
+    let most = if has_points { ROWS.0 } else { ROWS.1 };
     let roof = scene.memory.iter().find(|roof| roof.kind == MemoryLevel::Dram);
     let mut panels = Vec::new();
     // Beside marks, bars are for what the run spends its time on, too.
