@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(
             catalog.disagreements(&h100, &of_h200, &observed),
             [
-                "the export\'s rates and percentages of peak imply a memory bandwidth of 4792 GB/s, the \
+                "the export's rates and percentages of peak imply a memory bandwidth of 4792 GB/s, the \
                  catalog says 3352 GB/s for H100 SXM5 80GB",
                 "H200 SXM 141GB matches the export: --device \"H200 SXM 141GB\"",
             ]
