@@ -162,8 +162,8 @@ fn trends(here: &Path) {
     assert!(reader.records().all(|row| &row.unwrap()[9] == "share"));
     for (arguments, says) in [
         (vec!["trend", "--kernel", "nothing"], "no kernel of the saved runs"),
-        (vec!["trend", "--branch", "dev"], "branch \"dev\" (there is main)"),
-        (vec!["trend", "--device", "L4"], "device \"L4\" (there is H100 SXM5 80GB)"),
+        (vec!["trend", "--branch", "dev"], "branch \"dev\" (available: main)"),
+        (vec!["trend", "--device", "L4"], "device \"L4\" (available: H100 SXM5 80GB)"),
         (vec!["trend", "-o", "trend.pdf"], "no format of trends"),
     ] {
         let run = program(here, &[], &arguments);
