@@ -112,6 +112,7 @@ fn early(arguments: &[OsString]) -> args::Terminal {
             .unwrap_or(args::Color::Auto),
         ascii: has(&["--ascii"]),
         width: value("--width").and_then(|width| width.parse().ok()).filter(|width| *width >= 40),
+        quiet: 0,
         verbose: has(&["-v", "--verbose"]),
     }
 }

@@ -166,7 +166,7 @@ fn trends(here: &Path) {
     for (arguments, says) in [
         (vec!["trend", "--kernel", "nothing"], "no kernel of the saved runs"),
         (vec!["trend", "--branch", "dev"], "branch \"dev\" (available: main)"),
-        (vec!["trend", "--device", "L4"], "device \"L4\" (there is H100 SXM5 80GB)"),
+        (vec!["trend", "--device", "L4"], "device \"L4\" (available: H100 SXM5 80GB)"),
         (vec!["trend", "-o", "trend.pdf"], "no format of trends"),
     ] {
         let run = program(here, &[], &arguments);

@@ -2,7 +2,7 @@
 
 use super::{GateOutput, GateReport, view};
 use crate::compare::{Basis, Side};
-use crate::gate::{Check, Metric, Outcome, Subject, Verdict};
+use crate::gate::{Check, Metric, Outcome, Subject, Value, Verdict};
 use crate::report::formats::html::{escape, figure, page, panels};
 use crate::report::numbers::{change, si};
 use crate::report::view::{MISSING, Style, count};
@@ -176,7 +176,7 @@ fn list(title: &str, kind: &str, all: &[&Check], most: f64, style: &Style) -> St
 }
 
 fn row(check: &Check, kind: &str, most: f64, style: &Style) -> String {
-    let shown = |value: Option<_>| value.map_or_else(|| MISSING.to_owned(), view::value);
+    let shown = |value: Option<Value>| value.map_or_else(|| MISSING.to_owned(), Value::shown);
     let name = escape(&view::name(check, style));
     let by = escape(&check.change.map_or_else(|| MISSING.to_owned(), change));
     let values = escape(&format!("{} → {}", shown(check.before), shown(check.after)));

@@ -46,7 +46,7 @@ fn figures(report: &TrendReport<'_>) -> String {
 fn charts(report: &TrendReport<'_>) -> String {
     use crate::report::{Canvas, Encoding};
     let drawn = [(false, "light"), (true, "dark")].map(|(dark, ground)| {
-        let canvas = Canvas { width: 1200, height: 420, dark };
+        let canvas = Canvas { width: 1200, height: Some(420), dark };
         let picture = super::trend_picture(report.trend, &canvas, Encoding::Svg);
         let picture = picture.ok().and_then(|bytes| String::from_utf8(bytes).ok());
         picture.map_or_else(String::new, |svg| {

@@ -89,7 +89,7 @@ fn report(launches: &[LaunchResult], names: &[Vec<u8>]) -> Vec<u8> {
         text: b"2026.2.1.0 (build 1)".to_vec(),
     };
     let session = Session { versions: vec![version], command: b"ncu --set full app".to_vec() };
-    let process = Some(Process { id: page().launch(0).head().process });
+    let process = Some(Process { id: page().launch(0).head.process });
     let (first, rest) = launches.split_at(launches.len() / 2);
     let mut all = b"NVR\0".to_vec();
     all.extend(sized(&FileHeader { version: Some(7) }.encode_to_vec()));
@@ -124,10 +124,10 @@ fn a_report_is_read_as_its_raw_page() {
     for row in 0..page.launches.len() {
         let (one, two) = (page.launch(row), made.launch(row));
         let head = |launch: crate::model::Launch<'_>| {
-            let head = launch.head();
-            (launch.name().to_owned(), head.process, head.id, head.shape, head.stream)
+            let head = launch.head;
+            (launch.kernel().to_owned(), head.process, head.id, head.shape, head.stream)
         };
-        for quantity in Quantity::ALL {
+        for quantity in Quantity::all() {
             let (wanted, found) = (one.value(quantity), two.value(quantity));
             assert_eq!(wanted, found, "{quantity:?} of launch {row}");
         }
@@ -230,7 +230,7 @@ fn ranges_and_rules_come_with_the_launch() {
     launches[0].rules = vec![silent, rule];
     let found = read_bytes(&report(&launches, &names), true).unwrap();
     let launch = found.launch(0);
-    assert_eq!(launch.operator(), Some("step/forward"));
+    assert_eq!(found.names.get(launch.head.operator), "step/forward");
     let [advice] = launch.advice() else { panic!("{:?}", launch.advice()) };
     assert_eq!(advice.kind, AdviceKind::Optimization);
     assert!((advice.speedup.unwrap().share - 0.125).abs() < 1e-12);
