@@ -42,7 +42,7 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 6] = ["csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst"];
+const EXTENSIONS: [&str; 7] = ["ncu-rep", "csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst"];
 
 /// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.
 ///

@@ -18,7 +18,7 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("empty.csv", "the file is empty"),
         ("blank.csv", "the file has only blanks"),
         ("binary.csv", "this is a binary file"),
-        ("report.ncu-rep", "--csv --page raw --print-units base > "),
+        ("report.ncu-rep", "the report has no readable file header"),
         ("trace.json", "this is a Chrome trace (JSON)"),
         ("permission.csv", "permission.csv:2: no table: the profiler was not permitted"),
         ("no-kernels.csv", "the filter matched none of: gemm, softmax"),

@@ -55,6 +55,8 @@ fn furnish(folder: &Path) {
         let rows: Vec<&str> = rows.map(|(_, line)| line).collect();
         fs::write(folder.join(name), rows.join("\n")).unwrap();
     }
+    let report = root().join("fixtures/ncu_rep/h100-training-step.ncu-rep");
+    fs::copy(report, folder.join("report.ncu-rep")).unwrap();
     copies(folder, "slow", 5, ("softmax", 1.12));
     let ranks = folder.join("ranks");
     fs::create_dir(&ranks).unwrap();

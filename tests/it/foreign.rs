@@ -39,14 +39,14 @@ fn binary() -> Vec<Case> {
     vec![
         (
             "a.ncu-rep",
-            b"NVR\0\x02\0".to_vec(),
-            "a Nsight Compute report (.ncu-rep)",
+            b"\x05\x01\0\0".to_vec(),
+            "a damaged Nsight Compute report (.ncu-rep)",
             "ncu --import a.ncu-rep --csv --page raw --print-units base > a.csv",
         ),
         (
             "my run.ncu-rep",
-            b"NVR\0".to_vec(),
-            "a Nsight Compute report (.ncu-rep)",
+            b"\x05\x01\0\0".to_vec(),
+            "a damaged Nsight Compute report (.ncu-rep)",
             "ncu --import '",
         ),
         ("a.nsys-rep", b"\x05\x01\0\0".to_vec(), "a Nsight Systems report (.nsys-rep)", RECORD),

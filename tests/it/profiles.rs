@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rooflint::analysis::{self, Options, State};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
-use rooflint::model::{OriginKind, Profile};
+use rooflint::model::{Dim3, OriginKind, Profile, Quantity};
 
 /// The folder of the collection.
 pub(crate) fn collection() -> Option<PathBuf> {
@@ -263,4 +263,76 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Every report of the collection, launch by launch, as NVIDIA's own reader gives it.
+#[test]
+fn reports_have_the_launches_that_the_profilers_own_reader_finds() {
+    let Some(folder) = collection() else { return };
+    let mut reports = 0;
+    for entry in std::fs::read_dir(folder.join("ncu-rep")).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(name) = path.to_string_lossy().strip_suffix(".expected.tsv").map(str::to_owned)
+        else {
+            continue;
+        };
+        let profile = read(Path::new(&format!("{name}.ncu-rep"))).unwrap();
+        let table = std::fs::read_to_string(&path).unwrap();
+        let mut lines = table.lines();
+        let header: Vec<&str> = lines.next().unwrap().split('\t').collect();
+        let rows: Vec<Vec<&str>> = lines.map(|line| line.split('\t').collect()).collect();
+        assert_eq!(profile.launches.len(), rows.len(), "{name}");
+        reports += 1;
+        for (at, row) in rows.iter().enumerate() {
+            let launch = profile.launch(at);
+            assert_eq!(launch.head.id.to_string(), row[0], "{name}");
+            assert!(launch.kernel().contains(row[1]), "{name}: {}", launch.kernel());
+            let extent = |of: Option<Dim3>| {
+                of.map(|of| format!("{}x{}x{}", of.x, of.y, of.z)).unwrap_or_default()
+            };
+            let shape = launch.head.shape;
+            assert_eq!([extent(shape.grid), extent(shape.block)], [row[2], row[3]], "{name}");
+            let is = |title: &str, wanted: Option<f64>, factor: f64| {
+                let column = header.iter().position(|one| one.starts_with(title));
+                let Some(cell) = column.map(|column| row[column]).filter(|cell| *cell != "-")
+                else {
+                    return;
+                };
+                let found: f64 = cell.parse().unwrap();
+                let wanted = wanted.unwrap_or_else(|| panic!("{name}: {title} of launch {at}"));
+                assert!(
+                    (wanted / factor - found).abs() <= 1e-9 * found.abs(),
+                    "{name}: {title}: {wanted} and {found}"
+                );
+            };
+            let duration = launch.duration().map(|(time, _)| time.get());
+            is("gpu__time_duration.sum", duration, 1e-9);
+            is("dram__bytes.sum", launch.value(Quantity::DramBytes), 1.0);
+            is("dram__bytes_read.sum", launch.value(Quantity::DramReadBytes), 1.0);
+            is("launch__registers_per_thread", launch.value(Quantity::RegistersPerThread), 1.0);
+        }
+    }
+    assert_eq!(reports, 6);
+}
+
+/// The same launches of a report and of its CSV, which rounds.
+#[test]
+fn a_report_and_its_csv_have_the_same_launches() {
+    let Some(folder) = collection() else { return };
+    let report = read(&folder.join("ncu-rep/v100-2020.1-gene-timedram-nvtx.ncu-rep")).unwrap();
+    let csv = read(&folder.join("ncu/v100-nersc-rank0-timedram-gene.csv")).unwrap();
+    assert_eq!(report.launches.len(), csv.launches.len());
+    for row in 0..csv.launches.len() {
+        let (one, two) = (report.launch(row), csv.launch(row));
+        assert_eq!((one.kernel(), one.head.id), (two.kernel(), two.head.id));
+        for quantity in Quantity::all() {
+            // The report has more than was printed.
+            let Some(printed) = two.value(quantity) else { continue };
+            let found = one.value(quantity).unwrap();
+            assert!(
+                (found - printed).abs() <= 2e-4 * printed.abs(),
+                "{quantity:?}: {found} {printed}"
+            );
+        }
+    }
 }

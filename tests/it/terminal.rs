@@ -85,7 +85,10 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 
 /// Commands are printed in one line, to be copied: the one exception.
 fn is_command(line: &str) -> bool {
-    ["ncu ", "rooflint ", "python "].iter().any(|start| line.trim_start().starts_with(start))
+    let is =
+        |text: &str| ["ncu ", "rooflint ", "python "].iter().any(|start| text.starts_with(start));
+    // Alone, or after the label of a fact.
+    is(line.trim_start()) || line.split_once("  ").is_some_and(|(_, rest)| is(rest.trim_start()))
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn habits_without_a_plain_meaning_are_answered_with_what_to_type() {
 
 #[test]
 fn errors_have_no_numbers_of_the_system_and_candidates_only_on_request() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::Builder::new().prefix("out").tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     for arguments in [
         vec!["no-such.csv".to_owned()],

@@ -281,10 +281,7 @@ fn what_is_wrong_in_bounds_waivers_and_places_is_located() {
             "[[gate.waiver]]\nreason = \"r\"\nkernel = \"a\"\nexpires = ^07:32:00",
             "expires is not a date",
         ),
-        (
-            "[[gate.waiver]]\nreason = \"r\"\nkernel = \"a\"\nexpires = ^\"2027-01-31\"",
-            "expected ",
-        ),
+        ("[[gate.waiver]]\nreason = \"r\"\nkernel = \"a\"\nexpires = ^\"2027-01-31\"", "expected "),
         ("[[gate.code]]\nfile = ^\"a.cu\"", "has no kernel, operator or category"),
         ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"/src/a.cu\"", "it is not a relative path"),
         ("[[gate.code]]\nkernel = \"a\"\nfile = ^\"C:/src/a.cu\"", "it is not a relative path"),

@@ -65,9 +65,9 @@ const EXPORT: &str = record!("use the profiler's CSV: ");
 pub(super) const KINDS: &[Foreign] = &[
     // Binary files, by their first bytes.
     Foreign {
-        what: "a Nsight Compute report (.ncu-rep)",
+        what: "a damaged Nsight Compute report (.ncu-rep)",
         help: IMPORT,
-        is: |file| file.begins(b"NVR\0") || file.ends(".ncu-rep"),
+        is: |file| file.ends(".ncu-rep"),
     },
     Foreign {
         what: "a Nsight Systems report (.nsys-rep)",

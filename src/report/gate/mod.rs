@@ -175,7 +175,7 @@ impl GateReport<'_> {
             ("Notes", 98, view::notes(self)),
             ("Results", 100, view::counts(self).into_iter().collect()),
             ("Method", 100, method),
-            ("Reproduce with", 100, again),
+            ("Reproduce", 100, again),
         ];
         let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());
         known.map(|(label, room, lines)| Fact::list(label, lines, LISTED).room(room)).collect()

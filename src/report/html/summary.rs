@@ -1,14 +1,11 @@
 //! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
 
-use crate::analysis::{Kernel, Segment};
+use crate::analysis::Segment;
 use crate::report::numbers::change;
-use crate::report::view::{MISSING, Style, count, factor, name, percent, printable, range, si};
+use crate::report::run::{Brief, Certainty, Entry, KERNELS};
+use crate::report::view::{MISSING, Style, count, factor, percent, printable, range, si};
 use crate::report::{GateReport, Report, gate};
-use crate::rules::Finding;
 use crate::units::Seconds;
-
-/// Cards of kernels; as many fit beside the chart.
-const CARDS: usize = 5;
 
 /// A large number.
 pub(super) struct Figure {
@@ -179,46 +176,42 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
     notices
 }
 
-/// A card per kernel with savings, and per step for the whole run, the largest savings first.
+/// A card per kernel with savings, one per step for the whole run, and what is missing: what the terminal says.
 pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
-    let analysis = report.analysis;
-    let most = analysis.ranked().map(|kernel| kernel.savings.get()).fold(0.0, f64::max);
-    let found = |kernel: &Kernel| {
-        let position = analysis.kernels.iter().position(|one| one.rank == kernel.rank)?;
-        let all = report.findings.by_kernel.get(position)?;
-        all.iter().find(|finding| finding.at_stake_s > 0.0 && finding.next.is_some())
-    };
-    let card = |kernel: &Kernel| {
-        let finding = found(kernel);
-        let ratio = kernel
-            .headroom
-            .map_or_else(String::new, |ratio| format!(" · {} roofline", factor(ratio)));
-        let sure = kernel.confidence.map_or_else(String::new, |one| format!(" · {}", one.label()));
-        Card {
-            rank: Some(kernel.rank),
-            name: name(kernel, style),
-            savings: savings(kernel),
-            width: format!(
-                "{:.2}",
-                if most > 0.0 { kernel.savings.get() / most * 100.0 } else { 0.0 }
-            ),
-            text: finding.map_or_else(|| printable(&kernel.meaning()), sentence),
-            notes: format!("{} of time{ratio}{sure}", percent(kernel.share)),
-        }
-    };
-    analysis.ranked().take(CARDS).map(card).collect()
+    let brief = Brief::of(report, KERNELS);
+    let most = brief.kernels.iter().map(|one| one.savings.get()).fold(0.0, f64::max);
+    let kernels = brief.kernels.iter().map(|one| kernel(one, most, style));
+    let run = brief.steps.iter().map(|step| (step.sentence(), step.finding.rule.to_string()));
+    let missing = brief
+        .missing
+        .iter()
+        .map(|one| (format!("{}: {}", one.what, one.command), "missing metrics".to_owned()));
+    let others = run.chain(missing).map(|(text, notes)| Card {
+        rank: None,
+        name: "Whole run".to_owned(),
+        savings: String::new(),
+        width: String::new(),
+        text: printable(&text),
+        notes,
+    });
+    kernels.chain(others).collect()
 }
 
-/// Savings of a kernel; where no certain cause shows that they are to be had, what they are at most.
-fn savings(kernel: &Kernel) -> String {
-    if kernel.is_winnable {
-        si(kernel.savings.get(), "s")
-    } else {
-        format!("≤{}", si(kernel.savings_high.get(), "s"))
+fn kernel(entry: &Entry<'_>, most: f64, style: &Style) -> Card {
+    let savings = match entry.certainty {
+        Certainty::Unproven => format!("≤{}", si(entry.range.1.get(), "s")),
+        _ => si(entry.savings.get(), "s"),
+    };
+    let ratio = entry
+        .headroom
+        .map_or_else(String::new, |(ratio, _)| format!(" · {} roofline", factor(ratio)));
+    let width = if most > 0.0 { entry.savings.get() / most * 100.0 } else { 0.0 };
+    Card {
+        rank: Some(entry.kernel.rank),
+        name: entry.name(style),
+        savings,
+        width: format!("{width:.2}"),
+        text: printable(&entry.sentence()),
+        notes: format!("{} of time{ratio} · {}", percent(entry.share), entry.certainty.label()),
     }
-}
-
-fn sentence(finding: &Finding) -> String {
-    let next = finding.next.as_ref().map_or_else(String::new, |next| format!("; {next}"));
-    printable(&format!("{}{next}", finding.message))
 }

@@ -12,14 +12,12 @@ mod tables;
 mod verdict;
 mod what_if;
 
-use super::document::{Block, Document, Item, Section, first_of};
+use super::document::{Block, Document, Section, first_of};
 use super::view::Style;
 use super::{FORMATS, Report, Reported};
 use crate::analysis::Kernel;
 
-use brief::KERNELS;
-
-pub(super) use brief::Brief;
+pub(super) use brief::{Brief, Certainty, Entry, KERNELS};
 
 impl Reported for Report<'_> {
     fn document(&self, style: &Style) -> Document {
@@ -59,19 +57,6 @@ fn whole(report: &Report<'_>, style: &Style, is_folded: bool) -> Document {
         document.add(Section { is_folded: is_folded || section.is_folded, ..section });
     }
     document
-}
-
-/// The first lines: what the run is, and what it can save.
-pub(super) fn verdict(report: &Report<'_>) -> Block {
-    Block::Facts(verdict::verdict(report))
-}
-
-/// What to do first, a sentence for each kernel of the brief, then for the whole run.
-pub(super) fn steps(report: &Report<'_>, style: &Style) -> Block {
-    let brief = Brief::of(report, KERNELS);
-    let kernels = brief.kernels.iter().map(|one| Item::labeled(one.name(style), one.sentence()));
-    let run = brief.steps.iter().map(|step| Item::labeled("whole run", step.sentence()));
-    Block::Steps(kernels.chain(run).collect())
 }
 
 /// The ranked kernels and the others, so many rows of each.

@@ -17,9 +17,11 @@ const MORE: &str =
 
 /// The brief with as many kernels as fit a screen.
 pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
-    let with = |most: usize| drawn(report, &Brief::of(report, most), style);
-    let fits = |document: &Document| lines(document) <= LINES;
-    (2..=KERNELS).rev().map(with).find(fits).unwrap_or_else(|| with(1))
+    // The same kernels whether sections follow or not.
+    let alone = Style { full: false, ..*style };
+    let fits = |most: &usize| lines(&drawn(report, &Brief::of(report, *most), &alone)) <= LINES;
+    let most = (2..=KERNELS).rev().find(fits).unwrap_or(1);
+    drawn(report, &Brief::of(report, most), style)
 }
 
 /// Lines of a document in a terminal.

@@ -107,7 +107,7 @@ mod tests {
         let found = kernel(h100().ncu(), &[Quantity::SmClock]).found(RULE);
         assert_eq!(
             found.message,
-            "missing metrics: SM clock (100% of the time: only datasheet peaks at boost clock, \
+            "missing metrics: SM clock (100% of the time: only datasheet peaks at boost clock are used, \
              which a locked clock cannot reach)"
         );
         assert_eq!(

@@ -120,7 +120,9 @@ fn a_report_is_read_as_its_raw_page() {
     let (launches, names) = launches();
     let (page, made) = (page(), read_bytes(&report(&launches, &names), true).unwrap());
     assert_eq!(made.launches.len(), page.launches.len());
-    assert_eq!(made.devices, page.devices);
+    // The page has a column for the number of the device, the report a metric that was not asked for.
+    let hint = crate::model::DeviceHint { ordinal: None, ..page.devices[0].clone() };
+    assert_eq!(made.devices, [hint]);
     for row in 0..page.launches.len() {
         let (one, two) = (page.launch(row), made.launch(row));
         let head = |launch: crate::model::Launch<'_>| {

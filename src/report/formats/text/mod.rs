@@ -25,14 +25,28 @@ fn render(document: &Document, style: &Style) -> String {
         title(&mut text, 0, &document.title, "1", style);
     }
     blocks(&mut text, &document.blocks, 0, Brief::default(), style);
-    let tables = document.tables();
-    let tables = tables.iter().map(|(_, table)| Layout::of(table, style));
-    let wider = tables.filter(|layout| !layout.columns.hidden.is_empty());
-    if let Some(width) = wider.map(|layout| layout.columns.needed.next_multiple_of(10)).max() {
+    if let Some(width) = whole_width(document, style) {
         text.push_str(&style.paint("2", &format!("more columns: --width {width}")));
         text.push('\n');
     }
     unheard(style.adapted(text))
+}
+
+/// The width at which no table leaves out a column; none where none does now.
+fn whole_width(document: &Document, style: &Style) -> Option<usize> {
+    let tables = document.tables();
+    let needed = |width: usize| {
+        let style = Style { width: Some(width), ..*style };
+        let layouts = tables.iter().map(|(_, table)| Layout::of(table, &style));
+        let hidden = layouts.filter(|layout| !layout.columns.hidden.is_empty());
+        hidden.map(|layout| layout.columns.needed).max()
+    };
+    let mut width = needed(style.width?)?.next_multiple_of(10);
+    // A table that fits may show more in its cells, and need more again.
+    while let Some(more) = needed(width) {
+        width = more.max(width + 1).next_multiple_of(10);
+    }
+    Some(width)
 }
 
 /// Draws blocks; `indent` is where their lines begin.
