@@ -17,7 +17,7 @@ use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::{DEFAULT_NAME, Store};
-use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
+use crate::report::{self, Block, Document, Fact, GATE_OUTPUTS, GateReport, Item, Reported, Style};
 use crate::units::RelativeChange;
 
 const GATE_EXAMPLES: &str = "\
@@ -373,33 +373,44 @@ fn rehearse(
 ) -> Result<(), Failure> {
     let rehearsals = gate::self_test(runs, policy, slowdown, Some(clock::now().date()));
     let failed = rehearsals.iter().filter(|rehearsal| !rehearsal.holds).count();
-    let mut text = format!(
-        "Self-test    copies of {}, with known changes, under the policy\n\n",
-        report::count(runs.len() as u64, "run", "runs")
-    );
-    for Rehearsal { change, must, outcome, reason, holds } in &rehearsals {
-        let mark = if *holds { "ok  " } else { "NOT " };
-        text.push_str(&format!(
-            "  {mark} {change}\n       must {must}; {}: {reason}\n",
-            outcome.label()
-        ));
-    }
+    let mut document = Document::new("Self-test");
+    let many = report::count(runs.len() as u64, "run", "runs");
+    let copies = format!("known changes in copies of {many}, judged by the policy");
+    document.push(Block::Facts(vec![Fact::new("Self-test", copies)]));
+    let lines = rehearsals.iter().map(|Rehearsal { change, must, outcome, reason, holds }| {
+        let mark = if *holds { "ok" } else { "FAIL" };
+        let reason = report::printable(reason);
+        let detail = format!("must {must}; {}: {reason}", outcome.label());
+        Item::labeled(mark, change.clone()).with(vec![detail])
+    });
+    document.push(Block::List(lines.collect()));
     let verdict = if failed == 0 {
-        "the policy notices what it must, and nothing else".to_owned()
+        "the policy catches what it must, and nothing else".to_owned()
     } else {
         let many = report::count(failed as u64, "change is", "changes are");
-        format!("{many} not judged as they must be: the gate would sleep, or cry wolf")
+        format!("{many} judged wrong: the gate would miss slowdowns or raise false alarms")
     };
-    text.push_str(&format!("\nVerdict      {verdict}\n"));
+    let mut facts = vec![Fact::new("Verdict", verdict)];
     let disarmed = policy.limits.iter().all(|limit| limit.action < Action::Inconclusive);
     if failed > 0 && disarmed {
-        text.push_str("Next         no limit of the policy fails the gate: see `action` in docs/gate-policy.md\n");
+        let next = "no limit of the policy fails the gate: see `action` in docs/gate-policy.md";
+        facts.push(Fact::new("Next", next));
     } else if failed > 0 {
-        text.push_str(
-            "Next         more runs a side, or floors measured by `rooflint calibrate`, let it see smaller \
-             slowdowns\n",
-        );
+        let next = "more runs on each side, or noise floors measured by `rooflint calibrate`, \
+                    reveal smaller slowdowns";
+        facts.push(Fact::new("Next", next));
     }
-    terminal.print(&terminal.style().adapted(report::printable_lines(&text) + "\n"))?;
+    document.push(Block::Facts(facts));
+    let text = report::written(&Rehearsed(document), "text", &terminal.style());
+    terminal.print(&text.unwrap_or_default())?;
     if failed == 0 { Ok(()) } else { Err(Failure::Verdict(exit::GATE_FAILED)) }
+}
+
+/// What a self-test found, as a document.
+struct Rehearsed(Document);
+
+impl Reported for Rehearsed {
+    fn document(&self, _: &Style) -> Document {
+        self.0.clone()
+    }
 }

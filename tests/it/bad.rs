@@ -24,7 +24,7 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("no-kernels.csv", "the filter matched none of: gemm, softmax"),
         ("killed.csv", "killed.csv:1: no table follows"),
         ("own-script.csv", "unknown table; no format has these columns"),
-        ("own-script.csv", "--map FILE"),
+        ("own-script.csv", "--map MAPPING.toml"),
         ("header-only.csv", "the table holds no kernel launch"),
     ] {
         let error = read(name, false).expect_err(name);

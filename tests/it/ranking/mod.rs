@@ -524,7 +524,7 @@ fn the_command_line_wins_over_the_limits_of_the_file() {
     }
     let wrong = demo("[analysis]\nmin-share = 2\n", &[]);
     assert!(wrong.code == 2 && wrong.stderr.contains("rooflint.toml:2:13:"), "{}", wrong.stderr);
-    let wrong = program(&["demo", "--min-share", "1%"]);
+    let wrong = program(&["demo", "--min-share", "much"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("not a number"), "{}", wrong.stderr);
     let unmatched = demo("[[group]]\nname = \"convs\"\nkernel = \"*conv*\"\n", &["--full"]);
     assert!(unmatched.stdout.contains("group \"convs\" matches no kernel"), "{}", unmatched.stdout);
