@@ -69,11 +69,11 @@ struct Save {
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
     name: String,
 
-    /// Set the commit [default: GITHUB_SHA or CI_COMMIT_SHA, else from .git]
+    /// Set the commit [default: `GITHUB_SHA` or `CI_COMMIT_SHA`, else from .git]
     #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
     commit: Option<String>,
 
-    /// Set the branch [default: GITHUB_REF_NAME or CI_COMMIT_BRANCH, else from .git]
+    /// Set the branch [default: `GITHUB_REF_NAME` or `CI_COMMIT_BRANCH`, else from .git]
     #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
     branch: Option<String>,
 

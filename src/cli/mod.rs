@@ -99,7 +99,7 @@ fn early(arguments: &[OsString]) -> args::Terminal {
     let words: Vec<_> = arguments.iter().map(|one| one.to_string_lossy()).collect();
     let value = |name: &str| {
         words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(name)? {
-            "" => words.get(at + 1).map(|next| next.to_string()),
+            "" => words.get(at + 1).map(ToString::to_string),
             rest => rest.strip_prefix('=').map(str::to_owned),
         })
     };

@@ -20,8 +20,8 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let count = Some(Arc::clone(&progress.read));
     let options = Options { strict: reading.strict, from, map, count };
     ingest::read(&inputs, &options).map_err(|error| {
-        let missing = reading.files.iter().filter(|file| !file.exists());
-        match missing.filter_map(|file| guesses::missing(file)).next() {
+        let mut missing = reading.files.iter().filter(|file| !file.exists());
+        match missing.find_map(|file| guesses::missing(file)) {
             Some(help) => Failure::Ingest(error.help(help)),
             None => Failure::Ingest(error),
         }

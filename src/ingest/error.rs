@@ -8,25 +8,25 @@ use std::path::Path;
 /// Displays as `gemm.csv:12: column "dram__bytes.sum": cannot read "1.2 GB?" as bytes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestError {
-    path: String,
+    path: Box<str>,
     line: Option<u64>,
     column: Option<String>,
     message: String,
     help: Option<String>,
     /// What was considered, a line each.
-    considered: Vec<String>,
+    considered: Box<[String]>,
 }
 
 impl IngestError {
     /// An error about a whole file; the message is lowercase and has no full stop.
     pub fn new(path: impl fmt::Display, message: impl Into<String>) -> Self {
         Self {
-            path: path.to_string(),
+            path: path.to_string().into(),
             line: None,
             column: None,
             message: message.into(),
             help: None,
-            considered: Vec::new(),
+            considered: Box::default(),
         }
     }
 
@@ -61,7 +61,7 @@ impl IngestError {
     /// The same error with what was considered, a line each.
     #[must_use]
     pub(super) fn considered(mut self, lines: Vec<String>) -> Self {
-        self.considered = lines;
+        self.considered = lines.into();
         self
     }
 

@@ -114,7 +114,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             profile.launches.retain(|row| row < before);
             profile.unread += 1;
             if profile.unread <= UNREAD_NAMED {
-                profile.notes.push(format!("not read: {}", error));
+                profile.notes.push(format!("not read: {error}"));
             }
         }
     }

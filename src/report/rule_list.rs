@@ -64,7 +64,7 @@ impl Reported for RulePage<'_> {
                 match section.blocks.last_mut() {
                     Some(Block::List(items)) if line.starts_with("- ") => items.push(text.into()),
                     _ if line.starts_with("- ") => {
-                        section.blocks.push(Block::List(vec![text.into()]))
+                        section.blocks.push(Block::List(vec![text.into()]));
                     }
                     _ => section.blocks.push(Block::Paragraph(text)),
                 }

@@ -76,7 +76,7 @@ impl<'a> Look<'a> {
 
     /// Whether it is TOML with one of these tables.
     pub(super) fn is_toml(&self, tables: &[&str]) -> bool {
-        let mut titles = self.lines().filter_map(|line| Some(line.trim().strip_prefix('[')?));
+        let mut titles = self.lines().filter_map(|line| line.trim().strip_prefix('['));
         let is_pair =
             |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(','));
         self.lines().any(is_pair)

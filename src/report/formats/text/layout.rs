@@ -64,10 +64,9 @@ pub(super) struct Columns {
 const fn usual(form: Form) -> usize {
     match form {
         Form::Name => SHORT_NAME,
-        Form::Text => 10,
         Form::Whole => 15,
         Form::Tera(_) => 14,
-        Form::Si(_) | Form::Tenths(_) => 10,
+        Form::Text | Form::Si(_) | Form::Tenths(_) => 10,
         Form::Time | Form::TimeChange | Form::Change | Form::Factor => 7,
         Form::Digits | Form::Share => 6,
         Form::Count => 4,
@@ -89,18 +88,15 @@ impl Columns {
             Self { widths, hidden: Vec::new(), natural, elastic, wrapped: None, needed: 0 };
         let Some(terminal) = style.width else { return columns };
         // Words at the end of a row can be broken into lines before anything is left out.
-        let last = table.columns.len().saturating_sub(1);
+        let words = table.columns.len().saturating_sub(1);
         let is_words = table.columns.last().is_some_and(|column| column.form == Form::Text);
-        let least = |at: usize, width: usize| {
-            let form = table.columns[at].form;
-            match form {
-                Form::Name => width.min(SHORT_NAME).max(titles[at]),
-                Form::Text if is_words && at == last => width.min(REMARK),
-                _ => width,
-            }
+        let smallest = |at: usize, width: usize| match table.columns[at].form {
+            Form::Name => width.min(SHORT_NAME).max(titles[at]),
+            Form::Text if is_words && at == words => width.min(REMARK),
+            _ => width,
         };
-        let natural = |at: usize| least(at, columns.natural[at]);
-        let usually = |at: usize| least(at, titles[at].max(usual(table.columns[at].form)));
+        let natural = |at: usize| smallest(at, columns.natural[at]);
+        let usually = |at: usize| smallest(at, titles[at].max(usual(table.columns[at].form)));
         let total = |hidden: &[usize], width: &dyn Fn(usize) -> usize| -> usize {
             let drawn = (0..table.columns.len()).filter(|at| !hidden.contains(at));
             drawn.map(|at| width(at) + 2).sum()
@@ -117,7 +113,7 @@ impl Columns {
             hidden.push(at);
         }
         columns.hidden = hidden;
-        columns.shrink(table, terminal, is_words.then_some(last));
+        columns.shrink(table, terminal, is_words.then_some(words));
         columns
     }
 
