@@ -125,9 +125,9 @@ fn table(all: &[Batch<'_>], now: Moment) -> Table {
     let mut table = Table::new(
         "commits",
         vec![
-            Column::text("baseline", "baseline"),
+            Column::text("baseline", "baseline").spare(20),
             Column::text("saved", "saved"),
-            Column::number("age_days", "age [d]", Form::Count),
+            Column::number("age_days", "age [d]", Form::Count).spare(21),
             Column::text("commit", "commit"),
             Column::text("branch", "branch").spare(23),
             Column::name("device", "device"),

@@ -57,7 +57,7 @@ fn two() -> String {
 
 #[test]
 fn what_custom_rules_find_is_in_every_output() {
-    let text = with_config(&two(), &["demo", "--full"]);
+    let text = with_config(&two(), &["demo"]);
     assert_eq!((text.code, text.stderr.as_str()), (0, ""));
     // The first product: 16.0 ms measured, 12.8 ms expected.
     assert!(text.stdout.contains("try: ask the kernels team"), "{}", text.stdout);
@@ -95,7 +95,7 @@ fn what_custom_rules_find_is_in_every_output() {
     assert_eq!(slow["cannot_judge"], 0);
     assert!(tally("long-launch")["found"].as_u64().unwrap() > 0);
     let markdown = with_config(&two(), &["demo", "--format", "markdown"]);
-    assert!(markdown.stdout.contains("\n### Custom rules\n\n- high, slow-house-gemm on 3 "));
+    assert!(markdown.stdout.contains("<summary>Custom rules</summary>\n\n- high, slow-house-gemm on 3 "));
     let csv = with_config(&two(), &["demo", "--format", "csv"]);
     assert!(csv.stdout.contains("slow-house-gemm long-launch"), "{}", csv.stdout);
     let explained = with_config(&two(), &["demo", "--explain", "--kernel", "*128x256*"]);

@@ -33,10 +33,8 @@ pub(super) fn sections(report: &Report<'_>, style: &Style) -> Vec<Section> {
     sections
 }
 
-/// Columns for the name of a fused neighbor on a terminal of this width.
-fn short(width: usize) -> usize {
-    (width / 6).clamp(10, 28)
-}
+/// Columns of the name of the kernel that another is fused with: a terminal shows it beside that one's.
+const FUSED_WITH: usize = 20;
 
 /// What the columns mean, for below the tables.
 fn meaning(report: &Report<'_>) -> String {
@@ -136,7 +134,7 @@ fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Table, usize) {
         if is_fused {
             let other = projection.with.as_ref().map(|with| printable(&with.name));
             let fitted = |name: String| match style.width {
-                Some(columns) => elide(&name, short(columns)),
+                Some(_) => elide(&name, FUSED_WITH),
                 None => name,
             };
             row.push(other.map_or(Cell::Empty, |name| Cell::Text(fitted(name))));
