@@ -246,7 +246,7 @@ fn the_page_holds_its_essence_without_a_script_and_on_paper() {
     let address = browser.show(&sample());
     let text = browser.text("document.body.innerText");
     for part in
-        ["GPU time", "48.8 ms", "Next steps", "transpose_naive_kernel", "Not ranked", "Roofs used"]
+        ["GPU time", "48.8 ms", "Next steps", "transpose_naive_kernel", "Not ranked", "Roofs"]
     {
         assert!(text.contains(part), "{part}");
     }
