@@ -62,7 +62,7 @@ impl Place<'_> {
         let is_kebab = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.split('-').all(|word| !word.is_empty() && word.chars().all(is_plain));
         let (message, help) = if !is_kebab {
-            let message = format!("{name:?} is no name for a rule");
+            let message = format!("{name:?} is not a valid rule id");
             (message, "use small letters, digits and hyphens: slow-house-gemm")
         } else if rules::rule(name).is_some() {
             let help = "choose another name, or set the rule's thresholds in [rule.NAME]";

@@ -217,8 +217,7 @@ fn settings(report: &Report<'_>) -> Vec<Figure> {
     let ceilings = format!("{}: {}", analysis.ceilings.label(), analysis.ceilings_reason);
     let (threshold, win) =
         (view::factor(analysis.threshold), view::si(analysis.smallest_win().get(), "s"));
-    let flagged =
-        format!("at least {threshold} the roofline time, with savings of {win} or more");
+    let flagged = format!("at least {threshold} the roofline time, with savings of {win} or more");
     let launch =
         format!("costs at least {}, as measured", view::si(analysis.fixed_cost.get(), "s"));
     let command =
