@@ -233,7 +233,7 @@ fn place(path: &Path) -> String {
 }
 
 /// Fails with every fault found.
-fn check<'t>(texts: impl Iterator<Item = (String, usize, String)>) -> usize {
+fn check(texts: impl Iterator<Item = (String, usize, String)>) -> usize {
     let (mut scanned, mut wrong) = (0, Vec::new());
     for (place, line, text) in texts {
         scanned += 1;
