@@ -263,7 +263,7 @@ mod tests {
             ("[[custom-rule]]\nid = \"own\"".to_owned(), "missing key \"when\""),
             (
                 "[[custom-rule]]\nid = \"Own Rule\"\nwhen = 'true'\nmessage = \"m\"".to_owned(),
-                "2:6: \"Own Rule\" is no name for a rule",
+                "2:6: \"Own Rule\" is not a valid rule id",
             ),
             (
                 "[[custom-rule]]\nid = \"tail-effect\"\nwhen = 'true'\nmessage = \"m\"".to_owned(),
