@@ -135,9 +135,15 @@ mod tests {
             ("name = \"a\"", "2:8: the group \"a\" does not say which kernels it holds; add one"),
             ("name = \"a\"\ntarget = 0.5", "does not say which kernels it holds"),
             ("name = \"a\"\nkernel = \"\"", "3:10: an empty pattern fits nothing"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = 70", "4:10: the target 70 is not an efficiency"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = 0.0", "4:10: the target 0 is no efficiency"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is no"),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = 70",
+                "4:10: the target 70 is not an efficiency",
+            ),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = 0.0",
+                "4:10: the target 0 is not an efficiency",
+            ),
+            ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is not"),
             (
                 "name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"",
                 "4:10: expected a number, found the text",
