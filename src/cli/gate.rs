@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::{DEFAULT_NAME, Store};
 use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
-use crate::units::RelativeChange;
+use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
@@ -60,6 +60,10 @@ pub(super) struct Gate {
     /// The policy, instead of [gate] in rooflint.toml: a file of the same shape
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
     policy: Option<PathBuf>,
+
+    /// Share of the baseline's time that must be compared, such as 90%; inconclusive with less
+    #[arg(long, value_name = "SHARE", value_parser = coverage, help_heading = "Policy")]
+    coverage: Option<Share>,
 
     /// Fail nothing, with the same output
     #[arg(long, help_heading = "Policy")]
@@ -155,6 +159,17 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
+fn coverage(text: &str) -> Result<Share, String> {
+    let number = text.strip_suffix('%').map_or_else(
+        || text.parse::<f64>(),
+        |percent| percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+    );
+    match number {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(Share::new(share)),
+        _ => Err("write a share such as 90% or 0.9, from 0 to 1".to_owned()),
+    }
+}
+
 fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
@@ -166,6 +181,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
+    policy.coverage = command.coverage.unwrap_or(policy.coverage);
     let current = sides(&command.reading, &command.side, &config).and_then(|side| {
         let current = side.runs(&command.reading.files)?;
         Ok((side, current))
@@ -227,6 +243,7 @@ fn against(
         rehearse(runs, policy, command.slowdown, terminal)?;
         return Ok(None);
     }
+    baseline.apart_from(current)?;
     Ok(Some(baseline))
 }
 
