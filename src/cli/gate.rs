@@ -22,7 +22,7 @@ use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv               one run a side: declared noise decides
+  rooflint gate now.csv --baseline main.csv               one run per side: warns, unless its noise is declared
   rooflint gate 'now-*.csv' --baseline 'main-*.csv'       repeated runs: their spread decides
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
   rooflint gate 'now-*.csv' --baseline baselines/         the newest of a store, see `baseline`

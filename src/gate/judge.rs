@@ -101,7 +101,8 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
         )
     } else {
         format!(
-            "the baseline ran on {one}, the current side on {two}: times on different devices cannot be compared"
+            "the baseline ran on {one}, the current side on {two}: times on different devices \
+             cannot be compared"
         )
     };
     let found = Found {
@@ -124,10 +125,10 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
     }
     if one + two > 2 {
         told.push(format!(
-            "{one} and {two} runs: the run is the unit; median of all ratios (Hodges–Lehmann), whose \
-             distribution-free interval must lie beyond the limit with a confidence of 95%, and a t test \
-             against the limit too, with the variance pooled across kernels; that it changed at all is tested \
-             at a false-discovery rate of {}%",
+            "{one} and {two} runs: the run is the unit of repetition; the median of all ratios \
+             (Hodges–Lehmann) must exceed the limit with its distribution-free interval and in a t test \
+             with the variance pooled across kernels, each at 95% confidence, and must differ from no \
+             change at a false-discovery rate of {}%",
             policy.false_discovery.get() * 100.0
         ));
     } else {
@@ -148,9 +149,9 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
     let between = comparison.total.floor;
     if one + two > 2 && between > Shift::ZERO {
         told.push(format!(
-            "the total and the global shift may differ by {} between devices and days ([gate.noise] device \
-             and day), because the runs were not taken in turns",
-            words::change(between)
+            "the runs did not alternate (--order), so the total and the global shift may differ by {} \
+             between devices and days ([gate.noise] device and day)",
+            words::size(between.change())
         ));
     }
     told.push(if comparison.common.removed {

@@ -216,8 +216,8 @@ fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::CommonShift)?;
     let all = split.moved + split.stayed;
     let message = format!(
-        "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed: a clock, a device or \
-         a driver changes all of them, limit {}",
+        "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed; a clock or a \
+         driver would change all of them, limit {}",
         split.moved,
         Value::from(split.share).shown(),
         words::change(split.evidence.shift),

@@ -72,9 +72,10 @@ pub(super) fn implausible(known: &Change, own: &Evidence) -> String {
 pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     let why = match own.unit {
         Unit::Runs if own.shift <= own.floor => format!(
-            "devices and days alone may make {}, however many runs there are: take the runs of both sides in \
-             turns on one device and say so with --order, or measure the spread with `rooflint calibrate`",
-            change(own.floor)
+            "devices and days alone could explain {}, whatever the number of runs: alternate the runs of \
+             both sides on one device and declare --order, or measure the spread with `rooflint \
+             calibrate --groups device`",
+            size(own.floor.change())
         ),
         Unit::Runs => format!("{} and {} runs are too few for their spread", own.before, own.after),
         Unit::Launches if own.shift <= own.floor => format!(
@@ -112,7 +113,7 @@ pub(super) fn undeclared() -> String {
 pub(super) fn odd(run: &OddRun) -> String {
     let side = if run.is_current { "the current side" } else { "the baseline" };
     format!(
-        "{} stands apart from the other runs of {side} by {}: it is left out of the total and of the \
+        "{} differs from the other runs of {side} by {}: it is left out of the total and of the \
          global shift",
         run.label,
         change(run.shift)
@@ -122,8 +123,8 @@ pub(super) fn odd(run: &OddRun) -> String {
 /// Why the clock leaves a shift of the whole open.
 pub(super) fn clock(in_cycles: Shift) -> String {
     format!(
-        "{} at the same SM clock: the clock explains the rest; lock the clocks, or take the runs in turns \
-         and say so with --order",
+        "{} at the same SM clock: the clock explains the rest; lock the clocks, or alternate the runs \
+         and declare --order",
         change(in_cycles)
     )
 }
