@@ -92,7 +92,8 @@ pub struct RunDevice {
     pub known: bool,
     /// Datasheet bandwidth of device memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
-    /// FP32 operations per clock of the whole device, where the export tells them.
+    /// FP32 operations per clock of a device that the catalog does not know, if the export has them;
+    /// reports do not.
     #[serde(default)]
     pub fp32_per_clock: Option<f64>,
 }
@@ -465,7 +466,8 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
             Some(device) => device.need_bandwidth().ok(),
             None => used.observed.dram.map(|peak| peak.value),
         },
-        fp32_per_clock: used.observed.fp32_per_clock,
+        // What the catalog knows needs no telling apart.
+        fp32_per_clock: used.observed.fp32_per_clock.filter(|_| used.device.is_none()),
     };
     analysis.devices.iter().map(device).collect()
 }

@@ -200,8 +200,10 @@ impl Table<'_> {
         let evidence = drifting
             .and_then(|places| shifts::of_drifting(values, places))
             .or_else(|| shifts::of_runs(values, None, Shift::ZERO))
-            .map(|evidence| Evidence { floor: self.between_sides(), ..evidence })
-            .unwrap_or_else(|| shifts::single(Shift::ZERO, floor));
+            .map_or_else(
+                || shifts::single(Shift::ZERO, floor),
+                |evidence| Evidence { floor: self.between_sides(), ..evidence },
+            );
         (evidence, odd)
     }
 
