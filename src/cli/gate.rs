@@ -18,11 +18,11 @@ use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
 use crate::history::{DEFAULT_NAME, Store};
 use crate::report::{self, Block, Document, Fact, GATE_OUTPUTS, GateReport, Item, Reported, Style};
-use crate::units::RelativeChange;
+use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv         one run each: declared noise
+  rooflint gate now.csv --baseline main.csv         one run each: only warns
   rooflint gate 'now-*.csv' --baseline 'main-*.csv' repeated runs: measured noise
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
   rooflint gate 'now-*.csv' --baseline baselines/   the newest runs of a store
@@ -59,6 +59,10 @@ pub(super) struct Gate {
     /// Read the policy from this file instead of [gate] in rooflint.toml
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
     policy: Option<PathBuf>,
+
+    /// Require this share of the baseline's time to be compared, such as 90%
+    #[arg(long, value_name = "SHARE", value_parser = coverage, help_heading = "Policy")]
+    coverage: Option<Share>,
 
     /// Always exit 0; output is unchanged
     #[arg(long, help_heading = "Policy")]
@@ -152,6 +156,17 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
+fn coverage(text: &str) -> Result<Share, String> {
+    let number = text.strip_suffix('%').map_or_else(
+        || text.parse::<f64>(),
+        |percent| percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+    );
+    match number {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(Share::new(share)),
+        _ => Err("write a share such as 90% or 0.9, from 0 to 1".to_owned()),
+    }
+}
+
 fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
@@ -163,6 +178,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
+    policy.coverage = command.coverage.unwrap_or(policy.coverage);
     let current = sides(&command.reading, &command.side, &config).and_then(|side| {
         let current = side.runs(&command.reading.files)?;
         Ok((side, current))
@@ -224,6 +240,7 @@ fn against(
         rehearse(runs, policy, command.slowdown, terminal)?;
         return Ok(None);
     }
+    baseline.apart_from(current)?;
     Ok(Some(baseline))
 }
 

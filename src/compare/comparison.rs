@@ -4,8 +4,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::coverage::Coverage;
 use super::evidence::{Change, Evidence, Lone, Proposal};
-use crate::units::{Factor, Seconds, Shift};
+use crate::units::{Factor, Seconds, Share, Shift};
 
 /// The quantity that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,6 +51,33 @@ pub struct Common {
     /// The global shift in SM cycles, if all of these kernels have clocks: the part that a clock
     /// change cannot explain.
     pub cycles: Option<Shift>,
+    /// Kernels that moved together while others stayed: then the shift is that of those that stayed.
+    pub split: Option<Split>,
+}
+
+/// Half of the kernels or more, which moved together while the others stayed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Split {
+    /// How many moved.
+    pub moved: usize,
+    /// How many stayed.
+    pub stayed: usize,
+    /// Share of the time of those that moved.
+    pub share: Share,
+    /// By how much they moved against those that stayed.
+    pub evidence: Evidence,
+}
+
+/// A run that was left out of the total or of the common shift, because it stands apart from the others
+/// of its side.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OddRun {
+    /// What it is called.
+    pub label: String,
+    /// Whether it is of the current side.
+    pub is_current: bool,
+    /// How far it lies from the others of its side.
+    pub shift: Shift,
 }
 
 /// The comparison of two sets of runs.
@@ -67,6 +95,12 @@ pub struct Comparison {
     pub common: Common,
     /// The shift of the whole run's time, for the same amount of work.
     pub total: Evidence,
+    /// The same with what all kernels share taken out of each run; only for several runs.
+    pub total_own: Option<Evidence>,
+    /// Runs that were left out of the total or of the common shift.
+    pub odd: Vec<OddRun>,
+    /// How much of the baseline's time is compared.
+    pub coverage: Coverage,
     /// The shift of the total as a logarithm if every launch took the median time of its kernel, so
     /// that single slow launches do not count. Only for one run per side on the same device.
     pub total_typical: Option<Shift>,

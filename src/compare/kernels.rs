@@ -127,6 +127,8 @@ impl Table<'_> {
         let within = if row.by_samples { shifts::within(&runs) } else { None };
         let centers = row.centers.iter().flatten().flatten();
         let timer = shifts::unseen(centers, self.timer.max(self.noise.timer_s));
+        // Without a common shift taken out, a kernel moves with the device and the day of its side.
+        let timer = if shared.common.removed { timer } else { timer.max(self.between_sides()) };
         let of = |values: &Both<Vec<f64>>| {
             let values = values.as_ref().map(Vec::as_slice);
             let evidence = shifts::of_runs(values, shared.prior, timer)?;

@@ -4,22 +4,27 @@
 mod both;
 mod comparison;
 mod conditions;
+mod coverage;
 mod evidence;
 mod family;
 mod kernels;
 mod noise;
+mod odd;
 mod pairing;
 mod proposals;
 mod rows;
 mod run;
 mod saved;
+mod seal;
 mod shared;
 mod shifts;
 mod sides;
+mod split;
 mod statistics;
 mod table;
 
-pub use comparison::{Basis, Common, Comparison, Side};
+pub use comparison::{Basis, Common, Comparison, OddRun, Side, Split};
+pub use coverage::Coverage;
 pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit};
 pub use family::family;
 pub use noise::Noise;

@@ -83,6 +83,17 @@ pub(super) struct Offsets {
     pub(super) kernels: usize,
     /// Spread of the shifts of these kernels.
     pub(super) spread: Shift,
+    /// Kernels that moved together while those stayed.
+    pub(super) moved: Option<Moved>,
+}
+
+/// Kernels that moved together while others stayed.
+pub(super) struct Moved {
+    /// For each run, how far they lie from a common level.
+    pub(super) runs: Both<Vec<f64>>,
+    pub(super) kernels: usize,
+    /// Their share of the time.
+    pub(super) share: f64,
 }
 
 /// All pairs of kernels, with the measurement conditions of the sides.
@@ -139,7 +150,7 @@ mod tests {
         assert!((row.share - 0.625).abs() < 1e-12);
         assert_eq!(row.launches(), Some(Both { before: 0.5, after: 1.0 }));
         let runs = Both { before: vec![0.1, 9.0], after: vec![0.2] };
-        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO };
+        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO, moved: None };
         let without = row.without(&offsets);
         assert_eq!(without, Both { before: vec![-0.1], after: vec![2_f64.ln() - 0.2] });
     }

@@ -92,6 +92,10 @@ pub struct RunDevice {
     pub known: bool,
     /// Datasheet bandwidth of device memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
+    /// FP32 operations per clock of a device that the catalog does not know, if the export has them;
+    /// reports do not.
+    #[serde(default)]
+    pub fp32_per_clock: Option<f64>,
 }
 
 /// All launches of one name and shape on one device.
@@ -303,11 +307,12 @@ impl Run {
         (roofline_time > Seconds::ZERO).then(|| Factor::new(modeled / roofline_time))
     }
 
-    /// Returns the run as JSON with one line per key, suitable for version control.
+    /// Returns the run as JSON with one line per key, suitable for version control, and with a
+    /// fingerprint of its content.
     #[must_use]
     pub fn json(&self) -> String {
         // A run holds nothing that JSON cannot.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        super::seal::sealed(&serde_json::to_string_pretty(self).unwrap_or_default())
     }
 
     /// Returns the names of its devices, each once, in order.
@@ -461,6 +466,8 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
             Some(device) => device.need_bandwidth().ok(),
             None => used.observed.dram.map(|peak| peak.value),
         },
+        // What the catalog knows needs no telling apart.
+        fp32_per_clock: used.observed.fp32_per_clock.filter(|_| used.device.is_none()),
     };
     analysis.devices.iter().map(device).collect()
 }
@@ -507,7 +514,12 @@ pub(crate) mod tests {
             label: label(["run.csv"].into_iter()),
             origin: RunOrigin::default(),
             files: Vec::new(),
-            devices: vec![RunDevice { name: "L4".to_owned(), known: true, dram_bytes_per_s: None }],
+            devices: vec![RunDevice {
+                name: "L4".to_owned(),
+                known: true,
+                dram_bytes_per_s: None,
+                fp32_per_clock: None,
+            }],
             ceilings: "spec".to_owned(),
             launches: kernels.iter().map(|kernel| kernel.launches).sum(),
             timed_launches: 0,

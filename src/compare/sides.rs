@@ -369,8 +369,12 @@ mod tests {
     /// The second run counts its devices in another order than the first.
     #[test]
     fn a_kernel_is_on_the_device_of_its_own_run() {
-        let device =
-            |name: &str| RunDevice { name: name.to_owned(), known: true, dram_bytes_per_s: None };
+        let device = |name: &str| RunDevice {
+            name: name.to_owned(),
+            known: true,
+            dram_bytes_per_s: None,
+            fp32_per_clock: None,
+        };
         let on = |names: [&str; 2], kernel: RunKernel| Run {
             devices: names.map(device).to_vec(),
             ..run(vec![kernel])

@@ -2,10 +2,11 @@
 //! kernel.
 
 use super::both::Both;
-use super::comparison::{Basis, Comparison, Side};
+use super::comparison::{Basis, Comparison, OddRun, Side};
 use super::conditions::{cut_off, doubts, notes};
 use super::evidence::Change;
 use super::noise::Noise;
+use super::odd::Odd;
 use super::pairing::pair_sides;
 use super::proposals;
 use super::rows::{Row, Shared, Table};
@@ -13,7 +14,7 @@ use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
 use super::statistics::median;
-use crate::units::Seconds;
+use crate::units::{Seconds, Shift};
 
 /// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);
@@ -23,6 +24,9 @@ const WHOLE: f64 = 1e-6;
 
 /// Fewest durations that show a microsecond timer; fewer may be whole by chance.
 const ENOUGH_DURATIONS: usize = 8;
+
+/// Peaks that follow from percentages of an export differ by less than 5% from run to run.
+const ALIKE: f64 = 0.05;
 
 /// Inputs of a comparison besides the runs.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +62,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         places: places(&setting.order),
     };
     let offsets = table.offsets();
-    let common = table.common(&offsets);
+    let (common, mut odd) = table.common(&offsets);
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
@@ -66,12 +70,18 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let new = sides.after.lone(pairing.new.iter().copied());
     let vanished = sides.before.lone(pairing.vanished.iter().copied());
     let lone = Both { before: vanished.as_slice(), after: new.as_slice() };
+    let total = table.total(runs, &shared);
+    odd.extend(total.odd);
+    let proposals = proposals::propose(sides, lone, work);
     Comparison {
         basis,
-        total: table.total(runs, work),
+        coverage: table.coverage(runs, sides.before, (&vanished, &proposals)),
+        odd: odd_runs(&odd, runs),
+        total: total.evidence,
+        total_own: total.own,
         total_typical: table.total_typical(sides, work),
         work,
-        proposals: proposals::propose(sides, lone, work),
+        proposals,
         cut_off: cut_off(baseline, current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
@@ -85,6 +95,21 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     }
 }
 
+/// Runs by their labels, each once.
+fn odd_runs(odd: &[Odd], runs: Both<&[Run]>) -> Vec<OddRun> {
+    let mut found: Vec<OddRun> = Vec::new();
+    for Odd { later, at, distance } in odd {
+        let run = if *later { runs.after.get(*at) } else { runs.before.get(*at) };
+        let Some(run) = run else { continue };
+        let is_it = |known: &OddRun| known.is_current == *later && known.label == run.label;
+        if !found.iter().any(is_it) {
+            let shift = Shift::new(*distance);
+            found.push(OddRun { label: run.label.clone(), is_current: *later, shift });
+        }
+    }
+    found
+}
+
 fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
     changes.sort_by(|one, two| {
         let time = |change: &Change| change.before.time_s.max(change.after.time_s);
@@ -95,10 +120,33 @@ fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
 
 /// Returns `true` if every run of both sides ran on the same devices.
 fn same_devices(runs: Both<&[Run]>) -> bool {
-    let runs = runs.before.iter().chain(runs.after);
-    let mut sets = runs.map(|run| devices(std::slice::from_ref(run)));
-    let Some(first) = sets.next() else { return true };
-    sets.all(|set| set == first)
+    let mut all = runs.before.iter().chain(runs.after);
+    let Some(first) = all.next() else { return true };
+    all.all(|run| {
+        devices(std::slice::from_ref(run)) == devices(std::slice::from_ref(first))
+            && unknown_alike(first, run)
+    })
+}
+
+/// Whether the devices that the catalog does not know have the same peaks, as far as the exports tell them.
+fn unknown_alike(one: &Run, two: &Run) -> bool {
+    let unknown = |run: &Run| {
+        let unknown = run.devices.iter().filter(|device| !device.known);
+        let mut unknown: Vec<(String, Option<f64>, Option<f64>)> = unknown
+            .map(|device| {
+                let bandwidth = device.dram_bytes_per_s.map(crate::units::BytesPerSecond::get);
+                (device.name.clone(), bandwidth, device.fp32_per_clock)
+            })
+            .collect();
+        unknown.sort_by(|one, two| one.0.cmp(&two.0));
+        unknown
+    };
+    let near = |one: Option<f64>, two: Option<f64>| match (one, two) {
+        (Some(one), Some(two)) => (one - two).abs() <= ALIKE * one.max(two),
+        _ => true,
+    };
+    let (one, two) = (unknown(one), unknown(two));
+    one.iter().zip(&two).all(|(one, two)| near(one.1, two.1) && near(one.2, two.2))
 }
 
 fn devices(runs: &[Run]) -> Vec<&str> {
@@ -165,7 +213,7 @@ fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
 mod tests {
     use super::super::run::tests::{kernel, run};
     use super::*;
-    use crate::units::{Factor, RelativeChange, Shift};
+    use crate::units::{Factor, RelativeChange};
 
     fn near(found: Shift, change: f64) -> bool {
         (found - RelativeChange::new(change).shift()).abs() < Shift::new(1e-12)
@@ -179,6 +227,23 @@ mod tests {
         assert_eq!(timer(&[run(vec![kernel("a", &whole(7))])]), Seconds::ZERO);
         let other = [whole(9), vec![1.5e-6]].concat();
         assert_eq!(timer(&[run(vec![kernel("a", &other)])]), Seconds::ZERO);
+    }
+
+    #[test]
+    fn unknown_devices_with_other_peaks_are_other_devices() {
+        use crate::units::BytesPerSecond;
+        let on = |bandwidth: Option<f64>, known: bool| {
+            let mut run = run(vec![kernel("a", &[1e-3])]);
+            run.devices[0].known = known;
+            run.devices[0].dram_bytes_per_s = bandwidth.map(BytesPerSecond::new);
+            [run]
+        };
+        let same = |one: [Run; 1], two: [Run; 1]| same_devices(Both { before: &one, after: &two });
+        assert!(!same(on(Some(1e12), false), on(Some(2e12), false)));
+        assert!(same(on(Some(1e12), false), on(Some(1.03e12), false)));
+        assert!(same(on(Some(1e12), false), on(None, false)), "one of them does not tell");
+        // Of a device that the catalog knows, the name decides.
+        assert!(same(on(Some(1e12), true), on(Some(2e12), true)));
     }
 
     #[test]

@@ -194,6 +194,15 @@ pub struct Guess {
     pub why: String,
 }
 
+/// A slowdown that would have been seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Detectable {
+    /// The slowdown.
+    pub change: RelativeChange,
+    /// The part of gates that find one of this size.
+    pub power: Probability,
+}
+
 /// The decision of a gate or of a comparison, with all checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
@@ -211,9 +220,9 @@ pub struct Decision {
     pub comparison: Option<Comparison>,
     /// Guesses at what happened to new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// Sensitivity: the relative slowdown that would be detected in kernels covering half the time
-    /// of all kernels with a share of 5% or more.
-    pub detectable: Option<RelativeChange>,
+    /// Sensitivity: the slowdown that is detected in kernels covering half the time of all kernels
+    /// with a share of 5% or more, and how often.
+    pub detectable: Option<Detectable>,
     /// Method, limits and noise floors, in sentences.
     pub method: Vec<String>,
     /// Caveats: doubts about the comparison, expired waivers, an old baseline.

@@ -2,6 +2,8 @@
 
 mod bounds;
 mod certainty;
+mod coverage;
+mod damaged;
 mod decision;
 mod judge;
 mod kernels;
@@ -13,8 +15,8 @@ mod value;
 mod whole;
 mod words;
 
-pub use decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
+pub use decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};
 pub use policy::{Action, Bound, CodePlace, GateWaiver, Limit, Metric, Policy, Selector};
-pub use rehearsal::{Alarms, Calibration, Rehearsal, Seen, calibrate, self_test};
+pub use rehearsal::{Alarms, Between, Calibration, Grouped, Rehearsal, Seen, calibrate, self_test};
 pub use value::{Allowed, Value};

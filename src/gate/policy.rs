@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::thresholds::COUNTING_SHARE;
+use super::thresholds::{COUNTING_SHARE, UNDECLARED};
 use super::value::Value;
 use crate::analysis::{fits, is_called};
-use crate::compare::{Measured, Noise};
+use crate::compare::{Evidence, Measured, Noise, Unit};
 use crate::model::Date;
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Probability, RelativeChange, Share, Shift};
@@ -230,6 +230,10 @@ pub struct CodePlace {
 pub struct Policy {
     /// Noise floors for cases in which noise cannot be measured.
     pub noise: Noise,
+    /// Whether that was declared, and so measured: else one run a side warns where several would fail.
+    pub noise_is_declared: bool,
+    /// Share of the baseline's time that must be compared: with less, the gate cannot answer.
+    pub coverage: Share,
     /// Allowed false-discovery rate among regressions found over several runs.
     pub false_discovery: Probability,
     /// Limits on changes; see [`Limit::selector`] for their order.
@@ -337,6 +341,17 @@ impl Policy {
         -self.implausible_factor.max(Factor::ONE).shift()
     }
 
+    /// What one run a side must exceed where its noise was not measured.
+    pub(super) fn undeclared(&self) -> Option<Shift> {
+        (!self.noise_is_declared).then(|| UNDECLARED.shift())
+    }
+
+    /// Whether a shift of one run a side may be noise that nobody measured.
+    pub(super) fn may_be_noise(&self, evidence: &Evidence) -> bool {
+        let is_small = |most: Shift| evidence.shift <= most;
+        evidence.unit != Unit::Runs && self.undeclared().is_some_and(is_small)
+    }
+
     /// Returns the limit for a metric of the whole run: the last one.
     #[must_use]
     pub fn limit_of_run(&self, metric: Metric) -> Option<&Limit> {
@@ -358,6 +373,8 @@ mod default {
     pub(super) const AT_LEAST: Seconds = Seconds::new(5e-6);
     /// One in twenty reported regressions may be false (Benjamini and Hochberg).
     pub(super) const FALSE_DISCOVERY: Probability = Probability::new(0.05);
+    /// A tenth of the time may be in kernels that came and went; what is said of less is not of the run.
+    pub(super) const COVERAGE: Share = Share::new(0.9);
     /// A thousand kernels of this share make up a run.
     pub(super) const LISTED: Share = Share::new(0.001);
     /// Missing work is more likely than code that runs three times as fast.
@@ -377,6 +394,8 @@ impl Default for Policy {
         };
         Self {
             noise: Noise::default(),
+            noise_is_declared: false,
+            coverage: default::COVERAGE,
             false_discovery: default::FALSE_DISCOVERY,
             limits: vec![
                 time,

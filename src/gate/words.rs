@@ -3,9 +3,9 @@
 use super::certainty::{MOST_RUNS, more_runs};
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
-use super::thresholds::{BEYOND_ROOF, SHOWN_SHIFT};
+use super::thresholds::{BEYOND_ROOF, RUNS_THAT_SPREAD, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
-use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit};
+use crate::compare::{Change, Comparison, Evidence, MatchLevel, OddRun, Unit};
 use crate::units::{
     self, Bytes, Factor, Flops, RelativeChange, Seconds, Share, Shift, change_interval,
     change_limit, digits,
@@ -71,6 +71,12 @@ pub(super) fn implausible(known: &Change, own: &Evidence) -> String {
 /// Explains why a change is not certain and what would settle it.
 pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     let why = match own.unit {
+        Unit::Runs if own.shift <= own.floor => format!(
+            "devices and days alone could explain {}, whatever the number of runs: alternate the runs of \
+             both sides on one device and declare --order, or measure the spread with `rooflint \
+             calibrate --groups device`",
+            size(own.floor.change())
+        ),
         Unit::Runs => format!("{} and {} runs are too few for their spread", own.before, own.after),
         Unit::Launches if own.shift <= own.floor => format!(
             "one run per side, and noise alone could explain {} with this spread of launches",
@@ -92,6 +98,35 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
         Some(more) => format!("{why}; {more} more runs per side would settle it"),
         None => why,
     }
+}
+
+/// Why one run a side does not fail, and what would make it certain.
+pub(super) fn undeclared() -> String {
+    format!(
+        "one run per side, and its noise was not measured: up to {} may be noise; {RUNS_THAT_SPREAD} more \
+         runs per side would settle it, or noise floors from `rooflint calibrate` in [gate.noise]",
+        size(UNDECLARED)
+    )
+}
+
+/// A run that stands apart from the others of its side.
+pub(super) fn odd(run: &OddRun) -> String {
+    let side = if run.is_current { "the current side" } else { "the baseline" };
+    format!(
+        "{} differs from the other runs of {side} by {}: it is left out of the total and of the \
+         global shift",
+        run.label,
+        change(run.shift)
+    )
+}
+
+/// Why the clock leaves a shift of the whole open.
+pub(super) fn clock(in_cycles: Shift) -> String {
+    format!(
+        "{} at the same SM clock: the clock explains the rest; lock the clocks, or alternate the runs \
+         and declare --order",
+        change(in_cycles)
+    )
 }
 
 /// Describes a kernel of which a few launches got much slower.
@@ -205,6 +240,9 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
     slower.extend(of(Verdict::Regression).filter(|check| !is_kernel(check)).map(|check| {
         match check.metric {
+            Metric::CommonShift if check.rule == "many-kernels" => {
+                "most kernels together".to_owned()
+            }
             Metric::CommonShift => "all kernels together".to_owned(),
             _ => "the whole run".to_owned(),
         }

@@ -200,6 +200,7 @@ mod tests {
                     name: "default".to_owned(),
                     id: "x".to_owned(),
                     saved: None,
+                    is_sealed: true,
                     run: run("L4", made.collect()),
                 }
             })
@@ -262,6 +263,7 @@ mod tests {
             name: "default".to_owned(),
             id: "x".to_owned(),
             saved: None,
+            is_sealed: true,
             run: run("L4", vec![one, two]),
         };
         assert_eq!(linked(&[Batch { entries: vec![&entry] }]).len(), 2);

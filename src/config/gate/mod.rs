@@ -62,6 +62,8 @@ pub(super) struct Wire {
     /// Kernels that must be present, as names or patterns with `*`.
     #[serde(default)]
     required: Vec<Spanned<String>>,
+    /// Share of the baseline's time that must be compared; the gate is inconclusive with less.
+    coverage: Option<Spanned<Amount>>,
     /// Allowed false-discovery rate among regressions found over several runs.
     false_discovery: Option<Spanned<Amount>>,
     /// Noise floors for cases in which noise cannot be measured.
@@ -92,8 +94,19 @@ struct NoiseWire {
     few_launches: Option<Spanned<Amount>>,
     /// Relative shift of all kernels together, from clocks or temperature.
     common: Option<Spanned<Amount>>,
+    /// Standard deviation of all kernels together from one device of a model to another.
+    device: Option<Spanned<Amount>>,
+    /// The same from one day to another.
+    day: Option<Spanned<Amount>>,
     /// Resolution of the timer, such as "64ns".
     timer: Option<Spanned<Amount>>,
+}
+
+impl NoiseWire {
+    /// Whether it says what one run a side may show: the timer, devices and days say nothing of it.
+    const fn is_declared(&self) -> bool {
+        self.kernel.is_some() || self.few_launches.is_some() || self.common.is_some()
+    }
 }
 
 /// Reads the table; `custom` are the user's own rules, which bounds may name.
@@ -125,6 +138,7 @@ pub(super) fn read(
         warn_only: wire.warn_only.unwrap_or(default.warn_only),
         across_devices: wire.across_devices.unwrap_or(default.across_devices),
         noise: place.noise(&wire.noise)?,
+        noise_is_declared: wire.noise.is_declared(),
         ..default
     };
     if let Some(share) = &wire.listed_share {
@@ -135,6 +149,9 @@ pub(super) fn read(
     }
     if let Some(age) = &wire.max_age {
         policy.max_age_days = place.days(age)?;
+    }
+    if let Some(share) = &wire.coverage {
+        policy.coverage = place.share("coverage", share)?;
     }
     if let Some(rate) = &wire.false_discovery {
         let share = place.share("false-discovery", rate)?;
@@ -191,6 +208,12 @@ impl Place<'_> {
         }
         if let Some(common) = &wire.common {
             noise.common = self.change("common", common)?;
+        }
+        if let Some(device) = &wire.device {
+            noise.device = self.change("device", device)?;
+        }
+        if let Some(day) = &wire.day {
+            noise.day = self.change("day", day)?;
         }
         if let Some(timer) = &wire.timer {
             noise.timer_s = Seconds::new(self.amount("timer", timer, Unit::Time)?);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::policy::PolicyDocument;
 use super::{GateOutput, GateReport, places};
 use crate::compare::{
-    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Side,
+    Basis, Change, Common, Comparison, Coverage, Evidence, Lone, MatchLevel, Measured, OddRun, Side,
 };
 use crate::gate::{Check, Guess, Outcome, Verdict};
 use crate::report::view::Style;
@@ -57,6 +57,8 @@ struct Document<'a> {
     /// Sensitivity: the relative slowdown that would be detected in kernels covering half the run
     /// time.
     detectable_change: Option<RelativeChange>,
+    /// The part of gates that find a slowdown of this size; 0.9 is nine of ten.
+    detectable_power: Option<Probability>,
     /// The policy.
     policy: PolicyDocument<'a>,
     /// Method, in sentences.
@@ -97,6 +99,12 @@ struct ComparisonDocument<'a> {
     /// Shift of the total if every launch took the median time of its kernel, as a logarithm; only
     /// for one run per side.
     total_typical_shift: Option<Shift>,
+    /// The same with what all kernels share taken out; `null` with one run a side.
+    total_own: Option<ShiftDocument<'a>>,
+    /// How much of the baseline's time is compared, as shares of it.
+    coverage: Coverage,
+    /// Runs that were left out of the total or of the common shift.
+    odd_runs: &'a [OddRun],
     /// Global shift of all kernels.
     common: &'a Common,
     /// Kernels of both sides, most time first.
@@ -195,7 +203,8 @@ fn document<'a>(report: &GateReport<'a>) -> Document<'a> {
         checks: checks.collect(),
         comparison: decision.comparison.as_ref().map(comparison),
         guesses: &decision.guesses,
-        detectable_change: decision.detectable,
+        detectable_change: decision.detectable.map(|seen| seen.change),
+        detectable_power: decision.detectable.map(|seen| seen.power),
         policy: PolicyDocument::of(report.policy),
         method: &decision.method,
         notes: &decision.notes,
@@ -226,6 +235,9 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
         order: both.order.as_deref(),
         work_ratio: both.work,
         total: shift(&both.total),
+        total_own: both.total_own.as_ref().map(shift),
+        coverage: both.coverage,
+        odd_runs: &both.odd,
         total_typical_shift: both.total_typical,
         common: &both.common,
         changes: both.changes.iter().map(change).collect(),

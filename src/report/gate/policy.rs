@@ -19,6 +19,10 @@ pub(super) struct PolicyDocument<'a> {
     waivers: Vec<WaiverDocument<'a>>,
     /// Noise floors for cases in which noise cannot be measured, as relative changes.
     noise: Noise,
+    /// Whether that was declared; else one run a side warns where several would fail.
+    noise_is_declared: bool,
+    /// Share of the baseline's time that must be compared.
+    coverage: f64,
     /// Allowed rate of false discoveries among regressions over several runs.
     false_discovery_rate: f64,
     /// Action on a kernel that only the current side has.
@@ -102,6 +106,8 @@ impl<'a> PolicyDocument<'a> {
             required: &policy.required,
             waivers: policy.waivers.iter().map(waiver).collect(),
             noise: policy.noise,
+            noise_is_declared: policy.noise_is_declared,
+            coverage: policy.coverage.get(),
             false_discovery_rate: policy.false_discovery.get(),
             new: policy.new,
             vanished: policy.vanished,

@@ -30,6 +30,7 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
     match &check.subject {
         Subject::Run => match check.metric {
             Metric::Total => "(whole run)".to_owned(),
+            Metric::CommonShift if check.rule == "many-kernels" => "(most kernels)".to_owned(),
             Metric::CommonShift => "(all kernels together)".to_owned(),
             _ => format!("(run: {})", printable(&check.rule)),
         },
@@ -178,7 +179,7 @@ pub(super) fn outcome(outcome: Outcome) -> String {
 /// Returns the check of a metric of the whole run.
 fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
     let mut checks = report.decision.checks.iter();
-    checks.find(|check| check.metric == metric && check.subject == Subject::Run)
+    checks.find(|check| check.rule == metric.key() && check.subject == Subject::Run)
 }
 
 /// Formats a shift with its interval as relative changes.
@@ -430,10 +431,16 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     };
     let mut lines: Vec<String> = decision.method.iter().map(sentence).collect();
     if let Some(seen) = decision.detectable {
+        // What one run a side finds half of the time is no promise.
+        let often = if seen.power.get() > 0.5 {
+            format!("in {:.0}% of gates", seen.power.get() * 100.0)
+        } else {
+            "about half of the time".to_owned()
+        };
         lines.push(format!(
-            "Sensitivity: slowdowns of {} or more would be detected in kernels covering half the \
-             run time.",
-            change(seen).trim_start_matches('+')
+            "Sensitivity: slowdowns of {} or more are detected {often} in kernels covering half of the run \
+             time.",
+            change(seen.change).trim_start_matches('+')
         ));
     }
     lines

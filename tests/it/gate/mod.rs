@@ -4,6 +4,7 @@ pub(crate) mod cli;
 mod judged;
 mod laws;
 mod made;
+mod partial;
 mod pipelines;
 mod readers;
 mod sample;

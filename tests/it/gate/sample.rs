@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use rooflint::compare::{
-    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Pair, ProposalKind,
-    Side, Unit,
+    Basis, Change, Common, Comparison, Coverage, Evidence, Lone, MatchLevel, Measured, Pair,
+    ProposalKind, Side, Unit,
 };
 use rooflint::gate::{
-    Action, Allowed, Check, CodePlace, Decision, GateWaiver, Guess, Limit, Metric, Outcome, Policy,
-    Selector, Subject, Value, Verdict,
+    Action, Allowed, Check, CodePlace, Decision, Detectable, GateWaiver, Guess, Limit, Metric,
+    Outcome, Policy, Selector, Subject, Value, Verdict,
 };
 
 use rooflint::units::{Bytes, Factor, Hertz, Probability, RelativeChange, Seconds, Share, Shift};
@@ -276,8 +276,16 @@ fn comparison() -> Comparison {
             removed: true,
             reason: "median over 12 kernels".to_owned(),
             cycles: Some(Shift::new(0.000_2)),
+            split: None,
         },
         total: evidence(0.0712),
+        total_own: None,
+        odd: Vec::new(),
+        coverage: Coverage {
+            compared: Share::new(0.97),
+            unmeasured: Share::ZERO,
+            missing: Share::new(0.03),
+        },
         total_typical: None,
         work: Factor::ONE,
         changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
@@ -326,7 +334,10 @@ pub(crate) fn full() -> Decision {
             confidence: Probability::new(0.7),
             why: "same grid and block, similar time".to_owned(),
         }],
-        detectable: Some(RelativeChange::new(0.024)),
+        detectable: Some(Detectable {
+            change: RelativeChange::new(0.024),
+            power: Probability::new(0.9),
+        }),
         method: vec![
             "5 and 5 runs: the run is the unit of repetition.".to_owned(),
             "A regression exceeds the limit with its whole interval.".to_owned(),
