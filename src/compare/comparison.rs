@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::contributions::Contributions;
 use super::evidence::{Change, Evidence, Lone, Proposal};
 use crate::units::{Factor, Seconds, Shift};
 
@@ -73,13 +74,17 @@ pub struct Comparison {
     /// Work of the current runs relative to the baseline: the usual ratio of launches; 1 if it is
     /// the same.
     pub work: Factor,
-    /// Kernels that both sides have, most time first.
+    /// Factor by which kernels with changed work should change the total; 1 if work is not normalized.
+    pub other_work: Factor,
+    /// The parts of the total's change.
+    pub contributions: Contributions,
+    /// Kernels that both sides have, most time first, including confident renames, fusions and splits.
     pub changes: Vec<Change>,
     /// Kernels that only the current side has, most time first.
     pub new: Vec<Lone>,
     /// Kernels that only the baseline has.
     pub vanished: Vec<Lone>,
-    /// Guesses at what happened to new and vanished kernels.
+    /// Guesses at what happened to new and vanished kernels, not confident enough to compare them as one.
     pub proposals: Vec<Proposal>,
     /// Why the current side looks like a truncated copy of the baseline, if it does.
     pub cut_off: Option<String>,

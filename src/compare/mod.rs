@@ -4,6 +4,7 @@
 mod both;
 mod comparison;
 mod conditions;
+mod contributions;
 mod evidence;
 mod family;
 mod kernels;
@@ -20,7 +21,10 @@ mod statistics;
 mod table;
 
 pub use comparison::{Basis, Common, Comparison, Side};
-pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit};
+pub use contributions::{Contribution, ContributionKind, Contributions};
+pub use evidence::{
+    Change, Counted, Evidence, Inferred, Lone, Measured, Proposal, ProposalKind, Unit, WorkChange,
+};
 pub use family::family;
 pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};

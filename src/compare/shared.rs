@@ -120,7 +120,7 @@ impl Table<'_> {
     }
 
     /// Returns the shift of the whole run, for the same amount of work.
-    pub(super) fn total(&self, runs: Both<&[Run]>, work: Factor) -> Evidence {
+    pub(super) fn total(&self, runs: Both<&[Run]>, work: Factor, other_work: Factor) -> Evidence {
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
                 let timed = runs.iter().filter(|run| run.measured_s > Seconds::ZERO);
@@ -132,7 +132,8 @@ impl Table<'_> {
             return shifts::single(Shift::ZERO, self.noise.common.shift());
         }
         if self.basis == Basis::Time {
-            values.after.iter_mut().for_each(|log| *log -= work.shift().get());
+            let more = work.shift() + other_work.shift();
+            values.after.iter_mut().for_each(|log| *log -= more.get());
         }
         self.of_whole(values.as_ref().map(Vec::as_slice))
     }
@@ -170,6 +171,17 @@ impl Table<'_> {
             (0..runs).filter_map(of_run).collect()
         };
         Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
+    }
+
+    /// By how much kernels of which a launch does other work should have changed the total: each by as
+    /// much as its work. 1 where work is not normalized.
+    pub(super) fn other_work(&self) -> Factor {
+        let more = |row: &Row<'_>| {
+            let group = &row.groups.before;
+            let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
+            share / group.by_run.len().max(1) as f64 * row.other_work().get().exp_m1()
+        };
+        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.

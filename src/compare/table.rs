@@ -4,16 +4,17 @@
 use super::both::Both;
 use super::comparison::{Basis, Comparison, Side};
 use super::conditions::{cut_off, doubts, notes};
-use super::evidence::Change;
+use super::contributions;
+use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
-use super::pairing::pair_sides;
+use super::pairing::{MatchLevel, pair_sides};
 use super::proposals;
 use super::rows::{Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
 use super::statistics::median;
-use crate::units::Seconds;
+use crate::units::{Factor, Seconds};
 
 /// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);
@@ -32,6 +33,12 @@ pub struct Setting {
     /// Order in which the runs were taken, `true` for runs of the current side; empty if it was not
     /// declared. Runs of a side are in the order given.
     pub order: Vec<bool>,
+    /// Whether only kernels are compared whose names say that they are the same: no confident guess at
+    /// renames, fusions and splits.
+    pub by_names_only: bool,
+    /// Whether times are compared for the same work: where a launch of a kernel has other operations or
+    /// bytes, its time is divided by them.
+    pub normalize_work: bool,
 }
 
 /// Compares two sides of one or more runs each. The same code on both sides gives no shift in any
@@ -47,7 +54,9 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let row = |pair: &super::Pair| {
         let groups =
             Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
-        Row::new(pair.clone(), groups, basis)
+        let row = Row::new(pair.clone(), groups, basis);
+        // Headroom is a distance from the time that the work should take.
+        if basis == Basis::Time { row.counted(setting.normalize_work) } else { row }
     };
     let table = Table {
         rows: pairing.pairs.iter().map(row).collect(),
@@ -62,26 +71,85 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
-    let changes = table.rows.iter().map(|row| table.change(row, &shared)).collect();
-    let new = sides.after.lone(pairing.new.iter().copied());
-    let vanished = sides.before.lone(pairing.vanished.iter().copied());
-    let lone = Both { before: vanished.as_slice(), after: new.as_slice() };
+    let mut changes: Vec<Change> =
+        table.rows.iter().map(|row| table.change(row, &shared, None)).collect();
+    let mut lone = Both {
+        before: sides.before.lone(pairing.vanished.iter().copied()),
+        after: sides.after.lone(pairing.new.iter().copied()),
+    };
+    let mut proposals =
+        proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    let mut contributions = contributions::of_rows(&table.rows, work);
+    // Where no name is the same, nothing says that it is the same program.
+    if !setting.by_names_only && basis == Basis::Time && !table.rows.is_empty() {
+        for proposal in proposals.iter().filter(|proposal| proposal.is_sure) {
+            let (pair, inferred) = inferred(proposal, &lone);
+            let groups =
+                Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
+            let row = Row::inferred(pair, groups, proposal.kind);
+            contributions.push(contributions::of_inferred(&row, &inferred, work));
+            changes.push(table.change(&row, &shared, Some(inferred)));
+        }
+        lone = without_inferred(lone, &proposals);
+        proposals =
+            proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    }
+    contributions.extend(contributions::of_lone(sides, &lone, work));
+    let Both { before: vanished, after: new } = lone;
+    let other_work = table.other_work();
+    let (baseline_side, current_side) = (side(baseline, sides.before), side(current, sides.after));
+    let change_s = current_side.time_s - baseline_side.time_s * (work.get() * other_work.get());
     Comparison {
         basis,
-        total: table.total(runs, work),
-        total_typical: table.total_typical(sides, work),
+        total: table.total(runs, work, other_work),
+        total_typical: table.total_typical(sides, Factor::new(work.get() * other_work.get())),
         work,
-        proposals: proposals::propose(sides, lone, work),
+        other_work,
+        contributions: contributions::sorted(contributions, change_s),
+        proposals,
         cut_off: cut_off(baseline, current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
         order: order(&setting.order),
-        baseline: side(baseline, sides.before),
-        current: side(current, sides.after),
+        baseline: baseline_side,
+        current: current_side,
         changes: longest_first(changes),
         common,
         new,
         vanished,
+    }
+}
+
+/// The kernels of a guess as a pair, and what they are called.
+fn inferred(proposal: &Proposal, lone: &Both<Vec<Lone>>) -> (super::Pair, Inferred) {
+    let of = |lone: &[Lone], at: &[usize]| -> (Vec<usize>, Vec<String>) {
+        let kernels = at.iter().filter_map(|at| lone.get(*at));
+        kernels.map(|lone| (lone.kernel, lone.name.clone())).unzip()
+    };
+    let (before, names_before) = of(&lone.before, &proposal.before);
+    let (after, names_after) = of(&lone.after, &proposal.after);
+    let inferred = Inferred {
+        kind: proposal.kind,
+        before: names_before,
+        after: names_after,
+        confidence: proposal.confidence,
+        why: proposal.why.clone(),
+    };
+    (super::Pair { level: MatchLevel::Inferred, before, after }, inferred)
+}
+
+/// The kernels of one side alone that no sure guess explains.
+fn without_inferred(lone: Both<Vec<Lone>>, proposals: &[Proposal]) -> Both<Vec<Lone>> {
+    let rest = |lone: Vec<Lone>, of: fn(&Proposal) -> &[usize]| -> Vec<Lone> {
+        let is_explained = |at: usize| {
+            proposals.iter().any(|proposal| proposal.is_sure && of(proposal).contains(&at))
+        };
+        let rest = lone.into_iter().enumerate().filter(|(at, _)| !is_explained(*at));
+        rest.map(|(_, lone)| lone).collect()
+    };
+    Both {
+        before: rest(lone.before, |proposal| &proposal.before),
+        after: rest(lone.after, |proposal| &proposal.after),
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
-use super::policy::{Action, Metric, Policy};
+use super::policy::{Action, Metric, Normalize, Policy};
 use super::{bounds, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
@@ -42,7 +42,12 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         };
         Found { checks: whole::missing(policy, named), ..Found::default() }
     } else {
-        let sides = compare::Setting { noise: policy.noise, order: setting.order.clone() };
+        let sides = compare::Setting {
+            noise: policy.noise,
+            order: setting.order.clone(),
+            by_names_only: policy.renamed == Action::None,
+            normalize_work: policy.normalize == Normalize::Work,
+        };
         let comparison = compare::compare(baseline, current, &sides);
         if comparison.basis == Basis::Headroom && !policy.across_devices {
             return different_devices(comparison, policy, setting);

@@ -1,9 +1,11 @@
 //! Judges two sides of runs by a policy: the [`Decision`] says if a change is acceptable, and why.
 
 mod bounds;
+mod causes;
 mod certainty;
 mod decision;
 mod judge;
+mod kernel_total;
 mod kernels;
 mod metrics;
 mod policy;
@@ -13,8 +15,11 @@ mod value;
 mod whole;
 mod words;
 
+pub use causes::how;
 pub use decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};
-pub use policy::{Action, Bound, CodePlace, GateWaiver, Limit, Metric, Policy, Selector};
+pub use policy::{
+    Action, Bound, CodePlace, GateWaiver, Limit, Metric, Normalize, Policy, Selector,
+};
 pub use rehearsal::{Alarms, Calibration, Rehearsal, Seen, calibrate, self_test};
 pub use value::{Allowed, Value};

@@ -2,6 +2,7 @@
 //!
 //! To add an output for a CI system: one file with an `OUTPUT` constant, one line in the list below.
 
+mod contributions;
 mod findings;
 mod places;
 mod policy;
@@ -77,6 +78,7 @@ impl Reported for GateReport<'_> {
         let mut document = Document::new(self.title());
         document.push(Block::Facts(view::head(self)));
         self.decided(&mut document, style);
+        contributions::section(self, &mut document);
         if !self.decision.decides {
             self.kernels(&mut document, style);
         }
@@ -169,7 +171,8 @@ impl GateReport<'_> {
             ("Notices", 82, sentences(Action::Notice)),
             ("New", 86, lone(Verdict::New)),
             ("Vanished", 90, lone(Verdict::Vanished)),
-            ("Possibly", 92, view::guesses(self)),
+            ("Matched", 91, view::guesses(self, true)),
+            ("Possibly", 92, view::guesses(self, false)),
             ("Improved", 94, improved.collect()),
             ("Waived", 96, waived.collect()),
             ("Notes", 98, view::notes(self)),

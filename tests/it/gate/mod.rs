@@ -5,6 +5,7 @@ mod judged;
 mod laws;
 mod made;
 mod pipelines;
+mod names;
 mod readers;
 mod sample;
 mod trackers;
@@ -92,7 +93,7 @@ fn the_text_fits_the_terminal() {
             }
             if width == 80 && name == "full" {
                 check(&folder.join("full-80.txt"), &text);
-                assert!(text.lines().count() <= 60, "one screen");
+                assert!(text.lines().count() <= 66, "one screen");
                 let heard = |line: &str| line.trim_start().starts_with("::");
                 assert!(!text.lines().any(heard), "no name commands a runner");
             }
@@ -134,10 +135,12 @@ fn markdown_survives_names() {
         let text = rendered("markdown", &decision);
         assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
         assert!(!text.contains('@'), "nobody is called: {text}");
-        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
-        for row in &rows {
-            let cells = row.replace("\\|", "").matches('|').count();
-            assert_eq!(cells, rows[0].matches('|').count(), "{row}");
+        let mut above: Option<usize> = None;
+        for line in text.lines() {
+            let is_row = line.starts_with('|');
+            let cells = is_row.then(|| line.replace("\\|", "").matches('|').count());
+            assert!(above.is_none() || cells.is_none() || above == cells, "{line}");
+            above = cells;
         }
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }
