@@ -50,6 +50,9 @@ pub struct Run {
     /// Number of first launches of each kernel excluded as warm-up.
     #[serde(default)]
     pub warmup: u32,
+    /// Quantities that the export has, by name; empty in documents of earlier versions.
+    #[serde(default)]
+    pub quantities: Vec<String>,
     /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
     /// Hash of all measured values; equal hashes mean the same measurement.
@@ -81,6 +84,9 @@ pub struct RunFile {
     pub launches: u64,
     /// Number of records or cells that could not be used.
     pub skipped: u64,
+    /// Clock and cache control of the profiler, if the export states them, one sentence each.
+    #[serde(default)]
+    pub controls: Vec<String>,
 }
 
 /// A device of a run.
@@ -275,6 +281,7 @@ impl Run {
             timed_launches: 0,
             measured_s: total,
             warmup,
+            quantities: profile.launches.quantities().map(Quantity::column).collect(),
             kernels: kernels.collect(),
             fingerprint: String::new(),
         }
@@ -284,6 +291,12 @@ impl Run {
     /// Finishes a run: sorts its kernels by time, counts timed launches and computes the
     /// fingerprint.
     pub(super) fn ordered(mut self) -> Self {
+        for kernel in &mut self.kernels {
+            for name in [&mut kernel.name, &mut kernel.full_name] {
+                one_line(name);
+            }
+            kernel.operator.iter_mut().for_each(one_line);
+        }
         self.kernels.sort_by(|one, two| {
             let by_time = two.measured_s.total_cmp(&one.measured_s);
             by_time.then_with(|| one.full_name.cmp(&two.full_name)).then(one.rows.cmp(&two.rows))
@@ -347,6 +360,15 @@ impl Run {
             .collect();
         lines.sort_unstable();
         fingerprint(&lines.join("\n"))
+    }
+}
+
+/// Replaces line breaks and other control characters of a name by blanks: names come from outside, and
+/// stand in lines of stores, reports and logs.
+fn one_line(name: &mut String) {
+    if name.contains(char::is_control) {
+        let words = name.split(char::is_control).filter(|part| !part.is_empty());
+        *name = words.collect::<Vec<_>>().join(" ");
     }
 }
 
@@ -449,8 +471,14 @@ fn files(analysis: &Analysis) -> Vec<RunFile> {
         profiler: source.profiler,
         launches: source.launches,
         skipped: source.skips.count,
+        controls: source.clues.iter().filter(|clue| is_control(clue)).cloned().collect(),
     };
     analysis.sources.iter().map(file).collect()
+}
+
+/// Returns `true` if a clue of an export states the clock or cache control of the profiler.
+fn is_control(clue: &str) -> bool {
+    clue.contains("--clock-control") || clue.contains("--cache-control")
 }
 
 fn devices(analysis: &Analysis) -> Vec<RunDevice> {
@@ -513,6 +541,7 @@ pub(crate) mod tests {
             timed_launches: 0,
             measured_s: measured,
             warmup: 0,
+            quantities: Vec::new(),
             kernels,
             fingerprint: String::new(),
         }

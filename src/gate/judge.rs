@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
 use super::policy::{Action, Metric, Normalize, Policy};
-use super::{bounds, kernels, whole, words};
+use super::{bounds, idle, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
 use crate::units::{RelativeChange, Seconds};
@@ -55,9 +55,19 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         Found::of(comparison, policy)
     };
     found.checks.extend(bounds::judge(&there, current, policy));
+    if policy.limits.iter().any(|limit| !limit.selector.is_everything())
+        && found.comparison.is_some()
+    {
+        found.checks.extend(idle::limits(&found.measured(&there), policy));
+    }
     found.waive(policy, &there, setting.today);
     found.checks.sort_by(gravest_first);
-    let (outcome, reason) = concluded(&found.checks);
+    let (mut outcome, mut reason) = concluded(&found.checks);
+    if outcome == Outcome::Passed && setting.decides && idle::is_idle(policy) {
+        outcome = Outcome::Inconclusive;
+        "the policy has no active limit, bound or required kernel: nothing was checked"
+            .clone_into(&mut reason);
+    }
     found.decision(outcome, reason, policy, setting)
 }
 
@@ -256,7 +266,7 @@ impl Found {
 }
 
 /// Orders failing and inconclusive checks first, then by severity.
-fn gravest_first(one: &Check, two: &Check) -> Ordering {
+pub(super) fn gravest_first(one: &Check, two: &Check) -> Ordering {
     let impact = |check: &Check| {
         let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
         check.delta_s.map_or_else(share, |delta| delta.abs().get())
@@ -269,7 +279,7 @@ fn gravest_first(one: &Check, two: &Check) -> Ordering {
 }
 
 /// Returns the outcome of ordered checks and its reason.
-fn concluded(checks: &[Check]) -> (Outcome, String) {
+pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
     let worst = checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
     let outcome = match worst {
         Action::Fail => Outcome::Failed,

@@ -1,9 +1,11 @@
 //! Judges two sides of runs by a policy: the [`Decision`] says if a change is acceptable, and why.
 
+mod anchor;
 mod bounds;
 mod causes;
 mod certainty;
 mod decision;
+mod idle;
 mod judge;
 mod kernel_total;
 mod kernels;
@@ -15,6 +17,7 @@ mod value;
 mod whole;
 mod words;
 
+pub use anchor::{Anchor, beside};
 pub use causes::how;
 pub use decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};

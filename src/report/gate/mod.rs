@@ -9,6 +9,7 @@ mod policy;
 mod rule_texts;
 mod tracked;
 mod view;
+mod waiver;
 
 use super::document::{Block, Brief, Document, Fact, Item, Section, first_of};
 use super::numbers::{change, printable};
@@ -82,6 +83,7 @@ impl Reported for GateReport<'_> {
         if !self.decision.decides {
             self.kernels(&mut document, style);
         }
+        waiver::section(self, &mut document);
         document.push(Block::Facts(self.rest(style)));
         document
     }
@@ -165,7 +167,11 @@ impl GateReport<'_> {
         });
         let method = view::method(self);
         let method = if method.is_empty() { method } else { vec![method.join(" ")] };
-        let again = view::next(self).into_iter().map(|(_, command)| command).collect();
+        let next = |wanted: &str| -> Vec<String> {
+            let all = view::next(self).into_iter();
+            all.filter(|(label, _)| *label == wanted).map(|(_, command)| command).collect()
+        };
+        let (again, next) = (next("Again"), next("Next"));
         let all = [
             ("Warnings", 78, sentences(Action::Warn)),
             ("Notices", 82, sentences(Action::Notice)),
@@ -178,6 +184,7 @@ impl GateReport<'_> {
             ("Notes", 98, view::notes(self)),
             ("Results", 100, view::counts(self).into_iter().collect()),
             ("Method", 100, method),
+            ("Next", 100, next),
             ("Reproduce with", 100, again),
         ];
         let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());

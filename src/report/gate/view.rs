@@ -440,6 +440,18 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
 /// Returns the next steps as text around commands.
 pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
+    let mut failing = report.decision.deciding();
+    let kernel = failing.find_map(|check| match &check.subject {
+        Subject::Kernel { name, full_name, .. } => {
+            Some(if full_name.is_empty() { name } else { full_name })
+        }
+        Subject::Run => None,
+    });
+    if let (Some(kernel), Some(export)) = (kernel, report.export) {
+        let quoted = |text: &str| format!("'{}'", printable(text).replace('\'', "'\\''"));
+        let command = format!("rooflint {} --kernel {} --explain", quoted(export), quoted(kernel));
+        lines.push(("Next", command));
+    }
     if let Some(command) = report.command {
         lines.push(("Again", printable(command)));
     }

@@ -6,6 +6,7 @@ mod laws;
 mod made;
 mod pipelines;
 mod names;
+mod pipeline;
 mod readers;
 mod sample;
 mod trackers;

@@ -2,7 +2,8 @@
 
 use rooflint::compare::{ContributionKind, ProposalKind, Run};
 use rooflint::gate::{
-    self, Action, Check, Decision, Limit, Metric, Normalize, Outcome, Policy, Setting, Verdict,
+    self, Action, Check, Decision, Limit, Metric, Normalize, Outcome, Policy, Selector, Setting,
+    Verdict,
 };
 use rooflint::units::{Bytes, Flops, RelativeChange};
 
@@ -48,8 +49,8 @@ fn a_kernel_that_was_renamed_and_got_slower_fails_by_both_names() {
     let before = side("main", &with(&[("softmax_warp_forward", 200.0, 20)]));
     for name in ["softmax_warp_forward_v2", "row_probabilities"] {
         let after = side("now", &with(&[(name, 230.0, 20)]));
-        for runs in [1, 5] {
-            let decision = judged(&before[..runs], &after[..runs], &Policy::default());
+        {
+            let decision = judged(&before, &after, &Policy::default());
             assert_eq!(decision.outcome, Outcome::Failed, "{name}: {}", decision.reason);
             let check = of_rule(&decision, "time").unwrap();
             assert_eq!((check.verdict, check.action), (Verdict::Regression, Action::Fail));
@@ -236,4 +237,63 @@ fn other_work_is_said_first_and_normalized_where_the_policy_asks() {
     let less = judged(&before, &working(of(60.0), Some(0.5e9), 1e6), &policy);
     assert_eq!(of_product(&less).verdict, Verdict::OtherWork);
     assert_eq!(less.outcome, Outcome::Passed, "{}", less.reason);
+}
+
+#[test]
+fn a_policy_that_judges_nothing_does_not_pass() {
+    let before = side("main", &OTHERS);
+    let off = |metric| Limit {
+        action: Action::None,
+        ..Limit::new(metric, RelativeChange::new(f64::INFINITY))
+    };
+    let mut policy = Policy::default();
+    let metrics = [Metric::Time, Metric::KernelTotal, Metric::Total, Metric::CommonShift];
+    policy.limits.extend(metrics.map(off));
+    let idle = judged(&before, &side("now", &OTHERS), &policy);
+    assert_eq!(idle.outcome, Outcome::Inconclusive);
+    assert!(idle.reason.contains("no active limit"), "{}", idle.reason);
+    policy.limits.push(Limit::new(Metric::Total, RelativeChange::new(0.03)));
+    assert_eq!(judged(&before, &side("now", &OTHERS), &policy).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_limit_whose_pattern_matches_nothing_is_reported() {
+    let named = |kernel: &str| {
+        let selector = Selector { kernel: Some(kernel.to_owned()), ..Selector::default() };
+        let limit = Limit::new(Metric::Time, RelativeChange::new(0.02));
+        let mut policy = Policy::default();
+        policy.limits.push(Limit { selector, ..limit });
+        judged(&side("main", &OTHERS), &side("now", &OTHERS), &policy)
+    };
+    let decision = named("flash_attention*");
+    let check = of_rule(&decision, "limit:time").unwrap();
+    assert_eq!((check.verdict, check.action), (Verdict::NoData, Action::Warn));
+    assert!(check.message.contains("kernel \"flash_attention*\" matches no kernel"), "{check:?}");
+    assert!(of_rule(&named("layer_norm*"), "limit:time").is_none());
+}
+
+/// 3% slower with each of eleven commits: each passes against the one before, the last is 34% slower.
+#[test]
+fn an_anchor_finds_what_creeps() {
+    let at = |commit: i32| {
+        side(&format!("c{commit}"), &with(&[("softmax_kernel", 20.0 * 1.03_f64.powi(commit), 20)]))
+    };
+    let (oldest, newest, current) = (at(0), at(9), at(10));
+    let policy = Policy::default();
+    let setting = Setting { decides: true, ..Setting::default() };
+    let mut decision = judged(&newest, &current, &policy);
+    assert_eq!(decision.outcome, Outcome::Passed, "{}", decision.reason);
+    let anchor = gate::Anchor { label: "oldest (c0)".to_owned(), runs: oldest };
+    gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
+    assert_eq!(decision.outcome, Outcome::Failed, "{}", decision.reason);
+    let check = of_rule(&decision, "anchor:time").unwrap();
+    assert!(check.message.starts_with("since anchor oldest (c0): "), "{}", check.message);
+    assert!((check.change.unwrap().get() - 0.344).abs() < 0.02, "{check:?}");
+    let total: usize = decision.counts.values().sum();
+    assert_eq!(total, decision.checks.len());
+    // What the newest baseline shows already is not said twice.
+    let slow = side("slow", &with(&[("softmax_kernel", 40.0, 20)]));
+    let mut decision = judged(&newest, &slow, &policy);
+    gate::beside(&mut decision, &anchor, &slow, (&policy, &setting));
+    assert!(of_rule(&decision, "anchor:time").is_none() && of_rule(&decision, "time").is_some());
 }
