@@ -89,12 +89,14 @@ fn the_text_fits_the_terminal() {
             let render =
                 |style: &Style| written(&report(&decision, &policy), "text", style).unwrap();
             let text = render(&style);
-            for line in text.lines() {
+            // What is to be pasted stays whole.
+            let is_pasted = |line: &&str| line.starts_with("  kernel = ");
+            for line in text.lines().filter(|line| !is_pasted(line)) {
                 assert!(line.chars().count() <= width, "{name} at {width}: {line:?}");
             }
             if width == 80 && name == "full" {
                 check(&folder.join("full-80.txt"), &text);
-                assert!(text.lines().count() <= 66, "one screen");
+                assert!(text.lines().count() <= 76, "one screen");
                 let heard = |line: &str| line.trim_start().starts_with("::");
                 assert!(!text.lines().any(heard), "no name commands a runner");
             }
