@@ -17,7 +17,7 @@ use super::{baseline, clock, config};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
-use crate::history::{DEFAULT_NAME, Store};
+use crate::history::{DEFAULT_NAME, Filter, Store};
 use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
 use crate::units::RelativeChange;
 
@@ -206,6 +206,10 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     if let Some(word) = word.filter(|_| !baseline.runs.is_empty()) {
         let word = (word, command.anchor.is_some());
         let sides = (baseline.runs.as_slice(), current.as_slice());
+        // The oldest of the branch that the newest baseline is of.
+        let branch = baseline.runs.first().and_then(|run| run.origin.branch.clone());
+        let name = command.yardstick.name().map(str::to_owned);
+        let filter = Filter { name, branch, ..Filter::default() };
         let anchor = anchor::find(word, &command.baseline, &filter, sides, &mut decision.notes)?;
         if let Some(anchor) = anchor {
             gate::beside(&mut decision, &anchor, &current, (&policy, &setting));

@@ -8,9 +8,10 @@ use super::evidence::{Lone, Proposal, ProposalKind};
 use super::pairing::Pair;
 use super::run::RunKernel;
 use super::sides::Joined;
-use crate::taxonomy::Category;
 use crate::units::{Factor, Probability, Seconds, Share};
 
+/// Key of the category of names that say nothing.
+const UNKNOWN: &str = "unknown";
 /// Number of kernels per side that guesses consider: those with the most time.
 const LOOKED_AT: usize = 64;
 /// Smallest confidence of a guess that is shown.
@@ -269,9 +270,8 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let launches = nearness(before.launches * work, after.launches);
     let time = nearness(before.launch_s.get(), after.launch_s.get());
     // As many launches, and neither twice as fast nor twice as slow: else it is another kernel.
-    let unknown = Category::Unknown.key();
     let is_alike = before.category == after.category
-        || [&before.category, &after.category].into_iter().any(|category| category == unknown);
+        || [&before.category, &after.category].into_iter().any(|category| category == UNKNOWN);
     if launches < AS_MANY || time == 0.0 || !is_alike {
         return None;
     }
