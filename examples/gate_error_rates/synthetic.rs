@@ -333,14 +333,14 @@ fn sides(
             if later {
                 match change {
                     Change::Kernel { large, by } if at == usize::from(!large) => {
-                        shift += by.ln_1p()
+                        shift += by.ln_1p();
                     }
                     Change::All(by) | Change::AllOdd(by) => shift += by.ln_1p(),
                     Change::Most(by) if at <= kernels / 2 => shift += by.ln_1p(),
                     Change::Launches if at == 1 => launches *= 2,
                     Change::Rename if at == 0 => {
                         shift += 0.15_f64.ln_1p();
-                        full = "lib_gemm_aa_split_k_fast".to_owned();
+                        "lib_gemm_aa_split_k_fast".clone_into(&mut full);
                     }
                     Change::Fusion if at < 2 => continue,
                     _ => {}

@@ -71,7 +71,7 @@ pub struct Device {
     /// Board power, in watts.
     #[serde(rename = "tdp_w")]
     pub tdp_watts: Option<u32>,
-    /// PCIe generation and width, such as `5.0 x16`.
+    /// `PCIe` generation and width, such as `5.0 x16`.
     pub pcie: Option<String>,
     /// Bandwidth to other GPUs, both directions together.
     #[serde(rename = "nvlink_bytes_per_s")]

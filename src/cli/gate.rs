@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 
+use super::anchor;
 use super::args::{self, Configuration, Model, Reading};
 use super::exit::{self, Failure};
 use super::origin::found;
@@ -16,7 +17,7 @@ use super::{baseline, clock, config};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
-use crate::history::{DEFAULT_NAME, Store};
+use crate::history::{DEFAULT_NAME, Filter, Store};
 use crate::report::{self, Block, Document, Fact, GATE_OUTPUTS, GateReport, Item, Reported, Style};
 use crate::units::{RelativeChange, Share};
 
@@ -55,6 +56,16 @@ pub(super) struct Gate {
 
     #[command(flatten)]
     yardstick: Yardstick,
+
+    /// Compare with a second baseline of the store too: a commit, a tag, an entry, or `oldest`
+    #[arg(
+        long,
+        value_name = "WORD",
+        help_heading = "Comparison",
+        requires = "baseline",
+        hide_short_help = true
+    )]
+    anchor: Option<String>,
 
     /// Read the policy from this file instead of [gate] in rooflint.toml
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
@@ -204,6 +215,19 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    let word = command.anchor.as_deref().or(policy.anchor.as_deref());
+    if let Some(word) = word.filter(|_| !baseline.runs.is_empty()) {
+        let word = (word, command.anchor.is_some());
+        let sides = (baseline.runs.as_slice(), current.as_slice());
+        // The oldest of the branch that the newest baseline is of.
+        let branch = baseline.runs.first().and_then(|run| run.origin.branch.clone());
+        let name = command.yardstick.name().map(str::to_owned);
+        let filter = Filter { name, branch, ..Filter::default() };
+        let anchor = anchor::find(word, &command.baseline, &filter, sides, &mut decision.notes)?;
+        if let Some(anchor) = anchor {
+            gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
+        }
+    }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;

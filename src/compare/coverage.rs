@@ -1,9 +1,7 @@
 //! How much of the baseline's time a comparison is about.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::both::Both;
+use super::comparison::Coverage;
 use super::evidence::{Lone, Proposal};
 use super::rows::{Row, Table};
 use super::run::{Run, RunKernel};
@@ -13,24 +11,15 @@ use crate::units::{Probability, Seconds, Share};
 /// A proposal that is at least so sure accounts for the kernels that vanished.
 const CONFIDENT: Probability = Probability::new(0.7);
 
-/// Shares of the baseline's time; together 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Coverage {
-    /// In kernels that both sides have, with what is compared of them.
-    pub compared: Share,
-    /// In kernels that both sides have, of which launches lack what is compared.
-    pub unmeasured: Share,
-    /// In kernels that the current side does not have, and nothing is likely to have taken their place.
-    pub missing: Share,
-}
-
 impl Table<'_> {
     /// How much of the baseline's time is compared. A launch without a duration counts as one of the same
-    /// kernel on the other side, or as the average launch of the baseline.
+    /// kernel on the other side, or as the average launch of the baseline. `together` are renamed, fused and split
+    /// kernels that are compared as one.
     pub(super) fn coverage(
         &self,
         runs: Both<&[Run]>,
         joined: &Joined<'_>,
+        together: &[Row<'_>],
         (vanished, proposals): (&[Lone], &[Proposal]),
     ) -> Coverage {
         let time: Seconds = runs.before.iter().map(|run| run.measured_s).sum();
@@ -38,7 +27,7 @@ impl Table<'_> {
         let average = time / timed.max(1) as f64;
         let (mut compared, mut unmeasured, mut missing) =
             (Seconds::ZERO, Seconds::ZERO, Seconds::ZERO);
-        for row in &self.rows {
+        for row in self.rows.iter().chain(together) {
             let other = typical(row.groups.after.all()).unwrap_or(average);
             let whole = estimated(&row.groups.before, other);
             let part = whole * measured_part(row, runs);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::analysis::{Analysis, Kernel};
 use crate::model::{Launch, Precision, Profile, Profiler, Quantity};
@@ -50,6 +49,9 @@ pub struct Run {
     /// Number of first launches of each kernel excluded as warm-up.
     #[serde(default)]
     pub warmup: u32,
+    /// Quantities that the export has, by name; empty in documents of earlier versions.
+    #[serde(default)]
+    pub quantities: Vec<String>,
     /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
     /// Hash of all measured values; equal hashes mean the same measurement.
@@ -81,6 +83,9 @@ pub struct RunFile {
     pub launches: u64,
     /// Number of records or cells that could not be used.
     pub skipped: u64,
+    /// Clock and cache control of the profiler, if the export states them, one sentence each.
+    #[serde(default)]
+    pub controls: Vec<String>,
 }
 
 /// A device of a run.
@@ -200,13 +205,6 @@ impl RunKernel {
     }
 }
 
-/// Returns the first half of the SHA-256 of a text, in hexadecimal.
-#[must_use]
-pub fn fingerprint(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
 /// Sums over the launches of a kernel.
 #[derive(Default)]
 struct Gathered {
@@ -279,6 +277,7 @@ impl Run {
             timed_launches: 0,
             measured_s: total,
             warmup,
+            quantities: profile.launches.quantities().map(Quantity::column).collect(),
             kernels: kernels.collect(),
             fingerprint: String::new(),
         }
@@ -288,6 +287,10 @@ impl Run {
     /// Finishes a run: sorts its kernels by time, counts timed launches and computes the
     /// fingerprint.
     pub(super) fn ordered(mut self) -> Self {
+        for kernel in &mut self.kernels {
+            let names = [&mut kernel.name, &mut kernel.full_name].into_iter();
+            names.chain(&mut kernel.operator).for_each(super::family::one_line);
+        }
         self.kernels.sort_by(|one, two| {
             let by_time = two.measured_s.total_cmp(&one.measured_s);
             by_time.then_with(|| one.full_name.cmp(&two.full_name)).then(one.rows.cmp(&two.rows))
@@ -351,7 +354,7 @@ impl Run {
             })
             .collect();
         lines.sort_unstable();
-        fingerprint(&lines.join("\n"))
+        super::seal::fingerprint(&lines.join("\n"))
     }
 }
 
@@ -454,8 +457,14 @@ fn files(analysis: &Analysis) -> Vec<RunFile> {
         profiler: source.profiler,
         launches: source.launches,
         skipped: source.skips.count,
+        controls: source.clues.iter().filter(|clue| is_control(clue)).cloned().collect(),
     };
     analysis.sources.iter().map(file).collect()
+}
+
+/// Returns `true` if a clue of an export states the clock or cache control of the profiler.
+fn is_control(clue: &str) -> bool {
+    clue.contains("--clock-control") || clue.contains("--cache-control")
 }
 
 fn devices(analysis: &Analysis) -> Vec<RunDevice> {
@@ -525,6 +534,7 @@ pub(crate) mod tests {
             timed_launches: 0,
             measured_s: measured,
             warmup: 0,
+            quantities: Vec::new(),
             kernels,
             fingerprint: String::new(),
         }

@@ -232,6 +232,7 @@ impl Run {
             timed_launches: 0,
             measured_s: total,
             warmup: 0,
+            quantities: Vec::new(),
             fingerprint: String::new(),
         }
         .ordered()
@@ -241,7 +242,8 @@ impl Run {
 
 fn run_file(input: Input) -> RunFile {
     let Input { path, format, profiler, launches, skipped_rows } = input;
-    RunFile { path, format, profiler, launches, skipped: skipped_rows }
+    let controls = Vec::new();
+    RunFile { path, format, profiler, launches, skipped: skipped_rows, controls }
 }
 
 fn run_device(device: Device) -> RunDevice {

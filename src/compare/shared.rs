@@ -215,7 +215,12 @@ impl Table<'_> {
     }
 
     /// The whole run, for the same amount of work.
-    pub(super) fn total(&self, runs: Both<&[Run]>, shared: &Shared<'_>) -> Total {
+    pub(super) fn total(
+        &self,
+        runs: Both<&[Run]>,
+        shared: &Shared<'_>,
+        other_work: Factor,
+    ) -> Total {
         let work = shared.work;
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
@@ -229,7 +234,8 @@ impl Table<'_> {
             return Total { evidence, own: None, odd: Vec::new() };
         }
         if self.basis == Basis::Time {
-            values.after.iter_mut().for_each(|log| *log -= work.shift().get());
+            let more = work.shift() + other_work.shift();
+            values.after.iter_mut().for_each(|log| *log -= more.get());
         }
         let (evidence, odd) = self.of_whole(values.as_ref().map(Vec::as_slice));
         let offsets = &shared.offsets.runs;
@@ -280,6 +286,17 @@ impl Table<'_> {
             (0..runs).filter_map(of_run).collect()
         };
         Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
+    }
+
+    /// By how much kernels of which a launch does other work should have changed the total: each by as
+    /// much as its work. 1 where work is not normalized.
+    pub(super) fn other_work(&self) -> Factor {
+        let more = |row: &Row<'_>| {
+            let group = &row.groups.before;
+            let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
+            share / group.by_run.len().max(1) as f64 * row.other_work().get().exp_m1()
+        };
+        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.

@@ -4,17 +4,18 @@
 use super::both::Both;
 use super::comparison::{Basis, Comparison, OddRun, Side};
 use super::conditions::{cut_off, doubts, notes};
-use super::evidence::Change;
+use super::contributions::{self, Parts};
+use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
 use super::odd::Odd;
-use super::pairing::pair_sides;
+use super::pairing::{MatchLevel, pair_sides};
 use super::proposals;
 use super::rows::{Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
 use super::statistics::median;
-use crate::units::{Seconds, Shift};
+use crate::units::{Factor, Seconds, Shift};
 
 /// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);
@@ -36,6 +37,12 @@ pub struct Setting {
     /// Order in which the runs were taken, `true` for runs of the current side; empty if it was not
     /// declared. Runs of a side are in the order given.
     pub order: Vec<bool>,
+    /// Whether only kernels are compared whose names say that they are the same: no confident guess at
+    /// renames, fusions and splits.
+    pub by_names_only: bool,
+    /// Whether times are compared for the same work: where a launch of a kernel has other operations or
+    /// bytes, its time is divided by them.
+    pub normalize_work: bool,
 }
 
 /// Compares two sides of one or more runs each. The same code on both sides gives no shift in any
@@ -51,7 +58,9 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let row = |pair: &super::Pair| {
         let groups =
             Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
-        Row::new(pair.clone(), groups, basis)
+        let row = Row::new(pair.clone(), groups, basis);
+        // Headroom is a distance from the time that the work should take.
+        if basis == Basis::Time { row.counted(setting.normalize_work) } else { row }
     };
     let table = Table {
         rows: pairing.pairs.iter().map(row).collect(),
@@ -66,33 +75,73 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
-    let changes = table.rows.iter().map(|row| table.change(row, &shared)).collect();
-    let new = sides.after.lone(pairing.new.iter().copied());
-    let vanished = sides.before.lone(pairing.vanished.iter().copied());
-    let lone = Both { before: vanished.as_slice(), after: new.as_slice() };
-    let total = table.total(runs, &shared);
+    let other_work = table.other_work();
+    let total = table.total(runs, &shared, other_work);
+    let counting = counting(&total.odd, runs.map(<[Run]>::len));
     odd.extend(total.odd);
-    let proposals = proposals::propose(sides, lone, work);
+    let parts = Parts { work, counting: &counting };
+    let mut changes: Vec<Change> =
+        table.rows.iter().map(|row| table.change(row, &shared, None)).collect();
+    let mut lone = Both {
+        before: sides.before.lone(pairing.vanished.iter().copied()),
+        after: sides.after.lone(pairing.new.iter().copied()),
+    };
+    let mut proposals =
+        proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    let mut contributions = parts.of_rows(&table.rows);
+    let mut together = Vec::new();
+    // Where no name is the same, nothing says that it is the same program.
+    if !setting.by_names_only && basis == Basis::Time && !table.rows.is_empty() {
+        for proposal in proposals.iter().filter(|proposal| proposal.is_sure) {
+            let (pair, inferred) = inferred(proposal, &lone);
+            let groups =
+                Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
+            let row = Row::inferred(pair, groups, proposal.kind);
+            contributions.push(parts.of_inferred(&row, &inferred));
+            changes.push(table.change(&row, &shared, Some(inferred)));
+            together.push(row);
+        }
+        lone = without_inferred(lone, &proposals);
+        proposals =
+            proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    }
+    contributions.extend(parts.of_lone(sides, &lone));
+    let Both { before: vanished, after: new } = lone;
+    let coverage = table.coverage(runs, sides.before, &together, (&vanished, &proposals));
+    let baseline_side = side(baseline, sides.before, &counting.before);
+    let current_side = side(current, sides.after, &counting.after);
+    let difference = current_side.time_s - baseline_side.time_s * (work.get() * other_work.get());
     Comparison {
         basis,
-        coverage: table.coverage(runs, sides.before, (&vanished, &proposals)),
+        coverage,
         odd: odd_runs(&odd, runs),
         total: total.evidence,
         total_own: total.own,
-        total_typical: table.total_typical(sides, work),
+        total_typical: table.total_typical(sides, Factor::new(work.get() * other_work.get())),
         work,
+        other_work,
+        contributions: contributions::sorted(contributions, difference),
         proposals,
         cut_off: cut_off(baseline, current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
         order: order(&setting.order),
-        baseline: side(baseline, sides.before),
-        current: side(current, sides.after),
+        baseline: baseline_side,
+        current: current_side,
         changes: longest_first(changes),
         common,
         new,
         vanished,
     }
+}
+
+/// Which runs of each side the total is of.
+fn counting(odd: &[Odd], runs: Both<usize>) -> Both<Vec<bool>> {
+    let of = |later: bool, count: usize| {
+        let is_out = |at: usize| odd.iter().any(|odd| odd.later == later && odd.at == at);
+        (0..count).map(|at| !is_out(at)).collect()
+    };
+    Both { before: of(false, runs.before), after: of(true, runs.after) }
 }
 
 /// Runs by their labels, each once.
@@ -108,6 +157,39 @@ fn odd_runs(odd: &[Odd], runs: Both<&[Run]>) -> Vec<OddRun> {
         }
     }
     found
+}
+
+/// The kernels of a guess as a pair, and what they are called.
+fn inferred(proposal: &Proposal, lone: &Both<Vec<Lone>>) -> (super::Pair, Inferred) {
+    let of = |lone: &[Lone], at: &[usize]| -> (Vec<usize>, Vec<String>) {
+        let kernels = at.iter().filter_map(|at| lone.get(*at));
+        kernels.map(|lone| (lone.kernel, lone.name.clone())).unzip()
+    };
+    let (before, names_before) = of(&lone.before, &proposal.before);
+    let (after, names_after) = of(&lone.after, &proposal.after);
+    let inferred = Inferred {
+        kind: proposal.kind,
+        before: names_before,
+        after: names_after,
+        confidence: proposal.confidence,
+        why: proposal.why.clone(),
+    };
+    (super::Pair { level: MatchLevel::Inferred, before, after }, inferred)
+}
+
+/// The kernels of one side alone that no sure guess explains.
+fn without_inferred(lone: Both<Vec<Lone>>, proposals: &[Proposal]) -> Both<Vec<Lone>> {
+    let rest = |lone: Vec<Lone>, of: fn(&Proposal) -> &[usize]| -> Vec<Lone> {
+        let is_explained = |at: usize| {
+            proposals.iter().any(|proposal| proposal.is_sure && of(proposal).contains(&at))
+        };
+        let rest = lone.into_iter().enumerate().filter(|(at, _)| !is_explained(*at));
+        rest.map(|(_, lone)| lone).collect()
+    };
+    Both {
+        before: rest(lone.before, |proposal| &proposal.before),
+        after: rest(lone.after, |proposal| &proposal.after),
+    }
 }
 
 fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
@@ -190,8 +272,11 @@ fn order(order: &[bool]) -> Option<String> {
     (!letters.is_empty()).then_some(letters)
 }
 
-fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
+/// A side, with the time of those of its runs that count.
+fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
+    let counted: Vec<f64> =
+        times.iter().zip(counting).filter(|(_, counts)| **counts).map(|(time, _)| *time).collect();
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
     let mut commits: Vec<String> =
@@ -201,7 +286,7 @@ fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
     Side {
         labels: runs.iter().map(|run| run.label.clone()).collect(),
         devices: devices(runs).into_iter().map(str::to_owned).collect(),
-        time_s: Seconds::new(median(&times).unwrap_or(0.0)),
+        time_s: Seconds::new(median(&counted).unwrap_or(0.0)),
         launches: median(&launches).unwrap_or(0.0),
         kernels: joined.members.len(),
         commits,

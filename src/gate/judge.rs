@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
-use super::policy::{Action, Metric, Policy};
-use super::{bounds, coverage, damaged, kernels, whole, words};
+use super::policy::{Action, Metric, Normalize, Policy};
+use super::{bounds, coverage, damaged, idle, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
 use crate::units::{Seconds, Shift};
@@ -44,7 +44,12 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         };
         Found { checks: whole::missing(policy, named), ..Found::default() }
     } else {
-        let sides = compare::Setting { noise: policy.noise, order: sifted.order };
+        let sides = compare::Setting {
+            noise: policy.noise,
+            order: sifted.order,
+            by_names_only: policy.renamed == Action::None,
+            normalize_work: policy.normalize == Normalize::Work,
+        };
         let comparison = compare::compare(baseline, current, &sides);
         if comparison.basis == Basis::Headroom && !policy.across_devices {
             return different_devices(comparison, policy, setting);
@@ -61,9 +66,19 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     // With a baseline there are other checks, which answer.
     found.checks.extend(coverage::of_bounds(&bounds).filter(|_| found.comparison.is_none()));
     found.checks.extend(bounds);
+    if policy.limits.iter().any(|limit| !limit.selector.is_everything())
+        && found.comparison.is_some()
+    {
+        found.checks.extend(idle::limits(&found.measured(&there), policy));
+    }
     found.waive(policy, &there, setting.today);
     found.checks.sort_by(gravest_first);
-    let (outcome, reason) = concluded(&found.checks);
+    let (mut outcome, mut reason) = concluded(&found.checks);
+    if outcome == Outcome::Passed && setting.decides && idle::is_idle(policy) {
+        outcome = Outcome::Inconclusive;
+        "the policy has no active limit, bound or required kernel: nothing was checked"
+            .clone_into(&mut reason);
+    }
     found.decision(outcome, reason, policy, setting)
 }
 
@@ -284,7 +299,7 @@ impl Found {
 }
 
 /// Orders failing and inconclusive checks first, then by severity.
-fn gravest_first(one: &Check, two: &Check) -> Ordering {
+pub(super) fn gravest_first(one: &Check, two: &Check) -> Ordering {
     let impact = |check: &Check| {
         let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
         check.delta_s.map_or_else(share, |delta| delta.abs().get())
@@ -297,7 +312,7 @@ fn gravest_first(one: &Check, two: &Check) -> Ordering {
 }
 
 /// Returns the outcome of ordered checks and its reason.
-fn concluded(checks: &[Check]) -> (Outcome, String) {
+pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
     let worst = checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
     let outcome = match worst {
         Action::Fail => Outcome::Failed,

@@ -6,9 +6,10 @@ use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::{BEYOND_ROOF, END, RUNS_THAT_SPREAD};
 use super::value::{Allowed, Value};
-use super::words;
+use super::{causes, kernel_total, words};
 use crate::compare::{
-    Basis, Change, Comparison, Evidence, Measured, Unit, benjamini_hochberg, weighted_median,
+    Basis, Change, Comparison, Evidence, Measured, ProposalKind, Unit, benjamini_hochberg,
+    weighted_median,
 };
 use crate::units::{Probability, Seconds, Share, Shift};
 
@@ -57,6 +58,8 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     checks.extend(
         comparison.changes.iter().flat_map(|change| metrics::judge(comparison, change, policy)),
     );
+    let of_all = |change| kernel_total::judge(comparison, change, policy);
+    checks.extend(comparison.changes.iter().filter_map(of_all));
     let detectable = weighted_median(&seen)
         .map(|shift| Detectable { change: Shift::new(shift).change(), power });
     Verdicts { checks, detectable }
@@ -131,9 +134,28 @@ impl Timed<'_> {
         self.change.before.share.max(self.change.after.share)
     }
 
-    /// The shift as measured, with the global shift included.
+    /// The shift as measured, with the global shift included; for the same work if that is normalized.
     fn raw(&self) -> Shift {
         self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
+    }
+
+    /// The part of the shift that was taken out as other work.
+    fn other_work(&self) -> Shift {
+        let normalized = self.change.work.filter(|work| work.normalized);
+        normalized.map_or(Shift::ZERO, |work| work.shift)
+    }
+
+    /// Whether other work explains that it takes longer, or less time.
+    fn is_other_work(&self, standing: Standing) -> bool {
+        let measured = self.own.shift + self.other_work();
+        let limit = self.limit.shift();
+        let is_moved = measured > limit || measured < -limit;
+        match standing {
+            Standing::Within | Standing::Unsure => is_moved && self.other_work() != Shift::ZERO,
+            // Less time for less work is no slower kernel, and less work is no faster one.
+            Standing::Worse => self.raw() + self.other_work() <= Shift::ZERO,
+            Standing::Better => false,
+        }
     }
 
     fn standing(&self, chance: &Chances, policy: &Policy) -> Standing {
@@ -190,24 +212,33 @@ fn told(
 ) -> Conclusion {
     let Timed { change, limit, own, .. } = timed;
     let by_headroom = comparison.basis == Basis::Headroom;
-    let moved = || words::moved(change, own, by_headroom);
-    let slower = || words::slower(change, own, limit, by_headroom);
+    let first = causes::first(change);
+    let moved = || format!("{first}{}", words::moved(change, own, by_headroom));
+    let slower = || format!("{first}{}", words::slower(change, own, limit, by_headroom));
+    // What is inferred about names fails no more than the policy lets it.
+    let at_most = |action: Action| match change.inferred {
+        Some(_) => action.min(policy.renamed),
+        None => action,
+    };
     let told = |verdict, action, message| Conclusion { verdict, action, message, first: None };
     match standing {
+        _ if timed.is_other_work(standing) => told(Verdict::OtherWork, Action::Notice, moved()),
         Standing::Worse => match clock_explains(change, limit.shift()) {
-            Some(reason) => Conclusion {
-                first: Some(reason),
-                ..told(Verdict::Ambiguous, policy.ambiguous, slower())
-            },
-            None if policy.may_be_noise(own) => Conclusion {
-                first: Some(words::undeclared()),
-                ..told(Verdict::Ambiguous, policy.ambiguous.min(limit.action), slower())
-            },
-            None => told(Verdict::Regression, limit.action, slower()),
+            Some(reason) => {
+                let action = at_most(policy.ambiguous);
+                Conclusion { first: Some(reason), ..told(Verdict::Ambiguous, action, slower()) }
+            }
+            None if policy.may_be_noise(own) => {
+                let action = at_most(policy.ambiguous.min(limit.action));
+                let first = Some(words::undeclared());
+                Conclusion { first, ..told(Verdict::Ambiguous, action, slower()) }
+            }
+            None => told(Verdict::Regression, at_most(limit.action), slower()),
         },
         Standing::Unsure => {
             let doubt = words::doubt(own, limit.shift());
-            told(Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
+            let action = at_most(policy.ambiguous);
+            told(Verdict::Ambiguous, action, format!("{}; {doubt}", slower()))
         }
         Standing::Better if is_implausible(change, own, policy) => {
             // As measured: what all kernels share may be what is hard to believe.
@@ -283,7 +314,12 @@ fn time_check(
 
 /// The shift as a difference of the kernel's time, symmetric in the two sides.
 fn difference(change: &Change, own: &Evidence) -> Seconds {
-    let launches = f64::midpoint(change.before.launches, change.after.launches);
+    let launches = match &change.inferred {
+        // Several kernels together run as often as the one they became, or were.
+        Some(one) if one.kind == ProposalKind::Fusion => change.after.launches,
+        Some(one) if one.kind == ProposalKind::Split => change.before.launches,
+        _ => f64::midpoint(change.before.launches, change.after.launches),
+    };
     let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
     Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
 }
@@ -310,7 +346,9 @@ fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
     // Faster than the roof allows, which it was not before.
     let beyond =
         |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < BEYOND_ROOF);
-    far || beyond(&change.after) && !beyond(&change.before)
+    // A fusion saves whole kernels.
+    let is_same = change.inferred.is_none();
+    is_same && (far || beyond(&change.after) && !beyond(&change.before))
 }
 
 fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Policy) -> Check {

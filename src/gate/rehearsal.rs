@@ -295,7 +295,8 @@ pub fn calibrate(
     });
     let mut common: Vec<Shift> = Vec::new();
     let (mut kernel, mut few): (Vec<Shift>, Vec<Shift>) = (Vec::new(), Vec::new());
-    let setting = crate::compare::Setting { noise: policy.noise, order: Vec::new() };
+    let setting =
+        crate::compare::Setting { noise: policy.noise, ..crate::compare::Setting::default() };
     let mut pairs = Vec::new();
     for (at, one) in runs.iter().enumerate() {
         pairs.extend(runs[at + 1..].iter().map(|two| (one, two)));

@@ -6,7 +6,7 @@ use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::{ROUNDING, RUNS_THAT_SPREAD, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
-use super::words;
+use super::{causes, words};
 use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
 use crate::units::{Probability, Seconds, Shift, change_limit, digits, si};
 
@@ -129,8 +129,8 @@ fn clock(common: &Common) -> Option<Shift> {
 fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::Total)?;
     let evidence = &comparison.total;
-    let (one, two) =
-        (comparison.baseline.time_s * comparison.work.get(), comparison.current.time_s);
+    let work = comparison.work.get() * comparison.other_work.get();
+    let (one, two) = (comparison.baseline.time_s * work, comparison.current.time_s);
     let is_time = comparison.basis == Basis::Time;
     let what = if is_time {
         format!("GPU time went from {} to {}", si(one.get(), "s"), si(two.get(), "s"))
@@ -181,6 +181,9 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             "{} of it is of single kernels, beyond what all kernels share",
             words::change(own.shift)
         )];
+    }
+    if is_time && check.verdict != Verdict::Unchanged {
+        check.evidence.extend(causes::contributors(comparison));
     }
     let common = common.evidence.shift;
     if comparison.common.removed && common.abs() > SHOWN_SHIFT {
@@ -330,19 +333,30 @@ pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
     let names = |lone: &[Lone], at: &[usize]| {
         at.iter().filter_map(|at| lone.get(*at)).map(|lone| lone.name.clone()).collect()
     };
-    comparison
-        .proposals
-        .iter()
-        .map(|proposal| Guess {
-            kind: proposal.kind,
-            before: names(&comparison.vanished, &proposal.before),
-            after: names(&comparison.new, &proposal.after),
-            before_s: proposal.before_s,
-            after_s: proposal.after_s,
-            confidence: proposal.confidence,
-            why: proposal.why.clone(),
+    let judged = comparison.changes.iter().filter_map(|change| {
+        let inferred = change.inferred.as_ref()?;
+        Some(Guess {
+            kind: inferred.kind,
+            before: inferred.before.clone(),
+            after: inferred.after.clone(),
+            before_s: change.before.time_s,
+            after_s: change.after.time_s,
+            confidence: inferred.confidence,
+            why: inferred.why.clone(),
+            is_judged: true,
         })
-        .collect()
+    });
+    let open = comparison.proposals.iter().map(|proposal| Guess {
+        kind: proposal.kind,
+        before: names(&comparison.vanished, &proposal.before),
+        after: names(&comparison.new, &proposal.after),
+        before_s: proposal.before_s,
+        after_s: proposal.after_s,
+        confidence: proposal.confidence,
+        why: proposal.why.clone(),
+        is_judged: false,
+    });
+    judged.chain(open).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
 use super::thresholds::{BEYOND_ROOF, RUNS_THAT_SPREAD, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
-use crate::compare::{Change, Comparison, Evidence, MatchLevel, OddRun, Unit};
+use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, OddRun, Unit};
 use crate::units::{
     self, Bytes, Factor, Flops, RelativeChange, Seconds, Share, Shift, change_interval,
     change_limit, digits,
@@ -26,6 +26,11 @@ pub(super) fn change(shift: Shift) -> String {
 /// Formats the size of a relative change, without a plus sign: `12.3%`.
 pub(super) fn size(change: RelativeChange) -> String {
     units::change(change).trim_start_matches('+').to_owned()
+}
+
+/// A number of launches, or their mean over runs.
+pub(super) fn launches(number: f64) -> String {
+    if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
 }
 
 /// Formats an interval in parentheses, with its confidence: ` (+8.9 to +15.7%, 90% confidence)`.
@@ -175,7 +180,9 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
 /// Lists further evidence for or against a change.
 pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) -> Vec<String> {
     let mut sentences = Vec::new();
-    if let Some(was) = &known.was {
+    if let Some(inferred) = &known.inferred {
+        sentences.push(format!("matched by {}", inferred.why));
+    } else if let Some(was) = &known.was {
         sentences.push(format!("previously named {was}; matched by {}", known.pair.level.label()));
     } else if known.pair.level > MatchLevel::Signature {
         sentences.push(format!(
@@ -198,8 +205,8 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
     if known.launches_shift.abs() > SHOWN_SHIFT {
         sentences.push(format!(
             "launches went from {} to {}",
-            digits(known.before.launches),
-            digits(known.after.launches)
+            launches(known.before.launches),
+            launches(known.after.launches)
         ));
     }
     if let (Some(one), Some(two)) = (own.within, own.between) {
@@ -220,7 +227,12 @@ fn work(known: &Change) -> impl Iterator<Item = String> {
     let (one, two) = (before.launches, after.launches);
     [("bytes", bytes), ("FLOPs", flops)].into_iter().filter_map(move |(what, sums)| {
         let (before, after) = (sums.0? / one, sums.1? / two);
-        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0;
+        // What the sentence begins with needs no second one.
+        let is_told = known.work.is_some_and(|work| match work.counted {
+            Counted::Flops => what == "FLOPs",
+            Counted::Bytes => what == "bytes",
+        });
+        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0 && !is_told;
         let shift = Shift::between(before, after);
         (there && shift.abs() > OTHER_WORK)
             .then(|| format!("work per launch changed: {what} {}", change(shift)))

@@ -364,6 +364,7 @@ pub(super) mod tests {
             timed_launches: launches,
             measured_s: Seconds::new(total),
             warmup: 0,
+            quantities: Vec::new(),
             kernels,
             fingerprint: format!("{sum:016x}{sum:016x}"),
         }

@@ -95,7 +95,11 @@ fn what_custom_rules_find_is_in_every_output() {
     assert_eq!(slow["cannot_judge"], 0);
     assert!(tally("long-launch")["found"].as_u64().unwrap() > 0);
     let markdown = with_config(&two(), &["demo", "--format", "markdown"]);
-    assert!(markdown.stdout.contains("<summary>Custom rules</summary>\n\n- high, slow-house-gemm on 3 "));
+    assert!(
+        markdown
+            .stdout
+            .contains("<summary>Custom rules</summary>\n\n- high, slow-house-gemm on 3 ")
+    );
     let csv = with_config(&two(), &["demo", "--format", "csv"]);
     assert!(csv.stdout.contains("slow-house-gemm long-launch"), "{}", csv.stdout);
     let explained = with_config(&two(), &["demo", "--explain", "--kernel", "*128x256*"]);

@@ -113,6 +113,7 @@ fn binary() -> Vec<Case> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn text() -> Vec<Case> {
     let text = |name, text: &str, what, help| (name, text.as_bytes().to_vec(), what, help);
     vec![

@@ -76,7 +76,7 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
         vec!["predict", "gemm", "m=4k", "n=4k", "k=4k", "--device", "L4,H200 SXM 141GB"],
         vec!["predict", "gemm", "m=1k..64k:x2", "n=4k", "k=4k", "--device", "L4,B200"],
         vec!["diff", EXPORT, EXPORT],
-        vec!["gate", EXPORT, "--baseline", EXPORT],
+        vec!["gate", &runs[1], "--baseline", EXPORT],
         vec!["gate", EXPORT, "--self-test"],
     ];
     let all = fixed.iter().map(Vec::as_slice).chain(own);
@@ -85,8 +85,9 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 
 /// Commands, and the configuration that `calibrate` writes, are printed to be copied: the one exception.
 fn is_command(line: &str) -> bool {
-    let is =
-        |text: &str| ["ncu ", "rooflint ", "python ", "# "].iter().any(|start| text.starts_with(start));
+    let is = |text: &str| {
+        ["ncu ", "rooflint ", "python ", "# "].iter().any(|start| text.starts_with(start))
+    };
     // Alone, or after the label of a fact.
     is(line.trim_start()) || line.split_once("  ").is_some_and(|(_, rest)| is(rest.trim_start()))
 }
@@ -161,9 +162,12 @@ fn help_fits_eighty_columns_and_begins_with_a_verb() {
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
 }
 
+/// An environment and options.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+
 #[test]
 fn help_and_errors_keep_to_ascii_and_to_no_color() {
-    let cases: [(&[(&str, &str)], &[&str]); 4] = [
+    let cases: [Case<'_>; 4] = [
         (&[], &["--ascii"]),
         (&[("LC_ALL", "C")], &[]),
         (&[("LANG", "de_DE.ISO-8859-1")], &[]),

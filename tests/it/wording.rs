@@ -118,6 +118,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("src/compare/run.rs", "modelled", "keys of earlier runs are still read"),
     ("src/compare/saved.rs", "recoverable", "keys of earlier reports and runs are still read"),
     ("src/compare/run.rs", "recoverable", "keys of earlier runs are still read"),
+    ("src/gate/policy.rs", "recoverable", "the metric of earlier policies is still read"),
     ("src/ingest/nsight", "utilis", "metrics and texts of a profiler as it writes them"),
     ("src/predict/forms", "quantis", "an alias of a kernel"),
 ];
@@ -254,7 +255,7 @@ fn place(path: &Path) -> String {
 }
 
 /// Fails with every fault found, those of files that come later left out.
-fn check<'t>(texts: impl Iterator<Item = (String, usize, String)>) -> usize {
+fn check(texts: impl Iterator<Item = (String, usize, String)>) -> usize {
     let (mut scanned, mut wrong) = (0, Vec::new());
     for (place, line, text) in texts {
         if LATER.iter().any(|later| place.starts_with(later)) {

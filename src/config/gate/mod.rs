@@ -14,7 +14,7 @@ use crate::compare::Noise;
 use crate::config::error::ConfigError;
 use crate::config::place::Place;
 use crate::config::wire::{Amount, Spanned};
-use crate::gate::{Action, Policy};
+use crate::gate::{Action, Normalize, Policy};
 use crate::rules::Custom;
 use crate::units::{Factor, Probability, Seconds, Share};
 use amount::Unit;
@@ -39,6 +39,16 @@ pub(super) struct Wire {
     /// Action on a kernel that occurs only in the baseline; default `warn`.
     #[schemars(with = "Option<Action>")]
     vanished: Option<Spanned<String>>,
+    /// Largest action on a regression of a kernel that was renamed, fused or split; default `fail`. With
+    /// `none` such kernels are only new and vanished.
+    #[schemars(with = "Option<Action>")]
+    renamed: Option<Spanned<String>>,
+    /// Whether times are compared as measured (`none`, the default) or for the same FLOPs or bytes per
+    /// launch (`work`).
+    #[schemars(with = "Option<Normalize>")]
+    normalize: Option<Spanned<String>>,
+    /// A second baseline of the store to compare with: a commit, a tag, an entry, or `oldest`.
+    anchor: Option<Spanned<String>>,
     /// Action on a change that is not certain; default `warn`.
     #[schemars(with = "Option<Action>")]
     ambiguous: Option<Spanned<String>>,
@@ -131,6 +141,11 @@ pub(super) fn read(
     let mut policy = Policy {
         new: action("new", wire.new.as_ref(), default.new)?,
         vanished: action("vanished", wire.vanished.as_ref(), default.vanished)?,
+        renamed: action("renamed", wire.renamed.as_ref(), default.renamed)?,
+        normalize: match &wire.normalize {
+            None => default.normalize,
+            Some(word) => place.one_of(word, "normalize", &Normalize::ALL, Normalize::key)?,
+        },
         ambiguous: action("ambiguous", wire.ambiguous.as_ref(), default.ambiguous)?,
         incomparable: action("incomparable", wire.incomparable.as_ref(), default.incomparable)?,
         implausible: action("implausible", wire.implausible.as_ref(), default.implausible)?,
@@ -141,6 +156,9 @@ pub(super) fn read(
         noise_is_declared: wire.noise.is_declared(),
         ..default
     };
+    if let Some(anchor) = wire.anchor {
+        policy.anchor = Some(place.some_pattern(anchor)?);
+    }
     if let Some(share) = &wire.listed_share {
         policy.listed_share = place.share("listed-share", share)?;
     }

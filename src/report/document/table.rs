@@ -326,7 +326,7 @@ fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
         Cell::Number(value) => show(value),
         Cell::AtLeast(value) => bound("≥", show(value)),
         Cell::AtMost(value) => bound("≤", show(value)),
-        Cell::Between(low, high) => interval(&show(low), &show(high)),
+        Cell::Between(low, high) | Cell::Ends(low, high) => interval(&show(low), &show(high)),
         Cell::Around { value, low, high } => {
             let (from, to) = (show(low), show(high));
             if wide && from != to {
@@ -335,7 +335,6 @@ fn shown(cell: &Cell, form: Form, unit: TimeUnit, wide: bool) -> String {
                 show(value)
             }
         }
-        Cell::Ends(low, high) => interval(&show(low), &show(high)),
         Cell::Other(value, own) => number(*value, *own, unit),
     }
 }

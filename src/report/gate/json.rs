@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::policy::PolicyDocument;
 use super::{GateOutput, GateReport, places};
 use crate::compare::{
-    Basis, Change, Common, Comparison, Coverage, Evidence, Lone, MatchLevel, Measured, OddRun, Side,
+    Basis, Change, Common, Comparison, Contributions, Coverage, Evidence, Inferred, Lone,
+    MatchLevel, Measured, OddRun, Side, WorkChange,
 };
 use crate::gate::{Check, Guess, Outcome, Verdict};
 use crate::report::view::Style;
@@ -105,6 +106,11 @@ struct ComparisonDocument<'a> {
     coverage: Coverage,
     /// Runs that were left out of the total or of the common shift.
     odd_runs: &'a [OddRun],
+    /// By how much kernels that do other work should have changed the total, as a ratio; 1 where work is
+    /// not normalized.
+    other_work_ratio: Factor,
+    /// What the change of the total is made of.
+    contributions: &'a Contributions,
     /// Global shift of all kernels.
     common: &'a Common,
     /// Kernels of both sides, most time first.
@@ -162,6 +168,10 @@ struct ChangeDocument<'a> {
     mean_shift: Option<Shift>,
     /// Mann–Whitney probability of the ranks if launches were independent; informational only.
     p_launches: Option<Probability>,
+    /// By how much the work of a launch changed; `null` where it did not, or was not counted.
+    work: Option<WorkChange>,
+    /// What probably became of kernels that are compared as one; `null` where names match.
+    inferred: Option<&'a Inferred>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -219,6 +229,7 @@ fn key(verdict: Verdict) -> &'static str {
         Verdict::Ambiguous => "ambiguous",
         Verdict::Incomparable => "incomparable",
         Verdict::NoData => "no_data",
+        Verdict::OtherWork => "other_work",
         Verdict::ImplausibleImprovement => "implausible_improvement",
         Verdict::New => "new",
         Verdict::Vanished => "vanished",
@@ -239,6 +250,8 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
         coverage: both.coverage,
         odd_runs: &both.odd,
         total_typical_shift: both.total_typical,
+        other_work_ratio: both.other_work,
+        contributions: &both.contributions,
         common: &both.common,
         changes: both.changes.iter().map(change).collect(),
         new: both.new.iter().map(lone).collect(),
@@ -275,6 +288,8 @@ fn change(change: &Change) -> ChangeDocument<'_> {
         cycles: change.cycles.as_ref().map(shift),
         mean_shift: change.mean_shift,
         p_launches: change.p_launches,
+        work: change.work,
+        inferred: change.inferred.as_ref(),
     }
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::compare::Noise;
-use crate::gate::{Action, Bound, GateWaiver, Limit, Metric, Policy, Selector};
+use crate::gate::{Action, Bound, GateWaiver, Limit, Metric, Normalize, Policy, Selector};
 
 /// The policy that was applied.
 #[derive(Serialize, JsonSchema)]
@@ -29,6 +29,12 @@ pub(super) struct PolicyDocument<'a> {
     new: Action,
     /// Action on a kernel that only the baseline has.
     vanished: Action,
+    /// Largest action on a regression of a kernel that was renamed, fused or split.
+    renamed: Action,
+    /// Whether times are compared for the same work.
+    normalize: Normalize,
+    /// A second baseline of the store to compare with.
+    anchor: Option<&'a str>,
     /// Action on a change that is not certain.
     ambiguous: Action,
     /// Action on a kernel that cannot be compared.
@@ -111,6 +117,9 @@ impl<'a> PolicyDocument<'a> {
             false_discovery_rate: policy.false_discovery.get(),
             new: policy.new,
             vanished: policy.vanished,
+            renamed: policy.renamed,
+            normalize: policy.normalize,
+            anchor: policy.anchor.as_deref(),
             ambiguous: policy.ambiguous,
             incomparable: policy.incomparable,
             implausible: policy.implausible,

@@ -134,6 +134,13 @@ fn measured(metric: Metric) -> RuleText {
             "A kernel takes longer than in the baseline, for the same amount of work.",
             SLOWER,
         ),
+        Metric::KernelTotal => (
+            "Time of all launches of a kernel",
+            "All launches of a kernel together take longer than in the baseline, for the same amount of \
+             work of the run.",
+            "Compare the number of launches of both runs: look for a lost batch, a lost graph or a loop \
+             that runs more often. If it is meant, waive it with a reason or save a new baseline.",
+        ),
         Metric::Share => ("Share of a kernel", "A kernel takes a larger share of the run.", SLOWER),
         Metric::Headroom => (
             "Headroom of a kernel",

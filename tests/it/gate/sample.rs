@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use rooflint::compare::{
-    Basis, Change, Common, Comparison, Coverage, Evidence, Lone, MatchLevel, Measured, Pair,
-    ProposalKind, Side, Unit,
+    Basis, Change, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage,
+    Evidence, Lone, MatchLevel, Measured, Pair, ProposalKind, Side, Unit,
 };
 use rooflint::gate::{
     Action, Allowed, Check, CodePlace, Decision, Detectable, GateWaiver, Guess, Limit, Metric,
@@ -264,6 +264,8 @@ fn comparison() -> Comparison {
         cycles: Some(evidence(by * 0.98)),
         mean_shift: Some(Shift::new(by)),
         p_launches: Some(Probability::new(0.000_1)),
+        work: None,
+        inferred: None,
     };
     Comparison {
         basis: Basis::Time,
@@ -288,6 +290,8 @@ fn comparison() -> Comparison {
         },
         total_typical: None,
         work: Factor::ONE,
+        other_work: Factor::ONE,
+        contributions: contributions(),
         changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
         new: vec![Lone {
             kernel: 7,
@@ -303,6 +307,31 @@ fn comparison() -> Comparison {
         cut_off: None,
         doubts: vec!["the driver differs: 550.54 before, 560.35 now".to_owned()],
         notes: Vec::new(),
+    }
+}
+
+fn contributions() -> Contributions {
+    let part = |kind, name: &str, before_s: f64, after_s: f64| Contribution {
+        kind,
+        name: name.to_owned(),
+        was: None,
+        shape: "108 / 256".to_owned(),
+        before_s: Seconds::new(before_s),
+        after_s: Seconds::new(after_s),
+        change_s: Seconds::new(after_s - before_s),
+        launches_before: 24.0,
+        launches_after: if kind == ContributionKind::Launches { 36.0 } else { 24.0 },
+    };
+    Contributions {
+        change_s: Seconds::new(1.3e-3),
+        parts: vec![
+            part(ContributionKind::LaunchTime, NAMES[0], 7.4e-3, 8.31e-3),
+            part(ContributionKind::Launches, NAMES[1], 1.4e-3, 2.1e-3),
+            part(ContributionKind::LaunchTime, NAMES[2], 2.2e-3, 1.8e-3),
+            part(ContributionKind::New, NAMES[4], 0.0, 0.34e-3),
+            part(ContributionKind::Vanished, NAMES[7], 0.21e-3, 0.0),
+        ],
+        rest_s: Seconds::new(-0.04e-3),
     }
 }
 
@@ -333,6 +362,7 @@ pub(crate) fn full() -> Decision {
             after_s: Seconds::new(0.34e-3),
             confidence: Probability::new(0.7),
             why: "same grid and block, similar time".to_owned(),
+            is_judged: false,
         }],
         detectable: Some(Detectable {
             change: RelativeChange::new(0.024),

@@ -80,10 +80,9 @@ impl<R: Read> Blocks<R> {
             return Ok(if self.at == begin { Next::End } else { Next::Cut(begin) });
         };
         let Some(bytes) = self.take(size)? else { return Ok(Next::Cut(begin)) };
-        let header = match BlockHeader::decode(bytes.as_slice()) {
-            Ok(header) => header,
+        let Ok(header) = BlockHeader::decode(bytes.as_slice()) else {
             // Where its payload ends is not known: nothing after it can be found.
-            Err(_) => return Ok(Next::Cut(begin)),
+            return Ok(Next::Cut(begin));
         };
         self.payload(header).map(|block| Next::Block(Box::new(block)))
     }

@@ -69,7 +69,9 @@ fn sized(bytes: &[u8]) -> Vec<u8> {
 /// A block: header, then a source that is to be skipped, then launches.
 fn block(mut header: BlockHeader, launches: &[LaunchResult]) -> Vec<u8> {
     let mut payload = sized(b"\x7fELF machine code");
-    launches.iter().for_each(|launch| payload.extend(sized(&launch.encode_to_vec())));
+    for launch in launches {
+        payload.extend(sized(&launch.encode_to_vec()));
+    }
     if launches.is_empty() {
         payload.clear();
     } else {
