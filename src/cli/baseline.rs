@@ -211,7 +211,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
                 format!("commit {commit}{}{from}\n", branch.unwrap_or_default())
             }
             (None, _) => "no commit is known: there is no git repository here, and neither \
-                          GITHUB_SHA nor CI_COMMIT_SHA is set; --commit tells it\n"
+                          GITHUB_SHA nor CI_COMMIT_SHA is set; set it with --commit\n"
                 .to_owned(),
         });
     }

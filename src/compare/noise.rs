@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::units::{RelativeChange, Seconds, Shift};
 
-/// Noise floors: the shift that noise alone may cause between two runs. They decide when there is
+/// Noise floors: the shift that noise alone could explain between two runs. They decide when there is
 /// one run per side.
 ///
 /// The defaults are those of the roofline model's notes on comparing two profiles, checked against

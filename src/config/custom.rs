@@ -62,7 +62,7 @@ impl Place<'_> {
         let is_kebab = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.split('-').all(|word| !word.is_empty() && word.chars().all(is_plain));
         let (message, help) = if !is_kebab {
-            let message = format!("{name:?} is no name for a rule");
+            let message = format!("{name:?} is not a valid rule id");
             (message, "use small letters, digits and hyphens: slow-house-gemm")
         } else if rules::rule(name).is_some() {
             let help = "choose another name, or set the rule's thresholds in [rule.NAME]";
@@ -263,7 +263,7 @@ mod tests {
             ("[[custom-rule]]\nid = \"own\"".to_owned(), "missing key \"when\""),
             (
                 "[[custom-rule]]\nid = \"Own Rule\"\nwhen = 'true'\nmessage = \"m\"".to_owned(),
-                "2:6: \"Own Rule\" is no name for a rule",
+                "2:6: \"Own Rule\" is not a valid rule id",
             ),
             (
                 "[[custom-rule]]\nid = \"tail-effect\"\nwhen = 'true'\nmessage = \"m\"".to_owned(),

@@ -20,10 +20,10 @@ pub(super) struct Wire {
     kernel: Option<Spanned<String>>,
     /// A pattern for the framework operator.
     operator: Option<Spanned<String>>,
-    /// Category that the name tells.
+    /// Category from the kernel name.
     #[schemars(with = "Option<CategoryKey>")]
     category: Option<Spanned<String>>,
-    /// Operation that the name tells.
+    /// Operation from the kernel name.
     #[schemars(with = "Option<KindKey>")]
     kind: Option<Spanned<String>>,
     /// The efficiency wanted of the group: more than 0, and 1 at the roof.
@@ -68,8 +68,8 @@ fn group(place: &Place<'_>, wire: Wire) -> Result<Group, ConfigError> {
     })?;
     let target = match wire.target {
         Some(target) if !(*target.get_ref() > 0.0 && *target.get_ref() <= 1.0) => {
-            let message = format!("the target {} is no efficiency", target.get_ref());
-            let help = "expected over measured time: more than 0, and 1 at the roof, such as 0.7";
+            let message = format!("the target {} is not an efficiency", target.get_ref());
+            let help = "roofline time over measured time: more than 0, at most 1, such as 0.7";
             return Err(place.wrong(&target.span(), message, help));
         }
         target => target.map(Spanned::into_inner),
@@ -135,9 +135,15 @@ mod tests {
             ("name = \"a\"", "2:8: the group \"a\" does not say which kernels it holds; add one"),
             ("name = \"a\"\ntarget = 0.5", "does not say which kernels it holds"),
             ("name = \"a\"\nkernel = \"\"", "3:10: an empty pattern fits nothing"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = 70", "4:10: the target 70 is no efficiency"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = 0.0", "4:10: the target 0 is no efficiency"),
-            ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is no"),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = 70",
+                "4:10: the target 70 is not an efficiency",
+            ),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = 0.0",
+                "4:10: the target 0 is not an efficiency",
+            ),
+            ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is not"),
             (
                 "name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"",
                 "4:10: expected a number, found the text",

@@ -40,7 +40,7 @@ pub fn threshold(value: f64) -> Result<f64, String> {
     if value >= 1.0 && value.is_finite() {
         Ok(value)
     } else {
-        Err("headroom is measured over expected time, so the threshold is at least 1".to_owned())
+        Err("headroom is measured over roofline time, so the threshold is at least 1".to_owned())
     }
 }
 
@@ -117,8 +117,8 @@ mod tests {
         assert!((limits.min_savings.unwrap().get() / 1.5e-3 - 1.0).abs() < 1e-12);
         assert_eq!(Config::parse("rooflint.toml", "").unwrap().limits, Limits::default());
         for (line, told) in [
-            ("threshold = 0.5", "2:13: headroom is measured over expected time"),
-            ("threshold = nan", "2:13: headroom is measured over expected time"),
+            ("threshold = 0.5", "2:13: headroom is measured over roofline time"),
+            ("threshold = nan", "2:13: headroom is measured over roofline time"),
             ("min-savings = \"50\"", "2:15: give a time with its unit"),
             (
                 "min-savings = \"-1us\"",

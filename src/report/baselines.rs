@@ -132,7 +132,7 @@ fn table(all: &[Batch<'_>], now: Moment) -> Table {
             Column::text("branch", "branch").spare(23),
             Column::name("device", "device"),
             Column::text("ceilings", "ceilings").spare(24),
-            Column::number("runs", "runs", Form::Count),
+            Column::number("runs", "runs", Form::Count).spare(21),
             Column::number("kernels", "kernels", Form::Count).spare(22),
             Column::number("measured_s", "time", Form::Time),
             Column::text("version", "version").spare(25),

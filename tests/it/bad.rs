@@ -59,7 +59,7 @@ fn what_can_be_skipped_is_counted_with_line_column_and_text() {
             "060001app",
             "3 fields instead of 15: cut off or no table row",
         ),
-        ("launch-number-is-text.csv", 2, Some("ID"), "zero", "launch number is no number"),
+        ("launch-number-is-text.csv", 2, Some("ID"), "zero", "launch ID is not a number"),
         (
             "no-units-row.csv",
             2,

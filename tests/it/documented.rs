@@ -142,7 +142,8 @@ fn shown(output: &str, facts: &BTreeMap<String, String>) -> String {
             lines.pop();
         }
     }
-    lines.iter().flat_map(|line| [line.trim_end(), "\n"]).collect()
+    let ended = lines.iter().map(|line| line.trim_end());
+    ended.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// One block with its outputs as the program prints them.

@@ -113,9 +113,11 @@ fn binary() -> Vec<Case> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
-fn text() -> Vec<Case> {
-    let text = |name, text: &str, what, help| (name, text.as_bytes().to_vec(), what, help);
+fn text(name: &'static str, text: &str, what: &'static str, help: &'static str) -> Case {
+    (name, text.as_bytes().to_vec(), what, help)
+}
+
+fn json() -> Vec<Case> {
     vec![
         text(
             "a.hatchet",
@@ -173,6 +175,11 @@ fn text() -> Vec<Case> {
             "a web page (HTML)",
             "download the file itself",
         ),
+    ]
+}
+
+fn pages() -> Vec<Case> {
+    vec![
         text("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a picture (SVG)", "made from"),
         text("a.xml", "<?xml version='1.0'?><testsuites/>", "XML", RECORD),
         text(
@@ -223,6 +230,11 @@ fn text() -> Vec<Case> {
             "nvprof output without a table",
             RECORD,
         ),
+    ]
+}
+
+fn tools() -> Vec<Case> {
+    vec![
         text(
             "sum.csv",
             "Time (%),Total Time (ns),Instances,Avg (ns),Name\n1.0,2,3,4,a\n",
@@ -284,6 +296,11 @@ fn text() -> Vec<Case> {
             "PyProf's start messages",
             "pyprof.prof --csv",
         ),
+    ]
+}
+
+fn sources() -> Vec<Case> {
+    vec![
         text(
             "rooflint.toml",
             "[gate]\nslowdown = 0.05\n",
@@ -341,7 +358,9 @@ fn text() -> Vec<Case> {
 
 #[test]
 fn every_foreign_file_is_named_with_the_next_step() {
-    for (name, bytes, what, help) in binary().into_iter().chain(text()) {
+    for (name, bytes, what, help) in
+        [binary(), json(), pages(), tools(), sources()].into_iter().flatten()
+    {
         let (message, next) = refused(name, &bytes);
         assert!(message.starts_with(&format!("{name}: this is {what}")), "{name}: {message}");
         assert!(next.contains(help), "{name}: {next}");

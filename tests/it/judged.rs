@@ -69,7 +69,7 @@ fn at_most_a_tenth_of_the_time_of_real_exports_is_not_judged() {
     rows.sort_by(|one, two| one.0.cmp(&two.0));
     let mut text = String::from(
         "How much of the GPU time of each real export is judged, in % of the time.\n\
-         \"export\": the device is the one the export tells; \"given\": it does not, and it is named by hand.\n\
+         \"export\": the device is named in the export; \"given\": it does not, and it is named by hand.\n\
          Set apart: launch-bound, cache-resident, faster than the roofline, communication and copies.\n\n",
     );
     text.push_str(&format!(

@@ -117,7 +117,7 @@ const PYPROF: &[(&str, Expected)] = &[
     ("GEN_nvidia-3.11dev_resnet-amp-2080ti_1058_16col.csv", ok(1058, 67_709_663.0)),
     ("GEN_pyprof2_lm160_all-20col.csv", ok(160, 7_296_770.0)),
     ("GEN_pyprof2_lm160_w150-text.txt", ok(160, 7_296_770.0)),
-    ("apex_stdout-noise-only_transformer.csv", Expected::Refused("no table follows")),
+    ("apex_stdout-noise-only_transformer.csv", Expected::Refused("start messages without a table")),
     ("apex_transformer-lm_160.dict", Expected::Refused("pyprof.prof")),
     ("apex_transformer-lm_160_12col.csv", ok(160, 7_296_770.0)),
     ("fork_conv2d_80.dict", Expected::Refused("pyprof.prof")),

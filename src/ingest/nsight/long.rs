@@ -263,7 +263,7 @@ impl Table {
         if !same {
             let Some(key) = self.identity.key(record) else {
                 let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-                return reading.skip(line, Some("ID"), &text, "launch number is no number");
+                return reading.skip(line, Some("ID"), &text, "launch ID is not a number");
             };
             self.flush(reading);
             let [ordinal, capability] = self.identity.device_cells(record);

@@ -95,7 +95,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-            reading.skip(line, Some("ID"), &text, "launch number is no number")?;
+            reading.skip(line, Some("ID"), &text, "launch ID is not a number")?;
         } else {
             reading.source.rows += 1;
             state.raw.clear();

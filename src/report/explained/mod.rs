@@ -95,8 +95,8 @@ fn intensity(lines: &mut Lines, kernel: &Kernel) {
 fn advice(finding: &Finding) -> Item {
     let stake = if finding.at_stake_s > 0.0 {
         let (low, high) = (finding.at_stake_low_s, finding.at_stake_s);
-        let range = if low < high { format!("{} – ", view::si(low, "s")) } else { String::new() };
-        format!("at stake {range}{} by {}", view::si(high, "s"), finding.estimator)
+        let range = view::range(Seconds::new(low), Seconds::new(high));
+        format!("at stake {range} by {}", finding.estimator)
     } else if finding.estimator == NOT_ESTIMATED {
         "savings are not estimated".to_owned()
     } else {

@@ -130,9 +130,9 @@ function verdictLines(lines, k) {
     lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included`);
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
-    lines.add("to win", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof may ask for) and ${seconds(K.savings_high_s[k])} (T above E)`);
-    lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − to win)");
-    if (K.coverage[k] != null) lines.add("covers", percent(K.coverage[k]), "of what all opportunities can win, with those ranked before it");
+    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof may ask for) and ${seconds(K.savings_high_s[k])} (T above E)`);
+    lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − savings)");
+    if (K.coverage[k] != null) lines.add("cumulative", percent(K.coverage[k]), "of all savings, with the kernels ranked before it");
   }
   lines.add("limiter", limiterText(k), "");
   lines.add("state", stateOf(k)[1], text(K.reason[k]));
@@ -140,9 +140,9 @@ function verdictLines(lines, k) {
 
 /** What a rule says: the sentence, the next experiment, the facts, and how sure it is. */
 function findingBlock(finding) {
-  let stake = finding.estimator == null ? "what it would win is not estimated" : "nothing to win by it";
+  let stake = finding.estimator == null ? "savings are not estimated" : "no savings by it";
   if (finding.stake > 0) {
-    const low = finding.stake_low < finding.stake ? `${seconds(finding.stake_low)} to ` : "";
+    const low = finding.stake_low < finding.stake ? `${seconds(finding.stake_low)}–` : "";
     stake = `at stake ${low}${seconds(finding.stake)} by ${finding.estimator}`;
   }
   const facts = finding.evidence.map(([name, value]) => make("li", {}, `${text(name)} = ${text(value)}`));

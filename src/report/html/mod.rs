@@ -217,13 +217,12 @@ fn settings(report: &Report<'_>) -> Vec<Figure> {
     let ceilings = format!("{}: {}", analysis.ceilings.label(), analysis.ceilings_reason);
     let (threshold, win) =
         (view::factor(analysis.threshold), view::si(analysis.smallest_win().get(), "s"));
-    let flagged =
-        format!("takes at least {threshold} its expected time, with {win} or more to win");
+    let flagged = format!("at least {threshold} the roofline time, with savings of {win} or more");
     let launch =
         format!("costs at least {}, as measured", view::si(analysis.fixed_cost.get(), "s"));
     let command =
         report.command.map(|command| Figure::new("command", view::printable(command), ""));
-    let settings = [("ceilings", ceilings), ("an opportunity", flagged), ("a launch", launch)];
+    let settings = [("ceilings", ceilings), ("flagged", flagged), ("a launch", launch)];
     let settings = settings.into_iter().map(|(label, value)| Figure::new(label, value, ""));
     command.into_iter().chain(settings).collect()
 }

@@ -44,13 +44,13 @@ fn meaning(report: &Report<'_>) -> String {
     };
     let (mut there, mut unless) = (String::new(), "");
     if report.what_if.iter().any(|one| one.is_elsewhere) {
-        there = format!(", held against another device's {roofs}");
+        there = format!(", compared with another device's {roofs}");
         unless = ", unless that is more than a tenth on another device";
     }
     format!(
-        "Bytes and operations are those counted here{there}. ideal: expected time of the same counts. \
+        "Bytes and operations are those counted here{there}. ideal: roofline time of the same counts. \
          projected: every kernel keeps its measured distance from the roof, and its launch cost. \
-         run: the whole run, with what is kept as measured{unless}. A projection is no measurement."
+         run: the whole run, with what is kept as measured{unless}. Projections are estimates."
     )
 }
 

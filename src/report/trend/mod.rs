@@ -91,10 +91,10 @@ impl Trend {
             vec![
                 Column::text("saved", "saved"),
                 Column::name("commit", "commit"),
-                Column::number("runs", "runs", Form::Count),
+                Column::number("runs", "runs", Form::Count).spare(21),
                 scale.column(),
-                Column::number("spread", "spread", Form::Share),
-                Column::text("ruler", &ruler.title(&scale)),
+                Column::number("spread", "spread", Form::Share).spare(11),
+                Column::text("ruler", &ruler.title(&scale)).spare(10),
                 Column::number("change", "change", Form::Change),
             ],
         );
@@ -301,7 +301,7 @@ struct Ruler {
 impl Ruler {
     fn of(line: &Line, style: &Style) -> Self {
         /// Width of the other columns.
-        const OTHERS: usize = 66;
+        const OTHERS: usize = 80;
         let values = || line.values.iter().flatten().map(|one| one.median);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
         // Noise of one per cent does not go from end to end.

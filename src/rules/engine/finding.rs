@@ -117,7 +117,7 @@ pub struct Finding {
     pub message: String,
     /// The facts behind it.
     pub evidence: Vec<Evidence>,
-    /// Most that can be won, in seconds: bounded by the kernel's gap, never added across rules.
+    /// Most that can be saved, in seconds: bounded by the kernel's gap, never added across rules.
     pub at_stake_s: f64,
     /// The cautious end of the same estimate.
     pub at_stake_low_s: f64,

@@ -20,8 +20,8 @@ DRAM delivers at least 64 bytes at a time. Narrow or scattered rows use part of 
 the rest is evicted before a neighbor asks for it. Each row also waits for its own index.
 
 ## Detection
-The name shows an embedding, gather or scatter; DRAM is at least `busy`; and (bytes read − 32 ×
-sectors of reads that missed L2) ÷ bytes moved is at least `excess`. Savings: at most those bytes.
+The name shows an embedding, gather or scatter; DRAM is at least `busy`; and (bytes read −
+32 × sectors of reads that missed L2) ÷ bytes moved is at least `excess`. Savings: at most those bytes.
 Below 60% busy, DRAM is not certain to be the limit, and the lower end is nothing.
 
 ## Remedy

@@ -50,8 +50,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let share = run.share(time);
     let finding = run
         .finding(
-            "operations and bytes come from shapes, not counters: wasted traffic cannot be told \
-             from a slow kernel"
+            "operations and bytes come from shapes, not counters: wasted traffic cannot be \
+             separated from a slow kernel"
                 .to_owned(),
         )
         .severity(Severity::Info)

@@ -246,7 +246,7 @@ fn the_page_holds_its_essence_without_a_script_and_on_paper() {
     let address = browser.show(&sample());
     let text = browser.text("document.body.innerText");
     for part in
-        ["GPU time", "48.8 ms", "Next steps", "transpose_naive_kernel", "Not ranked", "Roofs used"]
+        ["GPU time", "48.8 ms", "Next steps", "transpose_naive_kernel", "Not ranked", "Roofs"]
     {
         assert!(text.contains(part), "{part}");
     }
@@ -308,7 +308,7 @@ fn details_are_the_arithmetic_of_explain() {
             });
             // What communication should take no roof of this device says; what opportunities
             // cover together is no arithmetic of one.
-            let said = value == "-" || symbol == "covers" || same;
+            let said = value == "-" || symbol == "cumulative" || same;
             assert!(said, "{}: {symbol} = {value} is not in\n{explained}", kernel.name);
         }
         assert!(rows.as_array().unwrap().len() > 5, "{}", kernel.name);

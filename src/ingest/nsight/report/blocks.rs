@@ -80,8 +80,8 @@ impl<R: Read> Blocks<R> {
             return Ok(if self.at == begin { Next::End } else { Next::Cut(begin) });
         };
         let Some(bytes) = self.take(size)? else { return Ok(Next::Cut(begin)) };
+        // Where the payload of a damaged header ends is not known: nothing after it can be found.
         let Ok(header) = BlockHeader::decode(bytes.as_slice()) else {
-            // Where its payload ends is not known: nothing after it can be found.
             return Ok(Next::Cut(begin));
         };
         self.payload(header).map(|block| Next::Block(Box::new(block)))

@@ -169,7 +169,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         report.take(reading, &one)?;
     }
     if ranges > 0 {
-        let clue = format!("{ranges} results of range replay are not read: they are no launches");
+        let clue = format!("{ranges} results of range replay are not read: they are not launches");
         reading.source.clues.push(clue);
     }
     report.finish(reading);

@@ -269,6 +269,8 @@ fn figures(text: &mut String, all: &[Figure], indent: usize, style: &Style) {
             // Remarks get a column of their own if the terminal leaves room for a few words.
             Some(width) if beside + REMARK > width => {
                 wrap(text, &lead, at, value, style);
+                text.truncate(text.trim_end().len());
+                text.push('\n');
                 let below = indent + 2;
                 wrap(text, &" ".repeat(below), below, remark, style);
             }
