@@ -10,7 +10,7 @@
 //! let linear = Arguments::parse(form("linear")?, ["batch=512", "in=1024", "out=4096"])?;
 //! let prediction = predict(&linear, &device, &Options::default())?;
 //! assert_eq!(prediction.limiter.label(), "math");
-//! assert!((prediction.expected.get() - 34.36e-6).abs() < 1e-8);
+//! assert!((prediction.roofline_time.get() - 34.36e-6).abs() < 1e-8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
