@@ -1,6 +1,7 @@
 //! `calibrate`: what repeated runs of the same code tell of the noise.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use super::args::{Configuration, Model, Reading};
 use super::config;
@@ -8,12 +9,13 @@ use super::exit::Failure;
 use super::output::{self, Outputs};
 use super::sides::Sides;
 use super::terminal::Terminal;
-use crate::gate;
+use crate::gate::{self, Grouped};
 use crate::report::Calibrated;
 
 const EXAMPLES: &str = "\
 Examples:
   rooflint calibrate run1.csv run2.csv run3.csv run4.csv
+  rooflint calibrate --groups device 'gpu0-*.csv' 'gpu1-*.csv' 'gpu2-*.csv'
   rooflint calibrate 'nightly-*.csv' >> rooflint.toml";
 
 /// Measure run-to-run noise and suggest thresholds
@@ -37,6 +39,10 @@ pub(super) struct Calibrate {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
 
+    /// Each argument is a pattern of runs that were taken on one device, or on one day: learn how far these differ
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(["device", "day"]))]
+    groups: Option<String>,
+
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -46,6 +52,15 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
     let config = config::find(&command.configuration)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let runs = sides.runs(&command.reading.files)?.runs;
+    let groups = match command.groups.as_deref() {
+        None => None,
+        Some(by) => {
+            let by = if by == "day" { Grouped::Day } else { Grouped::Device };
+            let files = &command.reading.files;
+            let of = |path| Ok(sides.runs(std::slice::from_ref(path))?.runs.len());
+            Some((by, files.iter().map(of).collect::<Result<Vec<usize>, Failure>>()?))
+        }
+    };
     if runs.len() < 2 {
         return Err(Failure::usage("noise is what differs between runs, and there is one")
             .help("give two or more runs of the same code; five or more tell something"));
@@ -60,6 +75,13 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
             return Err(Failure::usage(message).help("calibrate each device by itself"));
         }
     }
-    let found = gate::calibrate(&runs, &config.gate);
+    let groups = groups.as_ref().map(|(by, sizes)| (*by, sizes.as_slice()));
+    let found = gate::calibrate(&runs, groups, &config.gate);
+    if groups.is_some() && found.between.is_none() {
+        return Err(Failure::usage(
+            "--groups needs two groups or more, with more runs than groups",
+        )
+        .help("quote a pattern for each device or day, such as 'gpu0-*.csv' 'gpu1-*.csv'"));
+    }
     output::write(&places, &Calibrated(&found), |style, _| style, terminal)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 
+use super::anchor;
 use super::args::{self, Configuration, Model, Reading};
 use super::exit::{self, Failure};
 use super::origin::found;
@@ -16,13 +17,13 @@ use super::{baseline, clock, config};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
-use crate::history::{DEFAULT_NAME, Store};
+use crate::history::{DEFAULT_NAME, Filter, Store};
 use crate::report::{self, Block, Document, Fact, GATE_OUTPUTS, GateReport, Item, Reported, Style};
-use crate::units::RelativeChange;
+use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv         one run each: declared noise
+  rooflint gate now.csv --baseline main.csv         one run each: only warns
   rooflint gate 'now-*.csv' --baseline 'main-*.csv' repeated runs: measured noise
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
   rooflint gate 'now-*.csv' --baseline baselines/   the newest runs of a store
@@ -56,9 +57,23 @@ pub(super) struct Gate {
     #[command(flatten)]
     yardstick: Yardstick,
 
+    /// Compare with a second baseline of the store too: a commit, a tag, an entry, or `oldest`
+    #[arg(
+        long,
+        value_name = "WORD",
+        help_heading = "Comparison",
+        requires = "baseline",
+        hide_short_help = true
+    )]
+    anchor: Option<String>,
+
     /// Read the policy from this file instead of [gate] in rooflint.toml
     #[arg(long, value_name = "FILE", help_heading = "Policy", conflicts_with_all = ["config", "no_config"])]
     policy: Option<PathBuf>,
+
+    /// Require this share of the baseline's time to be compared, such as 90%
+    #[arg(long, value_name = "SHARE", value_parser = coverage, help_heading = "Policy")]
+    coverage: Option<Share>,
 
     /// Always exit 0; output is unchanged
     #[arg(long, help_heading = "Policy")]
@@ -152,6 +167,17 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
+fn coverage(text: &str) -> Result<Share, String> {
+    let number = text.strip_suffix('%').map_or_else(
+        || text.parse::<f64>(),
+        |percent| percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+    );
+    match number {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(Share::new(share)),
+        _ => Err("write a share such as 90% or 0.9, from 0 to 1".to_owned()),
+    }
+}
+
 fn slowdown(text: &str) -> Result<RelativeChange, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
@@ -163,6 +189,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
     let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
     policy.warn_only |= command.exit_zero;
+    policy.coverage = command.coverage.unwrap_or(policy.coverage);
     let current = sides(&command.reading, &command.side, &config).and_then(|side| {
         let current = side.runs(&command.reading.files)?;
         Ok((side, current))
@@ -188,6 +215,19 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
+    let word = command.anchor.as_deref().or(policy.anchor.as_deref());
+    if let Some(word) = word.filter(|_| !baseline.runs.is_empty()) {
+        let word = (word, command.anchor.is_some());
+        let sides = (baseline.runs.as_slice(), current.as_slice());
+        // The oldest of the branch that the newest baseline is of.
+        let branch = baseline.runs.first().and_then(|run| run.origin.branch.clone());
+        let name = command.yardstick.name().map(str::to_owned);
+        let filter = Filter { name, branch, ..Filter::default() };
+        let anchor = anchor::find(word, &command.baseline, &filter, sides, &mut decision.notes)?;
+        if let Some(anchor) = anchor {
+            gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
+        }
+    }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
     write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
@@ -224,6 +264,7 @@ fn against(
         rehearse(runs, policy, command.slowdown, terminal)?;
         return Ok(None);
     }
+    baseline.apart_from(current)?;
     Ok(Some(baseline))
 }
 

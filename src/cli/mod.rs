@@ -1,6 +1,7 @@
 //! The command line: the only part that knows clap, the terminal, and exit codes.
 
 mod analyze;
+mod anchor;
 mod args;
 mod baseline;
 mod calibrate;

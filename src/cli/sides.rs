@@ -45,7 +45,9 @@ impl<'a> Sides<'a> {
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are
     /// its ranks.
     pub(super) fn runs(&self, paths: &[PathBuf]) -> Result<Side, Failure> {
-        self.judged(paths, &self.session)
+        let side = self.judged(paths, &self.session)?;
+        side.distinct()?;
+        Ok(side)
     }
 
     fn judged(&self, paths: &[PathBuf], session: &Session) -> Result<Side, Failure> {
@@ -60,21 +62,15 @@ impl<'a> Sides<'a> {
                 self.add(path, session, &mut side)?;
             }
         }
-        // A run that counts twice looks like repeats that agree.
-        for (at, run) in side.runs.iter().enumerate() {
-            if let Some(same) =
-                side.runs[..at].iter().find(|same| same.fingerprint == run.fingerprint)
-            {
-                let message = format!("{} and {} are the same measurement", same.label, run.label);
-                return Err(Failure::usage(message).help("name each run of a side once"));
-            }
-        }
         Ok(side)
     }
 
     /// Adds the run of a saved run, a report or an export.
     fn add(&self, path: &Path, session: &Session, side: &mut Side) -> Result<(), Failure> {
-        if let Some(run) = saved(path)? {
+        if let Some((run, is_sealed)) = saved(path)? {
+            if !is_sealed {
+                side.note(vec![unsealed(&run.label)]);
+            }
             side.runs.push(run);
             return Ok(());
         }
@@ -91,8 +87,14 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// A run or report that was saved as JSON; none where the file is something else.
-fn saved(path: &Path) -> Result<Option<Run>, Failure> {
+/// That nobody would know if a saved run were damaged.
+fn unsealed(label: &str) -> String {
+    format!("{label} was saved without a fingerprint of its content: damage would not be noticed")
+}
+
+/// A run or report that was saved as JSON, and whether damage of it would have been seen; none where the
+/// file is something else. Reports carry no fingerprint, and are not kept for long.
+fn saved(path: &Path) -> Result<Option<(Run, bool)>, Failure> {
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if !is_json || !path.is_file() {
         return Ok(None);
@@ -105,7 +107,8 @@ fn saved(path: &Path) -> Result<Option<Run>, Failure> {
     let run = Run::from_document(&text).map_err(failed)?;
     Ok(run.map(|mut run| {
         run.label.clone_from(&shown);
-        run
+        let is_run = text.contains("\"rooflint/run/");
+        (run, !is_run || Run::is_sealed(&text))
     }))
 }
 
@@ -117,6 +120,33 @@ pub(super) struct Side {
 }
 
 impl Side {
+    /// Refuses a measurement that is named twice, under whatever name: it looks like repeats that agree.
+    fn distinct(&self) -> Result<(), Failure> {
+        for (at, run) in self.runs.iter().enumerate() {
+            let mut before = self.runs[..at].iter();
+            if let Some(same) = before.find(|same| same.fingerprint == run.fingerprint) {
+                let message = format!("{} and {} are the same measurement", same.label, run.label);
+                return Err(Failure::usage(message).help("name each run of a side once"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a measurement that is on both sides.
+    pub(super) fn apart_from(&self, current: &[Run]) -> Result<(), Failure> {
+        for run in current {
+            let mut before = self.runs.iter();
+            if let Some(same) = before.find(|same| same.fingerprint == run.fingerprint) {
+                let message = format!(
+                    "{} and {} are the same measurement, on both sides",
+                    same.label, run.label
+                );
+                return Err(Failure::usage(message).help("compare with an earlier run"));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds notes that it does not have.
     pub(super) fn note(&mut self, notes: Vec<String>) {
         for note in notes {
@@ -142,6 +172,7 @@ impl Sides<'_> {
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
                 let store = Store::open(path)?;
+                store.check(yardstick.name())?;
                 stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
             } else if is_missing(path) {
                 let message = format!("there is no baseline {}", path.display());
@@ -154,6 +185,7 @@ impl Sides<'_> {
                 baseline.note(side.notes);
             }
         }
+        baseline.distinct()?;
         Ok(baseline)
     }
 }
@@ -206,6 +238,8 @@ fn stored(
             "old baseline: it was saved {age} days ago, and {max_age_days} are allowed; save a new one"
         ));
     }
+    let unchecked = entries.iter().filter(|entry| !entry.is_sealed);
+    baseline.notes.extend(unchecked.map(|entry| unsealed(&entry.id)));
     for entry in entries {
         let mut run = entry.run.clone();
         run.label.clone_from(&entry.id);

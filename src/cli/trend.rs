@@ -4,19 +4,23 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::args::Picture;
-use super::exit::Failure;
+use super::args::{Configuration, Picture};
+use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
-use super::terminal::Terminal;
-use crate::history::{self, Store, TrendMetric};
+use super::{config, terminal::Terminal};
+use crate::compare::Measured;
+use crate::gate::{Action, Limit, Metric, Policy};
+use crate::history::{self, Line, Store, TrendMetric};
 use crate::report::{Style, TrendReport};
+use crate::units::{change, change_limit};
 
 const EXAMPLES: &str = "\
 Examples:
   rooflint trend                            the run, and kernels with 1% of its time
   rooflint trend -o trend.svg -o trend.csv  as a picture and as a table
   rooflint trend --kernel '*layer_norm*' --metric headroom
+  rooflint trend --gate                              exit 1 on a step or drift beyond the limits of [gate]
   rooflint trend ci/baselines --branch main --device 'H100 SXM5 80GB'";
 
 /// Show performance over commits and where it changed
@@ -49,6 +53,13 @@ pub(super) struct Trend {
     /// Print full kernel names, as the profiler wrote them
     #[arg(long)]
     full_names: bool,
+
+    /// Exit 1 if the run or a kernel got slower than the limits of the policy allow
+    #[arg(long)]
+    gate: bool,
+
+    #[command(flatten)]
+    configuration: Configuration,
 
     #[command(flatten)]
     outputs: Outputs,
@@ -89,18 +100,63 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     trend
         .notes
         .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));
+    let mut only_warns = false;
+    if command.gate {
+        let policy = config::find(&command.configuration)?.gate;
+        only_warns = policy.warn_only;
+        trend.exceeded = exceeded(&trend, &policy);
+    }
     let report = TrendReport { trend: &trend, top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
     #[cfg(feature = "plot")]
     {
         let canvas = command.picture.canvas();
         let picture = |encoding| crate::report::trend_picture(&trend, &canvas, encoding);
-        output::write_or_draw(&places, &report, style, terminal, picture)
+        output::write_or_draw(&places, &report, style, terminal, picture)?;
     }
     // The options of pictures are understood, also where none can be drawn.
     #[cfg(not(feature = "plot"))]
     {
         let _ = &command.picture;
-        output::write(&places, &report, style, terminal)
+        output::write(&places, &report, style, terminal)?;
     }
+    if trend.exceeded.is_empty() || only_warns {
+        Ok(())
+    } else {
+        Err(Failure::Verdict(exit::GATE_FAILED))
+    }
+}
+
+/// Returns what got worse by more than the policy allows, and stayed so: a sentence for the run and each
+/// kernel.
+fn exceeded(trend: &history::Trend, policy: &Policy) -> Vec<String> {
+    let lines = trend.whole.iter().chain(&trend.kernels);
+    let told = lines.filter_map(|line| {
+        let worsening = line.worsening()?;
+        let limit =
+            limit(trend.metric, line, policy).filter(|limit| limit.action == Action::Fail)?;
+        let name = line.kernel.as_deref().unwrap_or("the whole run");
+        (worsening > limit.worse).then(|| {
+            let (by, most) = (change(worsening), change_limit(limit.worse));
+            format!("{name} got worse by {by} over the history, limit {most}")
+        })
+    });
+    told.collect()
+}
+
+/// Returns the limit of a line: that of its metric, else that of the time.
+fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
+    let Some(name) = &line.kernel else { return policy.limit_of_run(Metric::Total) };
+    let kernel = Measured {
+        full_name: line.full_name.clone().unwrap_or_default(),
+        operator: line.operator.clone(),
+        category: line.category.clone(),
+        ..Measured::default()
+    };
+    let own = match metric {
+        TrendMetric::Time | TrendMetric::Total => Metric::Time,
+        TrendMetric::Headroom => Metric::Headroom,
+        TrendMetric::Share => Metric::Share,
+    };
+    policy.limit(own, &kernel, name).or_else(|| policy.limit(Metric::Time, &kernel, name))
 }

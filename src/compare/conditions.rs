@@ -1,9 +1,12 @@
 //! Conditions that make a comparison doubtful: different measurement, truncated files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::{Run, RunFile, RunKernel};
 use crate::model::Profiler;
+
+/// Metrics that a sentence names.
+const NAMED: usize = 3;
 
 /// Returns why a run of the current side looks truncated: it equals the beginning of a baseline
 /// run, or it has unusable records and fewer launches than any baseline run.
@@ -155,7 +158,69 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
                 .to_owned(),
         );
     }
+    notes.extend(settings(baseline, current));
     notes
+}
+
+/// Returns how the profiler's settings and the collected quantities of the sides differ, as far as the
+/// exports state them, and what warm-up leaves.
+fn settings(baseline: &[Run], current: &[Run]) -> Vec<String> {
+    let sides = [("baseline", baseline), ("current side", current)];
+    let mut notes = Vec::new();
+    let controls = sides.map(|(_, runs)| {
+        let files = runs.iter().flat_map(|run| &run.files);
+        files.flat_map(|file| &file.controls).map(String::as_str).collect::<BTreeSet<&str>>()
+    });
+    for ((side, _), (own, other)) in
+        sides.iter().zip([(&controls[0], &controls[1]), (&controls[1], &controls[0])])
+    {
+        notes.extend(own.difference(other).map(|control| {
+            format!(
+                "only the exports of the {side} state: {control}; compare runs with equal settings"
+            )
+        }));
+    }
+    let quantities = sides.map(|(_, runs)| {
+        let all = runs.iter().flat_map(|run| &run.quantities);
+        all.map(String::as_str).collect::<BTreeSet<&str>>()
+    });
+    // Documents of earlier versions do not state them.
+    if quantities.iter().all(|known| !known.is_empty()) {
+        for (at, (side, _)) in sides.iter().enumerate() {
+            let missing: Vec<&str> =
+                quantities[1 - at].difference(&quantities[at]).copied().collect();
+            if !missing.is_empty() {
+                let named: Vec<&str> = missing.iter().take(NAMED).copied().collect();
+                let more = missing.len() - named.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                notes.push(format!(
+                    "the {side} lacks metrics that the other side has: {}{more}; collect the same \
+                     sections on both sides",
+                    named.join(", ")
+                ));
+            }
+        }
+    }
+    for (side, runs) in sides {
+        notes.extend(runs.iter().find_map(|run| after_warmup(run, side)));
+    }
+    notes
+}
+
+/// Returns a caveat if the warm-up left a single launch of kernels that have more.
+fn after_warmup(run: &Run, side: &str) -> Option<String> {
+    let is_single = |kernel: &&RunKernel| kernel.timed == 1 && kernel.launches > 1;
+    let single: Vec<&RunKernel> = run.kernels.iter().filter(is_single).collect();
+    if run.warmup == 0 || single.is_empty() {
+        return None;
+    }
+    let kernels =
+        if single.len() == 1 { "1 kernel".to_owned() } else { format!("{} kernels", single.len()) };
+    Some(format!(
+        "--warmup {} leaves a single launch of {kernels} in {} ({side}), such as {}: single launches are \
+         noisy; profile more launches or skip fewer",
+        run.warmup, run.label, single[0].name
+    ))
 }
 
 #[cfg(test)]
@@ -165,7 +230,7 @@ mod tests {
 
     fn file(profiler: Profiler, format: &str, skipped: u64) -> RunFile {
         let (path, format) = ("run.csv".to_owned(), format.to_owned());
-        RunFile { path, format, profiler, launches: 4, skipped }
+        RunFile { path, format, profiler, launches: 4, skipped, controls: Vec::new() }
     }
 
     /// A kernel with so many launches in these rows of its run.
@@ -243,5 +308,44 @@ mod tests {
         let two = [other(), run(vec![kernel("a", &[1.2e-3])])];
         assert!(notes(&[one()], &two, &[])[0].contains("order of the runs was not declared"));
         assert_eq!(notes(&[one()], &two, &[false, true, true]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn settings_and_metrics_that_differ_are_said() {
+        let with = |controls: &[&str], quantities: &[&str]| {
+            let mut one = run(vec![kernel("a", &[1e-3])]);
+            let controls = controls.iter().map(|text| (*text).to_owned()).collect();
+            one.files = vec![RunFile { controls, ..file(Profiler::NsightCompute, "ncu-wide", 0) }];
+            one.quantities = quantities.iter().map(|text| (*text).to_owned()).collect();
+            [one]
+        };
+        let free = "GPU clocks were not locked (--clock-control none)";
+        let [clocks, metrics] =
+            &settings(&with(&[free], &["time_s", "dram_bytes"]), &with(&[], &["time_s"]))[..]
+        else {
+            panic!("two notes")
+        };
+        assert!(
+            clocks.starts_with("only the exports of the baseline state: GPU clocks"),
+            "{clocks}"
+        );
+        assert!(
+            metrics.contains("the current side lacks metrics") && metrics.contains("dram_bytes")
+        );
+        // What an earlier version did not keep says nothing.
+        assert_eq!(settings(&with(&[], &[]), &with(&[], &["time_s"])), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_warmup_that_leaves_one_launch_is_said() {
+        let of = |timed: u64| {
+            let mut one = run(vec![kernel("a", &[1e-3; 4])]);
+            (one.warmup, one.kernels[0].timed) = (3, timed);
+            after_warmup(&one, "baseline")
+        };
+        assert!(
+            of(1).unwrap().starts_with("--warmup 3 leaves a single launch of 1 kernel in run.csv")
+        );
+        assert_eq!(of(2), None);
     }
 }

@@ -84,6 +84,46 @@ pub struct Change {
     pub mean_shift: Option<Shift>,
     /// Mann–Whitney probability of the ranks if launches were independent; informational only.
     pub p_launches: Option<Probability>,
+    /// By how much the work of a launch changed; none where it did not, or was not counted.
+    pub work: Option<WorkChange>,
+    /// What probably became of kernels whose names do not say that they are the same; none where names do.
+    pub inferred: Option<Inferred>,
+}
+
+/// What was counted of the work of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Floating-point operations.
+    Flops,
+    /// Bytes to and from device memory, where neither side counted operations.
+    Bytes,
+}
+
+/// By how much the work of one launch changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct WorkChange {
+    /// What was counted on both sides.
+    pub counted: Counted,
+    /// The shift, as a logarithm.
+    pub shift: Shift,
+    /// Whether it was taken out of the shifts of the kernel.
+    pub normalized: bool,
+}
+
+/// Kernels of different names that are compared as one: a confident [`Proposal`].
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Inferred {
+    /// What probably happened.
+    pub kind: ProposalKind,
+    /// Names of the kernels before.
+    pub before: Vec<String>,
+    /// Names of the kernels now.
+    pub after: Vec<String>,
+    /// How sure, from 0 to 1.
+    pub confidence: Probability,
+    /// What speaks for it, in a sentence.
+    pub why: String,
 }
 
 /// Measurements of a kernel, or a group of kernels, of one side, averaged over its runs.
@@ -150,7 +190,7 @@ pub enum ProposalKind {
     Split,
 }
 
-/// A guess at what happened to kernels; it never affects a verdict.
+/// A guess at what happened to kernels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Kind of change.
@@ -167,9 +207,34 @@ pub struct Proposal {
     pub before_s: Seconds,
     /// Time in the current runs, in seconds.
     pub after_s: Seconds,
+    /// Whether it is sure enough to compare these kernels as one.
+    pub is_sure: bool,
+}
+
+impl ProposalKind {
+    /// The word in reports.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Rename => "renamed",
+            Self::Fusion => "fused",
+            Self::Split => "split",
+        }
+    }
 }
 
 impl Evidence {
+    /// The same evidence on what is left of the shift without a part of it.
+    #[must_use]
+    pub(super) fn without(self, part: Shift) -> Self {
+        Self {
+            shift: self.shift - part,
+            low: self.low.map(|low| low - part),
+            high: self.high.map(|high| high - part),
+            ..self
+        }
+    }
+
     /// Returns the shift as a relative change: 0.05 is 5% more.
     #[must_use]
     pub fn change(&self) -> RelativeChange {

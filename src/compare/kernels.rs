@@ -2,7 +2,7 @@
 
 use super::both::Both;
 use super::comparison::Basis;
-use super::evidence::{Change, Evidence};
+use super::evidence::{Change, Evidence, Inferred};
 use super::rows::{RUNS_THAT_SPREAD, Row, Shared, Table};
 use super::shifts;
 use super::sides::Group;
@@ -17,12 +17,17 @@ struct Shifts {
 }
 
 impl Table<'_> {
-    pub(super) fn change(&self, row: &Row<'_>, shared: &Shared<'_>) -> Change {
+    pub(super) fn change(
+        &self,
+        row: &Row<'_>,
+        shared: &Shared<'_>,
+        inferred: Option<Inferred>,
+    ) -> Change {
         let Both { before, after } = &row.groups;
         let Shifts { raw, own } = self.shifts(row, shared);
         let missing = raw.is_none().then(|| self.missing(row));
         let mean = row.groups.as_ref().map(Group::mean).known();
-        let mean = mean.filter(|_| self.basis == Basis::Time);
+        let mean = mean.filter(|_| self.basis == Basis::Time && !row.together);
         let single = (before.by_run.len(), after.by_run.len()) == (1, 1) && row.by_samples;
         let chance = single.then(|| rank_test(&before.logs(0), &after.logs(0))).flatten();
         let more = row.launches().map(|all| (all.after / all.before / shared.work.get()).ln());
@@ -39,8 +44,10 @@ impl Table<'_> {
             missing,
             launches_shift: Shift::new(more.unwrap_or(0.0)),
             cycles: self.cycles(row),
-            mean_shift: mean.map(|mean| Shift::new(mean.after - mean.before)),
+            mean_shift: mean.map(|mean| Shift::new(mean.after - mean.before) - row.other_work()),
             p_launches: chance.map(Probability::new),
+            work: row.work,
+            inferred,
         }
     }
 
@@ -98,6 +105,7 @@ impl Table<'_> {
         let of = |offset: Shift| {
             let mut evidence = if let Some(samples) = &samples {
                 let samples = samples.as_ref().map(Vec::as_slice);
+                let offset = offset + row.other_work();
                 shifts::of_launches(samples, offset, &self.noise, self.timer)?
             } else {
                 let launches = row.groups.as_ref().map(|group| {
@@ -127,6 +135,8 @@ impl Table<'_> {
         let within = if row.by_samples { shifts::within(&runs) } else { None };
         let centers = row.centers.iter().flatten().flatten();
         let timer = shifts::unseen(centers, self.timer.max(self.noise.timer_s));
+        // Without a common shift taken out, a kernel moves with the device and the day of its side.
+        let timer = if shared.common.removed { timer } else { timer.max(self.between_sides()) };
         let of = |values: &Both<Vec<f64>>| {
             let values = values.as_ref().map(Vec::as_slice);
             let evidence = shifts::of_runs(values, shared.prior, timer)?;
@@ -145,11 +155,12 @@ impl Table<'_> {
         }
         let centers = row.groups.as_ref().map(Group::cycle_centers).known()?;
         if centers.before.len() + centers.after.len() >= RUNS_THAT_SPREAD {
-            return shifts::of_runs(centers.as_ref().map(Vec::as_slice), None, Shift::ZERO);
+            let evidence = shifts::of_runs(centers.as_ref().map(Vec::as_slice), None, Shift::ZERO)?;
+            return Some(evidence.without(row.other_work()));
         }
         let logs = row.groups.as_ref().map(|group| group.cycle_logs(0));
         let logs = logs.as_ref().map(Vec::as_slice);
-        shifts::of_launches(logs, Shift::ZERO, &self.noise, Seconds::ZERO)
+        shifts::of_launches(logs, row.other_work(), &self.noise, Seconds::ZERO)
     }
 }
 

@@ -4,23 +4,33 @@
 mod both;
 mod comparison;
 mod conditions;
+mod contributions;
+mod coverage;
 mod evidence;
 mod family;
 mod kernels;
 mod noise;
+mod odd;
 mod pairing;
 mod proposals;
 mod rows;
 mod run;
 mod saved;
+mod seal;
 mod shared;
 mod shifts;
 mod sides;
+mod split;
 mod statistics;
 mod table;
 
-pub use comparison::{Basis, Common, Comparison, Side};
-pub use evidence::{Change, Evidence, Lone, Measured, Proposal, ProposalKind, Unit};
+pub use comparison::{
+    Basis, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage, OddRun,
+    Side, Split,
+};
+pub use evidence::{
+    Change, Counted, Evidence, Inferred, Lone, Measured, Proposal, ProposalKind, Unit, WorkChange,
+};
 pub use family::family;
 pub use noise::Noise;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
@@ -28,8 +38,8 @@ pub use pairing::{MatchLevel, Pair, Pairing, pair};
 pub(crate) use run::tests as made;
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
-    fingerprint,
 };
+pub use seal::fingerprint;
 pub use sides::kernels;
 pub use statistics::benjamini_hochberg;
 pub(crate) use statistics::{

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::units::{RelativeChange, Seconds};
+use crate::units::{RelativeChange, Seconds, Shift};
 
 /// Noise floors: the shift that noise alone could explain between two runs. They decide when there is
 /// one run per side.
@@ -21,6 +21,10 @@ pub struct Noise {
     pub few_launches: RelativeChange,
     /// Relative shift of all kernels together, from clocks or temperature.
     pub common: RelativeChange,
+    /// Standard deviation of all kernels together from one device of a model to another.
+    pub device: RelativeChange,
+    /// The same from one day to another.
+    pub day: RelativeChange,
     /// Resolution of the timer, in seconds.
     pub timer_s: Seconds,
 }
@@ -46,6 +50,25 @@ impl Noise {
     /// change (`docs/gate-error-rates.md`, "What follows").
     const COMMON: RelativeChange = RelativeChange::new(0.10);
 
+    /// GPUs of one model differ by 8% on average over five clusters, slow ones included (P. Sinha et al.,
+    /// *Not All GPUs Are Created Equal*, SC 2022); those of one machine, cooled alike, by a quarter of it.
+    const DEVICE: RelativeChange = RelativeChange::new(0.02);
+
+    /// Two runs of the same code on one machine differ by that on any two days.
+    const DAY: RelativeChange = RelativeChange::new(0.01);
+
+    /// One in twenty pairs of devices and days lies further apart, on one side: the 95% quantile of the
+    /// normal distribution, times the root of two for a difference.
+    const PAIRS: f64 = 1.645 * std::f64::consts::SQRT_2;
+
+    /// What all kernels together may shift between two sides that were not taken in turns, however many runs
+    /// each has.
+    #[must_use]
+    pub fn between_sides(&self) -> Shift {
+        let (device, day) = (self.device.shift().get(), self.day.shift().get());
+        Shift::new(Self::PAIRS * device.hypot(day))
+    }
+
     /// Two ticks of the 32 ns timer of NVIDIA GPUs: one at the beginning of a launch, one at its end.
     const TIMER: Seconds = Seconds::new(64e-9);
 }
@@ -56,7 +79,24 @@ impl Default for Noise {
             kernel: Self::KERNEL,
             few_launches: Self::FEW_LAUNCHES,
             common: Self::COMMON,
+            device: Self::DEVICE,
+            day: Self::DAY,
             timer_s: Self::TIMER,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3% and 4% are 5% together; 1.645 × √2 of it are 11.6%, on the logarithmic scale.
+    #[test]
+    fn devices_and_days_add_up_as_variances() {
+        let of = |share: f64| Shift::new(share).change();
+        let noise = Noise { device: of(0.03), day: of(0.04), ..Noise::default() };
+        assert!((noise.between_sides().get() - 0.1163).abs() < 1e-4);
+        let none = Noise { device: of(0.0), day: of(0.0), ..noise };
+        assert_eq!(none.between_sides(), Shift::ZERO);
     }
 }

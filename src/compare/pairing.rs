@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::both::Both;
-use super::family::family;
+use super::family::{family, spelled};
 use crate::analysis::{Analysis, Kernel};
 use crate::model::KernelName;
 
@@ -16,16 +16,19 @@ use crate::model::KernelName;
 pub enum MatchLevel {
     /// Same name with all its arguments, same operator, same grid and block.
     Exact,
-    /// Same name without return type and parameters, same operator, same grid and block.
+    /// Same name without return type and parameters, however its template arguments are spelled; same
+    /// operator, grid and block.
     Signature,
     /// Same signature and operator, with any grid and block.
     Name,
     /// Same name [`family`] and same operator.
     Family,
+    /// Names differ; launches, place in the run and time say that it was renamed, fused or split.
+    Inferred,
 }
 
 impl MatchLevel {
-    /// All levels, strictest first.
+    /// All levels of names, strictest first.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Signature, Self::Name, Self::Family];
 
     /// Name used in reports.
@@ -36,6 +39,7 @@ impl MatchLevel {
             Self::Signature => "signature",
             Self::Name => "name",
             Self::Family => "family",
+            Self::Inferred => "inferred",
         }
     }
 
@@ -44,10 +48,10 @@ impl MatchLevel {
         match self {
             Self::Exact => format!("{full}\0{operator}\0{device}\0{shape}"),
             Self::Signature => {
-                format!("{}\0{operator}\0{device}\0{shape}", KernelName::head(full))
+                format!("{}\0{operator}\0{device}\0{shape}", spelled(&KernelName::head(full)))
             }
-            Self::Name => format!("{}\0{operator}\0{device}", KernelName::head(full)),
-            Self::Family => {
+            Self::Name => format!("{}\0{operator}\0{device}", spelled(&KernelName::head(full))),
+            Self::Family | Self::Inferred => {
                 format!("{}\0{operator}\0{device}", family(&KernelName::head(full)))
             }
         }
@@ -212,6 +216,7 @@ mod tests {
         use MatchLevel::{Exact, Family, Name, Signature};
         assert_eq!(paired(&[("f(int)", 1)], &[("f(long)", 1)]), [(Signature, 1, 1)]);
         assert_eq!(paired(&[("f(int)", 1)], &[("f(int)", 2)]), [(Name, 1, 1)]);
+        assert_eq!(paired(&[("f<(int)4>(int)", 1)], &[("f<4>(int)", 1)]), [(Signature, 1, 1)]);
         assert_eq!(
             paired(&[("triton_poi_fused_add_3", 9)], &[("triton_poi_fused_add_8", 9)]),
             [(Family, 1, 1)]

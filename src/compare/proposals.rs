@@ -1,17 +1,25 @@
 //! Guesses at what happened to kernels that only one side has: renamed, fused, split.
 //!
 //! A guess with a stated confidence, from time, launches, place in the run, grid, category,
-//! operator and the words of the names. It never decides about a kernel.
+//! operator and the words of the names. Confident guesses without a rival are compared as one kernel.
 
 use super::both::Both;
 use super::evidence::{Lone, Proposal, ProposalKind};
+use super::pairing::Pair;
+use super::run::RunKernel;
 use super::sides::Joined;
 use crate::units::{Factor, Probability, Seconds, Share};
 
+/// Key of the category of names that say nothing.
+const UNKNOWN: &str = "unknown";
 /// Number of kernels per side that guesses consider: those with the most time.
 const LOOKED_AT: usize = 64;
 /// Smallest confidence of a guess that is shown.
 const SHOWN_CONFIDENCE: Probability = Probability::new(0.5);
+/// A guess is sure from here on: as many launches at one place and most of what else can speak for it.
+const SURE: Probability = Probability::new(0.6);
+/// A guess is not sure if another one about the same kernels comes as near as this.
+const AHEAD: f64 = 0.1;
 /// Largest confidence of a guess: names and times are never certain.
 const SUREST: Probability = Probability::new(0.95);
 /// Most kernels of one fusion: longer chains share too few words with the result.
@@ -37,6 +45,9 @@ mod renamed {
     pub(super) const SHAPE: f64 = 0.15;
     pub(super) const PLACE: f64 = 0.1;
     pub(super) const OPERATOR: f64 = 0.1;
+    /// Nothing else went or came at the place with as many launches: whatever it is called, it is what
+    /// runs there now.
+    pub(super) const ONLY: f64 = 0.2;
 }
 
 /// Weights of the evidence for a fusion: same position, common words, no time lost.
@@ -44,6 +55,8 @@ mod fused {
     pub(super) const PLACE: f64 = 0.3;
     pub(super) const NAME: f64 = 0.4;
     pub(super) const TIME: f64 = 0.2;
+    /// No other kernel came there.
+    pub(super) const ONLY: f64 = 0.2;
 }
 
 /// A kernel with its identifying traits.
@@ -52,7 +65,7 @@ struct Trait<'a> {
     lone: &'a Lone,
     words: Vec<String>,
     grid: &'a str,
-    /// Position of its first launch in the run.
+    /// Position of its first launch among those of the kernels that both sides have.
     place: Share,
 }
 
@@ -68,6 +81,16 @@ impl Fusion<'_, '_> {
         self.parts.iter().map(|part| part.at).collect()
     }
 
+    /// Whether no part may be another kernel than the one these kernels became.
+    fn is_only(
+        &self,
+        others: &[Trait<'_>],
+        is_for: impl Fn(&Trait<'_>, &Trait<'_>) -> bool,
+    ) -> bool {
+        let of = |part: &&Trait<'_>| others.iter().filter(|other| is_for(part, other)).count();
+        self.parts.iter().all(|part| of(part) <= 1)
+    }
+
     fn time(&self) -> Seconds {
         self.parts.iter().map(|part| part.lone.measured.time_s).sum()
     }
@@ -78,36 +101,68 @@ impl Fusion<'_, '_> {
 pub(super) fn propose(
     sides: Both<&Joined<'_>>,
     lone: Both<&[Lone]>,
+    pairs: &[Pair],
     work: Factor,
 ) -> Vec<Proposal> {
-    let (old, new) = (traits(sides.before, lone.before), traits(sides.after, lone.after));
+    let of = |pair: fn(&Pair) -> &[usize]| pairs.iter().map(pair).collect::<Vec<_>>();
+    let old = traits(sides.before, lone.before, &of(|pair| &pair.before));
+    let new = traits(sides.after, lone.after, &of(|pair| &pair.after));
     let mut guesses = Vec::new();
     for one in &old {
-        guesses.extend(new.iter().filter_map(|two| rename(one, two, work.get())));
+        guesses.extend(new.iter().filter_map(|two| {
+            let guess = rename(one, two, work.get())?;
+            let of_old = old.iter().filter(|old| is_for(old, two, work.get())).count();
+            let of_new = new.iter().filter(|new| is_for(one, new, work.get())).count();
+            let is_only = is_for(one, two, work.get()) && of_old == 1 && of_new == 1;
+            Some(if is_only { only(guess, renamed::ONLY) } else { guess })
+        }));
     }
     for two in &new {
-        guesses.extend(fusion(&old, two, work.get()).map(|fusion| Proposal {
-            kind: ProposalKind::Fusion,
-            before: fusion.places(),
-            after: vec![two.at],
-            before_s: fusion.time(),
-            after_s: two.lone.measured.time_s,
-            confidence: fusion.confidence,
-            why: fusion.why,
+        guesses.extend(fusion(&old, two, work.get()).map(|fusion| {
+            let is_only = fusion.is_only(&new, |part, new| is_for(part, new, work.get()));
+            let guess = Proposal {
+                kind: ProposalKind::Fusion,
+                before: fusion.places(),
+                after: vec![two.at],
+                before_s: fusion.time(),
+                after_s: two.lone.measured.time_s,
+                confidence: fusion.confidence,
+                why: fusion.why,
+                is_sure: false,
+            };
+            if is_only { only(guess, fused::ONLY) } else { guess }
         }));
     }
     for one in &old {
-        guesses.extend(fusion(&new, one, 1.0 / work.get()).map(|fusion| Proposal {
-            kind: ProposalKind::Split,
-            before: vec![one.at],
-            after: fusion.places(),
-            before_s: one.lone.measured.time_s,
-            after_s: fusion.time(),
-            confidence: fusion.confidence,
-            why: fusion.why,
+        guesses.extend(fusion(&new, one, 1.0 / work.get()).map(|fusion| {
+            let is_only = fusion.is_only(&old, |part, old| is_for(old, part, work.get()));
+            let guess = Proposal {
+                kind: ProposalKind::Split,
+                before: vec![one.at],
+                after: fusion.places(),
+                before_s: one.lone.measured.time_s,
+                after_s: fusion.time(),
+                confidence: fusion.confidence,
+                why: fusion.why,
+                is_sure: false,
+            };
+            if is_only { only(guess, fused::ONLY) } else { guess }
         }));
     }
     surest(guesses, lone.map(<[Lone]>::len))
+}
+
+/// Whether a new kernel runs as often as one that vanished, at its place.
+fn is_for(old: &Trait<'_>, new: &Trait<'_>, work: f64) -> bool {
+    let launches = (old.lone.measured.launches * work, new.lone.measured.launches);
+    nearness(launches.0, launches.1) >= AS_MANY && (is_there(old, new) || same_operator(old, new))
+}
+
+/// A guess to which there is no other.
+fn only(guess: Proposal, more: f64) -> Proposal {
+    let confidence = Probability::new(guess.confidence.get() + more).min(SUREST);
+    let why = format!("{}, and nothing else came or went there", guess.why);
+    Proposal { confidence, why, ..guess }
 }
 
 /// Returns the guesses to show, highest confidence first, each kernel only once.
@@ -119,30 +174,43 @@ fn surest(mut guesses: Vec<Proposal>, kernels: Both<usize>) -> Vec<Proposal> {
     });
     let mut used = kernels.map(|count| vec![false; count]);
     let mut kept: Vec<Proposal> = Vec::new();
-    for guess in guesses {
+    for (at, guess) in guesses.iter().enumerate() {
+        let rivals = guesses.iter().enumerate().filter(|(other, _)| *other != at);
+        let nearest = rivals
+            .filter(|(_, rival)| {
+                rival.before.iter().any(|at| guess.before.contains(at))
+                    || rival.after.iter().any(|at| guess.after.contains(at))
+            })
+            .map(|(_, rival)| rival.confidence.get())
+            .fold(0.0, f64::max);
+        let is_sure = guess.confidence >= SURE && guess.confidence.get() >= nearest + AHEAD;
         let free = guess.before.iter().all(|at| !used.before[*at])
             && guess.after.iter().all(|at| !used.after[*at]);
         if free {
             guess.before.iter().for_each(|at| used.before[*at] = true);
             guess.after.iter().for_each(|at| used.after[*at] = true);
-            kept.push(guess);
+            kept.push(Proposal { is_sure, ..guess.clone() });
         }
     }
     kept
 }
 
-fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
-    let ends: Vec<f64> = runs
-        .runs
+/// What is known of the kernels of one side; `paired` are those that the other side has too, between which
+/// they stand: how many launches there are in all may differ.
+fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone], paired: &[&[usize]]) -> Vec<Trait<'a>> {
+    let first = |kernels: &[&RunKernel]| kernels.iter().map(|kernel| kernel.rows[0]).min();
+    let paired: Vec<Vec<Option<u64>>> = paired
         .iter()
-        .map(|run| run.kernels.iter().map(|kernel| kernel.rows[1]).max().unwrap_or(0) as f64 + 1.0)
+        .map(|positions| runs.of(positions).by_run.iter().map(|run| first(run)).collect())
         .collect();
     let of = |(at, lone): (usize, &'a Lone)| {
         let group = runs.of(&[lone.kernel]);
-        let mut places = group.by_run.iter().zip(&ends).flat_map(|(kernels, end)| {
-            kernels.iter().map(move |kernel| Share::new(kernel.rows[0] as f64 / end))
+        let mut there = group.by_run.iter().enumerate();
+        let there = there.find_map(|(run, kernels)| Some((run, first(kernels)?)));
+        let place = there.map_or(Share::ZERO, |(run, row)| {
+            let before = paired.iter().filter(|pair| pair[run].is_some_and(|first| first < row));
+            Share::new(before.count() as f64 / paired.len().max(1) as f64)
         });
-        let place = places.next().unwrap_or(Share::ZERO);
         let shape = lone.measured.shape.as_str();
         let full = &lone.measured.full_name;
         let name = if full.is_empty() { &lone.name } else { full };
@@ -151,7 +219,8 @@ fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone]) -> Vec<Trait<'a>> {
     lone.iter().enumerate().take(LOOKED_AT).map(of).collect()
 }
 
-/// Returns the distinctive words of a name: lower case, without numbers and generic words.
+/// Returns the distinctive words of a name: lower case, without numbers and generic words; all words
+/// if none are distinctive.
 fn words(name: &str) -> Vec<String> {
     const COMMON: [&str; 14] = [
         "void", "kernel", "at", "native", "triton", "poi", "red", "per", "fused", "cuda", "std",
@@ -163,6 +232,10 @@ fn words(name: &str) -> Vec<String> {
         .map(str::to_ascii_lowercase)
         .filter(|word| !COMMON.contains(&word.as_str()))
         .collect();
+    if words.is_empty() {
+        let all = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words = all.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect();
+    }
     words.sort_unstable();
     words.dedup();
     words
@@ -197,7 +270,9 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let launches = nearness(before.launches * work, after.launches);
     let time = nearness(before.launch_s.get(), after.launch_s.get());
     // As many launches, and neither twice as fast nor twice as slow: else it is another kernel.
-    if launches < AS_MANY || time == 0.0 || before.category != after.category {
+    let is_alike = before.category == after.category
+        || [&before.category, &after.category].into_iter().any(|category| category == UNKNOWN);
+    if launches < AS_MANY || time == 0.0 || !is_alike {
         return None;
     }
     let name = likeness(&one.words, &two.words);
@@ -233,6 +308,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         why: why.join(", "),
         before_s: before.time_s,
         after_s: after.time_s,
+        is_sure: false,
     })
 }
 
@@ -377,6 +453,7 @@ mod tests {
     #[test]
     fn a_kernel_is_in_the_surest_guess_only() {
         let guess = |before: usize, after: usize, confidence: f64| Proposal {
+            is_sure: false,
             kind: ProposalKind::Rename,
             before: vec![before],
             after: vec![after],

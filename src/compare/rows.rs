@@ -4,6 +4,7 @@
 
 use super::both::Both;
 use super::comparison::{Basis, Common};
+use super::evidence::{ProposalKind, WorkChange};
 use super::noise::Noise;
 use super::pairing::Pair;
 use super::sides::Group;
@@ -28,6 +29,10 @@ pub(super) struct Row<'a> {
     pub(super) by_samples: bool,
     /// Mean share of the run time over both sides.
     pub(super) share: f64,
+    /// By how much the work of a launch changed.
+    pub(super) work: Option<WorkChange>,
+    /// Whether several kernels stand for one, so that only their times together can be compared.
+    pub(super) together: bool,
 }
 
 impl<'a> Row<'a> {
@@ -43,7 +48,32 @@ impl<'a> Row<'a> {
             group.all().map(|kernel| kernel.share.get()).sum::<f64>() / runs
         });
         let share = f64::midpoint(share.before, share.after);
-        Self { pair, groups, values, centers, by_samples, share }
+        let work = None;
+        Self { pair, groups, values, centers, by_samples, share, work, together: false }
+    }
+
+    /// The same with the work of a launch compared, and taken out of its times if they are normalized.
+    pub(super) fn counted(mut self, normalize: bool) -> Self {
+        self.work = Group::other_work(&self.groups, normalize);
+        let part = self.other_work().get();
+        self.values.after.iter_mut().flatten().for_each(|value| *value -= part);
+        self
+    }
+
+    /// Kernels that probably became those of the other side: several by their times together.
+    pub(super) fn inferred(pair: Pair, groups: Both<Group<'a>>, kind: ProposalKind) -> Self {
+        let row = Self::new(pair, groups, Basis::Time);
+        if kind == ProposalKind::Rename {
+            return row;
+        }
+        let centers = row.groups.as_ref().map(Group::together);
+        Self { values: centers.clone(), centers, by_samples: false, together: true, ..row }
+    }
+
+    /// The part of its shift that is other work.
+    pub(super) fn other_work(&self) -> Shift {
+        let normalized = self.work.filter(|work| work.normalized);
+        normalized.map_or(Shift::ZERO, |work| work.shift)
     }
 
     /// Returns `true` if it takes enough time to contribute to the global shift.
@@ -70,7 +100,11 @@ impl<'a> Row<'a> {
 
     /// Returns the launches of one run of each side; `None` if a side has none.
     pub(super) fn launches(&self) -> Option<Both<f64>> {
-        let launches = self.groups.as_ref().map(Group::launches);
+        let launches = if self.together {
+            self.groups.as_ref().map(Group::occurrences)
+        } else {
+            self.groups.as_ref().map(Group::launches)
+        };
         launches.iter().all(|launches| *launches > 0.0).then_some(launches)
     }
 }
@@ -83,6 +117,17 @@ pub(super) struct Offsets {
     pub(super) kernels: usize,
     /// Spread of the shifts of these kernels.
     pub(super) spread: Shift,
+    /// Kernels that moved together while those stayed.
+    pub(super) moved: Option<Moved>,
+}
+
+/// Kernels that moved together while others stayed.
+pub(super) struct Moved {
+    /// For each run, how far they lie from a common level.
+    pub(super) runs: Both<Vec<f64>>,
+    pub(super) kernels: usize,
+    /// Their share of the time.
+    pub(super) share: f64,
 }
 
 /// All pairs of kernels, with the measurement conditions of the sides.
@@ -139,7 +184,7 @@ mod tests {
         assert!((row.share - 0.625).abs() < 1e-12);
         assert_eq!(row.launches(), Some(Both { before: 0.5, after: 1.0 }));
         let runs = Both { before: vec![0.1, 9.0], after: vec![0.2] };
-        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO };
+        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO, moved: None };
         let without = row.without(&offsets);
         assert_eq!(without, Both { before: vec![-0.1], after: vec![2_f64.ln() - 0.2] });
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::analysis::{Analysis, Kernel};
 use crate::model::{Launch, Precision, Profile, Profiler, Quantity};
@@ -50,6 +49,9 @@ pub struct Run {
     /// Number of first launches of each kernel excluded as warm-up.
     #[serde(default)]
     pub warmup: u32,
+    /// Quantities that the export has, by name; empty in documents of earlier versions.
+    #[serde(default)]
+    pub quantities: Vec<String>,
     /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
     /// Hash of all measured values; equal hashes mean the same measurement.
@@ -81,6 +83,9 @@ pub struct RunFile {
     pub launches: u64,
     /// Number of records or cells that could not be used.
     pub skipped: u64,
+    /// Clock and cache control of the profiler, if the export states them, one sentence each.
+    #[serde(default)]
+    pub controls: Vec<String>,
 }
 
 /// A device of a run.
@@ -92,6 +97,10 @@ pub struct RunDevice {
     pub known: bool,
     /// Datasheet bandwidth of device memory, in bytes per second.
     pub dram_bytes_per_s: Option<BytesPerSecond>,
+    /// FP32 operations per clock of a device that the catalog does not know, if the export has them;
+    /// reports do not.
+    #[serde(default)]
+    pub fp32_per_clock: Option<f64>,
 }
 
 /// All launches of one name and shape on one device.
@@ -196,13 +205,6 @@ impl RunKernel {
     }
 }
 
-/// Returns the first half of the SHA-256 of a text, in hexadecimal.
-#[must_use]
-pub fn fingerprint(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
 /// Sums over the launches of a kernel.
 #[derive(Default)]
 struct Gathered {
@@ -275,6 +277,7 @@ impl Run {
             timed_launches: 0,
             measured_s: total,
             warmup,
+            quantities: profile.launches.quantities().map(Quantity::column).collect(),
             kernels: kernels.collect(),
             fingerprint: String::new(),
         }
@@ -284,6 +287,10 @@ impl Run {
     /// Finishes a run: sorts its kernels by time, counts timed launches and computes the
     /// fingerprint.
     pub(super) fn ordered(mut self) -> Self {
+        for kernel in &mut self.kernels {
+            let names = [&mut kernel.name, &mut kernel.full_name].into_iter();
+            names.chain(&mut kernel.operator).for_each(super::family::one_line);
+        }
         self.kernels.sort_by(|one, two| {
             let by_time = two.measured_s.total_cmp(&one.measured_s);
             by_time.then_with(|| one.full_name.cmp(&two.full_name)).then(one.rows.cmp(&two.rows))
@@ -303,11 +310,12 @@ impl Run {
         (roofline_time > Seconds::ZERO).then(|| Factor::new(modeled / roofline_time))
     }
 
-    /// Returns the run as JSON with one line per key, suitable for version control.
+    /// Returns the run as JSON with one line per key, suitable for version control, and with a
+    /// fingerprint of its content.
     #[must_use]
     pub fn json(&self) -> String {
         // A run holds nothing that JSON cannot.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        super::seal::sealed(&serde_json::to_string_pretty(self).unwrap_or_default())
     }
 
     /// Returns the names of its devices, each once, in order.
@@ -346,7 +354,7 @@ impl Run {
             })
             .collect();
         lines.sort_unstable();
-        fingerprint(&lines.join("\n"))
+        super::seal::fingerprint(&lines.join("\n"))
     }
 }
 
@@ -449,8 +457,14 @@ fn files(analysis: &Analysis) -> Vec<RunFile> {
         profiler: source.profiler,
         launches: source.launches,
         skipped: source.skips.count,
+        controls: source.clues.iter().filter(|clue| is_control(clue)).cloned().collect(),
     };
     analysis.sources.iter().map(file).collect()
+}
+
+/// Returns `true` if a clue of an export states the clock or cache control of the profiler.
+fn is_control(clue: &str) -> bool {
+    clue.contains("--clock-control") || clue.contains("--cache-control")
 }
 
 fn devices(analysis: &Analysis) -> Vec<RunDevice> {
@@ -461,6 +475,8 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
             Some(device) => device.need_bandwidth().ok(),
             None => used.observed.dram.map(|peak| peak.value),
         },
+        // What the catalog knows needs no telling apart.
+        fp32_per_clock: used.observed.fp32_per_clock.filter(|_| used.device.is_none()),
     };
     analysis.devices.iter().map(device).collect()
 }
@@ -507,12 +523,18 @@ pub(crate) mod tests {
             label: label(["run.csv"].into_iter()),
             origin: RunOrigin::default(),
             files: Vec::new(),
-            devices: vec![RunDevice { name: "L4".to_owned(), known: true, dram_bytes_per_s: None }],
+            devices: vec![RunDevice {
+                name: "L4".to_owned(),
+                known: true,
+                dram_bytes_per_s: None,
+                fp32_per_clock: None,
+            }],
             ceilings: "spec".to_owned(),
             launches: kernels.iter().map(|kernel| kernel.launches).sum(),
             timed_launches: 0,
             measured_s: measured,
             warmup: 0,
+            quantities: Vec::new(),
             kernels,
             fingerprint: String::new(),
         }

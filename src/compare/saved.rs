@@ -154,11 +154,18 @@ impl Run {
         }
     }
 
+    /// Whether a saved run carries a fingerprint of its content, so that damage would have been seen.
+    #[must_use]
+    pub fn is_sealed(text: &str) -> bool {
+        super::seal::check(text).unwrap_or(false)
+    }
+
     /// Reads a saved run.
     ///
     /// # Errors
-    /// Returns a message with the problem, its line and column.
+    /// Returns a message with the problem, its line and column, or that the document is damaged.
     pub fn from_json(text: &str) -> Result<Self, String> {
+        super::seal::check(text)?;
         check_schema(text, &RUNS)?;
         let run: Self = serde_json::from_str(text).map_err(|error| plain::json(&error))?;
         run.checked()
@@ -225,6 +232,7 @@ impl Run {
             timed_launches: 0,
             measured_s: total,
             warmup: 0,
+            quantities: Vec::new(),
             fingerprint: String::new(),
         }
         .ordered()
@@ -234,7 +242,8 @@ impl Run {
 
 fn run_file(input: Input) -> RunFile {
     let Input { path, format, profiler, launches, skipped_rows } = input;
-    RunFile { path, format, profiler, launches, skipped: skipped_rows }
+    let controls = Vec::new();
+    RunFile { path, format, profiler, launches, skipped: skipped_rows, controls }
 }
 
 fn run_device(device: Device) -> RunDevice {
@@ -242,7 +251,7 @@ fn run_device(device: Device) -> RunDevice {
     // Older reports only say it by the lack of roofs.
     let known =
         unknown.is_none() && (ceilings.dram_bytes_per_s.is_some() || !ceilings.peaks.is_empty());
-    RunDevice { name, known, dram_bytes_per_s: ceilings.dram_bytes_per_s }
+    RunDevice { name, known, dram_bytes_per_s: ceilings.dram_bytes_per_s, fp32_per_clock: None }
 }
 
 impl Kernel {

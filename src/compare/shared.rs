@@ -1,14 +1,16 @@
 //! The global shift, the total time and the amount of work of two sides.
 
 use super::both::Both;
-use super::comparison::{Basis, Common};
+use super::comparison::{Basis, Common, Split};
 use super::evidence::Evidence;
-use super::rows::{Offsets, Row, Table};
+use super::odd::{Odd, odd};
+use super::rows::{Moved, Offsets, Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
-use super::statistics::{Prior, median, robust_deviation, weighted_median};
-use crate::units::{Factor, Seconds, Shift};
+use super::split::split;
+use super::statistics::{Prior, mean, median, robust_deviation, weighted_median};
+use crate::units::{Factor, Seconds, Share, Shift};
 
 /// Kernels that must agree before the global shift is subtracted, with one run per side: a median
 /// of fewer is moved by two or three that changed.
@@ -34,18 +36,61 @@ const MOST: f64 = 0.75;
 /// Fewest kernels that define a usual ratio.
 const KERNELS_OF_WORK: usize = 2;
 
+/// A kernel that tells what all share, with its level on both sides.
+type Telling<'a> = (&'a Row<'a>, Both<f64>);
+
+/// The whole run.
+pub(super) struct Total {
+    pub(super) evidence: Evidence,
+    /// With what all kernels share taken out of each run.
+    pub(super) own: Option<Evidence>,
+    pub(super) odd: Vec<Odd>,
+}
+
 impl Table<'_> {
-    /// Returns the median distance of each run from the kernels' levels, which are midway between
-    /// the sides.
+    /// The median over telling kernels of how far each run lies from the kernel's level, which is
+    /// midway between the sides. Of kernels of which most moved while others stayed, only the latter tell.
     pub(super) fn offsets(&self) -> Offsets {
         let in_all = |row: &&Row<'_>| row.values.iter().flatten().all(Option::is_some);
-        let telling: Vec<(&Row<'_>, Both<f64>)> = self
+        let telling: Vec<Telling<'_>> = self
             .rows
             .iter()
             .filter(|row| row.has_sufficient_share())
             .filter(in_all)
             .filter_map(|row| Some((row, row.known().map(|side| median(&side)).known()?)))
             .collect();
+        let shifts: Vec<f64> =
+            telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
+        let enough = telling.len() >= self.telling_kernels();
+        let Some(moved) = split(&shifts).filter(|_| enough && self.basis == Basis::Time) else {
+            return self.offsets_of(&telling, None);
+        };
+        let of = |wanted: bool| -> Vec<Telling<'_>> {
+            let known = telling.iter().zip(&moved).filter(|(_, moved)| **moved == wanted);
+            known.map(|(row, _)| *row).collect()
+        };
+        let went = of(true);
+        let moved = Moved {
+            runs: self.distances(&went),
+            kernels: went.len(),
+            share: went.iter().map(|(row, _)| row.share).sum(),
+        };
+        self.offsets_of(&of(false), Some(moved))
+    }
+
+    fn offsets_of(&self, telling: &[Telling<'_>], moved: Option<Moved>) -> Offsets {
+        let shifts: Vec<f64> =
+            telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
+        Offsets {
+            runs: self.distances(telling),
+            kernels: telling.len(),
+            spread: Shift::new(robust_deviation(&shifts).unwrap_or(0.0)),
+            moved,
+        }
+    }
+
+    /// For each run, the median over kernels of how far it lies from the level of each.
+    fn distances(&self, telling: &[Telling<'_>]) -> Both<Vec<f64>> {
         let level = |middle: &Both<f64>| f64::midpoint(middle.before, middle.after);
         let of = |runs: usize, later: bool| {
             let of_run = |run: usize| {
@@ -57,21 +102,23 @@ impl Table<'_> {
             };
             (0..runs).map(of_run).collect::<Vec<f64>>()
         };
-        let shifts: Vec<f64> =
-            telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
-        Offsets {
-            runs: Both { before: of(self.runs.before, false), after: of(self.runs.after, true) },
-            kernels: telling.len(),
-            spread: Shift::new(robust_deviation(&shifts).unwrap_or(0.0)),
-        }
+        Both { before: of(self.runs.before, false), after: of(self.runs.after, true) }
     }
 
-    pub(super) fn common(&self, offsets: &Offsets) -> Common {
+    /// Kernels that must agree before their common shift is taken out of each.
+    const fn telling_kernels(&self) -> usize {
+        if self.several() { AGREEING_KERNELS_OF_RUNS } else { AGREEING_KERNELS }
+    }
+
+    pub(super) fn common(&self, offsets: &Offsets) -> (Common, Vec<Odd>) {
         let runs = offsets.runs.as_ref().map(Vec::as_slice);
-        let evidence = self.of_whole(runs);
-        let needed = if self.several() { AGREEING_KERNELS_OF_RUNS } else { AGREEING_KERNELS };
+        let (evidence, odd) = self.of_whole(runs);
+        let needed = self.telling_kernels();
         let (removed, reason) = if self.basis == Basis::Headroom {
             (false, "the devices differ, so headroom is compared".to_owned())
+        } else if let Some(moved) = &offsets.moved {
+            let all = offsets.kernels + moved.kernels;
+            (true, format!("the median over the {} of {all} kernels that stayed", offsets.kernels))
         } else if offsets.kernels < needed {
             let few = format!(
                 "only {} kernels have 0.1% of the time or more; {needed} are needed for a global \
@@ -85,7 +132,31 @@ impl Table<'_> {
         } else {
             (true, format!("median over {} kernels", offsets.kernels))
         };
-        Common { evidence, kernels: offsets.kernels, removed, reason, cycles: self.common_cycles() }
+        let split = offsets.moved.as_ref().map(|moved| self.split(moved, offsets));
+        let cycles = self.common_cycles();
+        let kernels = offsets.kernels;
+        (Common { evidence, kernels, removed, reason, cycles, split }, odd)
+    }
+
+    /// By how much kernels moved against those that stayed: no clock of a run is in it.
+    fn split(&self, moved: &Moved, offsets: &Offsets) -> Split {
+        let against = |moved: &[f64], stayed: &[f64]| -> Vec<f64> {
+            moved.iter().zip(stayed).map(|(moved, stayed)| moved - stayed).collect()
+        };
+        let before = against(&moved.runs.before, &offsets.runs.before);
+        let after = against(&moved.runs.after, &offsets.runs.after);
+        let values = Both { before: before.as_slice(), after: &after };
+        let single = || {
+            let shift = Shift::new(mean(&after) - mean(&before));
+            shifts::single(shift, self.noise.kernel.shift())
+        };
+        let evidence = if self.several() {
+            shifts::of_runs(values, None, Shift::ZERO).unwrap_or_else(single)
+        } else {
+            single()
+        };
+        let share = Share::new(moved.share.min(1.0));
+        Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence }
     }
 
     /// Returns the median shift in cycles over kernels with enough time, if all of them have
@@ -100,27 +171,57 @@ impl Table<'_> {
         median(&shifts).map(Shift::new)
     }
 
-    /// Evidence on a value per run, with the drift over the order of runs removed.
-    fn of_whole(&self, values: Both<&[f64]>) -> Evidence {
+    /// Evidence on something that each run has one of, with the drift over the order of runs taken out, and
+    /// without runs that stand apart from the others of their side.
+    fn of_whole(&self, values: Both<&[f64]>) -> (Evidence, Vec<Odd>) {
         let floor = self.noise.common.shift();
         if !self.several() {
             let shift = match (values.before, values.after) {
                 ([one], [two]) => two - one,
                 _ => 0.0,
             };
-            return shifts::single(Shift::new(shift), floor);
+            return (shifts::single(Shift::new(shift), floor), Vec::new());
         }
+        let odd = odd(values);
+        let kept = |later: bool, values: &[f64]| -> Vec<f64> {
+            let is_kept = |at: usize| !odd.iter().any(|odd| odd.later == later && odd.at == at);
+            let known = values.iter().enumerate().filter(|(at, _)| is_kept(*at));
+            known.map(|(_, value)| *value).collect()
+        };
+        let (before, after) = (kept(false, values.before), kept(true, values.after));
+        let values = Both { before: before.as_slice(), after: &after };
+        let places = self.places.as_ref().map(|places| Both {
+            before: kept(false, &places.before),
+            after: kept(true, &places.after),
+        });
         let enough =
             |places: &&Both<Vec<f64>>| places.before.len() + places.after.len() >= RUNS_THAT_DRIFT;
-        let drifting = self.places.as_ref().filter(enough);
-        drifting
+        let drifting = places.as_ref().filter(enough);
+        let evidence = drifting
             .and_then(|places| shifts::of_drifting(values, places))
             .or_else(|| shifts::of_runs(values, None, Shift::ZERO))
-            .unwrap_or_else(|| shifts::single(Shift::ZERO, floor))
+            .map_or_else(
+                || shifts::single(Shift::ZERO, floor),
+                |evidence| Evidence { floor: self.between_sides(), ..evidence },
+            );
+        (evidence, odd)
     }
 
-    /// Returns the shift of the whole run, for the same amount of work.
-    pub(super) fn total(&self, runs: Both<&[Run]>, work: Factor) -> Evidence {
+    /// What all kernels together may shift between the sides, however many runs there are: nothing where the
+    /// runs were taken in turns.
+    pub(super) fn between_sides(&self) -> Shift {
+        let in_turns = self.places.as_ref().is_some_and(shifts::interleave);
+        if in_turns { Shift::ZERO } else { self.noise.between_sides() }
+    }
+
+    /// The whole run, for the same amount of work.
+    pub(super) fn total(
+        &self,
+        runs: Both<&[Run]>,
+        shared: &Shared<'_>,
+        other_work: Factor,
+    ) -> Total {
+        let work = shared.work;
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
                 let timed = runs.iter().filter(|run| run.measured_s > Seconds::ZERO);
@@ -129,12 +230,27 @@ impl Table<'_> {
             Basis::Headroom => self.whole_headrooms(),
         };
         if values.iter().any(Vec::is_empty) {
-            return shifts::single(Shift::ZERO, self.noise.common.shift());
+            let evidence = shifts::single(Shift::ZERO, self.noise.common.shift());
+            return Total { evidence, own: None, odd: Vec::new() };
         }
         if self.basis == Basis::Time {
-            values.after.iter_mut().for_each(|log| *log -= work.shift().get());
+            let more = work.shift() + other_work.shift();
+            values.after.iter_mut().for_each(|log| *log -= more.get());
         }
-        self.of_whole(values.as_ref().map(Vec::as_slice))
+        let (evidence, odd) = self.of_whole(values.as_ref().map(Vec::as_slice));
+        let offsets = &shared.offsets.runs;
+        let as_many = values.before.len() == offsets.before.len()
+            && values.after.len() == offsets.after.len();
+        let own = (self.several() && shared.common.removed && as_many).then(|| {
+            let own = |values: &[f64], offsets: &[f64]| -> Vec<f64> {
+                values.iter().zip(offsets).map(|(value, offset)| value - offset).collect()
+            };
+            let before = own(&values.before, &offsets.before);
+            let after = own(&values.after, &offsets.after);
+            let (own, _) = self.of_whole(Both { before: &before, after: &after });
+            Evidence { floor: Shift::ZERO, ..own }
+        });
+        Total { evidence, own, odd }
     }
 
     /// Returns the shift of the whole run with median launches, for one run per side.
@@ -170,6 +286,17 @@ impl Table<'_> {
             (0..runs).filter_map(of_run).collect()
         };
         Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
+    }
+
+    /// By how much kernels of which a launch does other work should have changed the total: each by as
+    /// much as its work. 1 where work is not normalized.
+    pub(super) fn other_work(&self) -> Factor {
+        let more = |row: &Row<'_>| {
+            let group = &row.groups.before;
+            let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
+            share / group.by_run.len().max(1) as f64 * row.other_work().get().exp_m1()
+        };
+        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.
@@ -235,13 +362,47 @@ mod tests {
         assert!(found.removed && found.reason == "median over 3 kernels", "{found:?}");
     }
 
-    /// Half of ten kernels take 20% longer: all lie ln 1.2 / 2 from the median, which is a deviation of
-    /// 1.4826 × 0.0912 = 13.5%.
+    /// Shifts of 0, 6, 12 … 54%, as logarithms: their median is 27%, and each half of them lies 3, 9, 15, 21
+    /// and 27% from it, which is a deviation of 1.4826 × 15% = 22.2%.
     #[test]
     fn kernels_that_do_not_agree_share_nothing() {
-        let after: Vec<f64> = (0..10).map(|at| if at % 2 == 0 { 1.0 } else { 1.2 }).collect();
+        let after: Vec<f64> = (0..10).map(|at| (0.06 * f64::from(at)).exp()).collect();
         let found = compared(&[side(&[1.0; 10])], &[side(&after)]).common;
-        assert!(!found.removed && found.reason.ends_with("spread by 13.5%"), "{found:?}");
+        assert!(!found.removed && found.reason.ends_with("spread by 22.2%"), "{found:?}");
+    }
+
+    /// Six of ten kernels take 6.5% longer: the other four tell what all share, which is nothing.
+    #[test]
+    fn most_kernels_are_not_all() {
+        let after: Vec<f64> = (0..10).map(|at| if at < 6 { 1.065 } else { 1.0 }).collect();
+        let found = compared(&[side(&[1.0; 10])], &[side(&after)]);
+        let split = found.common.split.as_ref().unwrap();
+        assert_eq!((split.moved, split.stayed), (6, 4));
+        assert!((split.evidence.change().get() - 0.065).abs() < 1e-12);
+        assert_eq!(found.common.evidence.shift, Shift::ZERO);
+        let own = found.changes.iter().find(|change| change.name == "a_kernel").unwrap();
+        assert!((own.own.as_ref().unwrap().change().get() - 0.065).abs() < 1e-12);
+    }
+
+    /// Five runs a side, of which one of the baseline is hot: 15% more of everything is seen, and it is named.
+    #[test]
+    fn one_hot_run_does_not_hide_what_the_others_show() {
+        let noise = [0.001, -0.001, 0.002, 0.0, -0.002];
+        let runs = |label: &str, factor: f64, hot: f64| -> Vec<Run> {
+            let of = |(at, noise): (usize, &f64)| {
+                let more = factor * (1.0 + noise) * if at == 3 { hot } else { 1.0 };
+                Run { label: format!("{label}{at}"), ..side(&[more; 12]) }
+            };
+            noise.iter().enumerate().map(of).collect()
+        };
+        let found = compared(&runs("a", 1.0, 1.25), &runs("b", 1.15, 1.0));
+        let odd: Vec<&str> = found.odd.iter().map(|odd| odd.label.as_str()).collect();
+        assert_eq!(odd, ["a3"]);
+        for evidence in [&found.total, &found.common.evidence] {
+            assert!(evidence.low.unwrap() > Shift::new(0.13), "{evidence:?}");
+            assert_eq!((evidence.before, evidence.after), (4, 5));
+        }
+        assert!(compared(&runs("a", 1.0, 1.0), &runs("b", 1.15, 1.0)).odd.is_empty());
     }
 
     /// One of five launches takes 6 ms instead of 1 ms: the total doubles, and typical launches stay.

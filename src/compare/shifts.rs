@@ -155,6 +155,13 @@ pub(super) fn of_runs(
     })
 }
 
+/// Whether the runs of both sides were taken in turns, so that neither a drift nor a day is a change.
+pub(super) fn interleave(places: &Both<Vec<f64>>) -> bool {
+    let runs = places.before.len() + places.after.len();
+    let apart = mean(&places.after) - mean(&places.before);
+    apart.abs() < APART * runs as f64
+}
+
 /// Evidence from runs that drift linearly over the order in which they were taken: least squares on
 /// the side and the position in the order. `None` if the order is that of the sides, so that drift
 /// and change cannot be separated, or if no degrees of freedom are left.
@@ -170,7 +177,7 @@ pub(super) fn of_drifting(values: Both<&[f64]>, places: &Both<Vec<f64>>) -> Opti
     let along = squares(&places.before) + squares(&places.after);
     let apart = mean(&places.after) - mean(&places.before);
     // Sides whose places do not interleave leave the drift to the imagination.
-    if along <= 0.0 || apart.abs() >= APART * (one + two) {
+    if along <= 0.0 || !interleave(places) {
         return None;
     }
     let slope = products / along;

@@ -2,16 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::{Lone, Measured};
+use super::both::Both;
+use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
 use super::run::{Run, RunKernel};
 use super::statistics::{median, pseudomedian};
 use crate::rules::Severity;
-use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share};
+use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift};
 
 /// Headroom is certain if uncounted work changes the roofline time by no more than 5%, the smallest
 /// change that fails a default policy.
 const CERTAIN_HEADROOM: f64 = 1.05;
+
+/// Operations of a launch that differ by more than 1% are other work, not other counting.
+const OTHER_FLOPS: Shift = Shift::new(0.01);
+
+/// What caches hold changes bytes by some percent from run to run.
+const OTHER_BYTES: Shift = Shift::new(0.05);
 
 /// The runs of one side and the kernels that occur in any of them.
 pub(super) struct Joined<'a> {
@@ -44,14 +51,7 @@ impl<'a> Joined<'a> {
     /// Returns the time of all kernels of all runs if every launch took the median of its kernel
     /// and run.
     pub(super) fn typical_time(&self) -> Seconds {
-        let of = |run: &Run| {
-            let kernels = run.kernels.iter().map(|kernel| {
-                let typical = pseudomedian(&logs(seconds(&kernel.samples_s)));
-                let all = |log: f64| Seconds::new(log.exp() * kernel.timed as f64);
-                typical.map_or(kernel.measured_s, all)
-            });
-            kernels.sum::<Seconds>()
-        };
+        let of = |run: &Run| run.kernels.iter().map(typical_time).sum::<Seconds>();
         self.runs.iter().map(of).sum()
     }
 
@@ -193,6 +193,51 @@ impl<'a> Group<'a> {
             .collect()
     }
 
+    /// Time of all kernels each time that they run, as the logarithm of seconds, for each run.
+    pub(super) fn together(&self) -> Vec<Option<f64>> {
+        let of = |kernels: &Vec<&RunKernel>| {
+            let time: Seconds = kernels.iter().map(|kernel| typical_time(kernel)).sum();
+            let times = kernels.iter().map(|kernel| kernel.launches).max()?;
+            (time > Seconds::ZERO && times > 0).then(|| (time / times as f64).get().ln())
+        };
+        self.by_run.iter().map(of).collect()
+    }
+
+    /// How often all kernels run in one run, averaged over all runs of the side.
+    pub(super) fn occurrences(&self) -> f64 {
+        let of = |kernels: &Vec<&RunKernel>| kernels.iter().map(|kernel| kernel.launches).max();
+        let all: u64 = self.by_run.iter().filter_map(of).sum();
+        all as f64 / self.by_run.len().max(1) as f64
+    }
+
+    /// Time of all kernels in each run; zero in a run that has none of them.
+    pub(super) fn times(&self) -> Vec<f64> {
+        let of = |kernels: &Vec<&RunKernel>| -> f64 {
+            kernels.iter().map(|kernel| kernel.measured_s.get()).sum()
+        };
+        self.by_run.iter().map(of).collect()
+    }
+
+    /// By how much the work of a launch differs between two sides, as far as both counted it.
+    pub(super) fn other_work(groups: &Both<Self>, normalized: bool) -> Option<WorkChange> {
+        let per_launch = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
+            let of_side = |group: &Self| {
+                let sum = group.all().map(of).sum::<Option<f64>>()?;
+                let launches: u64 = group.all().map(|kernel| kernel.launches).sum();
+                (sum > 0.0 && launches > 0).then(|| sum / launches as f64)
+            };
+            groups.as_ref().map(of_side).known()
+        };
+        let flops = per_launch(&|kernel| kernel.flops.map(Flops::get));
+        let bytes = || per_launch(&|kernel| kernel.bytes.map(Bytes::get));
+        let (counted, of_launch, least) = match flops {
+            Some(flops) => (Counted::Flops, flops, OTHER_FLOPS),
+            None => (Counted::Bytes, bytes()?, OTHER_BYTES),
+        };
+        let shift = Shift::between(of_launch.before, of_launch.after);
+        (shift.abs() > least).then_some(WorkChange { counted, shift, normalized })
+    }
+
     /// Returns the launches in one run, averaged over all runs of the side.
     pub(super) fn launches(&self) -> f64 {
         let all: u64 = self.all().map(|kernel| kernel.launches).sum();
@@ -264,7 +309,7 @@ impl<'a> Group<'a> {
     }
 
     /// Returns grid and block if all members share them.
-    fn shape(&self) -> String {
+    pub(super) fn shape(&self) -> String {
         let mut shapes: Vec<String> = self.all().map(shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
@@ -280,6 +325,12 @@ impl<'a> Group<'a> {
         let longest = self.all().max_by(|one, two| one.measured_s.total_cmp(&two.measured_s));
         longest.map(|kernel| kernel.name.clone()).unwrap_or_default()
     }
+}
+
+/// Time of all launches of a kernel, each a typical one.
+fn typical_time(kernel: &RunKernel) -> Seconds {
+    let typical = pseudomedian(&logs(seconds(&kernel.samples_s)));
+    typical.map_or(kernel.measured_s, |log| Seconds::new(log.exp() * kernel.timed as f64))
 }
 
 /// Returns the mean time of one launch; `None` if none has a duration.
@@ -369,8 +420,12 @@ mod tests {
     /// The second run counts its devices in another order than the first.
     #[test]
     fn a_kernel_is_on_the_device_of_its_own_run() {
-        let device =
-            |name: &str| RunDevice { name: name.to_owned(), known: true, dram_bytes_per_s: None };
+        let device = |name: &str| RunDevice {
+            name: name.to_owned(),
+            known: true,
+            dram_bytes_per_s: None,
+            fp32_per_clock: None,
+        };
         let on = |names: [&str; 2], kernel: RunKernel| Run {
             devices: names.map(device).to_vec(),
             ..run(vec![kernel])

@@ -2,18 +2,20 @@
 //! kernel.
 
 use super::both::Both;
-use super::comparison::{Basis, Comparison, Side};
+use super::comparison::{Basis, Comparison, OddRun, Side};
 use super::conditions::{cut_off, doubts, notes};
-use super::evidence::Change;
+use super::contributions::{self, Parts};
+use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
-use super::pairing::pair_sides;
+use super::odd::Odd;
+use super::pairing::{MatchLevel, pair_sides};
 use super::proposals;
 use super::rows::{Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
 use super::statistics::median;
-use crate::units::Seconds;
+use crate::units::{Factor, Seconds, Shift};
 
 /// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);
@@ -24,6 +26,9 @@ const WHOLE: f64 = 1e-6;
 /// Fewest durations that show a microsecond timer; fewer may be whole by chance.
 const ENOUGH_DURATIONS: usize = 8;
 
+/// Peaks that follow from percentages of an export differ by less than 5% from run to run.
+const ALIKE: f64 = 0.05;
+
 /// Inputs of a comparison besides the runs.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
@@ -32,6 +37,12 @@ pub struct Setting {
     /// Order in which the runs were taken, `true` for runs of the current side; empty if it was not
     /// declared. Runs of a side are in the order given.
     pub order: Vec<bool>,
+    /// Whether only kernels are compared whose names say that they are the same: no confident guess at
+    /// renames, fusions and splits.
+    pub by_names_only: bool,
+    /// Whether times are compared for the same work: where a launch of a kernel has other operations or
+    /// bytes, its time is divided by them.
+    pub normalize_work: bool,
 }
 
 /// Compares two sides of one or more runs each. The same code on both sides gives no shift in any
@@ -47,7 +58,9 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let row = |pair: &super::Pair| {
         let groups =
             Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
-        Row::new(pair.clone(), groups, basis)
+        let row = Row::new(pair.clone(), groups, basis);
+        // Headroom is a distance from the time that the work should take.
+        if basis == Basis::Time { row.counted(setting.normalize_work) } else { row }
     };
     let table = Table {
         rows: pairing.pairs.iter().map(row).collect(),
@@ -58,30 +71,124 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         places: places(&setting.order),
     };
     let offsets = table.offsets();
-    let common = table.common(&offsets);
+    let (common, mut odd) = table.common(&offsets);
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
-    let changes = table.rows.iter().map(|row| table.change(row, &shared)).collect();
-    let new = sides.after.lone(pairing.new.iter().copied());
-    let vanished = sides.before.lone(pairing.vanished.iter().copied());
-    let lone = Both { before: vanished.as_slice(), after: new.as_slice() };
+    let other_work = table.other_work();
+    let total = table.total(runs, &shared, other_work);
+    let counting = counting(&total.odd, runs.map(<[Run]>::len));
+    odd.extend(total.odd);
+    let parts = Parts { work, counting: &counting };
+    let mut changes: Vec<Change> =
+        table.rows.iter().map(|row| table.change(row, &shared, None)).collect();
+    let mut lone = Both {
+        before: sides.before.lone(pairing.vanished.iter().copied()),
+        after: sides.after.lone(pairing.new.iter().copied()),
+    };
+    let mut proposals =
+        proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    let mut contributions = parts.of_rows(&table.rows);
+    let mut together = Vec::new();
+    // Where no name is the same, nothing says that it is the same program.
+    if !setting.by_names_only && basis == Basis::Time && !table.rows.is_empty() {
+        for proposal in proposals.iter().filter(|proposal| proposal.is_sure) {
+            let (pair, inferred) = inferred(proposal, &lone);
+            let groups =
+                Both { before: sides.before.of(&pair.before), after: sides.after.of(&pair.after) };
+            let row = Row::inferred(pair, groups, proposal.kind);
+            contributions.push(parts.of_inferred(&row, &inferred));
+            changes.push(table.change(&row, &shared, Some(inferred)));
+            together.push(row);
+        }
+        lone = without_inferred(lone, &proposals);
+        proposals =
+            proposals::propose(sides, lone.as_ref().map(Vec::as_slice), &pairing.pairs, work);
+    }
+    contributions.extend(parts.of_lone(sides, &lone));
+    let Both { before: vanished, after: new } = lone;
+    let coverage = table.coverage(runs, sides.before, &together, (&vanished, &proposals));
+    let baseline_side = side(baseline, sides.before, &counting.before);
+    let current_side = side(current, sides.after, &counting.after);
+    let difference = current_side.time_s - baseline_side.time_s * (work.get() * other_work.get());
     Comparison {
         basis,
-        total: table.total(runs, work),
-        total_typical: table.total_typical(sides, work),
+        coverage,
+        odd: odd_runs(&odd, runs),
+        total: total.evidence,
+        total_own: total.own,
+        total_typical: table.total_typical(sides, Factor::new(work.get() * other_work.get())),
         work,
-        proposals: proposals::propose(sides, lone, work),
+        other_work,
+        contributions: contributions::sorted(contributions, difference),
+        proposals,
         cut_off: cut_off(baseline, current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
         order: order(&setting.order),
-        baseline: side(baseline, sides.before),
-        current: side(current, sides.after),
+        baseline: baseline_side,
+        current: current_side,
         changes: longest_first(changes),
         common,
         new,
         vanished,
+    }
+}
+
+/// Which runs of each side the total is of.
+fn counting(odd: &[Odd], runs: Both<usize>) -> Both<Vec<bool>> {
+    let of = |later: bool, count: usize| {
+        let is_out = |at: usize| odd.iter().any(|odd| odd.later == later && odd.at == at);
+        (0..count).map(|at| !is_out(at)).collect()
+    };
+    Both { before: of(false, runs.before), after: of(true, runs.after) }
+}
+
+/// Runs by their labels, each once.
+fn odd_runs(odd: &[Odd], runs: Both<&[Run]>) -> Vec<OddRun> {
+    let mut found: Vec<OddRun> = Vec::new();
+    for Odd { later, at, distance } in odd {
+        let run = if *later { runs.after.get(*at) } else { runs.before.get(*at) };
+        let Some(run) = run else { continue };
+        let is_it = |known: &OddRun| known.is_current == *later && known.label == run.label;
+        if !found.iter().any(is_it) {
+            let shift = Shift::new(*distance);
+            found.push(OddRun { label: run.label.clone(), is_current: *later, shift });
+        }
+    }
+    found
+}
+
+/// The kernels of a guess as a pair, and what they are called.
+fn inferred(proposal: &Proposal, lone: &Both<Vec<Lone>>) -> (super::Pair, Inferred) {
+    let of = |lone: &[Lone], at: &[usize]| -> (Vec<usize>, Vec<String>) {
+        let kernels = at.iter().filter_map(|at| lone.get(*at));
+        kernels.map(|lone| (lone.kernel, lone.name.clone())).unzip()
+    };
+    let (before, names_before) = of(&lone.before, &proposal.before);
+    let (after, names_after) = of(&lone.after, &proposal.after);
+    let inferred = Inferred {
+        kind: proposal.kind,
+        before: names_before,
+        after: names_after,
+        confidence: proposal.confidence,
+        why: proposal.why.clone(),
+    };
+    (super::Pair { level: MatchLevel::Inferred, before, after }, inferred)
+}
+
+/// The kernels of one side alone that no sure guess explains.
+fn without_inferred(lone: Both<Vec<Lone>>, proposals: &[Proposal]) -> Both<Vec<Lone>> {
+    let rest = |lone: Vec<Lone>, of: fn(&Proposal) -> &[usize]| -> Vec<Lone> {
+        let is_explained = |at: usize| {
+            proposals.iter().any(|proposal| proposal.is_sure && of(proposal).contains(&at))
+        };
+        let rest = lone.into_iter().enumerate().filter(|(at, _)| !is_explained(*at));
+        rest.map(|(_, lone)| lone).collect()
+    };
+    Both {
+        before: rest(lone.before, |proposal| &proposal.before),
+        after: rest(lone.after, |proposal| &proposal.after),
     }
 }
 
@@ -95,10 +202,33 @@ fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
 
 /// Returns `true` if every run of both sides ran on the same devices.
 fn same_devices(runs: Both<&[Run]>) -> bool {
-    let runs = runs.before.iter().chain(runs.after);
-    let mut sets = runs.map(|run| devices(std::slice::from_ref(run)));
-    let Some(first) = sets.next() else { return true };
-    sets.all(|set| set == first)
+    let mut all = runs.before.iter().chain(runs.after);
+    let Some(first) = all.next() else { return true };
+    all.all(|run| {
+        devices(std::slice::from_ref(run)) == devices(std::slice::from_ref(first))
+            && unknown_alike(first, run)
+    })
+}
+
+/// Whether the devices that the catalog does not know have the same peaks, as far as the exports tell them.
+fn unknown_alike(one: &Run, two: &Run) -> bool {
+    let unknown = |run: &Run| {
+        let unknown = run.devices.iter().filter(|device| !device.known);
+        let mut unknown: Vec<(String, Option<f64>, Option<f64>)> = unknown
+            .map(|device| {
+                let bandwidth = device.dram_bytes_per_s.map(crate::units::BytesPerSecond::get);
+                (device.name.clone(), bandwidth, device.fp32_per_clock)
+            })
+            .collect();
+        unknown.sort_by(|one, two| one.0.cmp(&two.0));
+        unknown
+    };
+    let near = |one: Option<f64>, two: Option<f64>| match (one, two) {
+        (Some(one), Some(two)) => (one - two).abs() <= ALIKE * one.max(two),
+        _ => true,
+    };
+    let (one, two) = (unknown(one), unknown(two));
+    one.iter().zip(&two).all(|(one, two)| near(one.1, two.1) && near(one.2, two.2))
 }
 
 fn devices(runs: &[Run]) -> Vec<&str> {
@@ -142,8 +272,11 @@ fn order(order: &[bool]) -> Option<String> {
     (!letters.is_empty()).then_some(letters)
 }
 
-fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
+/// A side, with the time of those of its runs that count.
+fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
+    let counted: Vec<f64> =
+        times.iter().zip(counting).filter(|(_, counts)| **counts).map(|(time, _)| *time).collect();
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
     let mut commits: Vec<String> =
@@ -153,7 +286,7 @@ fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
     Side {
         labels: runs.iter().map(|run| run.label.clone()).collect(),
         devices: devices(runs).into_iter().map(str::to_owned).collect(),
-        time_s: Seconds::new(median(&times).unwrap_or(0.0)),
+        time_s: Seconds::new(median(&counted).unwrap_or(0.0)),
         launches: median(&launches).unwrap_or(0.0),
         kernels: joined.members.len(),
         commits,
@@ -165,7 +298,7 @@ fn side(runs: &[Run], joined: &Joined<'_>) -> Side {
 mod tests {
     use super::super::run::tests::{kernel, run};
     use super::*;
-    use crate::units::{Factor, RelativeChange, Shift};
+    use crate::units::{Factor, RelativeChange};
 
     fn near(found: Shift, change: f64) -> bool {
         (found - RelativeChange::new(change).shift()).abs() < Shift::new(1e-12)
@@ -179,6 +312,23 @@ mod tests {
         assert_eq!(timer(&[run(vec![kernel("a", &whole(7))])]), Seconds::ZERO);
         let other = [whole(9), vec![1.5e-6]].concat();
         assert_eq!(timer(&[run(vec![kernel("a", &other)])]), Seconds::ZERO);
+    }
+
+    #[test]
+    fn unknown_devices_with_other_peaks_are_other_devices() {
+        use crate::units::BytesPerSecond;
+        let on = |bandwidth: Option<f64>, known: bool| {
+            let mut run = run(vec![kernel("a", &[1e-3])]);
+            run.devices[0].known = known;
+            run.devices[0].dram_bytes_per_s = bandwidth.map(BytesPerSecond::new);
+            [run]
+        };
+        let same = |one: [Run; 1], two: [Run; 1]| same_devices(Both { before: &one, after: &two });
+        assert!(!same(on(Some(1e12), false), on(Some(2e12), false)));
+        assert!(same(on(Some(1e12), false), on(Some(1.03e12), false)));
+        assert!(same(on(Some(1e12), false), on(None, false)), "one of them does not tell");
+        // Of a device that the catalog knows, the name decides.
+        assert!(same(on(Some(1e12), true), on(Some(2e12), true)));
     }
 
     #[test]

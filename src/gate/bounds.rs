@@ -63,7 +63,9 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
     let measured = &lone.measured;
     let launches = measured.launches.max(1.0);
     match bound.metric {
-        Metric::Time => (measured.time_s > Seconds::ZERO).then(|| Known::exactly(measured.time_s)),
+        Metric::Time | Metric::KernelTotal => {
+            (measured.time_s > Seconds::ZERO).then(|| Known::exactly(measured.time_s))
+        }
         Metric::Share => Some(Known::exactly(measured.share)),
         Metric::Headroom => Some(Known {
             least: measured.headroom_low.map_or(0.0, Factor::get),

@@ -1,10 +1,11 @@
 //! Decides if evidence exceeds a limit, and with what confidence.
 //!
 //! Over several runs, the lower end of the distribution-free interval decides, and with it a t test
-//! against the limit itself, not against no change (TREAT: `McCarthy` and Smyth 2009), its variance
+//! against the limit itself, not only against no change (TREAT: `McCarthy` and Smyth 2009), its variance
 //! pooled across kernels. With one run per side, the declared noise floor decides: launches of one
 //! run share its conditions, so they give no probability.
 
+use super::thresholds::END;
 use crate::compare::{Evidence, Unit, student_quantile, student_tail};
 use crate::units::{Probability, Shift};
 
@@ -70,6 +71,8 @@ pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
         return None;
     }
     let (there, needed) = match (evidence.unit, evidence.standard_error) {
+        // No number of runs tells a device or a day from the code.
+        (Unit::Runs, _) if evidence.shift <= evidence.floor => return None,
         (Unit::Runs, Some(error)) => {
             let (one, two) = (evidence.before as f64, evidence.after as f64);
             let spread = error.get() / (1.0 / one + 1.0 / two).sqrt();
@@ -85,29 +88,40 @@ pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
 /// Largest number of additional runs that is suggested.
 pub(super) const MOST_RUNS: u32 = 50;
 
-/// Standard errors beyond which a difference is certain among many kernels: 1 in 4,000 normal
-/// errors is larger on one side, which is 5% divided among 200 kernels.
-const CERTAIN: f64 = 3.5;
+/// Standard errors by which a change must lie beyond its limit to be found in nine gates of ten: 1.645 for a
+/// confidence of 95%, and 1.28 for the tenth that falls short.
+const CERTAIN: f64 = 2.93;
+
+/// Gates of ten that find what [`detectable`] says: all but one.
+pub(super) const POWER: Probability = Probability::new(0.9);
+
+/// A change that is just as large as the noise is found half of the time.
+pub(super) const HALF: Probability = Probability::new(0.5);
 
 /// Runs per side needed to estimate their spread.
 const RUNS_THAT_SPREAD: f64 = 3.0;
 
-/// The smallest shift that would certainly be detected, given the number of kernels judged
-/// together.
+/// The shift that would have been seen, and in which part of all gates, for so many kernels that are judged
+/// together. `undeclared` is what one run a side must exceed where its noise was not measured.
 pub(super) fn detectable(
     evidence: &Evidence,
     limit: Shift,
-    false_discovery: Probability,
-    kernels: usize,
-) -> Shift {
+    (false_discovery, kernels): (Probability, usize),
+    undeclared: Option<Shift>,
+) -> (Shift, Probability) {
     let half = evidence.low.map_or(Shift::ZERO, |low| evidence.shift - low);
     match (evidence.unit, evidence.standard_error) {
         (Unit::Runs, Some(error)) => {
-            let tail = false_discovery.get() / kernels.max(1) as f64;
             let degrees = evidence.degrees.unwrap_or(f64::INFINITY);
-            limit + half.max(error * student_quantile(tail, degrees))
+            let errors = |tail: f64| error * student_quantile(tail, degrees);
+            let changed = errors(false_discovery.get() / kernels.max(1) as f64);
+            let beyond = limit + half.max(errors(END.get()));
+            (beyond.max(changed).max(evidence.floor) + errors(1.0 - POWER.get()), POWER)
         }
-        _ => (limit + half).max(evidence.floor),
+        _ => {
+            let least = (limit + half).max(evidence.floor);
+            (least.max(undeclared.unwrap_or(Shift::ZERO)), HALF)
+        }
     }
 }
 
@@ -152,14 +166,31 @@ mod tests {
 
     #[test]
     fn the_runs_that_would_settle_it_follow_from_the_noise() {
-        // A spread of 1.58% a run, 2% beyond the limit: 2 (3.5 × 1.58 / 2)² = 15.3 runs, 5 are there.
+        // A spread of 1.58% a run, 2% beyond the limit: 2 (2.93 × 1.58 / 2)² = 10.7 runs, 5 are there.
         let close = evidence(0.07, Unit::Runs, Some(0.01));
-        assert_eq!(more_runs(&close, LIMIT), Some(11));
+        assert_eq!(more_runs(&close, LIMIT), Some(6));
+        // What two devices may differ by, more runs do not settle.
+        let device = Evidence { floor: Shift::new(0.08), ..close.clone() };
+        assert_eq!(more_runs(&device, LIMIT), None);
         assert_eq!(more_runs(&evidence(0.0501, Unit::Runs, Some(0.01)), LIMIT), Some(MOST_RUNS));
         assert_eq!(more_runs(&close, Shift::new(0.08)), None);
         // A floor of 10%, 2% beyond the limit: 25 runs a side.
         let one = Evidence { floor: Shift::new(0.1), ..evidence(0.07, Unit::Launches, None) };
         assert_eq!(more_runs(&one, LIMIT), Some(24));
+    }
+
+    /// With an error of 1% and 8 degrees of freedom: 1.86 of them beyond the limit of 5% is 6.9%, the interval
+    /// ends 2% below, and 1.40 more make nine gates of ten: 7% + 1.4%. One run a side: its floor, half of the
+    /// time.
+    #[test]
+    fn what_would_have_been_seen_is_said_with_its_power() {
+        let rate = (Probability::new(0.05), 1);
+        let (seen, power) = detectable(&evidence(0.0, Unit::Runs, Some(0.01)), LIMIT, rate, None);
+        assert!((seen.get() - 0.084).abs() < 1e-4 && power == POWER, "{seen:?}");
+        let one = Evidence { floor: Shift::new(0.1), ..evidence(0.0, Unit::Launches, None) };
+        assert_eq!(detectable(&one, LIMIT, rate, None), (Shift::new(0.1), HALF));
+        let undeclared = Some(Shift::new(0.2));
+        assert_eq!(detectable(&one, LIMIT, rate, undeclared), (Shift::new(0.2), HALF));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Verdict {
     Incomparable,
     /// Nothing was measured.
     NoData,
+    /// As slow, or as fast, as other work makes it.
+    OtherWork,
     /// An improvement too large to be plausible.
     ImplausibleImprovement,
     /// Occurs only in the current runs.
@@ -38,12 +40,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, most severe first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Regression,
         Self::Violation,
         Self::Ambiguous,
         Self::Incomparable,
         Self::NoData,
+        Self::OtherWork,
         Self::ImplausibleImprovement,
         Self::New,
         Self::Vanished,
@@ -60,6 +63,7 @@ impl Verdict {
             Self::Ambiguous => "ambiguous",
             Self::Incomparable => "incomparable",
             Self::NoData => "no data",
+            Self::OtherWork => "other work",
             Self::ImplausibleImprovement => "implausible improvement",
             Self::New => "new",
             Self::Vanished => "vanished",
@@ -192,6 +196,17 @@ pub struct Guess {
     pub confidence: Probability,
     /// Evidence for the guess, in a sentence.
     pub why: String,
+    /// Whether it is sure enough that these kernels were compared as one.
+    pub is_judged: bool,
+}
+
+/// A slowdown that would have been seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Detectable {
+    /// The slowdown.
+    pub change: RelativeChange,
+    /// The part of gates that find one of this size.
+    pub power: Probability,
 }
 
 /// The decision of a gate or of a comparison, with all checks.
@@ -211,9 +226,9 @@ pub struct Decision {
     pub comparison: Option<Comparison>,
     /// Guesses at what happened to new and vanished kernels.
     pub guesses: Vec<Guess>,
-    /// Sensitivity: the relative slowdown that would be detected in kernels covering half the time
-    /// of all kernels with a share of 5% or more.
-    pub detectable: Option<RelativeChange>,
+    /// Sensitivity: the slowdown that is detected in kernels covering half the time of all kernels
+    /// with a share of 5% or more, and how often.
+    pub detectable: Option<Detectable>,
     /// Method, limits and noise floors, in sentences.
     pub method: Vec<String>,
     /// Caveats: doubts about the comparison, expired waivers, an old baseline.

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
-use super::policy::{Action, Metric, Policy};
-use super::{bounds, kernels, whole, words};
+use super::decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
+use super::policy::{Action, Metric, Normalize, Policy};
+use super::{bounds, coverage, damaged, idle, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
-use crate::units::{RelativeChange, Seconds};
+use crate::units::{Seconds, Shift};
 
 /// Checks without a difference of times stand behind those with one, by their share of the time: as if the
 /// run took a picosecond, which no difference that was measured is less than.
@@ -35,6 +35,8 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         let found = Found::failing("no-data", Verdict::NoData, &reason);
         return found.decision(Outcome::NothingMeasured, reason, policy, setting);
     }
+    let sifted = damaged::sift(baseline, current, &setting.order);
+    let (baseline, current) = (sifted.baseline.as_ref(), sifted.current.as_ref());
     let there: Vec<Lone> = compare::kernels(current);
     let mut found = if baseline.is_empty() {
         let named = |pattern: &str| {
@@ -42,17 +44,41 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         };
         Found { checks: whole::missing(policy, named), ..Found::default() }
     } else {
-        let sides = compare::Setting { noise: policy.noise, order: setting.order.clone() };
+        let sides = compare::Setting {
+            noise: policy.noise,
+            order: sifted.order,
+            by_names_only: policy.renamed == Action::None,
+            normalize_work: policy.normalize == Normalize::Work,
+        };
         let comparison = compare::compare(baseline, current, &sides);
         if comparison.basis == Basis::Headroom && !policy.across_devices {
             return different_devices(comparison, policy, setting);
         }
+        if coverage::is_unmeasured(&comparison) {
+            let reason = "no kernel has a duration on both sides".to_owned();
+            let found = Found::failing("no-data", Verdict::NoData, &reason);
+            return found.decision(Outcome::NothingMeasured, reason, policy, setting);
+        }
         Found::of(comparison, policy)
     };
-    found.checks.extend(bounds::judge(&there, current, policy));
+    found.checks.extend(coverage::damaged(&sifted.left_out, &sifted.unclear, policy));
+    let bounds = bounds::judge(&there, current, policy);
+    // With a baseline there are other checks, which answer.
+    found.checks.extend(coverage::of_bounds(&bounds).filter(|_| found.comparison.is_none()));
+    found.checks.extend(bounds);
+    if policy.limits.iter().any(|limit| !limit.selector.is_everything())
+        && found.comparison.is_some()
+    {
+        found.checks.extend(idle::limits(&found.measured(&there), policy));
+    }
     found.waive(policy, &there, setting.today);
     found.checks.sort_by(gravest_first);
-    let (outcome, reason) = concluded(&found.checks);
+    let (mut outcome, mut reason) = concluded(&found.checks);
+    if outcome == Outcome::Passed && setting.decides && idle::is_idle(policy) {
+        outcome = Outcome::Inconclusive;
+        "the policy has no active limit, bound or required kernel: nothing was checked"
+            .clone_into(&mut reason);
+    }
     found.decision(outcome, reason, policy, setting)
 }
 
@@ -62,7 +88,7 @@ struct Found {
     checks: Vec<Check>,
     comparison: Option<Comparison>,
     guesses: Vec<Guess>,
-    detectable: Option<RelativeChange>,
+    detectable: Option<Detectable>,
     method: Vec<String>,
     notes: Vec<String>,
 }
@@ -83,10 +109,17 @@ fn unmeasured(runs: &[Run], side: &str) -> Option<String> {
 fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting) -> Decision {
     let (one, two) =
         (comparison.baseline.devices.join(", "), comparison.current.devices.join(", "));
-    let reason = format!(
-        "the baseline ran on {one}, the current side on {two}: times on different devices cannot \
-         be compared"
-    );
+    let reason = if one == two {
+        format!(
+            "the sides ran on devices that the catalog does not know ({one}), with different peaks: \
+             times on different devices cannot be compared"
+        )
+    } else {
+        format!(
+            "the baseline ran on {one}, the current side on {two}: times on different devices \
+             cannot be compared"
+        )
+    };
     let found = Found {
         comparison: Some(comparison),
         ..Found::failing("device", Verdict::Incomparable, &reason)
@@ -108,9 +141,9 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
     if one + two > 2 {
         told.push(format!(
             "{one} and {two} runs: the run is the unit of repetition; the median of all ratios \
-             (Hodges–Lehmann) must exceed the limit with its whole distribution-free interval, \
-             and so must a t test with the variance pooled across kernels, at a false-discovery \
-             rate of {}%",
+             (Hodges–Lehmann) must exceed the limit with its distribution-free interval and in a t test \
+             with the variance pooled across kernels, each at 95% confidence, and must differ from no \
+             change at a false-discovery rate of {}%",
             policy.false_discovery.get() * 100.0
         ));
     } else {
@@ -123,6 +156,17 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
             words::size(noise.few_launches),
             compare::Noise::ENOUGH,
             words::size(noise.common)
+        ));
+        if !policy.noise_is_declared {
+            told.push(words::undeclared());
+        }
+    }
+    let between = comparison.total.floor;
+    if one + two > 2 && between > Shift::ZERO {
+        told.push(format!(
+            "the runs did not alternate (--order), so the total and the global shift may differ by {} \
+             between devices and days ([gate.noise] device and day)",
+            words::size(between.change())
         ));
     }
     told.push(if comparison.common.removed {
@@ -150,6 +194,8 @@ impl Found {
     /// Collects all checks of a comparison.
     fn of(comparison: Comparison, policy: &Policy) -> Self {
         let mut checks = whole::judge(&comparison, policy);
+        checks.extend(coverage::judge(&comparison, policy));
+        coverage::withdraw(&mut checks);
         let verdicts = kernels::judge(&comparison, policy);
         checks.extend(verdicts.checks);
         if comparison.changes.is_empty() {
@@ -157,12 +203,14 @@ impl Found {
                 "the two sides have no kernel in common: are they runs of the same program?";
             checks.extend(Self::failing("no-match", Verdict::Incomparable, reason).checks);
         }
+        let mut notes: Vec<String> = comparison.odd.iter().map(words::odd).collect();
+        notes.extend(comparison.notes.iter().cloned());
         Self {
             checks,
             detectable: verdicts.detectable,
             guesses: whole::guesses(&comparison),
             method: method(&comparison, policy),
-            notes: comparison.notes.clone(),
+            notes,
             comparison: Some(comparison),
         }
     }
@@ -251,7 +299,7 @@ impl Found {
 }
 
 /// Orders failing and inconclusive checks first, then by severity.
-fn gravest_first(one: &Check, two: &Check) -> Ordering {
+pub(super) fn gravest_first(one: &Check, two: &Check) -> Ordering {
     let impact = |check: &Check| {
         let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
         check.delta_s.map_or_else(share, |delta| delta.abs().get())
@@ -264,7 +312,7 @@ fn gravest_first(one: &Check, two: &Check) -> Ordering {
 }
 
 /// Returns the outcome of ordered checks and its reason.
-fn concluded(checks: &[Check]) -> (Outcome, String) {
+pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
     let worst = checks.iter().map(|check| check.action).max().unwrap_or(Action::None);
     let outcome = match worst {
         Action::Fail => Outcome::Failed,
@@ -297,7 +345,9 @@ mod tests {
         [run((0..10).map(other).chain([looked_at]).collect())]
     }
 
+    /// One run a side, whose noise is declared.
     fn decided(policy: &Policy, today: Option<Date>) -> Decision {
+        let policy = &Policy { noise_is_declared: true, ..policy.clone() };
         let setting = Setting { today, decides: true, ..Setting::default() };
         judge(&side(1.0), &side(1.2), policy, &setting)
     }
@@ -380,7 +430,7 @@ mod tests {
         let slow =
             [run(side(1.0)[0].kernels.iter().map(|one| kernel(&one.name, &[1.2e-3; 5])).collect())];
         let failing = |waivers: Vec<GateWaiver>| {
-            let policy = Policy { waivers, ..Policy::default() };
+            let policy = Policy { waivers, noise_is_declared: true, ..Policy::default() };
             let found = judge(&side(1.0), &slow, &policy, &Setting::default());
             let rules: Vec<String> = found.deciding().map(|check| check.rule.clone()).collect();
             rules

@@ -1,16 +1,17 @@
 //! Judges the time of every kernel that both sides have, or its headroom if the devices differ.
 
-use super::certainty::{Standing, detectable, is_beyond, mirrored, more_runs, probability};
-use super::decision::{Check, Subject, Verdict};
+use super::certainty::{POWER, Standing, detectable, is_beyond, mirrored, more_runs, probability};
+use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::BEYOND_ROOF;
+use super::thresholds::{BEYOND_ROOF, END, RUNS_THAT_SPREAD};
 use super::value::{Allowed, Value};
-use super::words;
+use super::{causes, kernel_total, words};
 use crate::compare::{
-    Basis, Change, Comparison, Evidence, Measured, Unit, benjamini_hochberg, weighted_median,
+    Basis, Change, Comparison, Evidence, Measured, ProposalKind, Unit, benjamini_hochberg,
+    weighted_median,
 };
-use crate::units::{Probability, RelativeChange, Seconds, Share, Shift};
+use crate::units::{Probability, Seconds, Share, Shift};
 
 /// Share of the run time from which slowdowns must be detected; `docs/gate-error-rates.md` measures
 /// the detection.
@@ -32,7 +33,7 @@ const EXPLAINED: f64 = 0.5;
 pub(super) struct Verdicts {
     pub(super) checks: Vec<Check>,
     /// See [`super::Decision::detectable`].
-    pub(super) detectable: Option<RelativeChange>,
+    pub(super) detectable: Option<Detectable>,
 }
 
 /// Judges every kernel by the limits of the policy.
@@ -41,13 +42,15 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     let chances = Chances::of(&timed);
     let judged = timed.iter().filter(|timed| timed.counts).count();
     let mut checks = missing;
-    let mut seen = Vec::new();
+    let (mut seen, mut power) = (Vec::new(), POWER);
     for (timed, chance) in timed.iter().zip(chances) {
         let share = timed.share();
         if share >= WEIGHTY {
-            let rate = policy.false_discovery;
-            let shift = detectable(timed.own, timed.limit.shift(), rate, judged);
+            let rate = (policy.false_discovery, judged);
+            let (shift, chance) =
+                detectable(timed.own, timed.limit.shift(), rate, policy.undeclared());
             seen.push((shift.get(), share.get()));
+            power = power.min(chance);
         }
         let standing = timed.standing(&chance, policy);
         checks.push(time_check(comparison, policy, timed, standing));
@@ -55,7 +58,10 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     checks.extend(
         comparison.changes.iter().flat_map(|change| metrics::judge(comparison, change, policy)),
     );
-    let detectable = weighted_median(&seen).map(|shift| Shift::new(shift).change());
+    let of_all = |change| kernel_total::judge(comparison, change, policy);
+    checks.extend(comparison.changes.iter().filter_map(of_all));
+    let detectable = weighted_median(&seen)
+        .map(|shift| Detectable { change: Shift::new(shift).change(), power });
     Verdicts { checks, detectable }
 }
 
@@ -98,8 +104,8 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
     sorted
 }
 
-/// Probabilities that a kernel is within its limit in either direction, adjusted for the number of
-/// kernels judged together.
+/// Probabilities that a kernel did not get slower, and not faster: adjusted for the number of kernels that
+/// are judged together. Whether it is beyond its limit is asked of each by itself.
 struct Chances {
     worse: Probability,
     better: Probability,
@@ -116,8 +122,8 @@ impl Chances {
             let mut next = || adjusted.next().unwrap_or(1.0);
             all.iter().map(|known| Probability::new(known.map_or(1.0, |_| next()))).collect()
         };
-        let worse = family(&|timed| probability(timed.own, timed.limit.shift()));
-        let better = family(&|timed| probability(&timed.mirror, timed.limit.shift()));
+        let worse = family(&|timed| probability(timed.own, Shift::ZERO));
+        let better = family(&|timed| probability(&timed.mirror, Shift::ZERO));
         worse.into_iter().zip(better).map(|(worse, better)| Self { worse, better }).collect()
     }
 }
@@ -128,16 +134,35 @@ impl Timed<'_> {
         self.change.before.share.max(self.change.after.share)
     }
 
-    /// The shift as measured, with the global shift included.
+    /// The shift as measured, with the global shift included; for the same work if that is normalized.
     fn raw(&self) -> Shift {
         self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
+    }
+
+    /// The part of the shift that was taken out as other work.
+    fn other_work(&self) -> Shift {
+        let normalized = self.change.work.filter(|work| work.normalized);
+        normalized.map_or(Shift::ZERO, |work| work.shift)
+    }
+
+    /// Whether other work explains that it takes longer, or less time.
+    fn is_other_work(&self, standing: Standing) -> bool {
+        let measured = self.own.shift + self.other_work();
+        let limit = self.limit.shift();
+        let is_moved = measured > limit || measured < -limit;
+        match standing {
+            Standing::Within | Standing::Unsure => is_moved && self.other_work() != Shift::ZERO,
+            // Less time for less work is no slower kernel, and less work is no faster one.
+            Standing::Worse => self.raw() + self.other_work() <= Shift::ZERO,
+            Standing::Better => false,
+        }
     }
 
     fn standing(&self, chance: &Chances, policy: &Policy) -> Standing {
         let rate = policy.false_discovery;
         // Kernels too small to be judged are shown by their own probability.
         let allowed = |adjusted: Probability| {
-            move |own: Probability| if self.counts { adjusted <= rate } else { own <= rate }
+            move |own: Probability| own <= END && (adjusted <= rate || !self.counts)
         };
         let limit = self.limit.shift();
         // The noise of several runs is in their spread; what is declared is for one run a side.
@@ -187,20 +212,33 @@ fn told(
 ) -> Conclusion {
     let Timed { change, limit, own, .. } = timed;
     let by_headroom = comparison.basis == Basis::Headroom;
-    let moved = || words::moved(change, own, by_headroom);
-    let slower = || words::slower(change, own, limit, by_headroom);
+    let first = causes::first(change);
+    let moved = || format!("{first}{}", words::moved(change, own, by_headroom));
+    let slower = || format!("{first}{}", words::slower(change, own, limit, by_headroom));
+    // What is inferred about names fails no more than the policy lets it.
+    let at_most = |action: Action| match change.inferred {
+        Some(_) => action.min(policy.renamed),
+        None => action,
+    };
     let told = |verdict, action, message| Conclusion { verdict, action, message, first: None };
     match standing {
+        _ if timed.is_other_work(standing) => told(Verdict::OtherWork, Action::Notice, moved()),
         Standing::Worse => match clock_explains(change, limit.shift()) {
-            Some(reason) => Conclusion {
-                first: Some(reason),
-                ..told(Verdict::Ambiguous, policy.ambiguous, slower())
-            },
-            None => told(Verdict::Regression, limit.action, slower()),
+            Some(reason) => {
+                let action = at_most(policy.ambiguous);
+                Conclusion { first: Some(reason), ..told(Verdict::Ambiguous, action, slower()) }
+            }
+            None if policy.may_be_noise(own) => {
+                let action = at_most(policy.ambiguous.min(limit.action));
+                let first = Some(words::undeclared());
+                Conclusion { first, ..told(Verdict::Ambiguous, action, slower()) }
+            }
+            None => told(Verdict::Regression, at_most(limit.action), slower()),
         },
         Standing::Unsure => {
             let doubt = words::doubt(own, limit.shift());
-            told(Verdict::Ambiguous, policy.ambiguous, format!("{}; {doubt}", slower()))
+            let action = at_most(policy.ambiguous);
+            told(Verdict::Ambiguous, action, format!("{}; {doubt}", slower()))
         }
         Standing::Better if is_implausible(change, own, policy) => {
             // As measured: what all kernels share may be what is hard to believe.
@@ -262,7 +300,12 @@ fn time_check(
         delta_s: (!by_headroom).then_some(delta),
         share: Some(change.after.share),
         matched: Some(change.pair.level),
-        more_runs: (verdict == Verdict::Ambiguous).then(|| more_runs(own, limit.shift())).flatten(),
+        more_runs: (verdict == Verdict::Ambiguous)
+            .then(|| {
+                let is_undeclared = standing == Standing::Worse && policy.may_be_noise(own);
+                if is_undeclared { Some(RUNS_THAT_SPREAD) } else { more_runs(own, limit.shift()) }
+            })
+            .flatten(),
         message,
         evidence,
         waived: None,
@@ -271,7 +314,12 @@ fn time_check(
 
 /// The shift as a difference of the kernel's time, symmetric in the two sides.
 fn difference(change: &Change, own: &Evidence) -> Seconds {
-    let launches = f64::midpoint(change.before.launches, change.after.launches);
+    let launches = match &change.inferred {
+        // Several kernels together run as often as the one they became, or were.
+        Some(one) if one.kind == ProposalKind::Fusion => change.after.launches,
+        Some(one) if one.kind == ProposalKind::Split => change.before.launches,
+        _ => f64::midpoint(change.before.launches, change.after.launches),
+    };
     let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
     Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
 }
@@ -298,7 +346,9 @@ fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
     // Faster than the roof allows, which it was not before.
     let beyond =
         |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < BEYOND_ROOF);
-    far || beyond(&change.after) && !beyond(&change.before)
+    // A fusion saves whole kernels.
+    let is_same = change.inferred.is_none();
+    is_same && (far || beyond(&change.after) && !beyond(&change.before))
 }
 
 fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Policy) -> Check {
@@ -330,7 +380,7 @@ mod tests {
         self, Run,
         made::{kernel, run},
     };
-    use crate::units::{Factor, Hertz};
+    use crate::units::{Factor, Hertz, RelativeChange};
 
     /// A kernel of 5 launches a side, and ten others that stay, each of as much time.
     fn compared(before: f64, after: f64) -> Comparison {
@@ -352,10 +402,29 @@ mod tests {
         judge(comparison, policy).checks.into_iter().find(is_it).unwrap()
     }
 
+    fn declared() -> Policy {
+        Policy { noise_is_declared: true, ..Policy::default() }
+    }
+
+    /// With one run a side whose noise nobody measured, 22% is the most that noise may do.
+    #[test]
+    fn one_run_a_side_warns_where_its_noise_was_not_measured() {
+        for (after, verdict, action) in [
+            (1.20e-3, Verdict::Ambiguous, Action::Warn),
+            (1.23e-3, Verdict::Regression, Action::Fail),
+        ] {
+            let check = check_of(&compared(1e-3, after), &Policy::default());
+            assert_eq!((check.verdict, check.action), (verdict, action), "{check:?}");
+        }
+        let check = check_of(&compared(1e-3, 1.2e-3), &Policy::default());
+        assert_eq!(check.more_runs, Some(2));
+        assert!(check.evidence[0].contains("`rooflint calibrate`"), "{check:?}");
+    }
+
     /// With one run a side and no spread, the floor is 3%, the limit 5%: 6% fail, 4% do not.
     #[test]
     fn a_kernel_beyond_its_limit_and_the_noise_is_a_regression() {
-        let policy = Policy::default();
+        let policy = declared();
         for (after, verdict, action) in [
             (1.06e-3, Verdict::Regression, Action::Fail),
             (1.04e-3, Verdict::Unchanged, Action::None),
@@ -393,7 +462,7 @@ mod tests {
                 [run(kernels)]
             };
             let setting = compare::Setting::default();
-            check_of(&compare::compare(&side(1.5e-6), &side(1.8e-6), &setting), &Policy::default())
+            check_of(&compare::compare(&side(1.5e-6), &side(1.8e-6), &setting), &declared())
         };
         let long = small(20.5e-6);
         assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));

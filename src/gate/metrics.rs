@@ -5,7 +5,7 @@ use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::ROUNDING;
 use super::value::{Allowed, Value};
 use super::words;
-use crate::compare::{Basis, Change, Comparison, Measured};
+use crate::compare::{Basis, Change, Comparison, Measured, Unit};
 use crate::rules::Severity;
 use crate::units::{Dimension, RelativeChange, Share, Shift};
 
@@ -112,9 +112,20 @@ fn check(
     let shown = |value: f64| shown(limit.metric, value);
     let (one, two) = (shown(one), shown(two));
     let told = if limit.metric == Metric::Roof { -shift } else { shift };
+    // What follows the time of one run a side is as uncertain as the time.
+    let is_noise = |least: Shift| shift <= least;
+    let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
+    let may_be_noise =
+        of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);
+    let (verdict, action) = if may_be_noise {
+        (Verdict::Ambiguous, policy.ambiguous.min(limit.action))
+    } else {
+        (Verdict::Regression, limit.action)
+    };
     Some(Check {
-        verdict: Verdict::Regression,
-        action: if enough { limit.action } else { limit.action.min(Action::Notice) },
+        verdict,
+        action: if enough { action } else { action.min(Action::Notice) },
+        evidence: if may_be_noise { vec![words::undeclared()] } else { Vec::new() },
         before: Some(one),
         after: Some(two),
         change: shift.get().is_finite().then(|| told.change()),

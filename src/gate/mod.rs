@@ -1,9 +1,15 @@
 //! Judges two sides of runs by a policy: the [`Decision`] says if a change is acceptable, and why.
 
+mod anchor;
 mod bounds;
+mod causes;
 mod certainty;
+mod coverage;
+mod damaged;
 mod decision;
+mod idle;
 mod judge;
+mod kernel_total;
 mod kernels;
 mod metrics;
 mod policy;
@@ -13,8 +19,12 @@ mod value;
 mod whole;
 mod words;
 
-pub use decision::{Check, Decision, Guess, Outcome, Subject, Verdict};
+pub use anchor::{Anchor, beside};
+pub use causes::how;
+pub use decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};
-pub use policy::{Action, Bound, CodePlace, GateWaiver, Limit, Metric, Policy, Selector};
-pub use rehearsal::{Alarms, Calibration, Rehearsal, Seen, calibrate, self_test};
+pub use policy::{
+    Action, Bound, CodePlace, GateWaiver, Limit, Metric, Normalize, Policy, Selector,
+};
+pub use rehearsal::{Alarms, Between, Calibration, Grouped, Rehearsal, Seen, calibrate, self_test};
 pub use value::{Allowed, Value};

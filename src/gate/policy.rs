@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::thresholds::COUNTING_SHARE;
+use super::thresholds::{COUNTING_SHARE, UNDECLARED};
 use super::value::Value;
 use crate::analysis::{fits, is_called};
-use crate::compare::{Measured, Noise};
+use crate::compare::{Evidence, Measured, Noise, Unit};
 use crate::model::Date;
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Probability, RelativeChange, Share, Shift};
@@ -36,6 +36,8 @@ pub enum Metric {
     Savings,
     /// Number of launches of a kernel.
     Launches,
+    /// Time of all launches of a kernel, for the same amount of work of the run.
+    KernelTotal,
     /// Time of the whole run in seconds, for the same amount of work.
     Total,
     /// Global shift: the relative change that all kernels share.
@@ -46,7 +48,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Time,
         Self::Share,
         Self::Headroom,
@@ -57,6 +59,7 @@ impl Metric {
         Self::Findings,
         Self::Savings,
         Self::Launches,
+        Self::KernelTotal,
         Self::Total,
         Self::CommonShift,
         Self::Presence,
@@ -76,6 +79,7 @@ impl Metric {
             Self::Findings => "findings",
             Self::Savings => "savings",
             Self::Launches => "launches",
+            Self::KernelTotal => "kernel-total",
             Self::Total => "total",
             Self::CommonShift => "common-shift",
             Self::Presence => "presence",
@@ -86,7 +90,7 @@ impl Metric {
     #[must_use]
     pub const fn dimension(self) -> Option<Dimension> {
         match self {
-            Self::Time | Self::Savings | Self::Total => Some(Dimension::Time),
+            Self::Time | Self::Savings | Self::KernelTotal | Self::Total => Some(Dimension::Time),
             Self::Share | Self::Roof => Some(Dimension::Share),
             Self::Headroom => Some(Dimension::Factor),
             Self::Bytes => Some(Dimension::Bytes),
@@ -96,10 +100,36 @@ impl Metric {
         }
     }
 
-    /// Returns the metric with this key.
+    /// Returns the metric with this key, or with the key of an earlier version.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
+        let key = if key == "recoverable" { "savings" } else { key };
         Self::ALL.into_iter().find(|metric| metric.key() == key)
+    }
+}
+
+/// What times are compared for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalize {
+    /// As measured.
+    #[default]
+    None,
+    /// For the same operations, or bytes, of a launch.
+    Work,
+}
+
+impl Normalize {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::None, Self::Work];
+
+    /// The word in files and reports.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Work => "work",
+        }
     }
 }
 
@@ -230,6 +260,10 @@ pub struct CodePlace {
 pub struct Policy {
     /// Noise floors for cases in which noise cannot be measured.
     pub noise: Noise,
+    /// Whether that was declared, and so measured: else one run a side warns where several would fail.
+    pub noise_is_declared: bool,
+    /// Share of the baseline's time that must be compared: with less, the gate cannot answer.
+    pub coverage: Share,
     /// Allowed false-discovery rate among regressions found over several runs.
     pub false_discovery: Probability,
     /// Limits on changes; see [`Limit::selector`] for their order.
@@ -246,6 +280,13 @@ pub struct Policy {
     pub new: Action,
     /// Action on a kernel that occurs only in the baseline.
     pub vanished: Action,
+    /// Largest action on a regression of a kernel that was renamed, fused or split. With
+    /// [`Action::None`] such kernels are only new and vanished.
+    pub renamed: Action,
+    /// Whether times are compared for the same work.
+    pub normalize: Normalize,
+    /// A second baseline of the store to compare with: a commit, a tag, an entry, or `oldest`.
+    pub anchor: Option<String>,
     /// Action on a change that is not certain.
     pub ambiguous: Action,
     /// Action on a kernel that cannot be compared.
@@ -337,6 +378,17 @@ impl Policy {
         -self.implausible_factor.max(Factor::ONE).shift()
     }
 
+    /// What one run a side must exceed where its noise was not measured.
+    pub(super) fn undeclared(&self) -> Option<Shift> {
+        (!self.noise_is_declared).then(|| UNDECLARED.shift())
+    }
+
+    /// Whether a shift of one run a side may be noise that nobody measured.
+    pub(super) fn may_be_noise(&self, evidence: &Evidence) -> bool {
+        let is_small = |most: Shift| evidence.shift <= most;
+        evidence.unit != Unit::Runs && self.undeclared().is_some_and(is_small)
+    }
+
     /// Returns the limit for a metric of the whole run: the last one.
     #[must_use]
     pub fn limit_of_run(&self, metric: Metric) -> Option<&Limit> {
@@ -358,6 +410,8 @@ mod default {
     pub(super) const AT_LEAST: Seconds = Seconds::new(5e-6);
     /// One in twenty reported regressions may be false (Benjamini and Hochberg).
     pub(super) const FALSE_DISCOVERY: Probability = Probability::new(0.05);
+    /// A tenth of the time may be in kernels that came and went; what is said of less is not of the run.
+    pub(super) const COVERAGE: Share = Share::new(0.9);
     /// A thousand kernels of this share make up a run.
     pub(super) const LISTED: Share = Share::new(0.001);
     /// Missing work is more likely than code that runs three times as fast.
@@ -375,11 +429,17 @@ impl Default for Policy {
             min_share: Some(COUNTING_SHARE),
             ..Limit::new(Metric::Time, default::KERNEL)
         };
+        // Launches are counted without noise, and are more on purpose as often as not.
+        let kernel_total =
+            Limit { metric: Metric::KernelTotal, action: Action::Warn, ..time.clone() };
         Self {
             noise: Noise::default(),
+            noise_is_declared: false,
+            coverage: default::COVERAGE,
             false_discovery: default::FALSE_DISCOVERY,
             limits: vec![
                 time,
+                kernel_total,
                 Limit::new(Metric::Total, default::WHOLE),
                 Limit::new(Metric::CommonShift, default::WHOLE),
             ],
@@ -389,6 +449,9 @@ impl Default for Policy {
             code: Vec::new(),
             new: Action::Notice,
             vanished: Action::Warn,
+            renamed: Action::Fail,
+            normalize: Normalize::None,
+            anchor: None,
             ambiguous: Action::Warn,
             incomparable: Action::Warn,
             implausible: Action::Warn,

@@ -5,7 +5,7 @@ use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
 use super::policy::{Action, Metric, Policy};
 use super::thresholds::COUNTING_SHARE;
-use crate::compare::{Change, Noise, Run, RunKernel};
+use crate::compare::{Change, Noise, Run, RunKernel, squares};
 use crate::model::Date;
 use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
 
@@ -220,6 +220,8 @@ pub struct Calibration {
     pub kernel: Seen,
     /// Shifts of kernels with at least 0.5% of the time and few launches.
     pub few_launches: Seen,
+    /// What devices or days add to all kernels of a run, where the runs are in groups.
+    pub between: Option<Between>,
     /// Noise floors suggested by these runs.
     pub proposed: Noise,
     /// False alarms under the current policy.
@@ -228,14 +230,73 @@ pub struct Calibration {
     pub alarms_proposed: Alarms,
 }
 
+/// What the runs of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouped {
+    /// The device, one of several of its model.
+    Device,
+    /// The day.
+    Day,
+}
+
+impl Grouped {
+    /// The word in files and reports.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// What devices or days add to the noise of runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Between {
+    /// What differs from group to group.
+    pub by: Grouped,
+    /// Groups.
+    pub groups: usize,
+    /// Standard deviation of the time of a run from group to group, beyond that within them.
+    pub spread: RelativeChange,
+}
+
+/// The spread of groups beyond that of their runs: the variance component of a one-way analysis of variance.
+fn between(groups: &[Vec<f64>]) -> Option<Shift> {
+    let count = groups.len() as f64;
+    let all: Vec<f64> = groups.concat();
+    let runs = all.len() as f64;
+    if groups.len() < 2 || all.len() <= groups.len() {
+        return None;
+    }
+    let within: f64 = groups.iter().map(|group| squares(group)).sum();
+    let apart = squares(&all) - within;
+    let sizes: f64 = groups.iter().map(|group| (group.len() as f64).powi(2)).sum();
+    let size = (runs - sizes / runs) / (count - 1.0);
+    let variance = (apart / (count - 1.0) - within / (runs - count)) / size;
+    Some(Shift::new(variance.max(0.0).sqrt()))
+}
+
 /// Compares repeated runs of the same code pair by pair, one run per side, and proposes the noise
 /// floors of a policy: the 99th percentile of kernel shifts, and 1.5 times the largest global
-/// shift.
+/// shift. `groups` holds how many of the runs, in order, were taken on each device or day.
 #[must_use]
-pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
+pub fn calibrate(
+    runs: &[Run],
+    groups: Option<(Grouped, &[usize])>,
+    policy: &Policy,
+) -> Calibration {
+    let between = groups.and_then(|(by, sizes)| {
+        let mut logs = runs.iter().map(|run| run.measured_s.get().ln());
+        let of = |size: &usize| logs.by_ref().take(*size).collect::<Vec<f64>>();
+        let groups: Vec<Vec<f64>> = sizes.iter().map(of).collect();
+        let spread = between(&groups)?.change();
+        Some(Between { by, groups: groups.len(), spread })
+    });
     let mut common: Vec<Shift> = Vec::new();
     let (mut kernel, mut few): (Vec<Shift>, Vec<Shift>) = (Vec::new(), Vec::new());
-    let setting = crate::compare::Setting { noise: policy.noise, order: Vec::new() };
+    let setting =
+        crate::compare::Setting { noise: policy.noise, ..crate::compare::Setting::default() };
     let mut pairs = Vec::new();
     for (at, one) in runs.iter().enumerate() {
         pairs.extend(runs[at + 1..].iter().map(|two| (one, two)));
@@ -258,10 +319,16 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
     common.sort_unstable_by(Shift::total_cmp);
     let largest = common.last().copied().unwrap_or_default().change();
     let typical = common.get(common.len() / 2).copied().unwrap_or_default().change();
+    let learned = |by: Grouped, otherwise: RelativeChange| {
+        let found = between.filter(|between| between.by == by);
+        found.map_or(otherwise, |between| proposed(between.spread))
+    };
     let proposed = Noise {
         kernel: kernel.percentile_99.map_or(policy.noise.kernel, proposed),
         few_launches: few_launches.percentile_99.map_or(policy.noise.few_launches, proposed),
         common: proposed(largest),
+        device: learned(Grouped::Device, policy.noise.device),
+        day: learned(Grouped::Day, policy.noise.day),
         ..policy.noise
     };
     Calibration {
@@ -271,9 +338,13 @@ pub fn calibrate(runs: &[Run], policy: &Policy) -> Calibration {
         common_typical: typical,
         kernel,
         few_launches,
+        between,
         proposed,
         alarms: alarms(&pairs, policy),
-        alarms_proposed: alarms(&pairs, &Policy { noise: proposed, ..policy.clone() }),
+        alarms_proposed: alarms(
+            &pairs,
+            &Policy { noise: proposed, noise_is_declared: true, ..policy.clone() },
+        ),
     }
 }
 
@@ -332,5 +403,16 @@ mod tests {
         assert_eq!(proposed(RelativeChange::new(0.0985)), RelativeChange::new(0.148));
         assert_eq!(proposed(RelativeChange::new(0.001)), LEAST_FLOOR);
         assert_eq!(seen(Vec::new()), Seen { percentile_99: None, compared: 0 });
+    }
+
+    /// Groups of 1, 2, 3 and of 5, 6, 7: their means lie 4 apart, so that the mean square between is
+    /// 6 × 2² = 24, within 1, and (24 - 1) / 3 is the variance of groups.
+    #[test]
+    fn groups_spread_beyond_their_runs() {
+        let found = between(&[vec![1.0, 2.0, 3.0], vec![5.0, 6.0, 7.0]]).unwrap();
+        assert!((found.get() - (23.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{found:?}");
+        assert_eq!(between(&[vec![1.0, 3.0], vec![1.0, 3.0]]), Some(Shift::ZERO));
+        assert_eq!(between(&[vec![1.0], vec![2.0]]), None, "one run each tells nothing of within");
+        assert_eq!(between(&[vec![1.0, 2.0]]), None);
     }
 }

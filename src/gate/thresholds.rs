@@ -1,6 +1,6 @@
 //! Thresholds that several parts of the gate share, each with its reason.
 
-use crate::units::{Factor, Share, Shift};
+use crate::units::{Factor, Probability, RelativeChange, Share, Shift};
 
 /// Rounding error of a shift of 0; no measured shift is this small.
 pub(super) const ROUNDING: Shift = Shift::new(1e-9);
@@ -15,3 +15,15 @@ pub(super) const BEYOND_ROOF: Factor = Factor::new(0.97);
 /// Kernels below 0.5% of the run time are judged as part of the total (`docs/gate.md`, "What
 /// counts").
 pub(super) const COUNTING_SHARE: Share = Share::new(0.005);
+
+/// Where the noise was not measured, one run a side fails only beyond 22%: GPUs of one model in one cluster
+/// differ by no more (P. Sinha et al., *Not All GPUs Are Created Equal*, SC 2022), nor do kernels that a
+/// library chose anew, 15% apart, with 3% of noise (`docs/gate-error-rates.md`).
+pub(super) const UNDECLARED: RelativeChange = RelativeChange::new(0.22);
+
+/// Runs a side, beyond the one there is, from which their spread decides instead of what is declared.
+pub(super) const RUNS_THAT_SPREAD: u32 = 2;
+
+/// A change is beyond its limit with a confidence of 95%: of changes as large as the limit, 1 in 20 is
+/// called larger.
+pub(super) const END: Probability = Probability::new(0.05);

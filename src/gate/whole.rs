@@ -4,30 +4,24 @@
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
 use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::{ROUNDING, SHOWN_SHIFT};
+use super::thresholds::{ROUNDING, RUNS_THAT_SPREAD, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
-use super::words;
+use super::{causes, words};
 use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
 use crate::units::{Probability, Seconds, Shift, change_limit, digits, si};
 
 /// Probability below which a shift of the whole run is certain; only two such shifts are tested.
 const CERTAIN: Probability = Probability::new(0.01);
 
-/// Global shifts below 1% are not explained by clocks in the output.
+/// Global shifts whose time and cycles differ by less than 1% are not explained by clocks.
 const WORTH_A_CLOCK: Shift = Shift::new(0.01);
-
-/// The clock explains a global shift if cycles moved by less than this part of it.
-const UNEXPLAINED: f64 = 0.5;
-
-/// Additional runs per side that show if a slow launch is caused by the code: with three runs it
-/// recurs or not.
-const RUNS_FOR_A_LAUNCH: u32 = 2;
 
 /// Judges everything except the kernels that both sides have.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     let mut checks = Vec::new();
     checks.extend(total(comparison, policy));
     checks.extend(common(comparison, policy));
+    checks.extend(split(comparison, policy));
     checks.extend(work(comparison, policy));
     if let Some(reason) = &comparison.cut_off {
         checks.push(Check {
@@ -68,43 +62,75 @@ fn standing(evidence: &Evidence, limit: Shift) -> Standing {
     }
 }
 
-fn of_whole(
-    rule: &str,
-    evidence: &Evidence,
-    limit: &Limit,
-    policy: &Policy,
-    message: String,
-) -> Check {
-    let standing = standing(evidence, limit.shift());
-    let (verdict, action) = match standing {
-        Standing::Worse => (Verdict::Regression, limit.action),
-        Standing::Unsure => (Verdict::Ambiguous, policy.ambiguous),
-        Standing::Better if evidence.shift < policy.implausible() => {
-            (Verdict::ImplausibleImprovement, policy.implausible)
+/// Something of the whole run, with the limit that it must keep.
+struct Whole<'a> {
+    rule: &'a str,
+    limit: &'a Limit,
+    evidence: &'a Evidence,
+    /// The shift at the same SM clock, where both sides have clocks that differ.
+    in_cycles: Option<Shift>,
+}
+
+impl Whole<'_> {
+    fn check(&self, policy: &Policy, message: &str) -> Check {
+        let Self { rule, limit, evidence, in_cycles } = *self;
+        // What cycles confirm is no difference of clocks: of devices, days or heat.
+        let confirmed = in_cycles.is_some_and(|cycles| cycles > limit.shift());
+        let is_several = evidence.unit == Unit::Runs;
+        let at_any_clock = Evidence { floor: Shift::ZERO, ..evidence.clone() };
+        let evidence = if confirmed && is_several { &at_any_clock } else { evidence };
+        let standing = standing(evidence, limit.shift());
+        let clock = in_cycles.filter(|_| standing == Standing::Worse && !confirmed);
+        let undeclared =
+            standing == Standing::Worse && clock.is_none() && policy.may_be_noise(evidence);
+        let open = (Verdict::Ambiguous, policy.ambiguous.min(limit.action));
+        let (verdict, action) = match standing {
+            Standing::Worse if clock.is_some() || undeclared => open,
+            Standing::Worse => (Verdict::Regression, limit.action),
+            Standing::Unsure => (Verdict::Ambiguous, policy.ambiguous),
+            Standing::Better if evidence.shift < policy.implausible() => {
+                (Verdict::ImplausibleImprovement, policy.implausible)
+            }
+            Standing::Better => (Verdict::Improvement, Action::None),
+            Standing::Within => (Verdict::Unchanged, Action::None),
+        };
+        let doubt = match standing {
+            Standing::Unsure => Some(words::doubt(evidence, limit.shift())),
+            _ if undeclared => Some(words::undeclared()),
+            _ => clock.map(words::clock),
+        };
+        let message =
+            doubt.map_or_else(|| message.to_owned(), |doubt| format!("{message}; {doubt}"));
+        let more_runs = match standing {
+            Standing::Unsure => more_runs(evidence, limit.shift()),
+            _ => undeclared.then_some(RUNS_THAT_SPREAD),
+        };
+        Check {
+            verdict,
+            action,
+            change: Some(evidence.change()),
+            interval: evidence.interval(),
+            confidence: evidence.confidence,
+            limit: Some(Allowed::Change(limit.worse)),
+            noise: (!is_several).then(|| evidence.floor.change()),
+            more_runs,
+            ..Check::new(rule, limit.metric, Subject::Run, message)
         }
-        Standing::Better => (Verdict::Improvement, Action::None),
-        Standing::Within => (Verdict::Unchanged, Action::None),
-    };
-    let unsure = standing == Standing::Unsure;
-    Check {
-        verdict,
-        action,
-        change: Some(evidence.change()),
-        interval: evidence.interval(),
-        confidence: evidence.confidence,
-        limit: Some(Allowed::Change(limit.worse)),
-        noise: (evidence.unit != Unit::Runs).then(|| evidence.floor.change()),
-        more_runs: unsure.then(|| more_runs(evidence, limit.shift())).flatten(),
-        evidence: if unsure { vec![words::doubt(evidence, limit.shift())] } else { Vec::new() },
-        ..Check::new(rule, limit.metric, Subject::Run, message)
     }
+}
+
+/// What the clock adds to the common shift, where cycles tell it and it is worth a sentence.
+fn clock(common: &Common) -> Option<Shift> {
+    let cycles = common.cycles.filter(|_| common.removed)?;
+    let clock = common.evidence.shift - cycles;
+    (clock.abs() > WORTH_A_CLOCK).then_some(clock)
 }
 
 fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::Total)?;
     let evidence = &comparison.total;
-    let (one, two) =
-        (comparison.baseline.time_s * comparison.work.get(), comparison.current.time_s);
+    let work = comparison.work.get() * comparison.other_work.get();
+    let (one, two) = (comparison.baseline.time_s * work, comparison.current.time_s);
     let is_time = comparison.basis == Basis::Time;
     let what = if is_time {
         format!("GPU time went from {} to {}", si(one.get(), "s"), si(two.get(), "s"))
@@ -113,11 +139,18 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     };
     let (shift, allowed) = (words::change(evidence.shift), change_limit(limit.worse));
     let message = format!("{what}: {shift}, limit {allowed}");
+    let common = &comparison.common;
+    let in_cycles = common.cycles.and_then(|cycles| {
+        let clock = clock(common).filter(|clock| *clock > Shift::ZERO);
+        let same = || (cycles > limit.shift()).then_some(evidence.shift);
+        clock.map(|clock| evidence.shift - clock).or_else(same)
+    });
+    let whole = Whole { rule: "total", limit, evidence, in_cycles };
     let mut check = Check {
         before: is_time.then(|| one.into()),
         after: is_time.then(|| two.into()),
         delta_s: is_time.then(|| two - one),
-        ..of_whole("total", evidence, limit, policy, message)
+        ..whole.check(policy, &message)
     };
     // A total is a sum: one launch that something interrupted can make it.
     if check.verdict == Verdict::Regression
@@ -127,14 +160,32 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     {
         check.verdict = Verdict::Ambiguous;
         check.action = policy.ambiguous;
-        check.more_runs = Some(RUNS_FOR_A_LAUNCH);
+        check.more_runs = Some(RUNS_THAT_SPREAD);
         check.evidence.push(format!(
             "typical launches explain {}; the rest comes from single launches that took much \
              longer. Two more runs per side would show if they recur",
             words::change(typical)
         ));
     }
-    let common = comparison.common.evidence.shift;
+    // What single kernels add is no clock, device or day.
+    if let Some(own) = &comparison.total_own
+        && check.verdict != Verdict::Regression
+        && evidence.shift > limit.shift()
+        && standing(own, limit.shift()) == Standing::Worse
+    {
+        check.verdict = Verdict::Regression;
+        check.action = limit.action;
+        check.more_runs = None;
+        check.message = message;
+        check.evidence = vec![format!(
+            "{} of it is of single kernels, beyond what all kernels share",
+            words::change(own.shift)
+        )];
+    }
+    if is_time && check.verdict != Verdict::Unchanged {
+        check.evidence.extend(causes::contributors(comparison));
+    }
+    let common = common.evidence.shift;
     if comparison.common.removed && common.abs() > SHOWN_SHIFT {
         let common = words::change(common);
         check.evidence.push(format!(
@@ -154,15 +205,32 @@ fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         words::change(evidence.shift),
         change_limit(limit.worse)
     );
-    let mut check = of_whole("common-shift", evidence, limit, policy, message);
+    let whole = Whole { rule: "common-shift", limit, evidence, in_cycles: *cycles };
+    let mut check = whole.check(policy, &message);
     if let Some(cycles) = cycles {
-        let size = evidence.shift.abs();
-        let explained = size > WORTH_A_CLOCK && cycles.abs() < size * UNEXPLAINED;
-        let told = format!("in SM cycles the shift is {}", words::change(*cycles));
-        let why = if explained { ": the clock explains the rest" } else { "" };
-        check.evidence.push(format!("{told}{why}"));
+        check.evidence.push(format!("in SM cycles the shift is {}", words::change(*cycles)));
     }
     Some(check)
+}
+
+/// Half of the kernels or more that moved together while the others stayed: no clock does that.
+fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
+    let split = comparison.common.split.as_ref()?;
+    let limit = policy.limit_of_run(Metric::CommonShift)?;
+    let all = split.moved + split.stayed;
+    let message = format!(
+        "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed; a clock or a \
+         driver would change all of them, limit {}",
+        split.moved,
+        Value::from(split.share).shown(),
+        words::change(split.evidence.shift),
+        split.stayed,
+        change_limit(limit.worse)
+    );
+    let whole = Whole { rule: "many-kernels", limit, evidence: &split.evidence, in_cycles: None };
+    let more = split.evidence.change().get() * split.share.get();
+    let delta_s = Some(comparison.baseline.time_s * more);
+    Some(Check { share: Some(split.share), delta_s, ..whole.check(policy, &message) })
 }
 
 /// Reports more or less work than before; the total is compared for the same amount.
@@ -265,19 +333,30 @@ pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
     let names = |lone: &[Lone], at: &[usize]| {
         at.iter().filter_map(|at| lone.get(*at)).map(|lone| lone.name.clone()).collect()
     };
-    comparison
-        .proposals
-        .iter()
-        .map(|proposal| Guess {
-            kind: proposal.kind,
-            before: names(&comparison.vanished, &proposal.before),
-            after: names(&comparison.new, &proposal.after),
-            before_s: proposal.before_s,
-            after_s: proposal.after_s,
-            confidence: proposal.confidence,
-            why: proposal.why.clone(),
+    let judged = comparison.changes.iter().filter_map(|change| {
+        let inferred = change.inferred.as_ref()?;
+        Some(Guess {
+            kind: inferred.kind,
+            before: inferred.before.clone(),
+            after: inferred.after.clone(),
+            before_s: change.before.time_s,
+            after_s: change.after.time_s,
+            confidence: inferred.confidence,
+            why: inferred.why.clone(),
+            is_judged: true,
         })
-        .collect()
+    });
+    let open = comparison.proposals.iter().map(|proposal| Guess {
+        kind: proposal.kind,
+        before: names(&comparison.vanished, &proposal.before),
+        after: names(&comparison.new, &proposal.after),
+        before_s: proposal.before_s,
+        after_s: proposal.after_s,
+        confidence: proposal.confidence,
+        why: proposal.why.clone(),
+        is_judged: false,
+    });
+    judged.chain(open).collect()
 }
 
 #[cfg(test)]
@@ -352,6 +431,7 @@ mod tests {
             (Verdict::Ambiguous, Action::Warn, Some(2))
         );
         assert!((one.delta_s.unwrap().get() - 6e-3).abs() < 1e-12);
+        // 30% of every launch is beyond what noise that nobody measured may do.
         let all = found([run(vec![kernel("softmax", &[1.3e-3; 20])])]);
         assert_eq!((all.verdict, all.action), (Verdict::Regression, Action::Fail));
     }
@@ -369,22 +449,63 @@ mod tests {
         assert_eq!(of_rule(&judge(&compared(&one, &one), &Policy::default()), "work"), None);
     }
 
-    /// A common shift of 6%: the clock explains it if cycles moved by less than half as much.
+    /// A common shift of 6% of one run a side that is declared quiet: the clock explains it if cycles stay
+    /// within the limit of 3%, for the common shift as for the total.
     #[test]
-    fn cycles_that_stay_put_the_blame_on_the_clock() {
+    fn what_the_clock_explains_is_ambiguous() {
         let one = side(&[("softmax", 5)]);
         let mut comparison = compared(&one, &one);
-        let shift = Shift::new(0.06);
         comparison.common.removed = true;
-        comparison.common.evidence.shift = shift;
-        let told = |cycles: f64| {
+        for evidence in [&mut comparison.common.evidence, &mut comparison.total] {
+            evidence.shift = Shift::new(0.06);
+            evidence.floor = Shift::new(0.01);
+        }
+        comparison.total_typical = None;
+        let policy = Policy { noise_is_declared: true, ..Policy::default() };
+        let told = |cycles: Option<f64>| {
             let mut comparison = comparison.clone();
-            comparison.common.cycles = Some(Shift::new(cycles));
-            let check = common(&comparison, &Policy::default()).unwrap();
-            check.evidence.last().unwrap().ends_with("the clock explains the rest")
+            comparison.common.cycles = cycles.map(Shift::new);
+            [common(&comparison, &policy).unwrap(), total(&comparison, &policy).unwrap()]
         };
-        assert!(told(0.029) && !told(0.031));
+        for check in told(Some(0.029)) {
+            assert_eq!((check.verdict, check.action), (Verdict::Ambiguous, Action::Warn));
+            assert!(check.message.contains("the clock explains the rest"), "{check:?}");
+        }
+        for check in told(Some(0.031)).into_iter().chain(told(None)) {
+            assert_eq!(
+                (check.verdict, check.action),
+                (Verdict::Regression, Action::Fail),
+                "{check:?}"
+            );
+        }
         comparison.common.removed = false;
-        assert!(common(&comparison, &Policy::default()).is_none());
+        assert!(common(&comparison, &policy).is_none());
+    }
+
+    /// Five runs a side, all kernels 4% slower: a device may do that. In cycles too, or taken in turns, it is
+    /// the code.
+    #[test]
+    fn what_devices_and_days_do_is_ambiguous() {
+        let runs = |factor: f64| -> Vec<Run> {
+            let of = |at: usize| {
+                let time = 1e-3 * factor * (1.0 + 0.001 * (at % 3) as f64);
+                run((0..12)
+                    .map(|k| kernel(&format!("{}_kernel", (b'a' + k) as char), &[time; 5]))
+                    .collect())
+            };
+            (0..5).map(of).collect()
+        };
+        let found = |order: Vec<bool>, cycles: Option<f64>| {
+            let setting = compare::Setting { order, ..compare::Setting::default() };
+            let mut comparison = compare::compare(&runs(1.0), &runs(1.04), &setting);
+            comparison.common.cycles = cycles.map(Shift::new);
+            let checks = judge(&comparison, &Policy::default());
+            ["total", "common-shift"].map(|rule| of_rule(&checks, rule).unwrap().verdict)
+        };
+        let turns = [false, true, true, false, false, true, true, false, false, true];
+        assert_eq!(found(Vec::new(), None), [Verdict::Ambiguous; 2]);
+        assert_eq!(found(turns.to_vec(), None), [Verdict::Regression; 2]);
+        assert_eq!(found(Vec::new(), Some(0.039)), [Verdict::Regression; 2]);
+        assert_eq!(found(turns.to_vec(), Some(0.0)), [Verdict::Ambiguous; 2]);
     }
 }

@@ -3,9 +3,9 @@
 use super::certainty::{MOST_RUNS, more_runs};
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
-use super::thresholds::{BEYOND_ROOF, SHOWN_SHIFT};
+use super::thresholds::{BEYOND_ROOF, RUNS_THAT_SPREAD, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
-use crate::compare::{Change, Comparison, Evidence, MatchLevel, Unit};
+use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, OddRun, Unit};
 use crate::units::{
     self, Bytes, Factor, Flops, RelativeChange, Seconds, Share, Shift, change_interval,
     change_limit, digits,
@@ -26,6 +26,11 @@ pub(super) fn change(shift: Shift) -> String {
 /// Formats the size of a relative change, without a plus sign: `12.3%`.
 pub(super) fn size(change: RelativeChange) -> String {
     units::change(change).trim_start_matches('+').to_owned()
+}
+
+/// A number of launches, or their mean over runs.
+pub(super) fn launches(number: f64) -> String {
+    if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
 }
 
 /// Formats an interval in parentheses, with its confidence: ` (+8.9 to +15.7%, 90% confidence)`.
@@ -71,6 +76,12 @@ pub(super) fn implausible(known: &Change, own: &Evidence) -> String {
 /// Explains why a change is not certain and what would settle it.
 pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     let why = match own.unit {
+        Unit::Runs if own.shift <= own.floor => format!(
+            "devices and days alone could explain {}, whatever the number of runs: alternate the runs of \
+             both sides on one device and declare --order, or measure the spread with `rooflint \
+             calibrate --groups device`",
+            size(own.floor.change())
+        ),
         Unit::Runs => format!("{} and {} runs are too few for their spread", own.before, own.after),
         Unit::Launches if own.shift <= own.floor => format!(
             "one run per side, and noise alone could explain {} with this spread of launches",
@@ -92,6 +103,35 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
         Some(more) => format!("{why}; {more} more runs per side would settle it"),
         None => why,
     }
+}
+
+/// Why one run a side does not fail, and what would make it certain.
+pub(super) fn undeclared() -> String {
+    format!(
+        "one run per side, and its noise was not measured: up to {} may be noise; {RUNS_THAT_SPREAD} more \
+         runs per side would settle it, or noise floors from `rooflint calibrate` in [gate.noise]",
+        size(UNDECLARED)
+    )
+}
+
+/// A run that stands apart from the others of its side.
+pub(super) fn odd(run: &OddRun) -> String {
+    let side = if run.is_current { "the current side" } else { "the baseline" };
+    format!(
+        "{} differs from the other runs of {side} by {}: it is left out of the total and of the \
+         global shift",
+        run.label,
+        change(run.shift)
+    )
+}
+
+/// Why the clock leaves a shift of the whole open.
+pub(super) fn clock(in_cycles: Shift) -> String {
+    format!(
+        "{} at the same SM clock: the clock explains the rest; lock the clocks, or alternate the runs \
+         and declare --order",
+        change(in_cycles)
+    )
 }
 
 /// Describes a kernel of which a few launches got much slower.
@@ -140,7 +180,9 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
 /// Lists further evidence for or against a change.
 pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) -> Vec<String> {
     let mut sentences = Vec::new();
-    if let Some(was) = &known.was {
+    if let Some(inferred) = &known.inferred {
+        sentences.push(format!("matched by {}", inferred.why));
+    } else if let Some(was) = &known.was {
         sentences.push(format!("previously named {was}; matched by {}", known.pair.level.label()));
     } else if known.pair.level > MatchLevel::Signature {
         sentences.push(format!(
@@ -163,8 +205,8 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
     if known.launches_shift.abs() > SHOWN_SHIFT {
         sentences.push(format!(
             "launches went from {} to {}",
-            digits(known.before.launches),
-            digits(known.after.launches)
+            launches(known.before.launches),
+            launches(known.after.launches)
         ));
     }
     if let (Some(one), Some(two)) = (own.within, own.between) {
@@ -185,7 +227,12 @@ fn work(known: &Change) -> impl Iterator<Item = String> {
     let (one, two) = (before.launches, after.launches);
     [("bytes", bytes), ("FLOPs", flops)].into_iter().filter_map(move |(what, sums)| {
         let (before, after) = (sums.0? / one, sums.1? / two);
-        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0;
+        // What the sentence begins with needs no second one.
+        let is_told = known.work.is_some_and(|work| match work.counted {
+            Counted::Flops => what == "FLOPs",
+            Counted::Bytes => what == "bytes",
+        });
+        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0 && !is_told;
         let shift = Shift::between(before, after);
         (there && shift.abs() > OTHER_WORK)
             .then(|| format!("work per launch changed: {what} {}", change(shift)))
@@ -205,6 +252,9 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
     slower.extend(of(Verdict::Regression).filter(|check| !is_kernel(check)).map(|check| {
         match check.metric {
+            Metric::CommonShift if check.rule == "many-kernels" => {
+                "most kernels together".to_owned()
+            }
             Metric::CommonShift => "all kernels together".to_owned(),
             _ => "the whole run".to_owned(),
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use std::path::Path;
+
 use super::batch::batches;
 use super::distinct::distinct;
 use super::error::HistoryError;
@@ -42,6 +44,27 @@ impl Filter {
 }
 
 impl Store {
+    /// Returns the entries of an anchor: the oldest commit that fits the filter for the word `oldest`, else
+    /// what [`Store::find`] finds for the word, or for the commit of the tag of this name in the repository
+    /// around `folder`.
+    ///
+    /// # Errors
+    /// [`HistoryError::NotFound`] if nothing fits.
+    pub fn anchor(
+        &self,
+        word: &str,
+        filter: &Filter,
+        folder: &Path,
+    ) -> Result<Vec<&Entry>, HistoryError> {
+        if word == "oldest" {
+            let fitting = self.entries().iter().filter(|entry| filter.fits(entry));
+            let oldest = batches(fitting).into_iter().next().map(|batch| batch.entries);
+            return oldest.ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) });
+        }
+        let tagged = super::git::tag(folder, word).and_then(|commit| self.find(&commit).ok());
+        tagged.map_or_else(|| self.find(word), Ok)
+    }
+
     /// Finds the entries for a word: `latest`, or the beginning of an entry's name, commit or
     /// fingerprint. Several are returned only if they are of one commit.
     ///

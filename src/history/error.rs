@@ -38,6 +38,14 @@ pub enum HistoryError {
         /// The problem, with its line if there is one.
         message: String,
     },
+    /// A saved run cannot be read.
+    #[error("{path}: {reason}")]
+    Damaged {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The name of the baseline is not valid as a folder name.
     #[error("invalid baseline name {name:?}")]
     Name {
@@ -74,6 +82,7 @@ impl HistoryError {
             Self::Read { .. } => "check that it exists and is readable",
             Self::NoStore { .. } => "create one with `rooflint baseline save RUN --store FOLDER`",
             Self::Occupied { .. } => "use an empty folder or one that does not exist yet",
+            Self::Damaged { .. } => "restore the file from version control, or remove it",
             Self::Marker { .. } => {
                 "restore the file from version control, or use the rooflint version that wrote \
                  the store"
@@ -94,7 +103,11 @@ impl HistoryError {
     pub const fn is_unreadable(&self) -> bool {
         matches!(
             self,
-            Self::Read { .. } | Self::NoStore { .. } | Self::Marker { .. } | Self::Nothing { .. }
+            Self::Read { .. }
+                | Self::NoStore { .. }
+                | Self::Marker { .. }
+                | Self::Damaged { .. }
+                | Self::Nothing { .. }
         )
     }
 }

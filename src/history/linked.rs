@@ -63,6 +63,8 @@ pub(super) struct Track {
     pub(super) full_name: String,
     /// Framework operator and parameters.
     pub(super) operator: Option<String>,
+    /// Category by name.
+    pub(super) category: String,
     /// Figures in the runs of each batch; empty for batches without it.
     pub(super) batches: Vec<Vec<Figures>>,
 }
@@ -175,6 +177,7 @@ fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
         name: newest.map(|kernel| kernel.name.clone()).unwrap_or_default(),
         full_name: newest.map(|kernel| full_name(kernel).to_owned()).unwrap_or_default(),
         operator: newest.and_then(|kernel| kernel.operator.clone()),
+        category: newest.map(|kernel| kernel.category.clone()).unwrap_or_default(),
         batches,
     }
 }
@@ -200,6 +203,7 @@ mod tests {
                     name: "default".to_owned(),
                     id: "x".to_owned(),
                     saved: None,
+                    is_sealed: true,
                     run: run("L4", made.collect()),
                 }
             })
@@ -262,6 +266,7 @@ mod tests {
             name: "default".to_owned(),
             id: "x".to_owned(),
             saved: None,
+            is_sealed: true,
             run: run("L4", vec![one, two]),
         };
         assert_eq!(linked(&[Batch { entries: vec![&entry] }]).len(), 2);

@@ -44,6 +44,8 @@ pub struct Entry {
     pub id: String,
     /// Time at which it was saved; `None` if the document has no valid time.
     pub saved: Option<Moment>,
+    /// Whether its content was checked against a fingerprint; documents of early versions have none.
+    pub is_sealed: bool,
     /// The saved run.
     pub run: Run,
 }
@@ -139,11 +141,12 @@ impl Store {
 
     fn add(&mut self, path: PathBuf, name: &str) {
         let read = fs::read_to_string(&path).map_err(|cause| cause.to_string());
-        match read.and_then(|text| Run::from_json(&text)) {
-            Ok(run) => {
+        match read.and_then(|text| Ok((Run::is_sealed(&text), Run::from_json(&text)?))) {
+            Ok((is_sealed, run)) => {
                 let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
                 let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                self.entries.push(Entry { path, name: name.to_owned(), id, saved, run });
+                let name = name.to_owned();
+                self.entries.push(Entry { path, name, id, saved, is_sealed, run });
             }
             Err(reason) => self.unreadable.push(Unreadable { path, reason }),
         }
@@ -184,6 +187,22 @@ impl Store {
     #[must_use]
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.unreadable
+    }
+
+    /// Refuses a baseline with an unreadable file, because the remaining runs may be any part of it;
+    /// without a name, a store with one.
+    ///
+    /// # Errors
+    /// [`HistoryError::Damaged`] with the first of its files that could not be read.
+    pub fn check(&self, name: Option<&str>) -> Result<(), HistoryError> {
+        let is_its = |file: &&Unreadable| {
+            let folder = file.path.parent();
+            name.is_none_or(|name| folder.is_some_and(|folder| folder.ends_with(name)))
+        };
+        self.unreadable.iter().find(is_its).map_or(Ok(()), |file| {
+            let (path, reason) = (file.path.clone(), file.reason.clone());
+            Err(HistoryError::Damaged { path, reason })
+        })
     }
 
     /// Returns the names of all baselines that have entries.
@@ -338,12 +357,14 @@ pub(super) mod tests {
                 name: device.to_owned(),
                 known: true,
                 dram_bytes_per_s: None,
+                fp32_per_clock: None,
             }],
             ceilings: "spec".to_owned(),
             launches,
             timed_launches: launches,
             measured_s: Seconds::new(total),
             warmup: 0,
+            quantities: Vec::new(),
             kernels,
             fingerprint: format!("{sum:016x}{sum:016x}"),
         }

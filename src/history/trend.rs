@@ -12,7 +12,7 @@ use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
 use crate::compare::{Run, benjamini_hochberg, median};
-use crate::units::{Dimension, Factor, Seconds, Share};
+use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share};
 
 /// The metric of a trend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -118,6 +118,8 @@ pub struct Line {
     pub full_name: Option<String>,
     /// Framework operator and parameters.
     pub operator: Option<String>,
+    /// Category by name; empty for the run.
+    pub category: String,
     /// Share of the run time in the newest run that has it.
     pub share: Share,
     /// Value per point; `None` if the kernel does not occur.
@@ -131,6 +133,19 @@ pub struct Line {
 }
 
 impl Line {
+    /// Returns by how much the newest level lies above the lowest one before it, as steps or a drift show
+    /// it; `None` if neither does, or if there are too few values.
+    #[must_use]
+    pub fn worsening(&self) -> Option<RelativeChange> {
+        let of_drift = self.drift.as_ref().map(|drift| drift.change);
+        let levels = self.changes.iter().map(|change| change.step.before);
+        let lowest = levels.reduce(f64::min);
+        let newest = self.changes.last().map(|change| change.step.after);
+        let of_steps = newest.zip(lowest).map(|(newest, lowest)| newest / lowest - 1.0);
+        let worst = of_drift.into_iter().chain(of_steps.map(RelativeChange::new));
+        worst.filter(|change| change.get() > 0.0).max_by(RelativeChange::total_cmp)
+    }
+
     /// Returns the largest impact of its steps in seconds; 0 without steps.
     #[must_use]
     pub fn impact(&self) -> Seconds {
@@ -162,6 +177,8 @@ pub struct Trend {
     pub whole: Option<Line>,
     /// Kernels: largest change first, then most time.
     pub kernels: Vec<Line>,
+    /// What exceeds a limit, one sentence each, if limits were asked for.
+    pub exceeded: Vec<String>,
     /// Caveats, one sentence each.
     pub notes: Vec<String>,
 }
@@ -218,6 +235,7 @@ pub fn trend(
         points: batches.iter().map(point).collect(),
         whole,
         kernels,
+        exceeded: Vec::new(),
         notes,
     })
 }
@@ -274,6 +292,7 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
         kernel: None,
         full_name: None,
         operator: None,
+        category: String::new(),
         share: Share::new(1.0),
         values,
         changes: Vec::new(),
@@ -292,6 +311,7 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
         kernel: Some(track.name.clone()),
         full_name: Some(track.full_name.clone()),
         operator: track.operator.clone(),
+        category: track.category.clone(),
         share: share(track),
         values: values.collect(),
         changes: Vec::new(),
@@ -503,6 +523,7 @@ mod tests {
             kernel: None,
             full_name: None,
             operator: None,
+            category: String::new(),
             share: Share::new(0.1),
             values: Vec::new(),
             changes: vec![TrendChange {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::document::{Block, Cell, Column, Document, Form, Table};
 use super::view::{Style, count, printable};
 use super::{Reported, pretty};
-use crate::gate::{Alarms, Calibration, Seen};
+use crate::gate::{Alarms, Calibration, Grouped, Seen};
 
 /// Measured noise with the suggested floors.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +62,14 @@ impl Calibrated<'_> {
         };
         lines.extend(kernels(found.kernel, "5 or more launches"));
         lines.extend(kernels(found.few_launches, "fewer launches"));
+        lines.extend(found.between.map(|between| {
+            format!(
+                "{}s differ by {} (standard deviation over {} of them, beyond the noise of their runs)",
+                between.by.key(),
+                percent(between.spread.get()),
+                between.groups
+            )
+        }));
         lines.push(format!("false alarms with the current policy: {}", alarms(&found.alarms)));
         let proposed = alarms(&found.alarms_proposed);
         lines.push(format!("false alarms with the suggested floors: {proposed}"));
@@ -108,11 +116,19 @@ impl Calibrated<'_> {
     /// Returns the floors as a section of the configuration.
     fn policy(self) -> String {
         let noise = self.0.proposed;
+        let learned = self.0.between.map(|between| {
+            let spread = match between.by {
+                Grouped::Device => noise.device,
+                Grouped::Day => noise.day,
+            };
+            format!("{} = {}\n", between.by.key(), spread.get())
+        });
         format!(
-            "[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n",
+            "[gate.noise]\nkernel = {}\nfew-launches = {}\ncommon = {}\n{}",
             noise.kernel.get(),
             noise.few_launches.get(),
-            noise.common.get()
+            noise.common.get(),
+            learned.unwrap_or_default()
         )
     }
 
@@ -129,6 +145,9 @@ impl Calibrated<'_> {
             "kernel_comparisons": found.kernel.compared,
             "few_launches_99_percent": found.few_launches.percentile_99,
             "few_launches_comparisons": found.few_launches.compared,
+            "between": found.between.map(|between| json!({
+                "by": between.by.key(), "groups": between.groups, "spread": between.spread,
+            })),
             "false_alarms": found.alarms.rate,
             "false_alarms_with_proposed": found.alarms_proposed.rate,
             "proposed": found.proposed,

@@ -54,7 +54,7 @@ fn number(time: Seconds) -> String {
 }
 
 /// A text cell that no spreadsheet takes for a formula.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let text = printable(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

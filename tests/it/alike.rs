@@ -147,7 +147,9 @@ fn every_form_of_a_run_equals_every_other_form() {
     for baseline in &forms {
         for form in forms.iter().filter(|form| *form != baseline) {
             let run = rooflint(at, &["gate", form, "--baseline", baseline]);
-            assert_eq!(run.code, 0, "{form} against {baseline}: {}{}", run.out, run.err);
+            // With all single launches in both, it is known as the same measurement.
+            let is_known = run.code == 2 && run.err.contains("are the same measurement");
+            assert!(run.code == 0 || is_known, "{form} against {baseline}: {}{}", run.out, run.err);
         }
     }
 }

@@ -58,6 +58,10 @@ fn furnish(folder: &Path) {
     let report = root().join("fixtures/ncu_rep/h100-training-step.ncu-rep");
     fs::copy(report, folder.join("report.ncu-rep")).unwrap();
     copies(folder, "slow", 5, ("softmax", 1.12));
+    let groups = ["gpu0", "gpu1", "gpu2", "monday", "tuesday", "wednesday"];
+    for (at, group) in groups.into_iter().enumerate() {
+        copies(folder, group, 3, ("", 1.01 + at as f64 * 0.002));
+    }
     let ranks = folder.join("ranks");
     fs::create_dir(&ranks).unwrap();
     copies(&ranks, "rank", 3, ("", 1.0));

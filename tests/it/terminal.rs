@@ -78,7 +78,7 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
         vec!["predict", "gemm", "m=4k", "n=4k", "k=4k", "--device", "L4,H200 SXM 141GB"],
         vec!["predict", "gemm", "m=1k..64k:x2", "n=4k", "k=4k", "--device", "L4,B200"],
         vec!["diff", EXPORT, EXPORT],
-        vec!["gate", EXPORT, "--baseline", EXPORT],
+        vec!["gate", &runs[1], "--baseline", EXPORT],
         vec!["gate", EXPORT, "--self-test"],
     ];
     let all = fixed.iter().map(Vec::as_slice).chain(own);
@@ -163,6 +163,9 @@ fn help_fits_eighty_columns_and_begins_with_a_verb() {
     let (_, narrow, _) = run_in(&[], &["analyze", "-h", "--width", "60"]);
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
 }
+
+/// An environment and options.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
 
 #[test]
 fn help_and_errors_keep_to_ascii_and_to_no_color() {

@@ -66,7 +66,7 @@ impl Place<'_> {
             let message = format!("two bounds are named {name:?}");
             return Err(self.wrong(&wire.name.span(), message, "give each bound a unique name"));
         }
-        let metric = self.one_of(&wire.metric, "metric", &Metric::ALL, Metric::key)?;
+        let metric = self.metric(&wire.metric)?;
         let Some(unit) = Unit::of(metric) else { return Err(self.unbound(metric, &wire.metric)) };
         let selector = self.selector([wire.kernel, wire.operator, wire.category], Some(metric))?;
         let amount = |key: &str, value: Option<&Spanned<Amount>>| {

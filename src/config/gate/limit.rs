@@ -44,7 +44,7 @@ pub(super) struct Wire {
 
 impl Place<'_> {
     pub(super) fn limit(&self, wire: Wire) -> Result<Limit, ConfigError> {
-        let metric = self.one_of(&wire.metric, "metric", &Metric::ALL, Metric::key)?;
+        let metric = self.metric(&wire.metric)?;
         if metric == Metric::Presence {
             let message = "presence cannot have a limit".to_owned();
             let help = "set new, vanished or required in [gate]";

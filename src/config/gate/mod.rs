@@ -14,7 +14,7 @@ use crate::compare::Noise;
 use crate::config::error::ConfigError;
 use crate::config::place::Place;
 use crate::config::wire::{Amount, Spanned};
-use crate::gate::{Action, Policy};
+use crate::gate::{Action, Normalize, Policy};
 use crate::rules::Custom;
 use crate::units::{Factor, Probability, Seconds, Share};
 use amount::Unit;
@@ -39,6 +39,16 @@ pub(super) struct Wire {
     /// Action on a kernel that occurs only in the baseline; default `warn`.
     #[schemars(with = "Option<Action>")]
     vanished: Option<Spanned<String>>,
+    /// Largest action on a regression of a kernel that was renamed, fused or split; default `fail`. With
+    /// `none` such kernels are only new and vanished.
+    #[schemars(with = "Option<Action>")]
+    renamed: Option<Spanned<String>>,
+    /// Whether times are compared as measured (`none`, the default) or for the same FLOPs or bytes per
+    /// launch (`work`).
+    #[schemars(with = "Option<Normalize>")]
+    normalize: Option<Spanned<String>>,
+    /// A second baseline of the store to compare with: a commit, a tag, an entry, or `oldest`.
+    anchor: Option<Spanned<String>>,
     /// Action on a change that is not certain; default `warn`.
     #[schemars(with = "Option<Action>")]
     ambiguous: Option<Spanned<String>>,
@@ -62,6 +72,8 @@ pub(super) struct Wire {
     /// Kernels that must be present, as names or patterns with `*`.
     #[serde(default)]
     required: Vec<Spanned<String>>,
+    /// Share of the baseline's time that must be compared; the gate is inconclusive with less.
+    coverage: Option<Spanned<Amount>>,
     /// Allowed false-discovery rate among regressions found over several runs.
     false_discovery: Option<Spanned<Amount>>,
     /// Noise floors for cases in which noise cannot be measured.
@@ -92,8 +104,19 @@ struct NoiseWire {
     few_launches: Option<Spanned<Amount>>,
     /// Relative shift of all kernels together, from clocks or temperature.
     common: Option<Spanned<Amount>>,
+    /// Standard deviation of all kernels together from one device of a model to another.
+    device: Option<Spanned<Amount>>,
+    /// The same from one day to another.
+    day: Option<Spanned<Amount>>,
     /// Resolution of the timer, such as "64ns".
     timer: Option<Spanned<Amount>>,
+}
+
+impl NoiseWire {
+    /// Whether it says what one run a side may show: the timer, devices and days say nothing of it.
+    const fn is_declared(&self) -> bool {
+        self.kernel.is_some() || self.few_launches.is_some() || self.common.is_some()
+    }
 }
 
 /// Reads the table; `custom` are the user's own rules, which bounds may name.
@@ -118,6 +141,11 @@ pub(super) fn read(
     let mut policy = Policy {
         new: action("new", wire.new.as_ref(), default.new)?,
         vanished: action("vanished", wire.vanished.as_ref(), default.vanished)?,
+        renamed: action("renamed", wire.renamed.as_ref(), default.renamed)?,
+        normalize: match &wire.normalize {
+            None => default.normalize,
+            Some(word) => place.one_of(word, "normalize", &Normalize::ALL, Normalize::key)?,
+        },
         ambiguous: action("ambiguous", wire.ambiguous.as_ref(), default.ambiguous)?,
         incomparable: action("incomparable", wire.incomparable.as_ref(), default.incomparable)?,
         implausible: action("implausible", wire.implausible.as_ref(), default.implausible)?,
@@ -125,8 +153,12 @@ pub(super) fn read(
         warn_only: wire.warn_only.unwrap_or(default.warn_only),
         across_devices: wire.across_devices.unwrap_or(default.across_devices),
         noise: place.noise(&wire.noise)?,
+        noise_is_declared: wire.noise.is_declared(),
         ..default
     };
+    if let Some(anchor) = wire.anchor {
+        policy.anchor = Some(place.some_pattern(anchor)?);
+    }
     if let Some(share) = &wire.listed_share {
         policy.listed_share = place.share("listed-share", share)?;
     }
@@ -135,6 +167,9 @@ pub(super) fn read(
     }
     if let Some(age) = &wire.max_age {
         policy.max_age_days = place.days(age)?;
+    }
+    if let Some(share) = &wire.coverage {
+        policy.coverage = place.share("coverage", share)?;
     }
     if let Some(rate) = &wire.false_discovery {
         let share = place.share("false-discovery", rate)?;
@@ -191,6 +226,12 @@ impl Place<'_> {
         }
         if let Some(common) = &wire.common {
             noise.common = self.change("common", common)?;
+        }
+        if let Some(device) = &wire.device {
+            noise.device = self.change("device", device)?;
+        }
+        if let Some(day) = &wire.day {
+            noise.day = self.change("day", day)?;
         }
         if let Some(timer) = &wire.timer {
             noise.timer_s = Seconds::new(self.amount("timer", timer, Unit::Time)?);

@@ -80,6 +80,12 @@ impl Place<'_> {
         })
     }
 
+    /// A metric, by its word of this version or of an earlier one.
+    pub(super) fn metric(&self, word: &Spanned<String>) -> Result<Metric, ConfigError> {
+        let known = Metric::from_key(word.get_ref());
+        known.map_or_else(|| self.one_of(word, "metric", &Metric::ALL, Metric::key), Ok)
+    }
+
     /// Reads a name or a pattern, which must not be empty.
     fn pattern(&self, pattern: Word) -> Result<Option<String>, ConfigError> {
         pattern.map(|text| self.some_pattern(text)).transpose()
@@ -99,7 +105,7 @@ impl Place<'_> {
         self.reason(&wire.reason)?;
         let metric = match &wire.metric {
             None => None,
-            Some(word) => Some(self.one_of(word, "metric", &Metric::ALL, Metric::key)?),
+            Some(word) => Some(self.metric(word)?),
         };
         let selector = self.selector([wire.kernel, wire.operator, wire.category], metric)?;
         if selector == Selector::default() && !metric.is_some_and(is_of_run) {

@@ -21,9 +21,9 @@ fn the_table_itself_is_read() {
     let text = "[gate]\nversion = 1\nwarn-only = true\nnew = \"fail\"\nvanished = \"none\"\n\
         ambiguous = \"inconclusive\"\nincomparable = \"notice\"\nimplausible = \"fail\"\n\
         incomplete = \"warn\"\nlisted-share = \"1%\"\nimplausible-factor = 5\n\
-        across-devices = true\nmax-age = \"2w\"\nrequired = [\"*gemm*\", \"softmax\"]\n\
+        across-devices = true\ncoverage = \"80%\"\nmax-age = \"2w\"\nrequired = [\"*gemm*\", \"softmax\"]\n\
         false-discovery = 0.01\n[gate.noise]\nkernel = 0.02\nfew-launches = \"8%\"\n\
-        common = 0.05\ntimer = \"1us\"\n";
+        common = 0.05\ndevice = \"3%\"\nday = 0\ntimer = \"1us\"\n";
     let read = policy(text);
     assert!(read.warn_only && read.across_devices);
     let actions = [read.new, read.vanished, read.ambiguous, read.incomparable];
@@ -37,7 +37,11 @@ fn the_table_itself_is_read() {
         [noise.kernel, noise.few_launches, noise.common].map(RelativeChange::get),
         [0.02, 0.08, 0.05]
     );
+    assert_eq!([noise.device, noise.day].map(RelativeChange::get), [0.03, 0.0]);
     assert_eq!(noise.timer_s.get(), 1e-6);
+    assert_eq!((read.coverage, read.noise_is_declared), (Share::new(0.8), true));
+    // The timer, devices and days say nothing of one run a side.
+    assert!(!policy("[gate.noise]\ntimer = \"1us\"\nday = 0.02\n").noise_is_declared);
     assert_eq!(read.limits, Policy::default().limits);
     for (age, days) in [("\"90d\"", 90), ("30", 30), ("\"12 w\"", 84)] {
         assert_eq!(policy(&format!("[gate]\nmax-age = {age}\n")).max_age_days, days);

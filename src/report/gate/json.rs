@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::policy::PolicyDocument;
 use super::{GateOutput, GateReport, places};
 use crate::compare::{
-    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Side,
+    Basis, Change, Common, Comparison, Contributions, Coverage, Evidence, Inferred, Lone,
+    MatchLevel, Measured, OddRun, Side, WorkChange,
 };
 use crate::gate::{Check, Guess, Outcome, Verdict};
 use crate::report::view::Style;
@@ -57,6 +58,8 @@ struct Document<'a> {
     /// Sensitivity: the relative slowdown that would be detected in kernels covering half the run
     /// time.
     detectable_change: Option<RelativeChange>,
+    /// The part of gates that find a slowdown of this size; 0.9 is nine of ten.
+    detectable_power: Option<Probability>,
     /// The policy.
     policy: PolicyDocument<'a>,
     /// Method, in sentences.
@@ -97,6 +100,17 @@ struct ComparisonDocument<'a> {
     /// Shift of the total if every launch took the median time of its kernel, as a logarithm; only
     /// for one run per side.
     total_typical_shift: Option<Shift>,
+    /// The same with what all kernels share taken out; `null` with one run a side.
+    total_own: Option<ShiftDocument<'a>>,
+    /// How much of the baseline's time is compared, as shares of it.
+    coverage: Coverage,
+    /// Runs that were left out of the total or of the common shift.
+    odd_runs: &'a [OddRun],
+    /// By how much kernels that do other work should have changed the total, as a ratio; 1 where work is
+    /// not normalized.
+    other_work_ratio: Factor,
+    /// What the change of the total is made of.
+    contributions: &'a Contributions,
     /// Global shift of all kernels.
     common: &'a Common,
     /// Kernels of both sides, most time first.
@@ -154,6 +168,10 @@ struct ChangeDocument<'a> {
     mean_shift: Option<Shift>,
     /// Mann–Whitney probability of the ranks if launches were independent; informational only.
     p_launches: Option<Probability>,
+    /// By how much the work of a launch changed; `null` where it did not, or was not counted.
+    work: Option<WorkChange>,
+    /// What probably became of kernels that are compared as one; `null` where names match.
+    inferred: Option<&'a Inferred>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -195,7 +213,8 @@ fn document<'a>(report: &GateReport<'a>) -> Document<'a> {
         checks: checks.collect(),
         comparison: decision.comparison.as_ref().map(comparison),
         guesses: &decision.guesses,
-        detectable_change: decision.detectable,
+        detectable_change: decision.detectable.map(|seen| seen.change),
+        detectable_power: decision.detectable.map(|seen| seen.power),
         policy: PolicyDocument::of(report.policy),
         method: &decision.method,
         notes: &decision.notes,
@@ -210,6 +229,7 @@ fn key(verdict: Verdict) -> &'static str {
         Verdict::Ambiguous => "ambiguous",
         Verdict::Incomparable => "incomparable",
         Verdict::NoData => "no_data",
+        Verdict::OtherWork => "other_work",
         Verdict::ImplausibleImprovement => "implausible_improvement",
         Verdict::New => "new",
         Verdict::Vanished => "vanished",
@@ -226,7 +246,12 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
         order: both.order.as_deref(),
         work_ratio: both.work,
         total: shift(&both.total),
+        total_own: both.total_own.as_ref().map(shift),
+        coverage: both.coverage,
+        odd_runs: &both.odd,
         total_typical_shift: both.total_typical,
+        other_work_ratio: both.other_work,
+        contributions: &both.contributions,
         common: &both.common,
         changes: both.changes.iter().map(change).collect(),
         new: both.new.iter().map(lone).collect(),
@@ -263,6 +288,8 @@ fn change(change: &Change) -> ChangeDocument<'_> {
         cycles: change.cycles.as_ref().map(shift),
         mean_shift: change.mean_shift,
         p_launches: change.p_launches,
+        work: change.work,
+        inferred: change.inferred.as_ref(),
     }
 }
 

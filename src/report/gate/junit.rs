@@ -143,7 +143,7 @@ fn properties(check: &Check) -> Vec<(String, String)> {
         ("fingerprint".to_owned(), check.fingerprint()),
     ];
     if let Subject::Kernel { full_name, .. } = &check.subject {
-        all.push(("kernel".to_owned(), full_name.clone()));
+        all.push(("kernel".to_owned(), printable(full_name)));
     }
     for (side, value) in [("before", check.before), ("now", check.after)] {
         all.extend(

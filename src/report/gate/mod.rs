@@ -2,12 +2,14 @@
 //!
 //! To add an output for a CI system: one file with an `OUTPUT` constant, one line in the list below.
 
+mod contributions;
 mod findings;
 mod places;
 mod policy;
 mod rule_texts;
 mod tracked;
 mod view;
+mod waiver;
 
 use super::document::{Block, Brief, Document, Fact, Item, Section, first_of};
 use super::numbers::{change, printable};
@@ -77,9 +79,11 @@ impl Reported for GateReport<'_> {
         let mut document = Document::new(self.title());
         document.push(Block::Facts(view::head(self)));
         self.decided(&mut document, style);
+        contributions::section(self, &mut document);
         if !self.decision.decides {
             self.kernels(&mut document, style);
         }
+        waiver::section(self, &mut document);
         document.push(Block::Facts(self.rest(style)));
         document
     }
@@ -163,18 +167,24 @@ impl GateReport<'_> {
         });
         let method = view::method(self);
         let method = if method.is_empty() { method } else { vec![method.join(" ")] };
-        let again = view::next(self).into_iter().map(|(_, command)| command).collect();
+        let next = |wanted: &str| -> Vec<String> {
+            let all = view::next(self).into_iter();
+            all.filter(|(label, _)| *label == wanted).map(|(_, command)| command).collect()
+        };
+        let (again, next) = (next("Again"), next("Next"));
         let all = [
             ("Warnings", 78, sentences(Action::Warn)),
             ("Notices", 82, sentences(Action::Notice)),
             ("New", 86, lone(Verdict::New)),
             ("Vanished", 90, lone(Verdict::Vanished)),
-            ("Possibly", 92, view::guesses(self)),
+            ("Matched", 91, view::guesses(self, true)),
+            ("Possibly", 92, view::guesses(self, false)),
             ("Improved", 94, improved.collect()),
             ("Waived", 96, waived.collect()),
             ("Notes", 98, view::notes(self)),
             ("Results", 100, view::counts(self).into_iter().collect()),
             ("Method", 100, method),
+            ("Next", 100, next),
             ("Reproduce", 100, again),
         ];
         let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());

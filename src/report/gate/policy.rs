@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::compare::Noise;
-use crate::gate::{Action, Bound, GateWaiver, Limit, Metric, Policy, Selector};
+use crate::gate::{Action, Bound, GateWaiver, Limit, Metric, Normalize, Policy, Selector};
 
 /// The policy that was applied.
 #[derive(Serialize, JsonSchema)]
@@ -19,12 +19,22 @@ pub(super) struct PolicyDocument<'a> {
     waivers: Vec<WaiverDocument<'a>>,
     /// Noise floors for cases in which noise cannot be measured, as relative changes.
     noise: Noise,
+    /// Whether that was declared; else one run a side warns where several would fail.
+    noise_is_declared: bool,
+    /// Share of the baseline's time that must be compared.
+    coverage: f64,
     /// Allowed rate of false discoveries among regressions over several runs.
     false_discovery_rate: f64,
     /// Action on a kernel that only the current side has.
     new: Action,
     /// Action on a kernel that only the baseline has.
     vanished: Action,
+    /// Largest action on a regression of a kernel that was renamed, fused or split.
+    renamed: Action,
+    /// Whether times are compared for the same work.
+    normalize: Normalize,
+    /// A second baseline of the store to compare with.
+    anchor: Option<&'a str>,
     /// Action on a change that is not certain.
     ambiguous: Action,
     /// Action on a kernel that cannot be compared.
@@ -102,9 +112,14 @@ impl<'a> PolicyDocument<'a> {
             required: &policy.required,
             waivers: policy.waivers.iter().map(waiver).collect(),
             noise: policy.noise,
+            noise_is_declared: policy.noise_is_declared,
+            coverage: policy.coverage.get(),
             false_discovery_rate: policy.false_discovery.get(),
             new: policy.new,
             vanished: policy.vanished,
+            renamed: policy.renamed,
+            normalize: policy.normalize,
+            anchor: policy.anchor.as_deref(),
             ambiguous: policy.ambiguous,
             incomparable: policy.incomparable,
             implausible: policy.implausible,

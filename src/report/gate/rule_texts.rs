@@ -50,6 +50,31 @@ fn named(rule: &str) -> Option<RuleText> {
             help: "Check that both exports are of the same workload.",
             level: "error",
         },
+        "coverage" => RuleText {
+            short: "Too little compared",
+            full: "Less of the baseline's time than the policy asks for is measured and matched.",
+            help: "Check that the export holds the durations of all kernels of the same program. If kernels \
+                   went on purpose, save a new baseline, or lower `coverage`.",
+            level: "error",
+        },
+        "damaged-run" => RuleText {
+            short: "A run is not a repeat",
+            full: "A run is of another program, in another unit, or lacks durations that the others have.",
+            help: "Check the file, and name only repeated runs of the same program on a side.",
+            level: "warning",
+        },
+        "unit" => RuleText {
+            short: "Another unit",
+            full: "All kernels together differ by a factor that no change of code explains.",
+            help: "Check the unit of the durations in both exports.",
+            level: "error",
+        },
+        "many-kernels" => RuleText {
+            short: "Many kernels slower together",
+            full: "Half of the kernels or more got slower together, while the others stayed.",
+            help: "Look for a change that these kernels share: a compiler flag, a library, a data type.",
+            level: "error",
+        },
         "incomplete" => RuleText {
             short: "The current side looks truncated",
             full: "The current side contains only the beginning of the baseline.",
@@ -108,6 +133,13 @@ fn measured(metric: Metric) -> RuleText {
             "Time of a kernel",
             "A kernel takes longer than in the baseline, for the same amount of work.",
             SLOWER,
+        ),
+        Metric::KernelTotal => (
+            "Time of all launches of a kernel",
+            "All launches of a kernel together take longer than in the baseline, for the same amount of \
+             work of the run.",
+            "Compare the number of launches of both runs: look for a lost batch, a lost graph or a loop \
+             that runs more often. If it is meant, waive it with a reason or save a new baseline.",
         ),
         Metric::Share => ("Share of a kernel", "A kernel takes a larger share of the run.", SLOWER),
         Metric::Headroom => (

@@ -30,6 +30,7 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
     match &check.subject {
         Subject::Run => match check.metric {
             Metric::Total => "(whole run)".to_owned(),
+            Metric::CommonShift if check.rule == "many-kernels" => "(most kernels)".to_owned(),
             Metric::CommonShift => "(all kernels together)".to_owned(),
             _ => format!("(run: {})", printable(&check.rule)),
         },
@@ -121,7 +122,9 @@ pub(super) fn why(check: &Check) -> Vec<String> {
     if let Some(noise) = check.noise {
         lines.push(format!("noise alone could explain {}", change(noise).trim_start_matches('+')));
     }
-    if let Some(level) = check.matched.filter(|level| *level > MatchLevel::Signature) {
+    if let Some(level) =
+        check.matched.filter(|level| matches!(level, MatchLevel::Name | MatchLevel::Family))
+    {
         lines.push(format!("matched by {} only", level.label()));
     }
     if let Some(more) = check.more_runs {
@@ -178,7 +181,7 @@ pub(super) fn outcome(outcome: Outcome) -> String {
 /// Returns the check of a metric of the whole run.
 fn of_run<'a>(report: &GateReport<'a>, metric: Metric) -> Option<&'a Check> {
     let mut checks = report.decision.checks.iter();
-    checks.find(|check| check.metric == metric && check.subject == Subject::Run)
+    checks.find(|check| check.rule == metric.key() && check.subject == Subject::Run)
 }
 
 /// Formats a shift with its interval as relative changes.
@@ -366,8 +369,7 @@ pub(super) fn lone(
 }
 
 /// Lists the guesses about new and vanished kernels, one sentence each.
-pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
-    use crate::compare::ProposalKind;
+pub(super) fn guesses(report: &GateReport<'_>, are_judged: bool) -> Vec<String> {
     let names = |names: &[String]| {
         const SHOWN: usize = 4;
         let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| printable(name)).collect();
@@ -376,12 +378,9 @@ pub(super) fn guesses(report: &GateReport<'_>) -> Vec<String> {
         }
         text.join(" + ")
     };
-    let guesses = report.decision.guesses.iter().map(|guess| {
-        let kind = match guess.kind {
-            ProposalKind::Rename => "renamed",
-            ProposalKind::Fusion => "fused",
-            ProposalKind::Split => "split",
-        };
+    let open = report.decision.guesses.iter().filter(|guess| guess.is_judged == are_judged);
+    let guesses = open.map(|guess| {
+        let kind = guess.kind.label();
         format!(
             "{kind} ({:.0}% confidence): {} is now {}; {} before, {} now; {}",
             guess.confidence.get() * 100.0,
@@ -430,10 +429,16 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     };
     let mut lines: Vec<String> = decision.method.iter().map(sentence).collect();
     if let Some(seen) = decision.detectable {
+        // What one run a side finds half of the time is no promise.
+        let often = if seen.power.get() > 0.5 {
+            format!("in {:.0}% of gates", seen.power.get() * 100.0)
+        } else {
+            "about half of the time".to_owned()
+        };
         lines.push(format!(
-            "Sensitivity: slowdowns of {} or more would be detected in kernels covering half the \
-             run time.",
-            change(seen).trim_start_matches('+')
+            "Sensitivity: slowdowns of {} or more are detected {often} in kernels covering half of the run \
+             time.",
+            change(seen.change).trim_start_matches('+')
         ));
     }
     lines
@@ -442,6 +447,18 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
 /// Returns the next steps as text around commands.
 pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
+    let mut failing = report.decision.deciding();
+    let kernel = failing.find_map(|check| match &check.subject {
+        Subject::Kernel { name, full_name, .. } => {
+            Some(if full_name.is_empty() { name } else { full_name })
+        }
+        Subject::Run => None,
+    });
+    if let (Some(kernel), Some(export)) = (kernel, report.export) {
+        let quoted = |text: &str| format!("'{}'", printable(text).replace('\'', "'\\''"));
+        let command = format!("rooflint {} --kernel {} --explain", quoted(export), quoted(kernel));
+        lines.push(("Next", command));
+    }
     if let Some(command) = report.command {
         lines.push(("Again", printable(command)));
     }

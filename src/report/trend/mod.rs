@@ -4,6 +4,7 @@ mod html;
 #[cfg(feature = "plot")]
 mod picture;
 
+use super::csv::cell;
 use super::document::{Block, Cell, Column, Document, Form, MISSING, Table};
 use super::numbers::{TimeUnit, change};
 use super::view::{Style, count, digits, factor, percent, printable, si};
@@ -44,6 +45,8 @@ impl Reported for TrendReport<'_> {
             document.section(title, trend.rows(line, style));
         }
         document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
+        let exceeded = trend.exceeded.iter().map(|line| printable(line)).collect();
+        document.section("Limits exceeded", vec![Block::lines(exceeded)]);
         let notes = trend.notes.iter().map(|note| printable(note)).collect();
         document.section("Notes", vec![Block::lines(notes)]);
         document
@@ -216,11 +219,11 @@ impl Trend {
                 let change = line.changes.iter().find(|change| change.point == at);
                 let number = |value: f64| format!("{value:e}");
                 write(&[
-                    line.full_name.clone().unwrap_or_default(),
-                    line.operator.clone().unwrap_or_default(),
-                    point.saved.clone().unwrap_or_default(),
-                    point.commit.clone().unwrap_or_default(),
-                    point.branch.clone().unwrap_or_default(),
+                    cell(line.full_name.as_deref().unwrap_or_default()),
+                    cell(line.operator.as_deref().unwrap_or_default()),
+                    cell(point.saved.as_deref().unwrap_or_default()),
+                    cell(point.commit.as_deref().unwrap_or_default()),
+                    cell(point.branch.as_deref().unwrap_or_default()),
                     value.runs.to_string(),
                     number(value.median),
                     number(value.least),

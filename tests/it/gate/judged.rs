@@ -173,7 +173,7 @@ fn waivers_accept_what_they_name_until_they_expire() {
         expires,
     };
     let with = |waivers: Vec<GateWaiver>| {
-        let policy = Policy { waivers, ..Policy::default() };
+        let policy = Policy { waivers, noise_is_declared: true, ..Policy::default() };
         under(&policy, std::slice::from_ref(&before), std::slice::from_ref(&after))
     };
     assert_eq!(with(vec![]).outcome, Outcome::Failed);

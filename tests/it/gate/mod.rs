@@ -4,6 +4,9 @@ pub(crate) mod cli;
 mod judged;
 mod laws;
 mod made;
+mod names;
+mod partial;
+mod pipeline;
 mod pipelines;
 mod readers;
 mod sample;
@@ -87,12 +90,14 @@ fn the_text_fits_the_terminal() {
             let render =
                 |style: &Style| written(&report(&decision, &policy), "text", style).unwrap();
             let text = render(&style);
-            for line in text.lines() {
+            // What is to be pasted stays whole.
+            let is_pasted = |line: &&str| line.starts_with("  kernel = ");
+            for line in text.lines().filter(|line| !is_pasted(line)) {
                 assert!(line.chars().count() <= width, "{name} at {width}: {line:?}");
             }
             if width == 80 && name == "full" {
                 check(&folder.join("full-80.txt"), &text);
-                assert!(text.lines().count() <= 60, "one screen");
+                assert!(text.lines().count() <= 76, "one screen");
                 let heard = |line: &str| line.trim_start().starts_with("::");
                 assert!(!text.lines().any(heard), "no name commands a runner");
             }
@@ -134,10 +139,12 @@ fn markdown_survives_names() {
         let text = rendered("markdown", &decision);
         assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
         assert!(!text.contains('@'), "nobody is called: {text}");
-        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
-        for row in &rows {
-            let cells = row.replace("\\|", "").matches('|').count();
-            assert_eq!(cells, rows[0].matches('|').count(), "{row}");
+        let mut above: Option<usize> = None;
+        for line in text.lines() {
+            let is_row = line.starts_with('|');
+            let cells = is_row.then(|| line.replace("\\|", "").matches('|').count());
+            assert!(above.is_none() || cells.is_none() || above == cells, "{line}");
+            above = cells;
         }
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use rooflint::compare::{
-    Basis, Change, Common, Comparison, Evidence, Lone, MatchLevel, Measured, Pair, ProposalKind,
-    Side, Unit,
+    Basis, Change, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage,
+    Evidence, Lone, MatchLevel, Measured, Pair, ProposalKind, Side, Unit,
 };
 use rooflint::gate::{
-    Action, Allowed, Check, CodePlace, Decision, GateWaiver, Guess, Limit, Metric, Outcome, Policy,
-    Selector, Subject, Value, Verdict,
+    Action, Allowed, Check, CodePlace, Decision, Detectable, GateWaiver, Guess, Limit, Metric,
+    Outcome, Policy, Selector, Subject, Value, Verdict,
 };
 
 use rooflint::units::{Bytes, Factor, Hertz, Probability, RelativeChange, Seconds, Share, Shift};
@@ -264,6 +264,8 @@ fn comparison() -> Comparison {
         cycles: Some(evidence(by * 0.98)),
         mean_shift: Some(Shift::new(by)),
         p_launches: Some(Probability::new(0.000_1)),
+        work: None,
+        inferred: None,
     };
     Comparison {
         basis: Basis::Time,
@@ -276,10 +278,20 @@ fn comparison() -> Comparison {
             removed: true,
             reason: "median over 12 kernels".to_owned(),
             cycles: Some(Shift::new(0.000_2)),
+            split: None,
         },
         total: evidence(0.0712),
+        total_own: None,
+        odd: Vec::new(),
+        coverage: Coverage {
+            compared: Share::new(0.97),
+            unmeasured: Share::ZERO,
+            missing: Share::new(0.03),
+        },
         total_typical: None,
         work: Factor::ONE,
+        other_work: Factor::ONE,
+        contributions: contributions(),
         changes: vec![change(NAMES[0], 7.4e-3, 0.123), change(NAMES[2], 2.2e-3, -0.184)],
         new: vec![Lone {
             kernel: 7,
@@ -295,6 +307,31 @@ fn comparison() -> Comparison {
         cut_off: None,
         doubts: vec!["the driver differs: 550.54 before, 560.35 now".to_owned()],
         notes: Vec::new(),
+    }
+}
+
+fn contributions() -> Contributions {
+    let part = |kind, name: &str, before_s: f64, after_s: f64| Contribution {
+        kind,
+        name: name.to_owned(),
+        was: None,
+        shape: "108 / 256".to_owned(),
+        before_s: Seconds::new(before_s),
+        after_s: Seconds::new(after_s),
+        change_s: Seconds::new(after_s - before_s),
+        launches_before: 24.0,
+        launches_after: if kind == ContributionKind::Launches { 36.0 } else { 24.0 },
+    };
+    Contributions {
+        change_s: Seconds::new(1.3e-3),
+        parts: vec![
+            part(ContributionKind::LaunchTime, NAMES[0], 7.4e-3, 8.31e-3),
+            part(ContributionKind::Launches, NAMES[1], 1.4e-3, 2.1e-3),
+            part(ContributionKind::LaunchTime, NAMES[2], 2.2e-3, 1.8e-3),
+            part(ContributionKind::New, NAMES[4], 0.0, 0.34e-3),
+            part(ContributionKind::Vanished, NAMES[7], 0.21e-3, 0.0),
+        ],
+        rest_s: Seconds::new(-0.04e-3),
     }
 }
 
@@ -325,8 +362,12 @@ pub(crate) fn full() -> Decision {
             after_s: Seconds::new(0.34e-3),
             confidence: Probability::new(0.7),
             why: "same grid and block, similar time".to_owned(),
+            is_judged: false,
         }],
-        detectable: Some(RelativeChange::new(0.024)),
+        detectable: Some(Detectable {
+            change: RelativeChange::new(0.024),
+            power: Probability::new(0.9),
+        }),
         method: vec![
             "5 and 5 runs: the run is the unit of repetition.".to_owned(),
             "A regression exceeds the limit with its whole interval.".to_owned(),

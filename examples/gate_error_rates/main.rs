@@ -1,9 +1,12 @@
 //! Measures how often the gate is wrong: false alarms on the same code, and slowdowns that it misses.
 //!
-//! `cargo run --release --example gate_error_rates -- [--trials N] EXPORT...` reads real exports, makes runs
-//! of them by drawing from their launches, and writes the table of `docs/gate-error-rates.md` to the
-//! standard output. What the launches of one export cannot tell (clocks and temperature between runs) is
+//! `cargo run --release --example gate_error_rates -- [--trials N] [EXPORT...]` writes the tables of
+//! `docs/gate-error-rates.md` to the standard output: without exports those of made-up programs, with
+//! exports those of runs that are made by drawing from their launches. What the launches of one export cannot tell (clocks and temperature between runs) is
 //! added as stated in the table. The same exports and trials give the same numbers.
+
+mod random;
+mod synthetic;
 
 use std::error::Error;
 use std::io::Write;
@@ -14,6 +17,8 @@ use rooflint::ingest::{self, Input};
 use rooflint::model::Profile;
 use rooflint::session::Session;
 use rooflint::units::{Factor, Seconds, Share};
+
+use random::Random;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -27,34 +32,6 @@ const DRIFT: f64 = 0.03;
 const OUTLIERS: (f64, f64) = (0.02, 2.5);
 /// Share of kernels whose implementation is chosen by trial at start, and how far the choices differ.
 const BIMODAL: (f64, f64) = (0.1, 0.15);
-
-/// Random numbers that are the same everywhere (`SplitMix64`; S. Vigna, public domain).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Between 0 and 1, never 0.
-    fn uniform(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Standard normal (Box and Muller).
-    fn normal(&mut self) -> f64 {
-        let (one, two) = (self.uniform(), self.uniform());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.uniform() * end as f64) as usize
-    }
-}
 
 /// What runs differ by although the code is the same.
 #[derive(Clone, Copy, Default)]
@@ -80,7 +57,7 @@ enum Slowed {
 }
 
 fn main() -> Result<()> {
-    let mut trials = 20;
+    let mut trials = 200;
     let mut files = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -89,6 +66,9 @@ fn main() -> Result<()> {
         } else {
             files.push(argument);
         }
+    }
+    if files.is_empty() {
+        return synthetic::tables(trials, &mut std::io::stdout().lock());
     }
     let inputs: Vec<std::path::PathBuf> = files.iter().map(Into::into).collect();
     let mut exports: Vec<(String, Run)> = Vec::new();

@@ -1,0 +1,93 @@
+//! What a gate says first of a kernel that is not what it was: another name, other work, other launches.
+
+use super::words;
+use crate::compare::{
+    Change, Comparison, Contribution, ContributionKind, Counted, Inferred, ProposalKind,
+};
+use crate::units::{Probability, Seconds, si};
+
+/// Contributors to the total that a sentence names.
+const NAMED: usize = 3;
+
+/// Parts below a tenth of the change of the total do not explain it.
+const EXPLAINS: f64 = 0.1;
+
+/// Describes how a kernel differs from the one it is compared with, before its times; empty if it does not.
+pub(super) fn first(known: &Change) -> String {
+    let mut text = known.inferred.as_ref().map(inferred).unwrap_or_default();
+    if let Some(work) = &known.work {
+        let what = match work.counted {
+            Counted::Flops => "FLOPs",
+            Counted::Bytes => "bytes",
+        };
+        let by = words::change(work.shift);
+        let normalized = if work.normalized { ", normalized to the same work" } else { "" };
+        text.push_str(&format!("work per launch changed ({what} {by}{normalized}): "));
+    }
+    text
+}
+
+/// Describes a rename, fusion or split, with its confidence.
+fn inferred(inferred: &Inferred) -> String {
+    let Inferred { kind, before, after, confidence, .. } = inferred;
+    let became = match kind {
+        ProposalKind::Rename => "was renamed to",
+        ProposalKind::Fusion => "were fused into",
+        ProposalKind::Split => "was split into",
+    };
+    let sure = percents(*confidence);
+    format!("{} {became} {} ({sure} confidence): ", before.join(" + "), after.join(" + "))
+}
+
+fn percents(confidence: Probability) -> String {
+    format!("{:.0}%", confidence.get() * 100.0)
+}
+
+/// Names the kernels that changed the total most; none if no kernel explains a part worth naming.
+pub(super) fn contributors(comparison: &Comparison) -> Option<String> {
+    let whole = comparison.contributions.change_s;
+    let explains = |part: &&Contribution| {
+        let same_sign = (part.change_s > Seconds::ZERO) == (whole > Seconds::ZERO);
+        same_sign && part.change_s.abs() >= whole.abs() * EXPLAINS
+    };
+    let parts: Vec<&Contribution> =
+        comparison.contributions.parts.iter().filter(explains).collect();
+    let named: Vec<String> = parts
+        .iter()
+        .take(NAMED)
+        .map(|part| format!("{} {} ({})", part.name, signed(part.change_s), how(part)))
+        .collect();
+    let more = parts.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| format!("largest contributors: {}{more}", named.join(", ")))
+}
+
+/// Describes how a kernel changed the total.
+#[must_use]
+pub fn how(part: &Contribution) -> String {
+    match part.kind {
+        ContributionKind::LaunchTime => "time per launch".to_owned(),
+        ContributionKind::Launches => {
+            format!(
+                "launches {} to {}",
+                words::launches(part.launches_before),
+                words::launches(part.launches_after)
+            )
+        }
+        ContributionKind::New => "new".to_owned(),
+        ContributionKind::Vanished => "vanished".to_owned(),
+        ContributionKind::Renamed | ContributionKind::Fused | ContributionKind::Split => {
+            let became = match part.kind {
+                ContributionKind::Renamed => "renamed",
+                ContributionKind::Fused => "fused",
+                _ => "split",
+            };
+            format!("{became} from {}", part.was.as_deref().unwrap_or_default())
+        }
+    }
+}
+
+fn signed(time: Seconds) -> String {
+    let sign = if time < Seconds::ZERO { "-" } else { "+" };
+    format!("{sign}{}", si(time.abs().get(), "s"))
+}

@@ -1,0 +1,275 @@
+//! Runs of a side that are no repeats of the others: of another program, in another unit, or with half of
+//! their durations gone.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::compare::{self, Run};
+use crate::units::digits;
+
+/// Repeats of a run have at least half of its time in common kernels.
+const COMMON: f64 = 0.5;
+
+/// Repeats of a run take at most three times as long: a hot device takes 1.5 times, a slip of a unit 1,000.
+const FACTOR: f64 = 3.0;
+
+/// Repeats of a run have as many launches, and durations for as many of them, up to a tenth: if fewer were
+/// read and records could not be used, the file is damaged.
+const TIMED: f64 = 0.1;
+
+/// The runs of both sides that are repeats of each other.
+pub(super) struct Sifted<'a> {
+    pub(super) baseline: Cow<'a, [Run]>,
+    pub(super) current: Cow<'a, [Run]>,
+    /// The order of those that are left.
+    pub(super) order: Vec<bool>,
+    /// What was left out and why, a sentence each.
+    pub(super) left_out: Vec<String>,
+    /// Sides whose runs do not agree, so that it is not clear which to leave out.
+    pub(super) unclear: Vec<String>,
+}
+
+/// Leaves out runs that are no repeats of most others of their side.
+pub(super) fn sift<'a>(baseline: &'a [Run], current: &'a [Run], order: &[bool]) -> Sifted<'a> {
+    let mut sifted = Sifted {
+        baseline: Cow::Borrowed(baseline),
+        current: Cow::Borrowed(current),
+        order: order.to_vec(),
+        left_out: Vec::new(),
+        unclear: Vec::new(),
+    };
+    let (one, two) = (outlines(baseline), outlines(current));
+    let before = sifted.side("the baseline", (baseline, &one), (current, &two));
+    let after = sifted.side("the current side", (current, &two), (baseline, &one));
+    if before.len() + after.len() == baseline.len() + current.len() {
+        return sifted;
+    }
+    let of = |kept: &[usize], runs: &'a [Run]| -> Cow<'a, [Run]> {
+        kept.iter().map(|at| runs[*at].clone()).collect()
+    };
+    sifted.baseline = of(&before, baseline);
+    sifted.current = of(&after, current);
+    let mut places = [0, 0];
+    sifted.order.retain(|later| {
+        let at = places[usize::from(*later)];
+        places[usize::from(*later)] += 1;
+        if *later { after.contains(&at) } else { before.contains(&at) }
+    });
+    sifted
+}
+
+impl Sifted<'_> {
+    /// Positions of the runs of a side that agree with most of it.
+    fn side(
+        &mut self,
+        side: &str,
+        (runs, outlines): (&[Run], &[Outline<'_>]),
+        (others, known): (&[Run], &[Outline<'_>]),
+    ) -> Vec<usize> {
+        let all: Vec<usize> = (0..runs.len()).collect();
+        let with_first =
+            |at: &usize| differs((&runs[*at], &outlines[*at]), (&runs[0], &outlines[0])).is_none();
+        if all.iter().skip(1).all(with_first) {
+            return all;
+        }
+        let agree = |at: usize| -> Vec<usize> {
+            let of = |other: &usize| {
+                differs((&runs[at], &outlines[at]), (&runs[*other], &outlines[*other]))
+            };
+            all.iter().copied().filter(|other| of(other).is_none()).collect()
+        };
+        let best = all.iter().map(|at| agree(*at)).max_by_key(Vec::len).unwrap_or_default();
+        if best.len() == runs.len() {
+            return all;
+        }
+        // Of two runs that differ, the other side may tell which is the odd one.
+        let fits = |at: &usize| {
+            let mut others = others.iter().zip(known);
+            others.any(|other| differs((&runs[*at], &outlines[*at]), other).is_none())
+        };
+        let kept = if 2 * best.len() > runs.len() {
+            best
+        } else {
+            all.iter().copied().filter(fits).collect()
+        };
+        let alike = kept.iter().all(|at| {
+            kept.iter().all(|other| {
+                differs((&runs[*at], &outlines[*at]), (&runs[*other], &outlines[*other])).is_none()
+            })
+        });
+        let (Some(first), true) = (kept.first(), alike) else {
+            let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+            let why = differs(
+                (&runs[0], &outlines[0]),
+                (&runs[runs.len() - 1], &outlines[runs.len() - 1]),
+            );
+            let why = why.unwrap_or_else(|| "they do not agree".to_owned());
+            self.unclear.push(format!(
+                "the runs of {side} are not repeats of each other ({}): {why}; check the files",
+                labels.join(", ")
+            ));
+            return all;
+        };
+        for at in all.iter().filter(|at| !kept.contains(at)) {
+            let why = differs((&runs[*at], &outlines[*at]), (&runs[*first], &outlines[*first]));
+            let why = why.unwrap_or_else(|| "it differs from most of them".to_owned());
+            self.left_out.push(format!(
+                "{} is left out, because it is not a repeat of the other runs of {side}: {why}",
+                runs[*at].label
+            ));
+        }
+        kept
+    }
+}
+
+/// The kernels of a run by the names that builds keep.
+struct Outline<'a> {
+    /// Share of the time, and the mean launch where there is one, in seconds.
+    kernels: BTreeMap<Cow<'a, str>, (f64, Option<f64>)>,
+    /// Part of the launches that have a duration, warm-up apart.
+    timed: f64,
+}
+
+fn outlines(runs: &[Run]) -> Vec<Outline<'_>> {
+    // One run has no other to agree with.
+    runs.iter().map(outline).collect()
+}
+
+fn outline(run: &Run) -> Outline<'_> {
+    let mut sums: BTreeMap<Cow<'_, str>, (f64, u64)> = BTreeMap::new();
+    let (mut timed, mut wanted) = (0_u64, 0_u64);
+    for kernel in &run.kernels {
+        let name = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
+        let sum = sums.entry(Cow::Owned(compare::family(name))).or_default();
+        sum.0 += kernel.measured_s.get();
+        sum.1 += kernel.timed;
+        let cold = u64::from(run.warmup).min(kernel.launches.saturating_sub(1));
+        timed += kernel.timed;
+        wanted += kernel.launches - cold;
+    }
+    let all = run.measured_s.get();
+    let of = |(time, timed): (f64, u64)| {
+        let share = if all > 0.0 { time / all } else { 0.0 };
+        (share, (timed > 0 && time > 0.0).then(|| time / timed as f64))
+    };
+    Outline {
+        kernels: sums.into_iter().map(|(name, sum)| (name, of(sum))).collect(),
+        timed: (timed as f64 / wanted.max(1) as f64).min(1.0),
+    }
+}
+
+/// Why a run is no repeat of another; none where it may be one.
+fn differs(
+    (run, outline): (&Run, &Outline<'_>),
+    (other, known): (&Run, &Outline<'_>),
+) -> Option<String> {
+    let shared = |one: &Outline<'_>, two: &Outline<'_>| -> f64 {
+        let known = one.kernels.iter().filter(|(name, _)| two.kernels.contains_key(*name));
+        known.map(|(_, (share, _))| share).sum()
+    };
+    let common = shared(outline, known).min(shared(known, outline));
+    if common < COMMON {
+        return Some(format!(
+            "kernels that both have take {}% of the time: another program?",
+            digits(common * 100.0)
+        ));
+    }
+    let unused = |run: &Run| run.files.iter().map(|file| file.skipped).sum::<u64>();
+    let launches = run.launches as f64 / other.launches.max(1) as f64;
+    if (launches - 1.0).abs() > TIMED && unused(run) != unused(other) {
+        return Some(format!(
+            "it has {} launches and {} records or cells that could not be used, {} has {} and {}",
+            run.launches,
+            unused(run),
+            other.label,
+            other.launches,
+            unused(other)
+        ));
+    }
+    if (outline.timed - known.timed).abs() > TIMED {
+        return Some(format!(
+            "{}% of its launches have a duration, and {}% of the others'",
+            digits(outline.timed * 100.0),
+            digits(known.timed * 100.0)
+        ));
+    }
+    let ratio = |(name, (_, mean)): (&Cow<'_, str>, &(f64, Option<f64>))| {
+        let other = known.kernels.get(name)?.1?;
+        Some(((*mean)? / other).ln())
+    };
+    let ratios: Vec<f64> = outline.kernels.iter().filter_map(ratio).collect();
+    let launch = compare::median(&ratios).unwrap_or(0.0);
+    let total = (run.measured_s / other.measured_s).ln();
+    let (shift, what) =
+        if launch.abs() > FACTOR.ln() { (launch, "a launch takes") } else { (total, "it takes") };
+    (shift.abs() > FACTOR.ln()).then(|| {
+        format!("{what} {}× as long as in {}: another unit?", digits(shift.exp()), other.label)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::made::{kernel, run};
+
+    fn named(label: &str, prefix: &str, factor: f64) -> Run {
+        let of = |name: &str| kernel(&format!("{prefix}_{name}"), &[1e-3 * factor; 5]);
+        Run { label: label.to_owned(), ..run(vec![of("gemm"), of("softmax"), of("copy")]) }
+    }
+
+    fn left(runs: &[Run], others: &[Run]) -> (Vec<String>, Vec<String>, usize) {
+        let order: Vec<bool> =
+            others.iter().map(|_| false).chain(runs.iter().map(|_| true)).collect();
+        let found = sift(others, runs, &order);
+        assert_eq!(found.order.len(), found.baseline.len() + found.current.len());
+        (found.left_out, found.unclear, found.current.len())
+    }
+
+    #[test]
+    fn a_run_in_another_unit_or_of_another_program_is_named_and_left_out() {
+        let good = |label: &str| named(label, "net", 1.0);
+        let other = [good("a"), good("b")];
+        for (odd, why) in [
+            (named("odd", "net", 1000.0), "takes 1000× as long"),
+            (named("odd", "net", 0.001), "takes 0.001× as long"),
+            (named("odd", "physics", 1.0), "another program?"),
+        ] {
+            let (out, unclear, kept) = left(&[good("c"), odd.clone(), good("d")], &other);
+            assert!(out.len() == 1 && out[0].starts_with("odd is left out"), "{out:?}");
+            assert!(out[0].contains(why) && unclear.is_empty() && kept == 2, "{out:?}");
+            // Of two, the other side tells which.
+            let (out, unclear, kept) = left(&[odd.clone(), good("c")], &other);
+            assert!(out.len() == 1 && unclear.is_empty() && kept == 1, "{out:?} {unclear:?}");
+            // One is what it is: the comparison judges it.
+            assert_eq!(left(&[odd], &other).2, 1);
+        }
+    }
+
+    #[test]
+    fn a_run_with_half_of_its_durations_is_left_out() {
+        let good = |label: &str| named(label, "net", 1.0);
+        let mut half = good("half");
+        half.kernels.iter_mut().for_each(|kernel| kernel.launches = 10);
+        let (out, _, kept) = left(&[good("c"), half, good("d")], &[good("a")]);
+        assert!(out[0].contains("50.0% of its launches have a duration") && kept == 2, "{out:?}");
+    }
+
+    #[test]
+    fn two_runs_that_nothing_decides_between_are_not_clear() {
+        let (one, two) = (named("c", "net", 1.0), named("d", "net", 1000.0));
+        let (out, unclear, kept) = left(&[one, two], &[named("a", "net", 30.0)]);
+        assert!(out.is_empty() && kept == 2, "{out:?}");
+        assert!(
+            unclear[0].contains("(c, d)") && unclear[0].contains("another unit?"),
+            "{unclear:?}"
+        );
+    }
+
+    /// A hot run takes half as much again, and is a repeat.
+    #[test]
+    fn a_hot_run_is_a_repeat() {
+        let good = |label: &str, factor| named(label, "net", factor);
+        let runs = [good("c", 1.0), good("d", 1.5), good("e", 1.0)];
+        assert_eq!(left(&runs, &[good("a", 1.0)]), (vec![], vec![], 3));
+    }
+}

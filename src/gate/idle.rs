@@ -1,0 +1,56 @@
+//! Limits that judge nothing: a pattern that matches no kernel, and a policy without an active limit.
+
+use super::decision::{Check, Subject, Verdict};
+use super::policy::{Action, Limit, Metric, Policy};
+use crate::compare::Measured;
+
+/// Reports limits whose selector matches no kernel of either side.
+pub(super) fn limits(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Check> {
+    let is_idle = |limit: &&Limit| {
+        let mut kernels = kernels.iter();
+        !limit.selector.is_everything()
+            && !kernels.any(|(name, measured)| limit.selector.fits(name, measured))
+    };
+    let check = |limit: &Limit| {
+        let key = limit.metric.key();
+        let selector = &limit.selector;
+        let parts = [
+            ("kernel", &selector.kernel),
+            ("operator", &selector.operator),
+            ("category", &selector.category),
+        ];
+        let parts = parts.into_iter().filter_map(|(what, pattern)| {
+            pattern.as_ref().map(|pattern| format!("{what} {pattern:?}"))
+        });
+        let parts: Vec<String> = parts.collect();
+        Check {
+            verdict: Verdict::NoData,
+            action: policy.incomparable.min(Action::Warn),
+            ..Check::new(
+                &format!("limit:{key}"),
+                limit.metric,
+                Subject::Run,
+                format!(
+                    "the limit on {key} for {} matches no kernel: check the pattern",
+                    parts.join(", ")
+                ),
+            )
+        }
+    };
+    policy.limits.iter().filter(is_idle).map(check).collect()
+}
+
+/// Returns `true` if nothing of the policy can act: all limits are off, and there are no bounds and no
+/// required kernels.
+pub(super) fn is_idle(policy: &Policy) -> bool {
+    let is_active = |metric: Metric| {
+        let mut limits = policy.limits.iter().rev().filter(|limit| limit.metric == metric);
+        // A later limit for every kernel switches off all before it.
+        limits
+            .find(|limit| limit.action > Action::None || limit.selector.is_everything())
+            .is_some_and(|limit| limit.action > Action::None)
+    };
+    policy.required.is_empty()
+        && policy.bounds.iter().all(|bound| bound.action == Action::None)
+        && !Metric::ALL.into_iter().any(is_active)
+}

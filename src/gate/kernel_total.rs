@@ -1,0 +1,97 @@
+//! Judges the time of all launches of a kernel: more launches are no slower launch, and cost as much.
+
+use super::certainty::{is_beyond, more_runs};
+use super::decision::{Check, Subject, Verdict};
+use super::policy::{Action, Metric, Policy};
+use super::thresholds::RUNS_THAT_SPREAD;
+use super::value::Allowed;
+use super::{causes, words};
+use crate::compare::{Basis, Change, Comparison, Evidence};
+use crate::units::{Seconds, Shift, change_limit, si};
+
+/// Launches are counted: fewer than 1% more are a loop that ran once more.
+const SAME_LAUNCHES: Shift = Shift::new(0.01);
+
+/// Judges a kernel by its limit on the time of all launches, for the same amount of work of the run.
+pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -> Option<Check> {
+    let limit = policy
+        .limit(Metric::KernelTotal, &change.after, &change.name)
+        .filter(|_| comparison.basis == Basis::Time)?;
+    let own = change.own.as_ref()?;
+    // With as many launches the limit on one of them has judged it, unless it allows more.
+    let of_launch = policy.limit(Metric::Time, &change.after, &change.name);
+    let is_judged =
+        of_launch.is_some_and(|one| one.worse <= limit.worse && one.action >= limit.action);
+    if change.launches_shift.abs() <= SAME_LAUNCHES && is_judged {
+        return None;
+    }
+    let evidence = with(own, change.launches_shift);
+    let worse = limit.shift();
+    if evidence.shift <= worse {
+        return None;
+    }
+    let is_certain = is_beyond(&evidence, worse, |chance| chance <= policy.false_discovery);
+    // Launches are counted; what nobody measured is the noise of the time of one.
+    let is_counted = change.launches_shift > worse;
+    let may_be_noise = is_certain && !is_counted && policy.may_be_noise(own);
+    let (verdict, action) = if is_certain && !may_be_noise {
+        (Verdict::Regression, limit.action)
+    } else {
+        (Verdict::Ambiguous, policy.ambiguous.min(limit.action))
+    };
+    // What is inferred about names fails no more than the policy lets it.
+    let action = if change.inferred.is_some() { action.min(policy.renamed) } else { action };
+    let before = change.before.time_s * comparison.work.get();
+    let after = change.after.time_s;
+    let delta = after - before;
+    let counts = limit.counts(change.before.share.max(change.after.share))
+        && delta >= Seconds::new(limit.least());
+    let launches = format!(
+        "launches went from {} to {}",
+        words::launches(change.before.launches * comparison.work.get()),
+        words::launches(change.after.launches)
+    );
+    let message = format!(
+        "{}{launches}, time of all launches from {} to {}: {}, limit {}",
+        causes::first(change),
+        si(before.get(), "s"),
+        si(after.get(), "s"),
+        words::change(evidence.shift),
+        change_limit(limit.worse)
+    );
+    Some(Check {
+        verdict,
+        action: if counts { action } else { action.min(Action::Notice) },
+        before: Some(before.into()),
+        after: Some(after.into()),
+        change: Some(evidence.change()),
+        interval: evidence.interval(),
+        confidence: evidence.confidence,
+        limit: Some(Allowed::Change(limit.worse)),
+        delta_s: Some(delta),
+        share: Some(change.after.share),
+        matched: Some(change.pair.level),
+        evidence: may_be_noise.then(words::undeclared).into_iter().collect(),
+        more_runs: if may_be_noise {
+            Some(RUNS_THAT_SPREAD)
+        } else {
+            (!is_certain).then(|| more_runs(&evidence, worse)).flatten()
+        },
+        ..Check::new(
+            Metric::KernelTotal.key(),
+            Metric::KernelTotal,
+            Subject::kernel(&change.name, &change.after),
+            message,
+        )
+    })
+}
+
+/// Evidence on one launch as evidence on all of them, of which there are more.
+fn with(own: &Evidence, more: Shift) -> Evidence {
+    Evidence {
+        shift: own.shift + more,
+        low: own.low.map(|low| low + more),
+        high: own.high.map(|high| high + more),
+        ..own.clone()
+    }
+}

@@ -1,0 +1,53 @@
+//! The entry of a policy that accepts what failed, to be pasted into `rooflint.toml`.
+
+use super::GateReport;
+use crate::gate::{Check, Metric, Subject};
+use crate::report::document::{Block, Document, Section};
+use crate::report::view::printable;
+
+/// Entries shown; the others differ in the name of the kernel.
+const SHOWN: usize = 1;
+
+/// Adds the waivers of the first failing checks.
+pub(super) fn section(report: &GateReport<'_>, document: &mut Document) {
+    if !report.can_fail() {
+        return;
+    }
+    let entries: Vec<String> = report.decision.deciding().filter_map(entry).collect();
+    if entries.is_empty() {
+        return;
+    }
+    let mut code = entries[..entries.len().min(SHOWN)].join("\n");
+    if entries.len() > SHOWN {
+        let more = entries.len() - SHOWN;
+        code.push_str(&format!("# {more} more: one entry for each failing check\n"));
+    }
+    let title = "To accept it, add to rooflint.toml";
+    document.add(Section { room: 80, ..Section::new(title, vec![Block::Code(code)]) });
+}
+
+/// A name as a basic string of TOML, whose escapes are those of JSON; `*` stands for what cannot be printed.
+fn quoted(name: &str) -> String {
+    let visible = |letter: char| {
+        let text = letter.to_string();
+        if printable(&text) == text { letter } else { '*' }
+    };
+    let name: String = name.chars().map(visible).collect();
+    serde_json::to_string(&name).unwrap_or_default()
+}
+
+/// The waiver of a check; none for what no waiver accepts, such as a missing kernel.
+fn entry(check: &Check) -> Option<String> {
+    let selector = match &check.subject {
+        Subject::Kernel { name, full_name, .. } => {
+            let name = if full_name.is_empty() { name } else { full_name };
+            format!("kernel = {}\n", quoted(name))
+        }
+        Subject::Run if matches!(check.metric, Metric::Total | Metric::CommonShift) => {
+            String::new()
+        }
+        Subject::Run => return None,
+    };
+    let metric = check.metric.key();
+    Some(format!("[[gate.waiver]]\n{selector}metric = \"{metric}\"\nreason = \"...\"\n"))
+}
