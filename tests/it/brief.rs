@@ -35,11 +35,14 @@ fn hold(judged: &Judged<'_>, label: &str) {
     assert!(totals.measured == Seconds::ZERO || (shares - 1.0).abs() < 1e-9, "{label}: {shares}");
 
     let brief = text(judged, Style { width: Some(COLUMNS), ..Style::default() });
-    assert!(brief.lines().count() <= LINES, "{label}:\n{brief}");
+    // A terminal breaks the one line that is never wrapped: a command to copy.
+    let shown = |line: &str| line.chars().count().div_ceil(COLUMNS).max(1);
+    assert!(brief.lines().map(shown).sum::<usize>() <= LINES, "{label}:\n{brief}");
     for width in [60, 80, COLUMNS, 140] {
         for ascii in [false, true] {
             let brief = text(judged, Style { width: Some(width), ascii, ..Style::default() });
-            let is_within = brief.lines().all(|line| line.chars().count() <= width);
+            let mut wrapped = brief.lines().filter(|line| !line.starts_with("ncu "));
+            let is_within = wrapped.all(|line| line.chars().count() <= width);
             // Spelled out, the mark of a shortened name is wider.
             assert!(ascii || is_within, "{label}:\n{brief}");
             assert!(!ascii || brief.is_ascii(), "{label}:\n{brief}");

@@ -164,9 +164,6 @@ fn help_fits_eighty_columns_and_begins_with_a_verb() {
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
 }
 
-/// An environment and options.
-type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
-
 #[test]
 fn help_and_errors_keep_to_ascii_and_to_no_color() {
     let cases: [(&[Variable], &[&str]); 4] = [

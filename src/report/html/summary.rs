@@ -182,10 +182,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
     let most = brief.kernels.iter().map(|one| one.savings.get()).fold(0.0, f64::max);
     let kernels = brief.kernels.iter().map(|one| kernel(one, most, style));
     let run = brief.steps.iter().map(|step| (step.sentence(), step.finding.rule.to_string()));
-    let missing = brief
-        .missing
-        .iter()
-        .map(|one| (format!("{}: {}", one.what, one.command), "missing metrics".to_owned()));
+    let missing = brief.missing.iter().map(|one| (one.sentence(), "missing metrics".to_owned()));
     let others = run.chain(missing).map(|(text, notes)| Card {
         rank: None,
         name: "Whole run".to_owned(),

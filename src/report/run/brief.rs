@@ -89,8 +89,27 @@ pub(in crate::report) struct Beyond<'a> {
 pub(in crate::report) struct Missing {
     /// What, and what follows.
     pub(in crate::report) what: String,
-    /// The command that supplies it, or the option.
-    pub(in crate::report) command: String,
+    /// What supplies it.
+    pub(in crate::report) remedy: Remedy,
+}
+
+/// What supplies something that the export lacks.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::report) enum Remedy {
+    /// An option or a setting, in words.
+    Help(String),
+    /// A command line to copy.
+    Command(String),
+}
+
+impl Missing {
+    /// What is missing and what supplies it, in one sentence.
+    pub(in crate::report) fn sentence(&self) -> String {
+        match &self.remedy {
+            Remedy::Help(help) => format!("{} → {help}", self.what),
+            Remedy::Command(command) => format!("{} → `{command}`", self.what),
+        }
+    }
 }
 
 /// As many kernels as a brief has at most.
@@ -370,9 +389,12 @@ fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
     worth_it.max_by(|one, two| one.most.total_cmp(&two.most))
 }
 
-/// Whether a finding says what the export lacks, or how it disagrees with the device: the brief has a place for each.
+/// Rules that say what the export lacks, or how it disagrees with the device: the brief has a place for each.
+const ABOUT_INPUT: [&str; 3] = ["missing-metrics", "not-enough-data", "device-mismatch"];
+
+/// Whether a finding says what the export lacks, or how it disagrees with the device.
 pub(super) fn is_about_input(finding: &Finding) -> bool {
-    matches!(&*finding.rule, "missing-metrics" | "unmodeled-share" | "device-mismatch")
+    ABOUT_INPUT.contains(&&*finding.rule)
 }
 
 /// What is missing first: the device, then counters, then why listed kernels wait, then what rules lacked.
@@ -384,7 +406,7 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     let analysis = report.analysis;
     if let Some(unknown) = analysis.devices.iter().find_map(|used| used.unknown.as_ref()) {
         let what = format!("the GPU: {}", printable(&unknown.reason));
-        return Some(Missing { what, command: printable(&unknown.help) });
+        return Some(Missing { what, remedy: Remedy::Help(printable(&unknown.help)) });
     }
     if let Some(supply) = analysis.supply(SHARE) {
         let named = supply.lacking.iter().take(NAMED).map(|lack| lack.need.what);
@@ -394,18 +416,18 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         }
         let share = supply.lacking.iter().map(|lack| analysis.share_of(lack)).fold(0.0, f64::max);
         what.push_str(&format!(" (up to {} of the run)", percent(share)));
-        return Some(Missing { what, command: format!("`{}`", supply.command) });
+        return Some(Missing { what, remedy: Remedy::Command(supply.command) });
     }
     let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
     if !open.is_empty() {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
-        return Some(Missing { what, command: format!("`{}`", why(&open)) });
+        return Some(Missing { what, remedy: Remedy::Command(why(&open)) });
     }
     let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
     (lacks > 0).then(|| Missing {
         what: "counters that some rules need on some kernels".to_owned(),
-        command: "`rooflint inspect FILE` prints the command".to_owned(),
+        remedy: Remedy::Help("`rooflint inspect FILE` prints the command".to_owned()),
     })
 }
 
@@ -436,6 +458,13 @@ mod tests {
     use super::*;
     use crate::report::bench::{Bench, run as judged};
     use crate::rules::Confidence;
+
+    #[test]
+    fn rules_about_the_input_exist() {
+        for id in ABOUT_INPUT {
+            assert_eq!(crate::rules::rule(id).map(|rule| rule.id), Some(id));
+        }
+    }
 
     fn ms(time: f64) -> Seconds {
         Seconds::new(time * 1e-3)
@@ -559,9 +588,7 @@ mod tests {
         bench.analysis.lacking.clear();
         let missing = Brief::of(&bench.report(), KERNELS).missing.unwrap();
         assert_eq!(missing.what, "what the warps of #1, #2 wait for");
-        assert_eq!(
-            missing.command,
-            "`ncu --set full --import-source yes -k 'regex:a|b' -o why APP`"
-        );
+        let command = "ncu --set full --import-source yes -k 'regex:a|b' -o why APP";
+        assert_eq!(missing.remedy, Remedy::Command(command.to_owned()));
     }
 }

@@ -1,6 +1,6 @@
 //! The brief as a document that fits a screen: the run, one bar of its time, the kernels to begin with, what is missing.
 
-use super::brief::{Brief, Entry, KERNELS};
+use super::brief::{Brief, Entry, KERNELS, Missing, Remedy};
 use super::{tables, verdict};
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::Style;
@@ -28,7 +28,9 @@ pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
 fn lines(document: &Document) -> usize {
     let style = Style { width: Some(COLUMNS), ..Style::default() };
     let text = FORMATS.iter().find(|one| one.name == "text");
-    text.map_or(0, |text| (text.render)(document, &style).lines().count())
+    // A terminal breaks what is never wrapped.
+    let shown = |line: &str| line.chars().count().div_ceil(COLUMNS).max(1);
+    text.map_or(0, |text| (text.render)(document, &style).lines().map(shown).sum())
 }
 
 fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
@@ -41,9 +43,16 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
     let mut facts: Vec<Fact> =
         brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
     facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
-    let missing = brief.missing.as_ref();
-    let missing = missing.map(|one| format!("{} → {}", one.what, one.command));
-    facts.extend(missing.map(|missing| Fact::new("Missing", missing)));
+    match &brief.missing {
+        // A line of its own that is never wrapped: it is there to be copied.
+        Some(Missing { what, remedy: Remedy::Command(command) }) => {
+            facts.push(Fact::new("Missing", format!("{what}; this collects it:")));
+            document.push(Block::Facts(std::mem::take(&mut facts)));
+            document.push(Block::Code(command.clone()));
+        }
+        Some(missing) => facts.push(Fact::new("Missing", missing.sentence())),
+        None => {}
+    }
     if !style.full {
         facts.push(Fact::new("More", MORE));
     }

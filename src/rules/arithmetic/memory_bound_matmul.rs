@@ -28,6 +28,8 @@ savings. The rule is skipped where tensor work may have gone uncounted.
 ## Remedy
 Use a larger batch, or batch requests; 8- or 4-bit weights; grouped-query attention; fuse products
 that share an input. Where DRAM is not busy: split-K, or a kernel made for few rows.
+For a convolution: another algorithm of the library (cuDNN's benchmark mode), fusion with the
+layers beside it, a smaller data type.
 
 ## False positives
 Where latency matters and not throughput, a batch of one is intended. The distance to the ridge
@@ -93,8 +95,15 @@ fn check(subject: &Subject<'_>) -> Judgment {
         "memory-bound at {intensity:.1} FLOP/B (ridge point {ridge:.0}): {factor:.digits$}× the \
          work on the same bytes would take hardly longer"
     );
+    // The bytes of a convolution are mostly activations: they grow with the batch.
+    let is_convolution =
+        matches!(class.kind, Some(Kind::ConvFprop | Kind::ConvDgrad | Kind::ConvWgrad));
     let finding = if is_saturated {
-        subject.info(message).next("batch more rows, or store the weights in fewer bits")
+        subject.info(message).next(if is_convolution {
+            "fuse it with the layers beside it, or use a smaller data type"
+        } else {
+            "batch more rows, or store the weights in fewer bits"
+        })
     } else {
         let good = if subject.device().is_ok_and(|device| !device.is_hbm()) {
             achievable::GDDR
@@ -103,10 +112,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         };
         let high = roofline::savings(kernel.modeled, memory / good);
         let stake = Stake { low: kernel.savings.min(high), high, estimator: "gap" };
-        subject
-            .finding(message, stake)
-            .confidence(Confidence::Medium)
-            .next("use a kernel for few rows (gemv, split-K), then a larger batch")
+        subject.finding(message, stake).confidence(Confidence::Medium).next(if is_convolution {
+            "let the library choose another algorithm, then use a smaller data type"
+        } else {
+            "use a kernel for few rows (gemv, split-K), then a larger batch"
+        })
     };
     let finding = finding
         .evidence("arithmetic intensity", intensity, "FLOP/B")
@@ -134,6 +144,18 @@ mod tests {
         let fast = kernel(NAME, 45.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
         let noted = fast.set(Quantity::DramThroughput, 0.92).found(&RULE);
         assert_eq!((noted.severity, noted.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    /// Few rows are no cause of a slow convolution, and a larger batch brings it more activations to read.
+    #[test]
+    fn a_convolution_is_advised_as_one() {
+        let name = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x64x32";
+        let slow = kernel(name, 100.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
+        let next = |found: &crate::rules::Finding| found.next.clone().unwrap();
+        assert!(next(&slow.found(&RULE)).contains("another algorithm"));
+        let fast = kernel(name, 45.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
+        let noted = fast.set(Quantity::DramThroughput, 0.92).found(&RULE);
+        assert!(next(&noted).contains("the layers beside it"));
     }
 
     #[test]
