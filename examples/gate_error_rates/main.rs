@@ -122,7 +122,7 @@ fn false_alarms(exports: &[(String, Run)], trials: usize, out: &mut impl Write) 
     writeln!(out, "### False alarms: gates that fail although the code is the same\n")?;
     writeln!(
         out,
-        "| what differs from run to run | 1 run a side | 3 a side | 5 a side | 5 a side, warnings |"
+        "| what differs from run to run | 1 run per side | 3 per side | 5 per side | 5 per side, warnings |"
     )?;
     writeln!(out, "| --- | ---: | ---: | ---: | ---: |")?;
     for (words, conditions) in lines {
@@ -145,7 +145,7 @@ fn detections(exports: &[(String, Run)], trials: usize, out: &mut impl Write) ->
     for runs in [1, 3, 5] {
         writeln!(
             out,
-            "### Detections with {runs} run{} a side: gates that fail\n",
+            "### Detections with {runs} run{} per side: gates that fail\n",
             if runs == 1 { "" } else { "s" }
         )?;
         writeln!(out, "| slower | 1% | 2% | 5% | 10% | 20% |")?;

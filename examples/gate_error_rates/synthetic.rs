@@ -11,7 +11,7 @@ use crate::random::Random;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Kernels of a program, and runs a side.
+/// Kernels of a program, and runs per side.
 const KERNELS: [usize; 3] = [5, 50, 500];
 const RUNS: [usize; 4] = [1, 3, 5, 10];
 
@@ -89,7 +89,10 @@ pub(crate) fn tables(trials: usize, out: &mut impl Write) -> Result<()> {
 }
 
 fn header(first: &str, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "| {first} | 1 run a side | 3 | 5 | 10 |\n| --- | ---: | ---: | ---: | ---: |")?;
+    writeln!(
+        out,
+        "| {first} | 1 run per side | 3 | 5 | 10 |\n| --- | ---: | ---: | ---: | ---: |"
+    )?;
     Ok(())
 }
 
@@ -192,7 +195,7 @@ fn detections(trials: usize, out: &mut impl Write) -> Result<()> {
             }
             writeln!(
                 out,
-                "\nFrom 5 runs a side, {} blame a wrong kernel.\n",
+                "\nFrom 5 runs per side, {} blame a wrong kernel.\n",
                 percent(wrong, judged)
             )?;
         }

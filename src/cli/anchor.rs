@@ -1,8 +1,9 @@
 //! The second baseline of a gate: a release, a tag, or the oldest runs of a store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::exit::Failure;
+use super::yardstick;
 use crate::compare::Run;
 use crate::gate::Anchor;
 use crate::history::{Filter, Store};
@@ -27,7 +28,7 @@ pub(super) fn find(
     let store = Store::open(folder)?;
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
     let filter = Filter { device, ..filter.clone() };
-    let entries = store.anchor(word, &filter, Path::new("."))?;
+    let entries = store.anchor(word, yardstick::tagged(word).as_deref(), &filter)?;
     let is_baseline = |run: &Run| baseline.iter().any(|known| known.fingerprint == run.fingerprint);
     if entries.iter().all(|entry| is_baseline(&entry.run)) {
         return Ok(None);

@@ -178,6 +178,11 @@ fn short(commit: &str) -> &str {
     commit.get(..8).unwrap_or(commit)
 }
 
+/// The commit of a tag; `None` if there is none of this name, or no git.
+pub(super) fn tagged(name: &str) -> Option<String> {
+    git(&["rev-parse", &format!("refs/tags/{name}^{{commit}}")]).ok()?.pop()
+}
+
 /// The lines that git prints in the current folder.
 fn git(arguments: &[&str]) -> Result<Vec<String>, String> {
     // A revision is never an option.

@@ -161,7 +161,7 @@ pub struct Comparison {
     pub common: Common,
     /// The shift of the whole run's time, for the same amount of work.
     pub total: Evidence,
-    /// The same with what all kernels share taken out of each run; only for several runs.
+    /// The same with what all kernels share subtracted in each run; only for several runs.
     pub total_own: Option<Evidence>,
     /// Runs that were left out of the total or of the common shift.
     pub odd: Vec<OddRun>,

@@ -107,7 +107,7 @@ pub struct WorkChange {
     pub counted: Counted,
     /// The shift, as a logarithm.
     pub shift: Shift,
-    /// Whether it was taken out of the shifts of the kernel.
+    /// Whether it was subtracted from the shifts of the kernel.
     pub normalized: bool,
 }
 

@@ -13,8 +13,8 @@ use crate::units::{RelativeChange, Seconds, Shift};
 /// recorded launches; `rooflint calibrate` measures them on the user's own machine.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Noise {
-    /// Relative shift of one kernel, after the common shift was taken out, with at least
-    /// [`Noise::ENOUGH`] launches a side.
+    /// Relative shift of one kernel, after the common shift was subtracted, with at least
+    /// [`Noise::ENOUGH`] launches per side.
     pub kernel: RelativeChange,
     /// Relative shift of one kernel with four launches per side; with fewer it grows, up to twice
     /// as much for single launches.
@@ -31,7 +31,7 @@ pub struct Noise {
 
 impl Noise {
     /// Launches per side needed to measure their spread: with fewer, a robust spread depends on one
-    /// or two of them (`docs/gate.md`, "One run a side").
+    /// or two of them (`docs/gate.md`, "One run per side").
     pub const ENOUGH: usize = 5;
 
     /// Launches per side for which [`Noise::few_launches`] is declared.

@@ -149,7 +149,7 @@ pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairi
                 }
             }
         }
-        // With one run a side, every kernel is in all of them.
+        // With one run per side, every kernel is in all of them.
         if runs == (Both { before: 1, after: 1 }) {
             break;
         }

@@ -42,7 +42,7 @@ type Telling<'a> = (&'a Row<'a>, Both<f64>);
 /// The whole run.
 pub(super) struct Total {
     pub(super) evidence: Evidence,
-    /// With what all kernels share taken out of each run.
+    /// With what all kernels share subtracted in each run.
     pub(super) own: Option<Evidence>,
     pub(super) odd: Vec<Odd>,
 }
@@ -105,7 +105,7 @@ impl Table<'_> {
         Both { before: of(self.runs.before, false), after: of(self.runs.after, true) }
     }
 
-    /// Kernels that must agree before their common shift is taken out of each.
+    /// Kernels that must agree before their common shift is subtracted.
     const fn telling_kernels(&self) -> usize {
         if self.several() { AGREEING_KERNELS_OF_RUNS } else { AGREEING_KERNELS }
     }
@@ -384,7 +384,7 @@ mod tests {
         assert!((own.own.as_ref().unwrap().change().get() - 0.065).abs() < 1e-12);
     }
 
-    /// Five runs a side, of which one of the baseline is hot: 15% more of everything is seen, and it is named.
+    /// Five runs per side, of which one of the baseline is hot: 15% more of everything is seen, and it is named.
     #[test]
     fn one_hot_run_does_not_hide_what_the_others_show() {
         let noise = [0.001, -0.001, 0.002, 0.0, -0.002];

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::units::RelativeChange;
 
-    /// 10% for four launches a side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
+    /// 10% for four launches per side; for one, 1 + 1 = 2 over 1/4 + 1/4 = 1/2 is four times the variance,
     /// and twice the floor on the logarithmic scale: 1.1² - 1 = 21%.
     #[test]
     fn the_floor_of_few_launches_grows_to_twice_as_much() {

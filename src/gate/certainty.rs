@@ -102,7 +102,7 @@ pub(super) const HALF: Probability = Probability::new(0.5);
 const RUNS_THAT_SPREAD: f64 = 3.0;
 
 /// The shift that would have been seen, and in which part of all gates, for so many kernels that are judged
-/// together. `undeclared` is what one run a side must exceed where its noise was not measured.
+/// together. `undeclared` is what one run per side must exceed where its noise was not measured.
 pub(super) fn detectable(
     evidence: &Evidence,
     limit: Shift,
@@ -174,13 +174,13 @@ mod tests {
         assert_eq!(more_runs(&device, LIMIT), None);
         assert_eq!(more_runs(&evidence(0.0501, Unit::Runs, Some(0.01)), LIMIT), Some(MOST_RUNS));
         assert_eq!(more_runs(&close, Shift::new(0.08)), None);
-        // A floor of 10%, 2% beyond the limit: 25 runs a side.
+        // A floor of 10%, 2% beyond the limit: 25 runs per side.
         let one = Evidence { floor: Shift::new(0.1), ..evidence(0.07, Unit::Launches, None) };
         assert_eq!(more_runs(&one, LIMIT), Some(24));
     }
 
     /// With an error of 1% and 8 degrees of freedom: 1.86 of them beyond the limit of 5% is 6.9%, the interval
-    /// ends 2% below, and 1.40 more make nine gates of ten: 7% + 1.4%. One run a side: its floor, half of the
+    /// ends 2% below, and 1.40 more make nine gates of ten: 7% + 1.4%. One run per side: its floor, half of the
     /// time.
     #[test]
     fn what_would_have_been_seen_is_said_with_its_power() {

@@ -345,7 +345,7 @@ mod tests {
         [run((0..10).map(other).chain([looked_at]).collect())]
     }
 
-    /// One run a side, whose noise is declared.
+    /// One run per side, whose noise is declared.
     fn decided(policy: &Policy, today: Option<Date>) -> Decision {
         let policy = &Policy { noise_is_declared: true, ..policy.clone() };
         let setting = Setting { today, decides: true, ..Setting::default() };

@@ -165,7 +165,7 @@ impl Timed<'_> {
             move |own: Probability| own <= END && (adjusted <= rate || !self.counts)
         };
         let limit = self.limit.shift();
-        // The noise of several runs is in their spread; what is declared is for one run a side.
+        // The noise of several runs is in their spread; what is declared is for one run per side.
         let noise = match self.own.unit {
             Unit::Runs => Shift::ZERO,
             Unit::Launches | Unit::Single => policy.noise.kernel.shift(),
@@ -382,7 +382,7 @@ mod tests {
     };
     use crate::units::{Factor, Hertz, RelativeChange};
 
-    /// A kernel of 5 launches a side, and ten others that stay, each of as much time.
+    /// A kernel of 5 launches per side, and ten others that stay, each of as much time.
     fn compared(before: f64, after: f64) -> Comparison {
         let side = |time: f64| -> [Run; 1] {
             let mut kernels = vec![kernel("looked_at", &[time; 5])];
@@ -406,7 +406,7 @@ mod tests {
         Policy { noise_is_declared: true, ..Policy::default() }
     }
 
-    /// With one run a side whose noise nobody measured, 22% is the most that noise may do.
+    /// With one run per side whose noise nobody measured, 22% is the most that noise may do.
     #[test]
     fn one_run_a_side_warns_where_its_noise_was_not_measured() {
         for (after, verdict, action) in [
@@ -421,7 +421,7 @@ mod tests {
         assert!(check.evidence[0].contains("`rooflint calibrate`"), "{check:?}");
     }
 
-    /// With one run a side and no spread, the floor is 3%, the limit 5%: 6% fail, 4% do not.
+    /// With one run per side and no spread, the floor is 3%, the limit 5%: 6% fail, 4% do not.
     #[test]
     fn a_kernel_beyond_its_limit_and_the_noise_is_a_regression() {
         let policy = declared();

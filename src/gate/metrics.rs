@@ -112,7 +112,7 @@ fn check(
     let shown = |value: f64| shown(limit.metric, value);
     let (one, two) = (shown(one), shown(two));
     let told = if limit.metric == Metric::Roof { -shift } else { shift };
-    // What follows the time of one run a side is as uncertain as the time.
+    // What follows the time of one run per side is as uncertain as the time.
     let is_noise = |least: Shift| shift <= least;
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =

@@ -260,7 +260,7 @@ pub struct CodePlace {
 pub struct Policy {
     /// Noise floors for cases in which noise cannot be measured.
     pub noise: Noise,
-    /// Whether that was declared, and so measured: else one run a side warns where several would fail.
+    /// Whether that was declared, and so measured: else one run per side warns where several would fail.
     pub noise_is_declared: bool,
     /// Share of the baseline's time that must be compared: with less, the gate cannot answer.
     pub coverage: Share,
@@ -378,12 +378,12 @@ impl Policy {
         -self.implausible_factor.max(Factor::ONE).shift()
     }
 
-    /// What one run a side must exceed where its noise was not measured.
+    /// What one run per side must exceed where its noise was not measured.
     pub(super) fn undeclared(&self) -> Option<Shift> {
         (!self.noise_is_declared).then(|| UNDECLARED.shift())
     }
 
-    /// Whether a shift of one run a side may be noise that nobody measured.
+    /// Whether a shift of one run per side may be noise that nobody measured.
     pub(super) fn may_be_noise(&self, evidence: &Evidence) -> bool {
         let is_small = |most: Shift| evidence.shift <= most;
         evidence.unit != Unit::Runs && self.undeclared().is_some_and(is_small)

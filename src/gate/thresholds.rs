@@ -16,12 +16,12 @@ pub(super) const BEYOND_ROOF: Factor = Factor::new(0.97);
 /// counts").
 pub(super) const COUNTING_SHARE: Share = Share::new(0.005);
 
-/// Where the noise was not measured, one run a side fails only beyond 22%: GPUs of one model in one cluster
+/// Where the noise was not measured, one run per side fails only beyond 22%: GPUs of one model in one cluster
 /// differ by no more (P. Sinha et al., *Not All GPUs Are Created Equal*, SC 2022), nor do kernels that a
 /// library chose anew, 15% apart, with 3% of noise (`docs/gate-error-rates.md`).
 pub(super) const UNDECLARED: RelativeChange = RelativeChange::new(0.22);
 
-/// Runs a side, beyond the one there is, from which their spread decides instead of what is declared.
+/// Runs per side, beyond the one there is, from which their spread decides instead of what is declared.
 pub(super) const RUNS_THAT_SPREAD: u32 = 2;
 
 /// A change is beyond its limit with a confidence of 95%: of changes as large as the limit, 1 in 20 is

@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(of_rule(&judge(&compared(&one, &one), &Policy::default()), "work"), None);
     }
 
-    /// A common shift of 6% of one run a side that is declared quiet: the clock explains it if cycles stay
+    /// A common shift of 6% of one run per side that is declared quiet: the clock explains it if cycles stay
     /// within the limit of 3%, for the common shift as for the total.
     #[test]
     fn what_the_clock_explains_is_ambiguous() {
@@ -482,7 +482,7 @@ mod tests {
         assert!(common(&comparison, &policy).is_none());
     }
 
-    /// Five runs a side, all kernels 4% slower: a device may do that. In cycles too, or taken in turns, it is
+    /// Five runs per side, all kernels 4% slower: a device may do that. In cycles too, or taken in turns, it is
     /// the code.
     #[test]
     fn what_devices_and_days_do_is_ambiguous() {

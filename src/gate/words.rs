@@ -105,7 +105,7 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     }
 }
 
-/// Why one run a side does not fail, and what would make it certain.
+/// Why one run per side does not fail, and what would make it certain.
 pub(super) fn undeclared() -> String {
     format!(
         "one run per side, and its noise was not measured: up to {} may be noise; {RUNS_THAT_SPREAD} more \

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use std::path::Path;
-
 use super::batch::batches;
 use super::distinct::distinct;
 use super::error::HistoryError;
@@ -45,23 +43,22 @@ impl Filter {
 
 impl Store {
     /// Returns the entries of an anchor: the oldest commit that fits the filter for the word `oldest`, else
-    /// what [`Store::find`] finds for the word, or for the commit of the tag of this name in the repository
-    /// around `folder`.
+    /// what [`Store::find`] finds for `commit`, which the word names in the repository, or for the word itself.
     ///
     /// # Errors
     /// [`HistoryError::NotFound`] if nothing fits.
     pub fn anchor(
         &self,
         word: &str,
+        commit: Option<&str>,
         filter: &Filter,
-        folder: &Path,
     ) -> Result<Vec<&Entry>, HistoryError> {
         if word == "oldest" {
             let fitting = self.entries().iter().filter(|entry| filter.fits(entry));
             let oldest = batches(fitting).into_iter().next().map(|batch| batch.entries);
             return oldest.ok_or_else(|| HistoryError::NotFound { message: self.nothing(filter) });
         }
-        let tagged = super::git::tag(folder, word).and_then(|commit| self.find(&commit).ok());
+        let tagged = commit.and_then(|commit| self.find(commit).ok());
         tagged.map_or_else(|| self.find(word), Ok)
     }
 

@@ -46,35 +46,6 @@ pub fn head(folder: &Path) -> Option<Head> {
     Some(Head { commit, branch: branch.filter(|branch| branch != ".invalid") })
 }
 
-/// Returns the commit of a tag in the repository around a folder; `None` if it is unknown, or if its file
-/// names an annotated tag, whose commit is in git's objects only.
-pub(super) fn tag(folder: &Path, name: &str) -> Option<String> {
-    let git = folder.ancestors().find_map(git_folder)?;
-    let common = match first_line(&git.join("commondir")) {
-        Some(path) => git.join(path),
-        None => git,
-    };
-    let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
-    if !name.split('/').all(is_plain) {
-        return None;
-    }
-    let reference = format!("refs/tags/{name}");
-    let packed = || peeled(&common.join("packed-refs"), &reference);
-    first_line(&common.join(&reference)).and_then(|line| hash(&line)).or_else(packed)
-}
-
-/// Returns the commit of a reference in the list of packed ones: of an annotated tag, the line below it
-/// names the commit.
-fn peeled(path: &Path, reference: &str) -> Option<String> {
-    let text = text(path)?;
-    let mut lines = text
-        .lines()
-        .skip_while(|line| line.split_once(' ').is_none_or(|(_, name)| name.trim() != reference));
-    let own = lines.next()?;
-    let commit = lines.next().and_then(|line| line.strip_prefix('^'));
-    hash(commit.unwrap_or(own))
-}
-
 /// Returns the folder that `.git` is or refers to.
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".git");

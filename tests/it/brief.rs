@@ -41,7 +41,9 @@ fn hold(judged: &Judged<'_>, label: &str) {
     for width in [60, 80, COLUMNS, 140] {
         for ascii in [false, true] {
             let brief = text(judged, Style { width: Some(width), ascii, ..Style::default() });
-            let mut wrapped = brief.lines().filter(|line| !line.starts_with("ncu "));
+            let is_command =
+                |line: &&str| ["ncu ", "python "].iter().any(|tool| line.starts_with(tool));
+            let mut wrapped = brief.lines().filter(|line| !is_command(line));
             let is_within = wrapped.all(|line| line.chars().count() <= width);
             // Spelled out, the mark of a shortened name is wider.
             assert!(ascii || is_within, "{label}:\n{brief}");

@@ -113,7 +113,7 @@ struct NoiseWire {
 }
 
 impl NoiseWire {
-    /// Whether it says what one run a side may show: the timer, devices and days say nothing of it.
+    /// Whether it says what one run per side may show: the timer, devices and days say nothing of it.
     const fn is_declared(&self) -> bool {
         self.kernel.is_some() || self.few_launches.is_some() || self.common.is_some()
     }

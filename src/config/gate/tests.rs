@@ -40,7 +40,7 @@ fn the_table_itself_is_read() {
     assert_eq!([noise.device, noise.day].map(RelativeChange::get), [0.03, 0.0]);
     assert_eq!(noise.timer_s.get(), 1e-6);
     assert_eq!((read.coverage, read.noise_is_declared), (Share::new(0.8), true));
-    // The timer, devices and days say nothing of one run a side.
+    // The timer, devices and days say nothing of one run per side.
     assert!(!policy("[gate.noise]\ntimer = \"1us\"\nday = 0.02\n").noise_is_declared);
     assert_eq!(read.limits, Policy::default().limits);
     for (age, days) in [("\"90d\"", 90), ("30", 30), ("\"12 w\"", 84)] {

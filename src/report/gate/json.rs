@@ -100,7 +100,7 @@ struct ComparisonDocument<'a> {
     /// Shift of the total if every launch took the median time of its kernel, as a logarithm; only
     /// for one run per side.
     total_typical_shift: Option<Shift>,
-    /// The same with what all kernels share taken out; `null` with one run a side.
+    /// The same with what all kernels share subtracted; `null` with one run per side.
     total_own: Option<ShiftDocument<'a>>,
     /// How much of the baseline's time is compared, as shares of it.
     coverage: Coverage,

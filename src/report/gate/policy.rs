@@ -19,7 +19,7 @@ pub(super) struct PolicyDocument<'a> {
     waivers: Vec<WaiverDocument<'a>>,
     /// Noise floors for cases in which noise cannot be measured, as relative changes.
     noise: Noise,
-    /// Whether that was declared; else one run a side warns where several would fail.
+    /// Whether that was declared; else one run per side warns where several would fail.
     noise_is_declared: bool,
     /// Share of the baseline's time that must be compared.
     coverage: f64,

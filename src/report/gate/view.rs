@@ -429,7 +429,7 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
     };
     let mut lines: Vec<String> = decision.method.iter().map(sentence).collect();
     if let Some(seen) = decision.detectable {
-        // What one run a side finds half of the time is no promise.
+        // What one run per side finds half of the time is no promise.
         let often = if seen.power.get() > 0.5 {
             format!("in {:.0}% of gates", seen.power.get() * 100.0)
         } else {

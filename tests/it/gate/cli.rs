@@ -80,7 +80,7 @@ fn a_slowdown_fails_the_gate_and_only_a_slowdown() {
     // The other way round it is an improvement.
     let faster = rooflint(folder.path(), &["gate", "main-*.csv", "--baseline", "slow-*.csv"]);
     assert_eq!(faster.code, 0, "{}", faster.out);
-    // One run a side: the declared noise decides, and 30% is beyond it.
+    // One run per side: the declared noise decides, and 30% is beyond it.
     let single = rooflint(folder.path(), &["gate", "slow-0.csv", "--baseline", "main-0.csv"]);
     assert_eq!(single.code, 1, "{}", single.out);
     assert!(single.out.contains("ne run per side"), "{}", single.out);

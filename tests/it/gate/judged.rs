@@ -206,7 +206,7 @@ fn doubt_is_what_the_policy_makes_of_it_and_says_what_would_settle_it() {
         run("a", &[("kernel_a".to_owned(), vec![100.0]), ("kernel_b".to_owned(), vec![900.0])]);
     let after =
         run("b", &[("kernel_a".to_owned(), vec![112.0]), ("kernel_b".to_owned(), vec![900.0])]);
-    // 12% of one launch a side: beyond the limit of 5%, within the noise of single launches.
+    // 12% of one launch per side: beyond the limit of 5%, within the noise of single launches.
     for (ambiguous, outcome) in [
         (Action::Notice, Outcome::Passed),
         (Action::Warn, Outcome::Passed),

@@ -31,7 +31,7 @@ pub(super) fn judged(label: &str, profile: &rooflint::model::Profile) -> Option<
     Some(run)
 }
 
-/// The gate under the default policy, with its noise declared: else one run a side hardly ever fails.
+/// The gate under the default policy, with its noise declared: else one run per side hardly ever fails.
 pub(super) fn decide(baseline: &[Run], current: &[Run]) -> Decision {
     let policy = Policy { noise_is_declared: true, ..Policy::default() };
     let setting = Setting { decides: true, ..Setting::default() };

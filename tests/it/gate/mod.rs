@@ -3,10 +3,10 @@
 pub(crate) mod cli;
 mod judged;
 mod laws;
+mod limits;
 mod made;
 mod names;
 mod partial;
-mod pipeline;
 mod pipelines;
 mod readers;
 mod sample;

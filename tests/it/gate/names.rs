@@ -154,7 +154,7 @@ fn the_total_names_its_contributors_and_they_add_up() {
         let sum: f64 = parts.parts.iter().map(|part| part.change_s.get()).sum();
         let whole = parts.change_s.get();
         assert!((sum + parts.rest_s.get() - whole).abs() < 1e-12);
-        assert!(runs > 1 || parts.rest_s.get().abs() < 1e-12, "one run a side has no rest");
+        assert!(runs > 1 || parts.rest_s.get().abs() < 1e-12, "one run per side has no rest");
         let kinds: Vec<(&str, ContributionKind)> =
             parts.parts.iter().take(3).map(|part| (part.name.as_str(), part.kind)).collect();
         assert_eq!(

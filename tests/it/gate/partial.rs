@@ -274,7 +274,7 @@ fn most_kernels_slower_together_are_no_clock() {
     let found = gate(at, &["slow-*.csv", "--baseline", "main-*.csv"]);
     ends(&found, 1, "8 of 12 kernels");
     ends(&found, 1, "while 4 stayed");
-    // One run a side says it, too.
+    // One run per side says it, too.
     ends(&gate(at, &["slow-0.csv", "--baseline", "main-0.csv"]), 0, "8 of 12 kernels");
 }
 

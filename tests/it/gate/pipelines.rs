@@ -117,6 +117,27 @@ fn a_branch_is_compared_with_where_it_began() {
     assert!(!folder.path().join("x").exists());
 }
 
+/// A release is pinned by its tag: what is as fast as the newest baseline still fails against it.
+#[test]
+fn a_tag_can_be_the_anchor() {
+    let (folder, [one, two, three]) = repository();
+    let path = folder.path();
+    git(path, &["tag", "v1", &one]);
+    git(path, &["tag", "-a", "v2", "-m", "annotated", &two]);
+    run(path, "slow.csv", 2.01);
+    let gate = |anchor: &[&str]| {
+        let base = ["gate", "slow.csv", "--baseline", "baselines", "--baseline-commit", &three];
+        with(path, &[&base[..], anchor].concat(), &[])
+    };
+    let newest = gate(&[]);
+    assert_eq!(newest.code, 0, "{}{}", newest.out, newest.err);
+    for tag in ["v1", "v2"] {
+        let anchored = gate(&["--anchor", tag]);
+        assert_eq!(anchored.code, 1, "{tag}: {}{}", anchored.out, anchored.err);
+        assert!(anchored.out.contains("since anchor"), "{}", anchored.out);
+    }
+}
+
 #[test]
 fn a_pull_request_is_compared_with_its_target_branch() {
     let (folder, [_, _, three]) = repository();

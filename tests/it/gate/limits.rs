@@ -49,6 +49,98 @@ fn a_renamed_kernel_fails_unless_the_policy_says_otherwise() {
     assert!(!off.out.contains("was renamed"), "{}", off.out);
 }
 
+/// The softmax and the kernel before it become one that takes 30% longer than both.
+#[test]
+fn a_fusion_that_is_slower_than_its_parts_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let fused = |label: &str, kernels: &[(&str, f64)]| {
+        runs(at, label, "softmax", 1.0);
+        for run in 0..5 {
+            let path = at.join(format!("{label}-{run}.csv"));
+            let mut text = std::fs::read_to_string(&path).unwrap();
+            for (name, time) in kernels {
+                for launch in 0..20_u32 {
+                    let noise = f64::from((launch * 11 + run * 5) * 37 % 21) / 4000.0;
+                    text.push_str(&format!("{name},{}\n", time * (1.0 + noise)));
+                }
+            }
+            std::fs::write(path, text).unwrap();
+        }
+    };
+    fused("main", &[("scale_kernel", 100.0), ("mask_kernel", 100.0)]);
+    fused("slow", &[("scale_mask_kernel", 260.0)]);
+    fused("fast", &[("scale_mask_kernel", 150.0)]);
+    let slow = gate(at, &["slow-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(slow.code, 1, "{}{}", slow.out, slow.err);
+    let said = slow.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("were fused into scale_mask_kernel"), "{said}");
+    let fast = gate(at, &["fast-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(fast.code, 0, "{}{}", fast.out, fast.err);
+}
+
+/// 21 launches instead of 20, each as fast as before: 5% of the time of the kernel, which only a limit on its
+/// total sees.
+#[test]
+fn a_limit_on_the_total_of_a_kernel_sees_more_launches() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "main", "softmax", 1.0);
+    runs(at, "now", "softmax", 1.0);
+    for run in 0..5 {
+        let path = at.join(format!("now-{run}.csv"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}softmax,200.4\nsoftmax,200.6\n")).unwrap();
+    }
+    let base = ["now-*.csv", "--baseline", "main-*.csv"];
+    let limit = "[[gate.limit]]\nkernel = \"softmax\"\nmetric = \"kernel-total\"\nworse = \"5%\"\n";
+    std::fs::write(at.join("total.toml"), limit).unwrap();
+    assert_eq!(gate(at, &base).code, 0, "{}", gate(at, &base).out);
+    let failed = gate(at, &[&base[..], &["--policy", "total.toml"]].concat());
+    assert_eq!(failed.code, 1, "{}{}", failed.out, failed.err);
+    let said = failed.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("launches went from 20 to 22"), "{said}");
+}
+
+/// A product with 2.83 times the operations takes 2.44 times as long: 1 as it is, 0 for the same work; 3.4 times as
+/// long is more than its work explains.
+#[test]
+fn a_kernel_with_more_work_is_no_slower_kernel_where_work_is_normalized() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let map = format!(
+        "{MAP}flops = {{ column = \"flop\", unit = \"FLOP\", precision = \"fp32_vector\" }}\n"
+    );
+    std::fs::write(at.join("map.toml"), map).unwrap();
+    for (label, time, work) in
+        [("main", 100.0, 1e9), ("more", 244.0, 2.83e9), ("slow", 340.0, 2.83e9)]
+    {
+        for run in 0..5_u32 {
+            let mut text = "name,us,flop\n".to_owned();
+            for (name, time, work) in
+                [("sgemm_nn", time, work), ("layer_norm", 300.0, 1e6), ("gelu", 200.0, 1e6)]
+            {
+                for launch in 0..20_u32 {
+                    let noise = f64::from((launch * 7 + run * 3) * 37 % 21) / 4000.0;
+                    text.push_str(&format!("{name},{},{work}\n", time * (1.0 + noise)));
+                }
+            }
+            std::fs::write(at.join(format!("{label}-{run}.csv")), text).unwrap();
+        }
+    }
+    std::fs::write(at.join("work.toml"), "[gate]\nnormalize = \"work\"\n").unwrap();
+    let ends = |files: &str, policy: &[&str]| {
+        let found = gate(at, &[&[files, "--baseline", "main-*.csv"], policy].concat());
+        (found.code, found.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (code, said) = ends("more-*.csv", &[]);
+    assert!(code == 1 && said.contains("work per launch changed (FLOPs +183%): "), "{code} {said}");
+    let (code, said) = ends("more-*.csv", &["--policy", "work.toml"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = ends("slow-*.csv", &["--policy", "work.toml"]);
+    assert!(code == 1 && said.contains("sgemm_nn"), "{code} {said}");
+}
+
 #[test]
 fn the_waiver_of_a_failure_can_be_pasted() {
     let folder = tempfile::tempdir().unwrap();
