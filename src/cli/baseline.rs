@@ -265,11 +265,11 @@ fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
         }
         text.push_str(&format!("  {}/{}\n", entry.name, entry.id));
     }
-    let verb = if command.dry_run { "would remove" } else { "removed" };
+    let (verb, keep) = if command.dry_run { ("would remove", "keep") } else { ("removed", "kept") };
     let left = count((store.entries().len() - gone.len()) as u64, "entry", "entries");
     let gone = count(gone.len() as u64, "entry", "entries");
     terminal.print(&report_lines(
-        &format!("{verb} {gone}, {left} stay in {}", store.folder().display()),
+        &format!("{verb} {gone}, {keep} {left} in {}", store.folder().display()),
         &text,
     ))
 }

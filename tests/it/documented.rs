@@ -252,3 +252,48 @@ fn a_command_that_fails_or_prints_something_else_is_noticed() {
     let fails = || played("```console\n$ rooflint no-such-file.csv\n```\n", "wrong");
     assert!(std::panic::catch_unwind(fails).is_err());
 }
+
+/// An option that a document forgets is an option that nobody finds.
+#[test]
+fn every_option_of_every_command_is_in_the_documents() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let documents = read("docs/cli.md") + &read("docs/baselines.md");
+    let help = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
+        let output = command.args(words).arg("--help").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Names of commands are what clap lists below its heading.
+    let commands = |text: &str| -> Vec<String> {
+        let below = text.split_once("\nCommands:\n").map_or("", |(_, below)| below);
+        let lines = below.lines().take_while(|line| !line.is_empty());
+        let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        names.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
+    };
+    let mut seen = 0;
+    for command in commands(&help(&[])) {
+        let mut all = vec![vec![command.clone()]];
+        for one in commands(&help(&[&command])) {
+            all.push(vec![command.clone(), one]);
+        }
+        for words in all {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            for line in help(&words).lines() {
+                let option = line.trim_start().split_once("--").filter(|(before, _)| {
+                    before.is_empty() || (before.starts_with('-') && before.ends_with(", "))
+                });
+                let Some((_, option)) = option else { continue };
+                let name = option.split(|c: char| c != '-' && !c.is_ascii_lowercase()).next();
+                let name = format!("--{}", name.unwrap_or_default());
+                let named = ["`", " ", ", "].iter().any(|before| {
+                    [" ", "`"]
+                        .iter()
+                        .any(|after| documents.contains(&format!("{before}{name}{after}")))
+                });
+                assert!(named, "{name} of {words:?} is in no document");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100, "only {seen} options were found");
+}

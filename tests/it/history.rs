@@ -118,7 +118,7 @@ fn a_history_is_kept_listed_followed_and_pruned() {
 
     let prune = ["baseline", "prune", "--keep", "5"];
     let dry = done(here, &[&prune[..], &["--dry-run"]].concat());
-    assert!(dry.starts_with("would remove 14 entries, 10 entries stay in baselines\n"), "{dry}");
+    assert!(dry.starts_with("would remove 14 entries, keep 10 entries in baselines\n"), "{dry}");
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 24);
     done(here, &prune);
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 10);
