@@ -189,7 +189,8 @@ impl<'a> Entry<'a> {
 
     /// Whether it is below its roofline and no rule says why.
     fn is_unexplained(&self) -> bool {
-        self.finding.is_none() && self.kernel.state != State::NearRoofline
+        let needs_none = matches!(self.kernel.state, State::NearRoofline | State::NotEnoughData);
+        self.finding.is_none() && !needs_none
     }
 
     /// The name, and how many grids it stands for.

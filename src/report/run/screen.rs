@@ -1,7 +1,8 @@
 //! The brief as a document that fits a screen: the run, one bar of its time, the kernels to begin with, what is missing.
 
-use super::brief::{Brief, Entry, KERNELS, Missing, Remedy};
+use super::brief::{Brief, Entry, KERNELS, Missing, Remedy, of_kernels};
 use super::{tables, verdict};
+use crate::analysis::Kernel;
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::Style;
 use crate::report::{FORMATS, Report};
@@ -37,9 +38,17 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
     let mut document = Document::new("Roofline report");
     document.push(Block::Facts(verdict::verdict(report)));
     document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
-    let title =
-        format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
-    document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
+    if brief.kernels.is_empty() {
+        // A run that saves nothing is made of kernels too.
+        let longest = longest(report);
+        let title =
+            format!("Longest kernels{}", first_of(longest.len(), report.analysis.kernels.len()));
+        document.section(title, vec![Block::Table(plain(&longest, style))]);
+    } else {
+        let title =
+            format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
+        document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
+    }
     let mut facts: Vec<Fact> =
         brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
     facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
@@ -58,6 +67,43 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
     }
     document.push(Block::Facts(facts));
     document
+}
+
+/// As many kernels as are shown of a run that saves nothing.
+const LONGEST: usize = 3;
+
+/// The kernels with most of the time, of those that have one.
+fn longest<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
+    let timed = report.analysis.kernels.iter().filter(|kernel| kernel.measured > Seconds::ZERO);
+    let mut kernels: Vec<&Kernel> = timed.collect();
+    kernels.sort_by(|one, two| two.measured.total_cmp(&one.measured).then(one.rank.cmp(&two.rank)));
+    kernels.truncate(LONGEST);
+    of_kernels(report, &kernels)
+}
+
+/// Kernels that save nothing, each with what it is.
+fn plain(kernels: &[Entry<'_>], style: &Style) -> Table {
+    let mut table = Table::new(
+        "longest",
+        vec![
+            Column::number("rank", "#", Form::Count),
+            Column::name("name", "kernel"),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("share", "share", Form::Share).spare(2),
+            Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
+        ],
+    );
+    for entry in kernels {
+        let cells = [
+            Cell::count(entry.kernel.rank as u64),
+            Cell::text(entry.name(style)),
+            Cell::time(entry.measured),
+            Cell::Number(entry.share),
+            entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
+        ];
+        table.push_with(cells, vec![entry.sentence()]);
+    }
+    table
 }
 
 /// Kernels, a line of numbers and a sentence each.
