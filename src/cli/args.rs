@@ -205,6 +205,22 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
+/// The options with which an export is read again, and its device.
+pub(super) fn reading_again(reading: &Reading, model: &Model) -> String {
+    let path = |path: &PathBuf| path.display().to_string();
+    let mut options = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        options.extend(value.map(|value| format!("{name} {}", plain::quoted(&value))));
+    };
+    add("--from", reading.from.clone());
+    add("--map", reading.map.as_ref().map(path));
+    add("--device", model.device.clone());
+    for file in &model.devices {
+        add("--devices", Some(path(file)));
+    }
+    options.join(" ")
+}
+
 /// The command as it would be typed again, whatever the program's path is.
 pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
     let quoted = arguments.map(|argument| plain::quoted(&argument.to_string_lossy()));

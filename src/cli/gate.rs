@@ -230,7 +230,13 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
-    write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
+    write(
+        &decision,
+        &policy,
+        (&again(&command.reading, &command.side), &current),
+        (&command.side, &outputs),
+        terminal,
+    )?;
     let code = code(decision.outcome, policy.warn_only);
     if code == exit::DONE { Ok(()) } else { Err(Failure::Verdict(code)) }
 }
@@ -288,6 +294,11 @@ fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String
     Ok(vec![format!("{many} saved as the first baseline in {}", path.display())])
 }
 
+/// The options with which an export of the current side is read by itself.
+fn again(reading: &Reading, side: &Side) -> String {
+    args::reading_again(reading, &side.model)
+}
+
 /// Writes to files why inputs could not be read: a pipeline shows its files, and an old one would lie.
 fn refuse(
     failure: &Failure,
@@ -301,7 +312,7 @@ fn refuse(
     let files: Places = places.iter().filter(|place| !place.is_stdout()).cloned().collect();
     let help = failure.next_step().map(|help| format!(" ({help})")).unwrap_or_default();
     let decision = gate::Decision::refused(format!("{failure}{help}"));
-    write(&decision, policy, &[], (side, &files), terminal)
+    write(&decision, policy, ("", &[]), (side, &files), terminal)
 }
 
 /// The exit code of an outcome; a policy that only warns forgives what it judges, not what it could not.
@@ -334,7 +345,13 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
-    write(&decision, &policy, &current, (&command.side, &outputs), terminal)?;
+    write(
+        &decision,
+        &policy,
+        (&again(&command.reading, &command.side), &current),
+        (&command.side, &outputs),
+        terminal,
+    )?;
     // It informs; what could not be compared at all is no information.
     match decision.outcome {
         Outcome::NothingMeasured | Outcome::DifferentDevices => {
@@ -383,7 +400,7 @@ fn places(side: &Side) -> Result<Places, Failure> {
 fn write(
     decision: &gate::Decision,
     policy: &Policy,
-    current: &[Run],
+    (reading, current): (&str, &[Run]),
     (side, places): (&Side, &Places),
     terminal: &Terminal,
 ) -> Result<(), Failure> {
@@ -392,6 +409,7 @@ fn write(
     let report = GateReport {
         command: Some(&command),
         export,
+        reading,
         current,
         ..GateReport::new(decision, policy)
     };

@@ -8,10 +8,11 @@ use super::args::{Configuration, Picture};
 use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
-use super::{config, terminal::Terminal};
+use super::{clock, config, terminal::Terminal};
 use crate::compare::Measured;
 use crate::gate::{Action, Limit, Metric, Policy};
 use crate::history::{self, Line, Store, TrendMetric};
+use crate::model::Date;
 use crate::report::{Style, TrendReport};
 use crate::units::{change, change_limit};
 
@@ -102,9 +103,11 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));
     let mut only_warns = false;
     if command.gate {
+        // A gate does not pass on what it could not read.
+        store.check(filter.name.as_deref())?;
         let policy = config::find(&command.configuration)?.gate;
         only_warns = policy.warn_only;
-        trend.exceeded = exceeded(&trend, &policy);
+        trend.exceeded = exceeded(&trend, &policy, clock::now().date());
     }
     let report = TrendReport { trend: &trend, top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
@@ -129,34 +132,65 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
 
 /// Returns what got worse by more than the policy allows, and stayed so: a sentence for the run and each
 /// kernel.
-fn exceeded(trend: &history::Trend, policy: &Policy) -> Vec<String> {
+fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String> {
     let lines = trend.whole.iter().chain(&trend.kernels);
     let told = lines.filter_map(|line| {
         let worsening = line.worsening()?;
         let limit =
             limit(trend.metric, line, policy).filter(|limit| limit.action == Action::Fail)?;
+        if is_waived(trend.metric, line, policy, today) {
+            return None;
+        }
         let name = line.kernel.as_deref().unwrap_or("the whole run");
         (worsening > limit.worse).then(|| {
             let (by, most) = (change(worsening), change_limit(limit.worse));
-            format!("{name} got worse by {by} over the history, limit {most}")
+            format!("{name} is {by} above its best level in the history, limit {most}")
         })
     });
     told.collect()
 }
 
-/// Returns the limit of a line: that of its metric, else that of the time.
-fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
-    let Some(name) = &line.kernel else { return policy.limit_of_run(Metric::Total) };
-    let kernel = Measured {
+/// The metric of a policy that a line follows.
+const fn metric_of(metric: TrendMetric, line: &Line) -> Metric {
+    match metric {
+        _ if line.kernel.is_none() => Metric::Total,
+        TrendMetric::Time | TrendMetric::Total => Metric::Time,
+        TrendMetric::Headroom => Metric::Headroom,
+        TrendMetric::Share => Metric::Share,
+    }
+}
+
+/// What selectors look at.
+fn measured(line: &Line) -> Measured {
+    Measured {
         full_name: line.full_name.clone().unwrap_or_default(),
         operator: line.operator.clone(),
         category: line.category.clone(),
         ..Measured::default()
-    };
-    let own = match metric {
-        TrendMetric::Time | TrendMetric::Total => Metric::Time,
-        TrendMetric::Headroom => Metric::Headroom,
-        TrendMetric::Share => Metric::Share,
-    };
-    policy.limit(own, &kernel, name).or_else(|| policy.limit(Metric::Time, &kernel, name))
+    }
+}
+
+/// Returns the limit of a line: that of its metric. A headroom without one has the limit of the time; a share has
+/// none, because it grows where others get faster.
+fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
+    let own = metric_of(metric, line);
+    let Some(name) = &line.kernel else { return policy.limit_of_run(own) };
+    let kernel = measured(line);
+    let of_time = || (own == Metric::Headroom).then(|| policy.limit(Metric::Time, &kernel, name));
+    policy.limit(own, &kernel, name).or_else(|| of_time().flatten())
+}
+
+/// Whether a waiver that is still valid accepts what a line shows.
+fn is_waived(metric: TrendMetric, line: &Line, policy: &Policy, today: Date) -> bool {
+    let own = metric_of(metric, line);
+    let kernel = measured(line);
+    policy.waivers.iter().any(|waiver| {
+        let is_valid = waiver.expires.is_none_or(|expires| expires >= today);
+        let is_meant = waiver.metric.is_none_or(|metric| metric == own);
+        let fits = match &line.kernel {
+            Some(name) => waiver.selector.fits(name, &kernel),
+            None => waiver.metric == Some(own) && waiver.selector.is_everything(),
+        };
+        is_valid && is_meant && fits
+    })
 }

@@ -118,7 +118,7 @@ pub(super) fn propose(
         }));
     }
     for two in &new {
-        guesses.extend(fusion(&old, two, work.get()).map(|fusion| {
+        guesses.extend(fusion(&old, two, work.get(), |ratio| ratio).map(|fusion| {
             let is_only = fusion.is_only(&new, |part, new| is_for(part, new, work.get()));
             let guess = Proposal {
                 kind: ProposalKind::Fusion,
@@ -134,7 +134,7 @@ pub(super) fn propose(
         }));
     }
     for one in &old {
-        guesses.extend(fusion(&new, one, 1.0 / work.get()).map(|fusion| {
+        guesses.extend(fusion(&new, one, 1.0 / work.get(), f64::recip).map(|fusion| {
             let is_only = fusion.is_only(&old, |part, old| is_for(old, part, work.get()));
             let guess = Proposal {
                 kind: ProposalKind::Split,
@@ -313,9 +313,14 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
 }
 
 /// Proposes the kernels that may have been fused into `whole`: same number of launches, same
-/// position, common words or no distinctive ones, and together between half and five times its
-/// time.
-fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Option<Fusion<'a, 'b>> {
+/// position, common words, and together between half and five times its
+/// time. `change` makes the change of the time of the ratio of the whole to its parts: in a split the parts come later.
+fn fusion<'a, 'b>(
+    parts: &'b [Trait<'a>],
+    whole: &Trait<'_>,
+    work: f64,
+    change: fn(f64) -> f64,
+) -> Option<Fusion<'a, 'b>> {
     let mut fitting: Vec<(&Trait<'_>, f64)> = parts
         .iter()
         .filter_map(|part| {
@@ -337,13 +342,14 @@ fn fusion<'a, 'b>(parts: &'b [Trait<'a>], whole: &Trait<'_>, work: f64) -> Optio
         return None;
     }
     let covered = fitting.iter().map(|(_, covered)| covered).sum::<f64>() / fitting.len() as f64;
-    let faster = if ratio <= NO_LONGER { fused::TIME } else { 0.0 };
+    let after = change(ratio);
+    let faster = if after <= NO_LONGER { fused::TIME } else { 0.0 };
     let confidence = Probability::new(fused::PLACE + fused::NAME * covered + faster).min(SUREST);
     let why = format!(
         "same number of launches, same position in the run, {:.0}% of the words in the names, \
          {:.0}% of the time",
         covered * 100.0,
-        ratio * 100.0
+        after * 100.0
     );
     let mut parts: Vec<&Trait<'_>> = fitting.into_iter().map(|(part, _)| part).collect();
     parts.sort_by_key(|part| part.at);
@@ -439,7 +445,7 @@ mod tests {
         let parts = [looked_at(0, &scale), looked_at(1, &copy), looked_at(2, &mask)];
         let fused = |milliseconds: f64| {
             let whole = lone("scale_mask_softmax", milliseconds);
-            let found = fusion(&parts, &looked_at(0, &whole), 1.0)?;
+            let found = fusion(&parts, &looked_at(0, &whole), 1.0, |ratio| ratio)?;
             Some((found.places(), (found.confidence.get() * 100.0).round()))
         };
         assert_eq!(fused(1.5), Some((vec![0, 2], 90.0)));
@@ -447,7 +453,10 @@ mod tests {
         // More than twice as long, or less than a fifth, is something else.
         assert_eq!((fused(4.1), fused(0.39)), (None, None));
         let whole = lone("scale_mask_softmax", 1.0);
-        assert!(fusion(&parts[..2], &looked_at(0, &whole), 1.0).is_none(), "one part is a rename");
+        assert!(
+            fusion(&parts[..2], &looked_at(0, &whole), 1.0, |ratio| ratio).is_none(),
+            "one part is a rename"
+        );
     }
 
     #[test]

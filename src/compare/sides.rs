@@ -244,9 +244,11 @@ impl<'a> Group<'a> {
         all as f64 / self.by_run.len().max(1) as f64
     }
 
-    /// Returns the logarithm of the mean launch time over all runs.
+    /// Returns the logarithm of the mean launch time of a run, the median over the runs: one run in which
+    /// everything took longer makes no launch of the others slow.
     pub(super) fn mean(&self) -> Option<f64> {
-        mean_launch(self.all()).map(|time| time.get().ln())
+        let means = self.by_run.iter().filter_map(|kernels| mean_launch(kernels.iter().copied()));
+        median(&means.map(|time| time.get().ln()).collect::<Vec<_>>())
     }
 
     /// Returns averages over the runs in which it occurs.

@@ -46,20 +46,28 @@ fn percents(confidence: Probability) -> String {
 /// Names the kernels that changed the total most; none if no kernel explains a part worth naming.
 pub(super) fn contributors(comparison: &Comparison) -> Option<String> {
     let whole = comparison.contributions.change_s;
-    let explains = |part: &&Contribution| {
-        let same_sign = (part.change_s > Seconds::ZERO) == (whole > Seconds::ZERO);
-        same_sign && part.change_s.abs() >= whole.abs() * EXPLAINS
+    let is_large = |part: &&Contribution| part.change_s.abs() >= whole.abs() * EXPLAINS;
+    let large = comparison.contributions.parts.iter().filter(is_large);
+    let (same, against): (Vec<&Contribution>, Vec<&Contribution>) =
+        large.partition(|part| (part.change_s > Seconds::ZERO) == (whole > Seconds::ZERO));
+    let listed = |parts: &[&Contribution]| {
+        let one = |part: &&Contribution| {
+            format!("{} {} ({})", part.name, signed(part.change_s), how(part))
+        };
+        let mut named: Vec<String> = parts.iter().take(NAMED).map(one).collect();
+        let more = parts.len().saturating_sub(NAMED);
+        named.extend((more > 0).then(|| format!("{more} more")));
+        named.join(", ")
     };
-    let parts: Vec<&Contribution> =
-        comparison.contributions.parts.iter().filter(explains).collect();
-    let named: Vec<String> = parts
-        .iter()
-        .take(NAMED)
-        .map(|part| format!("{} {} ({})", part.name, signed(part.change_s), how(part)))
-        .collect();
-    let more = parts.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(", {more} more") } else { String::new() };
-    (!named.is_empty()).then(|| format!("largest contributors: {}{more}", named.join(", ")))
+    if same.is_empty() {
+        return None;
+    }
+    // Without these, a part is larger than the whole.
+    let against = match against.as_slice() {
+        [] => String::new(),
+        parts => format!("; the other way: {}", listed(parts)),
+    };
+    Some(format!("largest contributors: {}{against}", listed(&same)))
 }
 
 /// Describes how a kernel changed the total.

@@ -6,6 +6,9 @@ use super::value::Value;
 use crate::compare::{Basis, Comparison};
 use crate::units::Share;
 
+/// Nine of ten equal kernels are 90% of the time, whatever the sum of their times rounds to.
+const ROUNDING: f64 = 1e-9;
+
 /// All kernels together by more than 50 times as long, or as short, are rather another unit.
 const ANOTHER_UNIT: f64 = 50.0;
 
@@ -14,19 +17,27 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     let mut checks = Vec::new();
     let found = comparison.coverage;
     // Where nothing matches at all, that is said by itself.
-    if found.compared < policy.coverage && !comparison.changes.is_empty() {
+    let is_enough = found.compared.get() >= policy.coverage.get() - ROUNDING;
+    if !is_enough && !comparison.changes.is_empty() {
         let percent = |share: Share| Value::from(share).shown();
         let what = match comparison.basis {
             Basis::Time => "has no duration on a side",
             Basis::Headroom => "has no certain roofline time on a side",
         };
+        let mut why = Vec::new();
+        if found.missing.get() > ROUNDING {
+            let missing = percent(found.missing);
+            why.push(format!("{missing} is in kernels that the current side does not have"));
+        }
+        if found.unmeasured.get() > ROUNDING {
+            why.push(format!("{} {what}", percent(found.unmeasured)));
+        }
         let message = format!(
-            "only {} of the baseline's time can be compared, and {} is needed: {} is in kernels that the \
-             current side does not have, {} {what}; --coverage sets what is needed",
+            "only {} of the baseline's time can be compared, and {} is needed: {}; --coverage sets what \
+             is needed",
             percent(found.compared),
             percent(policy.coverage),
-            percent(found.missing),
-            percent(found.unmeasured),
+            why.join(", "),
         );
         checks.push(inconclusive("coverage", Verdict::NoData, message));
     }
@@ -93,7 +104,7 @@ pub(super) fn damaged(left_out: &[String], unclear: &[String], policy: &Policy) 
     left_out.chain(unclear).collect()
 }
 
-fn inconclusive(rule: &str, verdict: Verdict, message: String) -> Check {
+pub(super) fn inconclusive(rule: &str, verdict: Verdict, message: String) -> Check {
     Check {
         verdict,
         action: Action::Inconclusive,

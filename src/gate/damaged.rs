@@ -171,7 +171,8 @@ fn differs(
     if common < COMMON {
         return Some(format!(
             "kernels that both have take {}% of the time: another program?",
-            digits(common * 100.0)
+            // The sum of no shares is -0.
+            digits(common.abs() * 100.0)
         ));
     }
     let unused = |run: &Run| run.files.iter().map(|file| file.skipped).sum::<u64>();

@@ -40,8 +40,8 @@ pub(super) fn limits(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Che
     policy.limits.iter().filter(is_idle).map(check).collect()
 }
 
-/// Returns `true` if nothing of the policy can act: all limits are off, and there are no bounds and no
-/// required kernels.
+/// Returns `true` if nothing of the policy can act: all limits are off, there are no bounds and no
+/// required kernels, and kernels that come or go do not fail.
 pub(super) fn is_idle(policy: &Policy) -> bool {
     let is_active = |metric: Metric| {
         let mut limits = policy.limits.iter().rev().filter(|limit| limit.metric == metric);
@@ -50,7 +50,9 @@ pub(super) fn is_idle(policy: &Policy) -> bool {
             .find(|limit| limit.action > Action::None || limit.selector.is_everything())
             .is_some_and(|limit| limit.action > Action::None)
     };
+    let of_names = [policy.new, policy.vanished];
     policy.required.is_empty()
+        && of_names.iter().all(|action| *action < Action::Fail)
         && policy.bounds.iter().all(|bound| bound.action == Action::None)
         && !Metric::ALL.into_iter().any(is_active)
 }

@@ -201,7 +201,11 @@ impl Found {
         if comparison.changes.is_empty() {
             let reason =
                 "the two sides have no kernel in common: are they runs of the same program?";
-            checks.extend(Self::failing("no-match", Verdict::Incomparable, reason).checks);
+            checks.push(coverage::inconclusive(
+                "no-match",
+                Verdict::Incomparable,
+                reason.to_owned(),
+            ));
         }
         let mut notes: Vec<String> = comparison.odd.iter().map(words::odd).collect();
         notes.extend(comparison.notes.iter().cloned());

@@ -178,6 +178,19 @@ impl Place<'_> {
         Ok(Share::new(share))
     }
 
+    /// Reads a share from 0 to 1.
+    pub(super) fn share_up_to_one(
+        &self,
+        key: &str,
+        value: &Spanned<Amount>,
+    ) -> Result<Share, ConfigError> {
+        let share = self.amount(key, value, Unit::Share)?;
+        if share > 1.0 {
+            return Err(self.no_amount(key, value, "it must be at most 1", Unit::Share));
+        }
+        Ok(Share::new(share))
+    }
+
     /// Reads a relative change from 0 to less than 1.
     pub(super) fn change(
         &self,

@@ -169,7 +169,7 @@ pub(super) fn read(
         policy.max_age_days = place.days(age)?;
     }
     if let Some(share) = &wire.coverage {
-        policy.coverage = place.share("coverage", share)?;
+        policy.coverage = place.share_up_to_one("coverage", share)?;
     }
     if let Some(rate) = &wire.false_discovery {
         let share = place.share("false-discovery", rate)?;

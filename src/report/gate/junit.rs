@@ -64,6 +64,10 @@ fn whole(report: &GateReport<'_>) -> TestCaseStatus {
         Outcome::Failed if report.can_fail() => {
             TestCaseStatus::non_success(NonSuccessKind::Failure)
         }
+        // Not green: a reader of the file must see what the exit code says.
+        Outcome::Inconclusive if report.can_fail() => {
+            TestCaseStatus::non_success(NonSuccessKind::Error)
+        }
         Outcome::Failed | Outcome::Inconclusive => TestCaseStatus::skipped(),
     };
     status.set_type(decision.outcome.label());

@@ -31,6 +31,8 @@ pub struct GateReport<'a> {
     /// Path of an export of the current side from the root of the repository: the location of
     /// findings whose code is unknown.
     pub export: Option<&'a str>,
+    /// Options with which that export is read, as they are typed; empty if it needs none.
+    pub reading: &'a str,
     /// Runs of the current side, whose figures trackers follow; may be empty.
     pub current: &'a [Run],
 }
@@ -46,7 +48,7 @@ impl<'a> GateReport<'a> {
     /// Makes a report without command or export.
     #[must_use]
     pub const fn new(decision: &'a Decision, policy: &'a Policy) -> Self {
-        Self { decision, policy, command: None, export: None, current: &[] }
+        Self { decision, policy, command: None, export: None, reading: "", current: &[] }
     }
 
     /// Returns `true` if the outcome can fail: not for a comparison or a policy that only warns,

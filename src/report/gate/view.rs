@@ -456,7 +456,13 @@ pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     });
     if let (Some(kernel), Some(export)) = (kernel, report.export) {
         let quoted = |text: &str| format!("'{}'", printable(text).replace('\'', "'\\''"));
-        let command = format!("rooflint {} --kernel {} --explain", quoted(export), quoted(kernel));
+        let reading = if report.reading.is_empty() { "" } else { " " };
+        let command = format!(
+            "rooflint {}{reading}{} --kernel {} --explain",
+            quoted(export),
+            printable(report.reading),
+            quoted(kernel)
+        );
         lines.push(("Next", command));
     }
     if let Some(command) = report.command {

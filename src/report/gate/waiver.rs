@@ -22,7 +22,7 @@ pub(super) fn section(report: &GateReport<'_>, document: &mut Document) {
         let more = entries.len() - SHOWN;
         code.push_str(&format!("# {more} more: one entry for each failing check\n"));
     }
-    let title = "To accept it, add to rooflint.toml";
+    let title = "To accept it, add to the policy (rooflint.toml, or the file of --policy)";
     document.add(Section { room: 80, ..Section::new(title, vec![Block::Code(code)]) });
 }
 

@@ -44,7 +44,13 @@ fn a_renamed_kernel_fails_unless_the_policy_says_otherwise() {
     assert!(
         told.contains("[[gate.waiver]] kernel = \"softmax_warp_forward_v2\" metric = \"time\"")
     );
-    assert!(told.contains("--kernel 'softmax_warp_forward_v2' --explain"), "{told}");
+    let next = told.split("rooflint ").find(|command| command.contains("--explain")).unwrap();
+    let next = next.split(" --explain").next().unwrap().replace('\'', "");
+    assert!(next.ends_with("--kernel softmax_warp_forward_v2"), "{told}");
+    // It can be typed as it stands.
+    let words: Vec<&str> = next.split_whitespace().chain(["--explain"]).collect();
+    let explained = rooflint(at, &words);
+    assert_eq!(explained.code, 0, "{words:?}: {}", explained.err);
     let off = gate(at, &[&base[..], &["--policy", "off.toml"]].concat());
     assert!(!off.out.contains("was renamed"), "{}", off.out);
 }
@@ -216,7 +222,28 @@ fn creep_fails_by_the_anchor_and_in_the_trend() {
     assert_eq!(rooflint(at, &["trend"]).code, 0);
     let trend = rooflint(at, &["trend", "--gate"]);
     assert_eq!(trend.code, 1, "{}{}", trend.out, trend.err);
-    assert!(trend.out.contains("softmax got worse by +"), "{}", trend.out);
+    assert!(trend.out.contains("softmax is +"), "{}", trend.out);
+    // A waiver holds here too, until it expires.
+    let waived = |expires: &str| {
+        let waiver = "[[gate.waiver]]\nkernel = \"softmax\"\nmetric = \"time\"\nreason = \"r\"\n";
+        let text = format!("{waiver}expires = {expires}\n");
+        std::fs::write(at.join("rooflint.toml"), text).unwrap();
+        let trend = rooflint(at, &["trend", "--gate"]);
+        (trend.code, trend.out)
+    };
+    let (code, out) = waived("2999-01-31");
+    assert!(!out.contains("softmax is +"), "{out}");
+    assert_eq!(code, i32::from(out.contains("the whole run is +")), "{out}");
+    assert_eq!(waived("2020-01-31").0, 1);
+    // A share grows where other kernels get faster: without a limit of its own it fails nothing.
+    let share = rooflint(at, &["trend", "--gate", "--metric", "share"]);
+    assert!(!share.out.contains("softmax is +"), "{}{}", share.out, share.err);
+    // A damaged run is no history to pass on.
+    let file = std::fs::read_dir(at.join("baselines/default")).unwrap().next().unwrap().unwrap();
+    std::fs::write(file.path(), "{").unwrap();
+    assert_eq!(rooflint(at, &["trend", "--gate"]).code, 3);
+    let trend = rooflint(at, &["trend"]);
+    assert_eq!(trend.code, 0, "{}", trend.err);
 }
 
 #[test]

@@ -262,7 +262,46 @@ fn one_hot_run_hides_nothing_and_is_named() {
     side(at, "same", |_, _| 1.0);
     let found = gate(at, &["slow-*.csv", "--baseline", "main-*.csv"]);
     ends(&found, 1, "main-3.csv differs from the other runs of the baseline by +30.");
-    ends(&gate(at, &["same-*.csv", "--baseline", "main-*.csv"]), 0, "main-3.csv differs");
+    let same = gate(at, &["same-*.csv", "--baseline", "main-*.csv"]);
+    ends(&same, 0, "main-3.csv differs");
+    // A run in which everything takes longer makes no launch of the other runs slow.
+    assert!(!same.out.contains("mean launch"), "{}", same.out);
+}
+
+/// Nine of ten equal kernels are 90%, whatever their sum rounds to; and what is inconclusive is no green file.
+#[test]
+fn coverage_is_met_at_its_limit_and_files_say_what_the_exit_code_says() {
+    let folder = folder();
+    let at = folder.path();
+    let equal = |name: &str, kernels: usize| {
+        let launches: String = (0..kernels)
+            .flat_map(|kernel| (0..3).map(move |_| format!("kernel_{kernel},0.7,8\n")))
+            .collect();
+        std::fs::write(at.join(name), format!("name,us,grid\n{launches}")).unwrap();
+    };
+    equal("ten.csv", 10);
+    equal("nine.csv", 9);
+    equal("eight.csv", 8);
+    let limits = "[gate]\nvanished = \"warn\"\nincomplete = \"warn\"\n";
+    std::fs::write(at.join("warn.toml"), limits).unwrap();
+    let base = ["--baseline", "ten.csv", "--policy", "warn.toml"];
+    let nine = gate(at, &[&["nine.csv"][..], &base].concat());
+    assert_eq!(nine.code, 0, "{}{}", nine.out, nine.err);
+    let eight = gate(at, &[&["eight.csv"][..], &base, &["-o", "gate.xml", "-o", "-"]].concat());
+    ends(&eight, 4, "20.0% is in kernels that the current side does not have; --coverage");
+    let junit = std::fs::read_to_string(at.join("gate.xml")).unwrap();
+    assert!(junit.contains("errors=\"1\""), "{junit}");
+    // Kernels that may not vanish are a limit too.
+    let off = |metric: &str| format!("[[gate.limit]]\nmetric = \"{metric}\"\naction = \"none\"\n");
+    let limits: String = ["time", "kernel-total", "total", "common-shift"].map(off).concat();
+    std::fs::write(at.join("gone.toml"), format!("[gate]\nvanished = \"fail\"\n{limits}")).unwrap();
+    let gone = gate(at, &["nine.csv", "--baseline", "ten.csv", "--policy", "gone.toml"]);
+    assert_eq!(gone.code, 1, "{}{}", gone.out, gone.err);
+    // Nothing in common is no regression.
+    let other = "name,us,grid\nanother,0.7,8\n";
+    std::fs::write(at.join("other.csv"), other).unwrap();
+    let other = gate(at, &["other.csv", "--baseline", "ten.csv"]);
+    ends(&other, 4, "no kernel in common");
 }
 
 #[test]
