@@ -87,6 +87,8 @@ pub(super) struct Opened {
     pub(super) bytes: Box<dyn Read + Send>,
     /// What was done to get there, such as `gzip, UTF-16LE with BOM`.
     pub(super) encoding: String,
+    /// Threads that are busy with it.
+    pub(super) threads: usize,
 }
 
 /// A file whose bytes are counted as they are read.
@@ -132,7 +134,7 @@ pub(super) fn open(input: &Input, options: &Options) -> io::Result<Opened> {
         _ => (raw, "UTF-8"),
     };
     let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
-    Ok(Opened { bytes, encoding })
+    Ok(Opened { bytes, encoding, threads: 1 + usize::from(is_ahead) })
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.

@@ -178,7 +178,7 @@ impl<'a> Reading<'a> {
             lines: 0,
             position,
             strict: options.strict,
-            is_parallel: options.threads() > 1,
+            is_parallel: options.threads() > opened.threads,
             observed: Observed::default(),
             parts: Vec::new(),
             part: 0,
