@@ -1,8 +1,12 @@
-//! The user's path on large exports, by ratio in one run: reading against a plain csv-crate loop that
-//! takes the same columns, and the whole analysis against reading.
+//! Reading of large exports, by ratio in one run: against a plain csv-crate loop that takes the same
+//! columns, with all cores against one, and the whole analysis against reading.
 //!
 //! `cargo bench --no-default-features --features cli` prints the median of paired runs; absolute times
-//! move with the machine, ratios hardly. The goal: reading costs at most 1.25× the loop.
+//! move with the machine, ratios hardly. `benches/neighbors.py` sets the same files beside other
+//! readers, by these steps:
+//!
+//! - `--write FOLDER MEGABYTES` writes the files,
+//! - `--read FILE THREADS` reads one, `--loop FILE` takes it by the plain loop.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -14,32 +18,66 @@ use std::time::Instant;
 use rooflint::analysis;
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input, Options};
+use rooflint::model::Profile;
 
 const PAIRS: usize = 7;
 const MEGABYTES: usize = 40;
 
 fn main() {
-    // Under `cargo test --benches` one quick pass shows that the benches work.
-    let quick = std::env::args().any(|argument| argument == "--test");
-    let size = if quick { 1 } else { MEGABYTES } * 1_000_000;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--write", folder, megabytes, ..] => {
+            write_files(Path::new(folder), megabytes.parse().unwrap());
+        }
+        ["--read", file, threads, ..] => {
+            println!("{} launches", read(Path::new(file), threads.parse().unwrap()).launches.len());
+        }
+        ["--loop", file, ..] => println!("{} cells", plain_loop(Path::new(file), task(file))),
+        // Under `cargo test --benches` one quick pass shows that the benches work.
+        _ => bench_all(words.contains(&"--test")),
+    }
+}
+
+fn bench_all(quick: bool) {
     let folder = std::env::temp_dir().join(format!("rooflint-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    for ((name, task), text) in TASKS.iter().zip([wide(size), long(size), pyprof(size)]) {
-        let path = folder.join(format!("{name}.csv"));
-        std::fs::write(&path, text).unwrap();
-        bench(name, &path, task, if quick { 1 } else { PAIRS });
+    for path in write_files(&folder, if quick { 1 } else { MEGABYTES }) {
+        bench(&path, if quick { 1 } else { PAIRS });
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-fn bench(name: &str, path: &Path, task: &Task, pairs: usize) {
-    let (mut by_loop, mut by_reading) = (Vec::new(), Vec::new());
+fn write_files(folder: &Path, megabytes: usize) -> Vec<PathBuf> {
+    let size = megabytes * 1_000_000;
+    let write = |((name, _), text): (&(&str, Task), fn(usize) -> String)| {
+        let path = folder.join(format!("{name}.csv"));
+        std::fs::write(&path, text(size)).unwrap();
+        path
+    };
+    TASKS.iter().zip([wide as fn(usize) -> String, long, pyprof]).map(write).collect()
+}
+
+/// The task for a file, by its name.
+fn task(file: &str) -> &'static Task {
+    &TASKS.iter().find(|(name, _)| file.contains(name)).unwrap().1
+}
+
+fn read(path: &Path, threads: usize) -> Profile {
+    let options = Options { threads, ..Options::default() };
+    ingest::read(&[Input::Named(PathBuf::from(path))], &options).unwrap()
+}
+
+fn bench(path: &Path, pairs: usize) {
+    let name = path.file_stem().unwrap().to_str().unwrap();
+    let (mut by_loop, mut by_reading, mut by_one) = (Vec::new(), Vec::new(), Vec::new());
     let mut read_seconds = Vec::new();
     for _ in 0..pairs {
-        let (plain, _) = timed(|| plain_loop(path, task));
-        let (read, profile) = timed(|| {
-            ingest::read(&[Input::Named(PathBuf::from(path))], &Options::default()).unwrap()
-        });
+        let (plain, _) = timed(|| plain_loop(path, task(name)));
+        let (one, profile) = timed(|| read(path, 1));
+        let all = Instant::now();
+        black_box(read(path, 0));
+        let all = all.elapsed().as_secs_f64();
         let options = analysis::Options {
             device: Some("A100 SXM4 80GB".to_owned()),
             ..analysis::Options::default()
@@ -47,23 +85,31 @@ fn bench(name: &str, path: &Path, task: &Task, pairs: usize) {
         let (analyze, _) = timed(|| {
             analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap().kernels.len()
         });
-        by_loop.push(read / plain);
-        by_reading.push((read + analyze) / read);
-        read_seconds.push(read);
+        by_loop.push(one / plain);
+        by_one.push(all / one);
+        by_reading.push((one + analyze) / one);
+        read_seconds.push(one);
     }
     let megabytes = std::fs::metadata(path).unwrap().len() as f64 / 1e6;
     println!(
-        "{name:10} {megabytes:>4.0} MB  reading / csv loop {:.2}  reading and analysis / reading {:.2}  ({:.0} MB/s read)",
+        "{name:10} {megabytes:>4.0} MB  reading / csv loop {:.2}  all cores / one {:.2}  reading and analysis / reading {:.2}  ({:.0} MB/s read)",
         median(by_loop),
+        median(by_one),
         median(by_reading),
         megabytes / median(read_seconds)
     );
 }
 
+/// Seconds of a core that a piece of work takes; of the clock, where the system does not count them.
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
+    let cpu = || -> Option<f64> {
+        let counts = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+        Some(counts.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+    };
+    let (start, before) = (Instant::now(), cpu());
     let result = black_box(work());
-    (start.elapsed().as_secs_f64(), result)
+    let elapsed = start.elapsed().as_secs_f64();
+    (before.zip(cpu()).map_or(elapsed, |(before, after)| after - before), result)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -80,7 +126,7 @@ struct Task {
     metric: Option<usize>,
 }
 
-const TASKS: [(&str, Task); 3] = [
+static TASKS: [(&str, Task); 3] = [
     (
         "ncu-wide",
         Task { integers: &[0, 1, 5, 6, 9], words: &[4, 7, 8, 10], numbers: 11..27, metric: None },

@@ -66,6 +66,10 @@ pub(super) struct Reading {
     /// Fail on the first unreadable record instead of skipping it
     #[arg(long)]
     pub(super) strict: bool,
+
+    /// Number of threads that read; 0: one per core. Results do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(super) threads: usize,
 }
 
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let inputs = parquet::converted(inputs(&reading.files)?)?;
     let progress = Progress::of(&inputs);
     let count = Some(Arc::clone(&progress.read));
-    let options = Options { strict: reading.strict, from, map, count };
+    let options = Options { strict: reading.strict, from, map, count, threads: reading.threads };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());
         match missing.find_map(|file| guesses::missing(file)) {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::IngestError;
+use super::ahead::Ahead;
+use super::{IngestError, Options};
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,9 +84,11 @@ fn exports_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// An opened input: decompressed, decoded to UTF-8, without a byte-order mark.
 pub(super) struct Opened {
-    pub(super) bytes: Box<dyn Read>,
+    pub(super) bytes: Box<dyn Read + Send>,
     /// What was done to get there, such as `gzip, UTF-16LE with BOM`.
     pub(super) encoding: String,
+    /// Threads that are busy with it.
+    pub(super) threads: usize,
 }
 
 /// A file whose bytes are counted as they are read.
@@ -102,24 +105,26 @@ impl Read for Counted {
     }
 }
 
-pub(super) fn open(input: &Input, count: Option<&Arc<AtomicU64>>) -> io::Result<Opened> {
-    let raw: Box<dyn Read> = match input {
-        Input::Stdin => Box::new(io::stdin().lock()),
+pub(super) fn open(input: &Input, options: &Options) -> io::Result<Opened> {
+    let raw: Box<dyn Read + Send> = match input {
+        Input::Stdin => Box::new(io::stdin()),
         Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
         Input::Converted(_, text) => Box::new(io::Cursor::new(text.clone().into_bytes())),
-        Input::Named(path) | Input::Found(path) => match count {
+        Input::Named(path) | Input::Found(path) => match &options.count {
             Some(count) => Box::new(Counted { file: File::open(path)?, count: Arc::clone(count) }),
             None => Box::new(File::open(path)?),
         },
     };
     let (head, raw) = peek(raw, 4)?;
-    let (raw, compression): (Box<dyn Read>, _) = match head.as_slice() {
+    let (raw, compression): (Box<dyn Read + Send>, _) = match head.as_slice() {
         [0x1f, 0x8b, ..] => (decoded::gzip(raw)?, Some("gzip")),
         [0x28, 0xb5, 0x2f, 0xfd] => (decoded::zstd(raw)?, Some("zstd")),
         _ => (raw, None),
     };
+    let is_ahead = compression.is_some() && options.threads() > 1;
+    let raw: Box<dyn Read + Send> = if is_ahead { Box::new(Ahead::new(raw)) } else { raw };
     let (head, mut raw) = peek(raw, 3)?;
-    let (bytes, text): (Box<dyn Read>, _) = match head.as_slice() {
+    let (bytes, text): (Box<dyn Read + Send>, _) = match head.as_slice() {
         [0xff, 0xfe, ..] => (decoded::utf16(raw)?, "UTF-16LE with BOM"),
         [0xfe, 0xff, ..] => (decoded::utf16(raw)?, "UTF-16BE with BOM"),
         [0xef, 0xbb, 0xbf] => {
@@ -129,7 +134,7 @@ pub(super) fn open(input: &Input, count: Option<&Arc<AtomicU64>>) -> io::Result<
         _ => (raw, "UTF-8"),
     };
     let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
-    Ok(Opened { bytes, encoding })
+    Ok(Opened { bytes, encoding, threads: 1 + usize::from(is_ahead) })
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.
@@ -138,15 +143,15 @@ pub(super) fn open(input: &Input, count: Option<&Arc<AtomicU64>>) -> io::Result<
 mod decoded {
     use std::io::{self, Read};
 
-    pub(super) fn gzip(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn gzip(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(flate2::read::MultiGzDecoder::new(raw)))
     }
 
-    pub(super) fn zstd(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn zstd(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(zstd::Decoder::new(raw)?))
     }
 
-    pub(super) fn utf16(raw: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn utf16(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(encoding_rs_io::DecodeReaderBytes::new(raw)))
     }
 }
@@ -156,19 +161,19 @@ mod decoded {
 mod decoded {
     use std::io::{self, Read};
 
-    pub(super) fn gzip(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn gzip(_: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         absent("gzip")
     }
 
-    pub(super) fn zstd(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn zstd(_: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         absent("zstd")
     }
 
-    pub(super) fn utf16(_: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    pub(super) fn utf16(_: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         absent("UTF-16")
     }
 
-    fn absent(what: &str) -> io::Result<Box<dyn Read>> {
+    fn absent(what: &str) -> io::Result<Box<dyn Read + Send>> {
         let message = format!(
             "this build of rooflint does not read {what}: its feature `encodings` is left out"
         );
@@ -177,7 +182,10 @@ mod decoded {
 }
 
 /// Reads up to `count` bytes without consuming them.
-fn peek(mut reader: Box<dyn Read>, count: u64) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+fn peek(
+    mut reader: Box<dyn Read + Send>,
+    count: u64,
+) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut head = Vec::new();
     reader.by_ref().take(count).read_to_end(&mut head)?;
     let rest = io::Cursor::new(head.clone()).chain(reader);

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::reading::fields;
-use super::{Format, IngestError, Reading, Sample, Sniff};
+use super::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
@@ -65,8 +65,8 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let width = titles.len();
     let mut launches = Launches::new(reading, titles, &BTreeMap::new());
     let mut records = reading.records();
-    let mut record = csv::ByteRecord::new();
-    while let Some(line) = records.next(&mut record)? {
+    while let Some(record) = records.next()? {
+        let line = record.line();
         if record.len() == width {
             launches.add(reading, &record, line)?;
         } else {
@@ -101,7 +101,8 @@ fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let mut launches = Launches::new(reading, titles.clone(), document.metadata());
     // A parsed document has no lines: launches are counted instead.
     for (number, record) in (1..).zip(document.records(&titles)) {
-        launches.add(reading, &csv::ByteRecord::from(record), number)?;
+        let record = csv::ByteRecord::from(record);
+        launches.add(reading, &Record::from(&record), number)?;
     }
     Ok(launches)
 }
@@ -164,7 +165,7 @@ impl Launches {
     fn add(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         let mut row = std::mem::take(&mut self.row);

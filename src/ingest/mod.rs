@@ -11,6 +11,7 @@ macro_rules! formats {
     };
 }
 
+mod ahead;
 mod detect;
 mod error;
 mod foreign;
@@ -23,8 +24,11 @@ mod pyprof;
 mod reading;
 mod rows;
 mod runs;
+mod side_by_side;
+mod split;
 
 use std::collections::HashSet;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -34,7 +38,9 @@ pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
+use reading::Observed;
 pub use reading::{Reading, Sample};
+use split::Record;
 
 use crate::model::{Profile, Profiler};
 
@@ -79,6 +85,18 @@ pub struct Options {
     pub map: Option<Mapping>,
     /// Counts the bytes that are read from files, as they are on disk.
     pub count: Option<Arc<AtomicU64>>,
+    /// How many threads may read; 0 for one on each core. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Options {
+    /// How many threads may read at once.
+    fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+            threads => threads,
+        }
+    }
 }
 
 /// How many of the files that cannot be read are named.
@@ -94,27 +112,39 @@ const UNREAD_NAMED: usize = 5;
 pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
     let mut profile = Profile::default();
     let mut seen = HashSet::new();
-    for input in inputs {
-        let place = match input {
-            Input::Named(path) | Input::Found(path) | Input::Converted(path, _) => {
-                path.canonicalize().ok()
-            }
-            Input::Stdin | Input::Text(..) => None,
-        };
-        if place.is_some_and(|place| !seen.insert(place)) {
-            profile.notes.push(format!("{}: given twice, read once", input.path().display()));
-            continue;
+    for inputs in inputs.chunks(options.threads()) {
+        let mut fresh = Vec::new();
+        for input in inputs {
+            let place = match input {
+                Input::Named(path) | Input::Found(path) | Input::Converted(path, _) => {
+                    path.canonicalize().ok()
+                }
+                Input::Stdin | Input::Text(..) => None,
+            };
+            fresh.push(place.is_none_or(|place| seen.insert(place)));
         }
-        let before = profile.launches.len();
-        if let Err(error) = read_one(input, options, &mut profile) {
-            if input.is_named() || options.strict {
-                return Err(error);
+        let mut parts = side_by_side::read(inputs, &fresh, options).into_iter();
+        for (input, is_fresh) in inputs.iter().zip(fresh) {
+            if !is_fresh {
+                profile.notes.push(format!("{}: given twice, read once", input.path().display()));
+                continue;
             }
-            // A file that breaks off in its middle would pass for a shorter run.
-            profile.launches.retain(|row| row < before);
-            profile.unread += 1;
-            if profile.unread <= UNREAD_NAMED {
-                profile.notes.push(format!("not read: {error}"));
+            let before = profile.launches.len();
+            let result = match parts.next() {
+                Some(part) => part.append_to(&mut profile),
+                None => read_one(input, options, &mut profile)
+                    .map(|observed| observed.complete(&mut profile)),
+            };
+            if let Err(error) = result {
+                if input.is_named() || options.strict {
+                    return Err(error);
+                }
+                // A file that breaks off in its middle would pass for a shorter run.
+                profile.launches.retain(|row| row < before);
+                profile.unread += 1;
+                if profile.unread <= UNREAD_NAMED {
+                    profile.notes.push(format!("not read: {error}"));
+                }
             }
         }
     }
@@ -142,7 +172,11 @@ pub fn read_text(
     read(&[Input::Text(label.to_owned(), text)], options)
 }
 
-fn read_one(input: &Input, options: &Options, profile: &mut Profile) -> Result<(), IngestError> {
+fn read_one(
+    input: &Input,
+    options: &Options,
+    profile: &mut Profile,
+) -> Result<Observed, IngestError> {
     let before = profile.launches.len();
     let mut reading = Reading::open(input, options, profile)?;
     if let Some(mapping) = &options.map {
@@ -157,10 +191,10 @@ fn read_one(input: &Input, options: &Options, profile: &mut Profile) -> Result<(
         (format.read)(&mut reading)?;
     }
     let path = reading.source.path.clone();
-    reading.finish();
+    let observed = reading.finish();
     if profile.launches.len() == before {
         return Err(IngestError::new(path, "the table holds no kernel launch")
             .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?"));
     }
-    Ok(())
+    Ok(observed)
 }

@@ -91,7 +91,7 @@ impl Numerals {
     /// When the cell is text, or a number that contradicts this format.
     pub fn parse(&self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
         let cell = cell.trim_ascii();
-        if let Some(value) = plain_integer(cell) {
+        if let Some(value) = plain_integer(cell).or_else(|| self.plain_decimal(cell)) {
             return Ok(Some(value));
         }
         if is_missing(cell) {
@@ -100,11 +100,46 @@ impl Numerals {
         self.parse_marked(cell).map(Some)
     }
 
-    fn parse_marked(self, cell: &[u8]) -> Result<f64, NotANumber> {
-        let (decimal, group) = match self.decimal {
+    fn marks(self) -> (u8, u8) {
+        match self.decimal {
             Decimal::Point => (b'.', b','),
             Decimal::Comma => (b',', b'.'),
-        };
+        }
+    }
+
+    /// The common case with marks: digits in groups of three and a fraction, at most 15 in all.
+    fn plain_decimal(self, cell: &[u8]) -> Option<f64> {
+        let (decimal, group) = self.marks();
+        let (mut mantissa, mut digits, mut since_mark) = (0_u64, 0_usize, 0);
+        let (mut is_grouped, mut before_decimal) = (false, None);
+        for byte in cell {
+            let digit = byte.wrapping_sub(b'0');
+            if digit <= 9 {
+                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+                digits += 1;
+                since_mark += 1;
+                continue;
+            }
+            let fits = if is_grouped { since_mark == 3 } else { since_mark <= 3 };
+            if before_decimal.is_some() {
+                return None;
+            } else if *byte == group && fits && since_mark > 0 {
+                (is_grouped, since_mark) = (true, 0);
+            } else if *byte == decimal && (fits || !is_grouped) {
+                before_decimal = Some(digits);
+            } else {
+                return None;
+            }
+        }
+        let is_whole = before_decimal.is_none();
+        if !(1..=15).contains(&digits) || (is_whole && is_grouped && since_mark != 3) {
+            return None;
+        }
+        Some(mantissa as f64 / POWERS[digits - before_decimal.unwrap_or(digits)])
+    }
+
+    fn parse_marked(self, cell: &[u8]) -> Result<f64, NotANumber> {
+        let (decimal, group) = self.marks();
         let mut clean = [0_u8; 64];
         let mut length = 0;
         // Digits since the last group mark; `None` before the first one.
@@ -201,7 +236,24 @@ fn is_missing(cell: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn the_short_way_reads_what_the_long_way_reads(
+            cell in "[0-9]{0,4}([.,][0-9]{3}|[.,]?[0-9]{0,4}){0,4}|[-0-9.,e ]{0,9}",
+            comma in any::<bool>(),
+        ) {
+            let decimal = if comma { Decimal::Comma } else { Decimal::Point };
+            let numerals = Numerals { decimal, ..Numerals::default() };
+            if let Some(short) = numerals.plain_decimal(cell.as_bytes()) {
+                prop_assert_eq!(Ok(short), numerals.parse_marked(cell.as_bytes()));
+            }
+        }
+    }
 
     fn detect(cells: &[&str]) -> Numerals {
         Numerals::detect(cells.iter().copied())

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use super::split::{Record, Records};
 use super::{IngestError, Input, Options, input};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
@@ -93,6 +94,25 @@ impl Sample {
     }
 }
 
+/// What the launches of a file show of its devices.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
+    pub(super) devices: Vec<HintId>,
+    memory_clock: Option<Hertz>,
+    l2_bytes: Option<u64>,
+}
+
+impl Observed {
+    /// Adds it to the descriptions of the devices.
+    pub(super) fn complete(&self, profile: &mut Profile) {
+        for id in &self.devices {
+            let device = &mut profile.devices[usize::from(id.0)];
+            device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
+            device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
+        }
+    }
+}
+
 /// A file being read into a profile.
 pub struct Reading<'a> {
     /// What is known of the file so far.
@@ -100,11 +120,12 @@ pub struct Reading<'a> {
     /// Its decoded beginning.
     pub sample: Sample,
     profile: &'a mut Profile,
-    bytes: Option<BufReader<Box<dyn Read>>>,
+    bytes: Option<BufReader<Box<dyn Read + Send>>>,
     lines: u64,
     position: u16,
     strict: bool,
-    hints: Vec<HintId>,
+    is_parallel: bool,
+    observed: Observed,
     /// Further exports whose launches are in this file.
     parts: Vec<Source>,
     /// Which export launches belong to: 0 is the file itself, then the parts.
@@ -129,8 +150,7 @@ impl<'a> Reading<'a> {
             _ => IngestError::new(&path, format!("cannot read: {}", plain::io(error)))
                 .help("check the path and its permissions"),
         };
-        let mut opened =
-            input::open(input, options.count.as_ref()).map_err(|error| failed(&error))?;
+        let mut opened = input::open(input, options).map_err(|error| failed(&error))?;
         let mut head = Vec::new();
         opened
             .bytes
@@ -149,7 +169,7 @@ impl<'a> Reading<'a> {
                 .help("analyze them in parts")
         })?;
         let sample = Sample::new(&head);
-        let whole: Box<dyn Read> = Box::new(io::Cursor::new(head).chain(opened.bytes));
+        let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(head).chain(opened.bytes));
         Ok(Self {
             source: Source { path, encoding: opened.encoding, ..Source::default() },
             sample,
@@ -158,7 +178,8 @@ impl<'a> Reading<'a> {
             lines: 0,
             position,
             strict: options.strict,
-            hints: Vec::new(),
+            is_parallel: options.threads() > opened.threads,
+            observed: Observed::default(),
             parts: Vec::new(),
             part: 0,
         })
@@ -225,7 +246,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What is left of the file, for formats that are no text.
-    pub(super) fn bytes(&mut self) -> Box<dyn Read> {
+    pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
             Some(bytes) => Box::new(bytes),
             None => Box::new(io::empty()),
@@ -274,15 +295,10 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The records after the header. Line numbers of its records are corrected by the reader it gives.
+    /// The records after the header.
     pub fn records(&mut self) -> Records {
         let bytes = self.bytes();
-        let reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .buffer_capacity(BUFFER)
-            .from_reader(bytes);
-        Records { reader, before: self.lines, path: self.source.path.clone() }
+        Records::new(bytes, self.lines, self.source.path.clone(), self.is_parallel)
     }
 
     /// Counts a record or cell that cannot be used; stops if reading is strict.
@@ -325,10 +341,10 @@ impl<'a> Reading<'a> {
     pub fn misfit(
         &mut self,
         line: u64,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         width: usize,
     ) -> Result<(), IngestError> {
-        let text = String::from_utf8_lossy(record.as_slice()).into_owned();
+        let text = record.text();
         let lost = text.trim_end().matches('\n').count() as u64;
         let reason = if lost > 0 {
             format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
@@ -368,24 +384,20 @@ impl<'a> Reading<'a> {
     /// The id of a device description.
     pub fn hint(&mut self, hint: DeviceHint) -> HintId {
         let id = self.profile.hint(hint);
-        if !self.hints.contains(&id) {
-            self.hints.push(id);
+        if !self.observed.devices.contains(&id) {
+            self.observed.devices.push(id);
         }
         id
     }
 
     /// Notes the highest memory clock seen in this file: it tells memory variants of a device apart.
     pub fn observed_memory_clock(&mut self, clock: Hertz) {
-        for id in &self.hints {
-            self.profile.devices[usize::from(id.0)].observed_memory_clock = Some(clock);
-        }
+        self.observed.memory_clock = Some(clock);
     }
 
     /// Notes the size of L2 that follows from figures of this file, where it does not state it.
     pub fn computed_l2(&mut self, bytes: u64) {
-        for id in &self.hints {
-            self.profile.devices[usize::from(id.0)].l2_bytes.get_or_insert(bytes);
-        }
+        self.observed.l2_bytes.get_or_insert(bytes);
     }
 
     /// Appends a launch and returns its row.
@@ -426,10 +438,11 @@ impl<'a> Reading<'a> {
         self.profile.launches.advise(row, advice)
     }
 
-    /// Puts what was learnt of the file into the profile.
-    pub(super) fn finish(self) {
+    /// Puts what was learnt of the file into the profile, but for what was seen of its devices.
+    pub(super) fn finish(self) -> Observed {
         self.profile.sources.push(self.source);
         self.profile.sources.extend(self.parts);
+        self.observed
     }
 }
 
@@ -441,40 +454,6 @@ pub(super) fn fields(line: &str) -> Vec<String> {
     match reader.read_record(&mut record) {
         Ok(true) => record.iter().map(str::to_owned).collect(),
         _ => Vec::new(),
-    }
-}
-
-/// CSV records with the line numbers of the whole file.
-pub struct Records {
-    reader: csv::Reader<Box<dyn Read>>,
-    before: u64,
-    path: String,
-}
-
-impl Records {
-    /// Reads the next record into `record`; `None` at the end, else the line it starts on.
-    ///
-    /// # Errors
-    /// When the input fails (a broken archive, say).
-    pub fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<u64>, IngestError> {
-        match self.reader.read_byte_record(record) {
-            Ok(true) => Ok(Some(self.before + record.position().map_or(0, csv::Position::line))),
-            Ok(false) => Ok(None),
-            Err(error) => {
-                let line = self.before + self.reader.position().line();
-                Err(IngestError::new(&self.path, format!("cannot read: {}", cause(error)))
-                    .line(line)
-                    .help("the file may be damaged or cut; copy or export it again"))
-            }
-        }
-    }
-}
-
-/// What a CSV reader reports: the input failed, or it is no text.
-fn cause(error: csv::Error) -> String {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => plain::io(&error),
-        _ => "the records are damaged".to_owned(),
     }
 }
 
@@ -510,10 +489,9 @@ mod tests {
             assert_eq!((found.unwrap().len(), preamble.len()), (2, 1));
             assert_eq!((reading.line(), reading.source.other_lines), (2, 1));
             let mut records = reading.records();
-            let mut record = csv::ByteRecord::new();
             let mut lines = Vec::new();
-            while let Some(line) = records.next(&mut record).unwrap() {
-                lines.push(line);
+            while let Some(record) = records.next().unwrap() {
+                lines.push(record.line());
             }
             assert_eq!(lines, [3, 4, 6]);
         });
@@ -528,11 +506,12 @@ mod tests {
     fn an_open_quote_loses_all_its_lines() {
         reading("x\n", |reading| {
             let record = csv::ByteRecord::from(vec!["1", "a\nb\nc"]);
-            reading.misfit(7, &record, 3).unwrap();
+            reading.misfit(7, &Record::from(&record), 3).unwrap();
             assert_eq!((reading.source.skips.count, reading.source.rows), (3, 2));
             let skip = &reading.source.skips.first[0];
             assert!(skip.line == 7 && skip.reason.contains("3 lines are lost"), "{skip:?}");
-            reading.misfit(9, &csv::ByteRecord::from(vec!["1", "2"]), 3).unwrap();
+            let record = csv::ByteRecord::from(vec!["1", "2"]);
+            reading.misfit(9, &Record::from(&record), 3).unwrap();
             assert_eq!(
                 reading.source.skips.first[1].reason,
                 "2 fields instead of 3: cut off or no table row"

@@ -193,6 +193,10 @@ fn joined(profile: &Profile, donor: &Group, host: &Group, pairs: usize) -> Strin
 }
 
 fn groups(profile: &Profile) -> Vec<Group> {
+    let launches = &profile.launches;
+    if (1..launches.len()).all(|row| launches.run(row) == launches.run(0)) {
+        return Vec::new();
+    }
     let mut groups: BTreeMap<(u16, u32), Group> = BTreeMap::new();
     for row in 0..profile.launches.len() {
         let head = profile.launches.head(row);

@@ -1,70 +1,9 @@
 //! Launches as columns, and the typed view of one.
 
-use std::collections::HashMap;
-
 use super::advice::AdviceColumn;
+use super::shapes::{Shape, Shapes};
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
 use crate::units::{Bytes, Flops, Seconds};
-
-/// Extent in x, y and z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Dim3 {
-    /// Extent in x.
-    pub x: u32,
-    /// Extent in y.
-    pub y: u32,
-    /// Extent in z.
-    pub z: u32,
-}
-
-impl Dim3 {
-    /// Returns the number of elements.
-    #[must_use]
-    pub fn volume(self) -> u64 {
-        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
-    }
-
-    /// Parses `(256, 1, 1)` as written by Nsight Compute, or `256,1,1` as written by `PyProf`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
-        let mut parts = inner.split(',').map(|part| part.trim().parse::<u32>().ok());
-        let dim = Self { x: parts.next()??, y: parts.next()??, z: parts.next()?? };
-        parts.next().is_none().then_some(dim)
-    }
-}
-
-impl std::fmt::Display for Dim3 {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}×{}×{}", self.x, self.y, self.z)
-    }
-}
-
-/// Grid and block of a launch; old exports give only the products.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Shape {
-    /// Blocks in each direction.
-    pub grid: Option<Dim3>,
-    /// Threads per block in each direction.
-    pub block: Option<Dim3>,
-    /// Blocks in the grid.
-    pub blocks: Option<u64>,
-    /// Threads in a block.
-    pub threads_per_block: Option<u64>,
-}
-
-impl Shape {
-    /// Makes a shape from extents, including their products.
-    #[must_use]
-    pub fn new(grid: Option<Dim3>, block: Option<Dim3>) -> Self {
-        Self {
-            grid,
-            block,
-            blocks: grid.map(Dim3::volume),
-            threads_per_block: block.map(Dim3::volume),
-        }
-    }
-}
 
 /// The identity of a launch, without its measured values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,10 +110,24 @@ impl Column {
 #[derive(Debug, Default)]
 pub struct Launches {
     heads: Heads,
-    shapes: Vec<Shape>,
-    shape_ids: HashMap<Shape, u32>,
+    shapes: Shapes,
     columns: Vec<Option<Column>>,
     advice: AdviceColumn,
+}
+
+/// The ids that the parts of one profile get in another.
+pub(super) struct Renumbered {
+    /// Sources before the first one.
+    pub(super) sources: u16,
+    pub(super) names: Vec<NameId>,
+    pub(super) origins: Vec<OriginId>,
+    pub(super) devices: Vec<HintId>,
+}
+
+impl Renumbered {
+    fn name(&self, name: NameId) -> NameId {
+        self.names[name.0 as usize]
+    }
 }
 
 #[derive(Debug, Default)]
@@ -262,7 +215,7 @@ impl Launches {
             id: heads.id[row],
             name: heads.name[row],
             operator: heads.operator[row],
-            shape: self.shapes[heads.shape[row] as usize],
+            shape: self.shapes.get(heads.shape[row]),
             device: heads.device[row],
             stream: (heads.stream[row] != NO_STREAM).then_some(heads.stream[row]),
             count: heads.count[row],
@@ -291,6 +244,42 @@ impl Launches {
     /// Iterates over the quantities that at least one launch has, in table order.
     pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
         Quantity::all().filter(|quantity| self.has(*quantity))
+    }
+
+    /// Returns the source and the process of launch `row`.
+    #[must_use]
+    pub fn run(&self, row: usize) -> (u16, u32) {
+        (self.heads.source[row], self.heads.process[row])
+    }
+
+    /// Appends the launches of another profile, whose ids become those of this one.
+    pub(super) fn append(&mut self, other: &Self, ids: &Renumbered) {
+        let before = self.len();
+        let shapes: Vec<u32> = other.shapes.iter().map(|shape| self.shapes.id(shape)).collect();
+        let (heads, from) = (&mut self.heads, &other.heads);
+        heads.source.extend(from.source.iter().map(|source| source.saturating_add(ids.sources)));
+        heads.process.extend_from_slice(&from.process);
+        heads.id.extend_from_slice(&from.id);
+        heads.name.extend(from.name.iter().map(|name| ids.name(*name)));
+        heads.operator.extend(from.operator.iter().map(|name| ids.name(*name)));
+        heads.shape.extend(from.shape.iter().map(|shape| shapes[*shape as usize]));
+        heads.device.extend(from.device.iter().map(|device| ids.devices[usize::from(device.0)]));
+        heads.stream.extend_from_slice(&from.stream);
+        heads.count.extend_from_slice(&from.count);
+        for quantity in other.quantities() {
+            for row in 0..other.len() {
+                if let Some((value, origin)) = other.get(row, quantity) {
+                    let origin = ids.origins[usize::from(origin.0)];
+                    self.column(quantity).put(before + row, value, origin);
+                }
+            }
+        }
+        for row in 0..other.len() {
+            for advice in other.advice(row) {
+                let (rule, about) = (ids.name(advice.rule), ids.name(advice.about));
+                self.advise(before + row, ToolAdvice { rule, about, ..*advice });
+            }
+        }
     }
 
     /// Keeps only the launches for which `keep` returns `true`, in order.
@@ -331,15 +320,11 @@ impl Launches {
     fn shape_id(&mut self, shape: Shape) -> u32 {
         // Neighboring launches often share a shape.
         if let Some(last) = self.heads.shape.last()
-            && self.shapes[*last as usize] == shape
+            && self.shapes.get(*last) == shape
         {
             return *last;
         }
-        let shapes = &mut self.shapes;
-        *self.shape_ids.entry(shape).or_insert_with(|| {
-            shapes.push(shape);
-            u32::try_from(shapes.len() - 1).unwrap_or(u32::MAX)
-        })
+        self.shapes.id(shape)
     }
 }
 
@@ -413,16 +398,6 @@ impl<'a> Launch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dimensions_are_read_in_both_spellings() {
-        let dim = Dim3 { x: 256, y: 2, z: 1 };
-        assert_eq!(Dim3::parse("(256, 2, 1)"), Some(dim));
-        assert_eq!(Dim3::parse("256,2,1"), Some(dim));
-        for bad in ["", "256", "(1,2)", "1,2,3,4", "(a, 1, 1)", "-1,1,1"] {
-            assert_eq!(Dim3::parse(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn missing_values_stay_missing_and_origins_follow_their_rows() {

@@ -14,6 +14,7 @@ mod origin;
 mod pipe;
 mod profiler;
 mod quantity;
+mod shapes;
 mod short;
 mod source;
 
@@ -21,13 +22,15 @@ pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub(crate) use apart::{elide_apart, make_unique};
 pub use data_type::DataType;
 pub use date::Date;
-pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
+use launches::Renumbered;
+pub use launches::{Head, Launch, Launches, Values};
 pub use memory_level::MemoryLevel;
 pub use names::{KernelName, NameId, Names};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use profiler::Profiler;
 pub use quantity::Quantity;
+pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
 pub use source::{DeviceHint, HintId, Mended, Skip, Skips, Source};
 
@@ -72,5 +75,21 @@ impl Profile {
             self.devices.len() - 1
         });
         HintId(u16::try_from(position).unwrap_or(u16::MAX))
+    }
+
+    /// Appends another profile: the result is as if its files had been read into this one.
+    /// Returns the ids that its devices get.
+    pub(crate) fn append(&mut self, other: Self) -> Vec<HintId> {
+        let ids = Renumbered {
+            sources: u16::try_from(self.sources.len()).unwrap_or(u16::MAX),
+            names: other.names.iter().map(|text| self.names.id(text)).collect(),
+            origins: other.origins.iter().map(|origin| self.origins.id(origin)).collect(),
+            devices: other.devices.into_iter().map(|hint| self.hint(hint)).collect(),
+        };
+        self.launches.append(&other.launches, &ids);
+        self.sources.extend(other.sources);
+        self.notes.extend(other.notes);
+        self.unread += other.unread;
+        ids.devices
     }
 }

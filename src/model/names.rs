@@ -15,7 +15,22 @@ pub struct NameId(pub u32);
 pub struct Names {
     texts: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
-    last: NameId,
+    /// The text met last of those that share a slot, which saves most look-ups.
+    recent: Vec<NameId>,
+}
+
+/// Slots of recent texts.
+const RECENT: usize = 1024;
+
+/// The slot of a text: by its length and both ends.
+fn slot(text: &str) -> usize {
+    let mut ends = [0; 16];
+    let bytes = text.as_bytes();
+    let (first, last) = (bytes.len().min(8), bytes.len().saturating_sub(8));
+    ends[..first].copy_from_slice(&bytes[..first]);
+    ends[8..8 + bytes.len() - last].copy_from_slice(&bytes[last..]);
+    let mixed = u128::from_le_bytes(ends).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    ((mixed >> 96) as usize ^ bytes.len()) % RECENT
 }
 
 impl Default for Names {
@@ -24,7 +39,7 @@ impl Default for Names {
         Self {
             texts: vec![empty.clone()],
             ids: HashMap::from([(empty, NameId(0))]),
-            last: NameId(0),
+            recent: vec![NameId(0); RECENT],
         }
     }
 }
@@ -32,17 +47,24 @@ impl Default for Names {
 impl Names {
     /// Returns the id of a text, adding it if it is new.
     pub fn id(&mut self, text: &str) -> NameId {
-        if self.get(self.last) == text {
-            return self.last;
+        let slot = slot(text);
+        if self.get(self.recent[slot]) == text {
+            return self.recent[slot];
         }
-        self.last = self.ids.get(text).copied().unwrap_or_else(|| {
+        let id = self.ids.get(text).copied().unwrap_or_else(|| {
             let id = NameId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
             let text: Arc<str> = text.into();
             self.texts.push(Arc::clone(&text));
             self.ids.insert(text, id);
             id
         });
-        self.last
+        self.recent[slot] = id;
+        id
+    }
+
+    /// Iterates over all texts by id; the first is empty.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
     }
 
     /// Returns the text of an id.

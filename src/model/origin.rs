@@ -103,6 +103,11 @@ impl Origins {
         OriginId(u8::try_from(position).unwrap_or(u8::MAX))
     }
 
+    /// Iterates over all origins by id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
+        self.0.iter()
+    }
+
     /// Returns the origin with this id.
     ///
     /// # Panics

@@ -19,6 +19,7 @@ macro_rules! quantities {
 
             /// Returns the index in tables by quantity, below [`Quantity::COUNT`].
             #[must_use]
+            #[inline]
             pub const fn index(self) -> usize {
                 match self {
                     $(Quantity::$variant => Scalar::$variant as usize,)*

@@ -1,8 +1,8 @@
 //! Which launch a record belongs to: the identity columns of both header generations.
 
 use super::nvtx::Nvtx;
-use crate::ingest::Reading;
 use crate::ingest::nsight::{Gathered, Raw};
+use crate::ingest::{Reading, Record};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
 use crate::units::Hertz;
 
@@ -50,13 +50,13 @@ impl Identity {
     }
 
     /// The cells that number a launch: equal cells are the same launch, without reading numbers.
-    pub(super) fn number_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+    pub(super) fn number_cells<'r>(&self, record: &'r Record<'_>) -> [&'r [u8]; 2] {
         [self.process, self.id]
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
 
     /// Launch number and process of a record; `None` where the launch number is no number.
-    pub(super) fn key(&self, record: &csv::ByteRecord) -> Option<(u32, u32)> {
+    pub(super) fn key(&self, record: &Record<'_>) -> Option<(u32, u32)> {
         let number = |column: Option<usize>| match column {
             None => Some(0),
             Some(column) => integer(record.get(column)?),
@@ -65,7 +65,7 @@ impl Identity {
     }
 
     /// Whether a record has no launch number, as the units row of a raw page.
-    pub(super) fn is_blank(&self, record: &csv::ByteRecord) -> bool {
+    pub(super) fn is_blank(&self, record: &Record<'_>) -> bool {
         self.id.and_then(|id| record.get(id)).is_some_and(|id| id.trim_ascii().is_empty())
     }
 
@@ -73,7 +73,7 @@ impl Identity {
     pub(super) fn head<'r>(
         &self,
         reading: &mut Reading<'_>,
-        record: &'r csv::ByteRecord,
+        record: &'r Record<'_>,
     ) -> (Head, &'r [u8]) {
         let (process, id) = self.key(record).unwrap_or_default();
         let dim = |column: Option<usize>| {
@@ -91,7 +91,7 @@ impl Identity {
     }
 
     /// The device cells of a record: ordinal and compute capability.
-    pub(super) fn device_cells<'r>(&self, record: &'r csv::ByteRecord) -> [&'r [u8]; 2] {
+    pub(super) fn device_cells<'r>(&self, record: &'r Record<'_>) -> [&'r [u8]; 2] {
         [self.device, self.compute_capability]
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
@@ -203,7 +203,7 @@ impl Attributes {
     }
 
     /// The cells of a record one after the other, to see whether they changed.
-    pub(super) fn cells(&self, record: &csv::ByteRecord, into: &mut Vec<u8>) {
+    pub(super) fn cells(&self, record: &Record<'_>, into: &mut Vec<u8>) {
         into.clear();
         for (column, _) in &self.0 {
             into.extend_from_slice(record.get(*column).unwrap_or_default());
@@ -215,7 +215,7 @@ impl Attributes {
     pub(super) fn complete(
         &self,
         hint: &mut DeviceHint,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         parse: impl Fn(&[u8]) -> Option<f64>,
     ) {
         let (mut major, mut minor) = (None, None);

@@ -8,7 +8,7 @@ use super::{
     kind, unit,
 };
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
@@ -199,8 +199,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         sms: None,
     };
     let mut records = reading.records();
-    let mut record = csv::ByteRecord::new();
-    while let Some(line) = records.next(&mut record)? {
+    while let Some(record) = records.next()? {
+        let line = record.line();
         table.record(reading, &record, line)?;
     }
     table.flush(reading);
@@ -242,7 +242,7 @@ impl Table {
     fn record(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
@@ -289,7 +289,7 @@ impl Table {
     fn value(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
@@ -345,7 +345,7 @@ impl Table {
     fn rule(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         self.rules += 1;

@@ -1,6 +1,6 @@
 //! The profiler's own lines around the table, and what they explain when there is no table.
 
-use crate::ingest::{IngestError, Reading};
+use crate::ingest::{IngestError, Reading, Record};
 use crate::model::{DeviceHint, Source};
 
 /// What the lines before and within the table tell.
@@ -18,7 +18,7 @@ impl Preamble {
     pub(super) fn takes(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         (column, title): (usize, &str),
     ) -> bool {
         let first = record.get(0).unwrap_or_default();

@@ -8,6 +8,8 @@
 //! names may contain the colon that separates them. Source: the header that names the fields, and
 //! *Nsight Compute CLI*, "NVTX Filtering".
 
+use crate::ingest::Record;
+
 /// Where the columns are; exports without ranges have none.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Nvtx {
@@ -43,7 +45,7 @@ impl Nvtx {
     ///
     /// `kernel` is the cell of the kernel's name, which `--print-nvtx-rename kernel` turns into
     /// `RANGE/NAME`.
-    pub(super) fn of(&self, record: &csv::ByteRecord, kernel: &[u8]) -> (String, usize) {
+    pub(super) fn of(&self, record: &Record<'_>, kernel: &[u8]) -> (String, usize) {
         if self.push_pop.is_none() && self.start_stop.is_none() {
             return renamed(kernel).unwrap_or_default();
         }
@@ -170,6 +172,9 @@ fn range(text: &str) -> Option<Range<'_>> {
 ///
 /// C++ has no `/` outside of brackets but in the name of an operator.
 fn renamed(kernel: &[u8]) -> Option<(String, usize)> {
+    if !kernel.contains(&b'/') {
+        return None;
+    }
     let text = std::str::from_utf8(kernel).ok()?;
     let (mut depth, mut last) = (0_i32, None);
     for (at, c) in text.char_indices() {
@@ -191,6 +196,10 @@ mod tests {
 
     use super::*;
 
+    fn none() -> Record<'static> {
+        Record::from(&*Box::leak(Box::default()))
+    }
+
     const NONE: &str = "none:none:none:none:none:none";
 
     /// Path and kernel for a cell of push/pop ranges, one of start/stop ranges, and a kernel's name.
@@ -198,7 +207,7 @@ mod tests {
         let header = ["thread Domain:Push/Pop_Range:PL_Type", "Id:Domain:Start/Stop_Range:PL_Type"];
         let nvtx = Nvtx::new(&header.map(str::to_owned));
         let record = csv::ByteRecord::from(vec![push, start]);
-        let (path, before) = nvtx.of(&record, kernel.as_bytes());
+        let (path, before) = nvtx.of(&Record::from(&record), kernel.as_bytes());
         (path, kernel[before..].to_owned())
     }
 
@@ -276,7 +285,7 @@ mod tests {
         assert_eq!(told(&cell, "", "a/bc").1, "a/bc");
         // Without columns, the last slash outside of brackets.
         let alone = |kernel: &str| {
-            let (path, before) = Nvtx::default().of(&csv::ByteRecord::new(), kernel.as_bytes());
+            let (path, before) = Nvtx::default().of(&none(), kernel.as_bytes());
             (path, kernel[before..].to_owned())
         };
         let split = |path: &str, kernel: &str| (path.to_owned(), kernel.to_owned());
@@ -291,7 +300,7 @@ mod tests {
         fn no_cell_panics(cell in "[a:\"\\[\\]é0 ,#/<>]{0,40}", kernel in "[a/<>(é)]{0,12}") {
             let (_, kernel_left) = told(&cell, &cell, &kernel);
             prop_assert!(kernel.ends_with(&kernel_left));
-            let (_, before) = Nvtx::default().of(&csv::ByteRecord::new(), kernel.as_bytes());
+            let (_, before) = Nvtx::default().of(&none(), kernel.as_bytes());
             prop_assert!(kernel.is_char_boundary(before));
             steady(&format!("{cell}, input_op_ids = [{cell}"));
         }

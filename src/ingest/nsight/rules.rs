@@ -1,7 +1,7 @@
 //! Rows that hold a result of Nsight Compute's own rules instead of a metric.
 
 use super::rule_texts::about;
-use crate::ingest::{IngestError, Numerals, Reading};
+use crate::ingest::{IngestError, Numerals, Reading, Record};
 use crate::model::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 
 /// Where a table keeps the results of rules; exports until 2023 have no estimates.
@@ -36,7 +36,7 @@ impl RuleColumns {
     pub(super) fn read(
         self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
         numerals: Numerals,
     ) -> Result<Option<ToolAdvice>, IngestError> {

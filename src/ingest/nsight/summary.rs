@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::row::Row;
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
 pub(super) const FORMAT: Format = Format {
@@ -91,8 +91,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         kernels: 0,
     };
     let mut records = reading.records();
-    let mut record = csv::ByteRecord::new();
-    while let Some(line) = records.next(&mut record)? {
+    while let Some(record) = records.next()? {
+        let line = record.line();
         table.record(reading, &record, line)?;
     }
     table.flush(reading);
@@ -112,7 +112,7 @@ impl Table {
     fn record(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = &self.columns;
@@ -136,12 +136,7 @@ impl Table {
     }
 
     /// Begins a kernel; false if its number of invocations cannot be read.
-    fn start(
-        &mut self,
-        reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
-        key: Vec<Vec<u8>>,
-    ) -> bool {
+    fn start(&mut self, reading: &mut Reading<'_>, record: &Record<'_>, key: Vec<Vec<u8>>) -> bool {
         let cell = record.get(self.columns.invocations).unwrap_or_default();
         let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
         let Some(count) = count else { return false };
@@ -159,7 +154,7 @@ impl Table {
     fn value(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &csv::ByteRecord,
+        record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = &self.columns;

@@ -5,7 +5,7 @@ use super::{
     Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, kind, unit,
 };
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -77,9 +77,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     reading.source.numerals = numerals.to_string();
     let mut state = Row::new(numerals);
     let mut records = reading.records();
-    let mut record = csv::ByteRecord::new();
     let mut described = Vec::new();
-    while let Some(line) = records.next(&mut record)? {
+    while let Some(record) = records.next()? {
+        let line = record.line();
         if preamble.takes(reading, &record, (identity.kernel, "Kernel Name")) {
             continue;
         }
@@ -151,7 +151,7 @@ fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
 }
 
 /// Takes the factors from a units row.
-fn scale(columns: &mut [Column], record: &csv::ByteRecord) {
+fn scale(columns: &mut [Column], record: &Record<'_>) {
     for column in columns {
         let word =
             String::from_utf8_lossy(record.get(column.field).unwrap_or_default()).into_owned();
@@ -174,7 +174,7 @@ fn unitless(dimension: Dimension) -> bool {
 }
 
 /// Whether units are base or scaled, for the dialect.
-fn style(columns: &[Column], record: &csv::ByteRecord) -> &'static str {
+fn style(columns: &[Column], record: &Record<'_>) -> &'static str {
     let scaled = columns.iter().any(|column| {
         let base = if column.dimension == Dimension::Time { 1e-9 } else { 1.0 };
         matches!(column.scale, Scale::Factor(factor) if factor > base)
@@ -196,7 +196,7 @@ fn cells(
     row: &mut Row,
     reading: &mut Reading<'_>,
     columns: &mut [Column],
-    record: &csv::ByteRecord,
+    record: &Record<'_>,
     line: u64,
 ) -> Result<(), IngestError> {
     for column in columns {

@@ -21,6 +21,9 @@ use crate::model::{
 };
 use crate::predict::operator::Need;
 
+/// Most needs that are kept: every launch of a program may have a shape of its own.
+const NEEDS: usize = 16_384;
+
 /// A table being turned into launches.
 pub(super) struct Table {
     columns: Columns,
@@ -119,6 +122,9 @@ impl Table {
         let shape = Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block));
         let work = judge(operator, kernel, printed);
         let need = (work == Work::default()).then(|| {
+            if self.needs.len() == NEEDS {
+                self.needs.clear();
+            }
             let known = self.needs.entry((name, at, shape));
             *known.or_insert_with(|| operator.need(kernel, &shape))
         });

@@ -28,7 +28,16 @@ pub(super) struct Context<'a> {
 
 /// Origins by formula, so that a million launches do not compare strings.
 #[derive(Debug, Default)]
-pub(super) struct OriginCache(Vec<(&'static str, OriginKind, OriginId)>);
+pub(super) struct OriginCache {
+    known: Vec<Known>,
+    /// The one met last of those that share a slot.
+    recent: Vec<Option<Known>>,
+}
+
+type Known = (&'static str, OriginKind, OriginId);
+
+/// Slots, by where a formula is in the program.
+const SLOTS: usize = 256;
 
 impl OriginCache {
     fn id(
@@ -48,13 +57,23 @@ impl OriginCache {
         low: f64,
         high: f64,
     ) -> OriginId {
-        let known = self.0.iter().find(|entry| std::ptr::eq(entry.0, formula) && entry.1 == kind);
-        if let Some((_, _, id)) = known {
-            return *id;
+        let is_same = |entry: &Known| std::ptr::eq(entry.0, formula) && entry.1 == kind;
+        let address = formula.as_ptr().addr();
+        let slot = (address ^ address >> 8 ^ formula.len()) % SLOTS;
+        if let Some(Some(entry)) = self.recent.get(slot)
+            && is_same(entry)
+        {
+            return entry.2;
         }
-        let id = reading.origin(&Origin::new(kind, formula).within(low, high));
-        self.0.push((formula, kind, id));
-        id
+        let known = self.known.iter().copied().find(is_same);
+        let entry = known.unwrap_or_else(|| {
+            let id = reading.origin(&Origin::new(kind, formula).within(low, high));
+            self.known.push((formula, kind, id));
+            (formula, kind, id)
+        });
+        self.recent.resize(SLOTS, None);
+        self.recent[slot] = Some(entry);
+        entry.2
     }
 }
 

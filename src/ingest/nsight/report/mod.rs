@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::rule_texts::about;
 use super::{Attributes, Catalog, Dimension, Gathered, Identity, complete_shape, kind, row::Row};
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Profiler, Speedup, SpeedupScope, ToolAdvice};
 use blocks::{Blocks, Next, Start, VERSION};
 use wire::{LaunchResult, RuleItem, Session};
@@ -296,6 +296,7 @@ impl Report {
         self.row.raw.saw_as(&self.kinds);
         self.describe(launch, blocks, [*id, *process]);
         let record = csv::ByteRecord::from(self.record.as_slice());
+        let record = Record::from(&record);
         let parse = |cell: &[u8]| Numerals::default().parse(cell).ok().flatten();
         let cells = self.identity.device_cells(&record);
         self.attributes.cells(&record, &mut self.described);

@@ -1,0 +1,241 @@
+//! Where the rows of a text begin and their fields end, found 64 bytes at a time.
+//!
+//! Only what is written by the rules is taken: a quote opens where a field begins and closes where
+//! one ends, or is doubled. The scan stops at anything else, which the `csv` crate then reads.
+
+use super::marks::{BLOCK, Marks, parity};
+
+/// A row of the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Its first byte.
+    pub(super) start: u32,
+    /// Its fields among the ends; for other rows, the number among them and the one after.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    /// Line feeds of the text before it.
+    pub(super) lines: u32,
+    pub(super) form: Form,
+}
+
+/// How a row is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Fields are as they stand, some between quotes.
+    Plain,
+    /// Some quotes inside of fields are doubled.
+    Doubled,
+    /// Against the rules.
+    Other,
+}
+
+/// The rows found so far.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    pub(super) rows: Vec<Place>,
+    pub(super) ends: Vec<u32>,
+    /// First byte of the row that is not complete yet.
+    pub(super) start: usize,
+    /// Line feeds before it.
+    pub(super) lines: u32,
+    /// Fields that rows share with the row before them; zero until it is known.
+    shared: usize,
+}
+
+/// Rows that share fewer bytes with the row before are scanned from their start.
+const WORTH: usize = BLOCK;
+
+impl Index {
+    /// Forgets all rows.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.ends.clear();
+        self.start = 0;
+        self.lines = 0;
+        self.shared = 0;
+    }
+
+    /// Finds the rows from `start` on; false if the row that starts there is against the rules.
+    pub(super) fn scan(&mut self, text: &[u8], delimiter: u8) -> bool {
+        let mut at = self.start;
+        let mut row = Open { first: self.ends.len(), lines: self.lines, form: Form::Plain };
+        // Whether the byte before a block ended a field or row, closed a quote, was inside of one.
+        let (mut edge, mut closed, mut quoted) = (1, 0, 0);
+        let mut padded = [0; BLOCK];
+        while at < text.len() {
+            let (block, valid) = match text[at..].first_chunk() {
+                Some(block) => (block, u64::MAX),
+                None => {
+                    let rest = &text[at..];
+                    padded[..rest.len()].copy_from_slice(rest);
+                    (&padded, (1 << rest.len()) - 1)
+                }
+            };
+            let Marks { quotes, delimiters, ends } = Marks::of(block, delimiter);
+            let inside = parity(quotes) ^ quoted;
+            let (opens, closes) = (quotes & inside, quotes & !inside);
+            let edges = (delimiters | ends) & !inside;
+            let (after_edge, after_close) = (edges << 1 | edge, closes << 1 | closed);
+            let doubled = opens & after_close;
+            let faults = opens & !(after_edge | after_close) | after_close & !(edges | opens);
+            let seen = Seen { edges, doubled, ends, faults: faults & valid };
+            match self.take(text, at, seen, &mut row) {
+                Step::On => {
+                    (edge, closed) = (edges >> (BLOCK - 1), closes >> (BLOCK - 1));
+                    quoted = 0_u64.wrapping_sub(inside >> (BLOCK - 1));
+                    at += BLOCK;
+                }
+                Step::To(place) => (at, edge, closed, quoted) = (place, 1, 0, 0),
+                Step::Fault => {
+                    self.ends.truncate(row.first);
+                    return false;
+                }
+            }
+        }
+        self.ends.truncate(row.first);
+        true
+    }
+
+    /// Takes what was seen in the block at `at`.
+    #[inline]
+    fn take(&mut self, text: &[u8], at: usize, seen: Seen, row: &mut Open) -> Step {
+        let Seen { mut edges, doubled, ends, faults } = seen;
+        if doubled | ends | faults == 0 {
+            while edges != 0 {
+                self.ends.push(place(at, edges));
+                edges &= edges - 1;
+            }
+            return Step::On;
+        }
+        let mut marks = edges | doubled | ends | faults;
+        while marks != 0 {
+            let bit = marks & marks.wrapping_neg();
+            let end = place(at, marks);
+            marks &= marks - 1;
+            if faults & bit != 0 {
+                return Step::Fault;
+            }
+            if doubled & bit != 0 {
+                row.form = Form::Doubled;
+            } else if ends & bit == 0 {
+                self.ends.push(end);
+            } else {
+                row.lines += u32::from(text[end as usize] == b'\n');
+                if edges & bit != 0 {
+                    self.end_row(end, row);
+                    if let Some(place) = self.repeat(text) {
+                        return Step::To(place);
+                    }
+                }
+            }
+        }
+        Step::On
+    }
+
+    /// Takes the first fields of a row from the row before, where they are the same; gives the place
+    /// after them. A launch of a long table repeats its identity in every row.
+    fn repeat(&mut self, text: &[u8]) -> Option<usize> {
+        let [.., before, last] = self.rows.as_slice() else { return None };
+        // One line feed, at its end: none is inside.
+        if last.form != Form::Plain || self.lines != last.lines + 1 {
+            return None;
+        }
+        // The last field ends with the row, which is no place to go on.
+        let ends = &self.ends[last.first as usize..last.last as usize - 1];
+        let start = last.start as usize;
+        if self.shared == 0 {
+            let row = &text[start..self.start];
+            let pairs = row.iter().zip(&text[before.start as usize..start]);
+            let common = pairs.take_while(|(one, other)| one == other).count();
+            if common < WORTH {
+                return None;
+            }
+            self.shared = ends.iter().take_while(|end| **end as usize - start < common).count();
+        }
+        let end = self.shared.checked_sub(1).and_then(|last| ends.get(last));
+        let length = end.map(|end| *end as usize + 1 - start)?;
+        if text.get(self.start..self.start + length)? != &text[start..start + length] {
+            self.shared = 0;
+            return None;
+        }
+        let (first, shift) = (last.first as usize, (self.start - start) as u32);
+        for at in first..first + self.shared {
+            self.ends.push(self.ends[at] + shift);
+        }
+        Some(self.start + length)
+    }
+
+    /// Ends the row at `end`; blank ones are none.
+    fn end_row(&mut self, end: u32, row: &mut Open) {
+        if self.start < end as usize {
+            self.ends.push(end);
+            self.push(row.first, row.form);
+        }
+        self.start = end as usize + 1;
+        self.lines = row.lines;
+        (row.first, row.form) = (self.ends.len(), Form::Plain);
+    }
+
+    /// Adds the row from `start` on, with the ends from `first` on.
+    fn push(&mut self, first: usize, form: Form) {
+        let (start, last) = (self.start as u32, self.ends.len() as u32);
+        self.rows.push(Place { start, first: first as u32, last, lines: self.lines, form });
+    }
+
+    /// Adds the row from `start` up to `end` as the `number`th of those that were read otherwise, if
+    /// there is one.
+    pub(super) fn add_other(&mut self, text: &[u8], end: usize, number: Option<usize>) {
+        let lines = |from: usize, to: usize| line_feeds(&text[from..to]) as u32;
+        let row = &text[self.start..end];
+        let blank = row.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let start = self.start + blank;
+        self.lines += lines(self.start, start);
+        if let Some(number) = number {
+            let (start, first, form) = (start as u32, number as u32, Form::Other);
+            self.rows.push(Place { start, first, last: first + 1, lines: self.lines, form });
+        }
+        self.lines += lines(start, end);
+        self.start = end;
+    }
+}
+
+/// The row that is being scanned.
+struct Open {
+    /// Its first field among the ends.
+    first: usize,
+    /// Line feeds so far.
+    lines: u32,
+    form: Form,
+}
+
+/// Where the scan goes on.
+enum Step {
+    /// At the next block.
+    On,
+    /// Here, where a field begins.
+    To(usize),
+    Fault,
+}
+
+/// What a block holds, as bit masks.
+struct Seen {
+    /// Delimiters and line ends outside of quotes.
+    edges: u64,
+    /// Second quotes of a pair.
+    doubled: u64,
+    /// Line ends, inside of quotes too.
+    ends: u64,
+    /// Quotes, and bytes after quotes, where the rules have none.
+    faults: u64,
+}
+
+/// Place in the text of the lowest bit.
+#[inline]
+fn place(at: usize, bits: u64) -> u32 {
+    at as u32 + bits.trailing_zeros()
+}
+
+/// Number of line feeds.
+pub(super) fn line_feeds(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'\n').count()
+}

@@ -1,0 +1,465 @@
+//! Records of a delimited table, fast.
+//!
+//! A text is taken in blocks. Rows that are written by the rules are found by [`index`] and read
+//! where they stand; the few others are read by the `csv` crate, one by one. Both read a row alike:
+//! the tests below compare them on random text.
+
+mod blocks;
+mod index;
+mod line;
+mod marks;
+mod record;
+
+use std::io::{ErrorKind, Read};
+
+use blocks::Blocks;
+use index::{Form, Index, line_feeds};
+pub(super) use line::quoted_fields;
+pub(super) use record::Record;
+
+use super::IngestError;
+use crate::plain;
+
+/// Bytes of a block; larger ones leave the L2 cache, smaller ones cost calls.
+const WINDOW: usize = 256 * 1024;
+
+/// Longest field, in bytes; a longer one has lost its closing quote.
+const LONGEST_FIELD: usize = 1024 * 1024;
+
+/// Longest row, in bytes: a hundred thousand columns take less.
+const LONGEST_ROW: usize = 4 * 1024 * 1024;
+
+/// A part of a table with its rows.
+#[derive(Debug, Default)]
+struct Block {
+    /// Memory for the text, which is not cleared for each block.
+    buffer: Vec<u8>,
+    length: usize,
+    index: Index,
+    /// Rows that were read by the `csv` crate.
+    others: Vec<csv::ByteRecord>,
+    /// Lines of the table before it.
+    lines: u64,
+}
+
+impl Block {
+    fn text(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    /// A record as it is written, with its line in a file with so many lines before the table.
+    fn record(&self, at: usize, before: u64) -> Record<'_> {
+        let row = self.index.rows[at];
+        let (first, last) = (row.first as usize, row.last as usize);
+        let line = before + self.lines + u64::from(row.lines) + 1;
+        match row.form {
+            Form::Other => Record::parsed(&self.others[first], line),
+            Form::Plain | Form::Doubled => {
+                Record::split(self.text(), row.start, &self.index.ends[first..last], line)
+            }
+        }
+    }
+}
+
+/// Takes a table apart, block by block.
+struct Splitter {
+    source: Box<dyn Read + Send>,
+    delimiter: u8,
+    /// Start of a row that the last block did not have to its end.
+    rest: Vec<u8>,
+    /// Lines before `rest`.
+    lines: u64,
+    ended: bool,
+    failed: Option<Failure>,
+}
+
+/// Why a table cannot be read to its end.
+struct Failure {
+    /// Lines of the table before it.
+    lines: u64,
+    message: String,
+}
+
+impl Splitter {
+    /// Fills a block; false if nothing is left.
+    fn fill(&mut self, block: &mut Block) -> Result<bool, Failure> {
+        if let Some(failure) = self.failed.take() {
+            self.ended = true;
+            return Err(failure);
+        }
+        block.length = self.rest.len();
+        block.buffer.resize(block.buffer.len().max(block.length), 0);
+        block.buffer[..block.length].copy_from_slice(&self.rest);
+        block.lines = self.lines;
+        let mut size = WINDOW;
+        loop {
+            self.read_up_to(size, block);
+            self.split(block);
+            if block.length > LONGEST_FIELD
+                && let Some(failure) = self.excess(block)
+            {
+                self.failed = Some(failure);
+            }
+            if !block.index.rows.is_empty() || self.ended || self.failed.is_some() {
+                break;
+            }
+            // Not one row: it is longer than the window.
+            size = block.length * 2;
+        }
+        self.rest.clear();
+        self.rest.extend_from_slice(&block.text()[block.index.start..]);
+        self.lines += u64::from(block.index.lines);
+        if !block.index.rows.is_empty() {
+            return Ok(true);
+        }
+        match self.failed.take() {
+            Some(failure) => Err(failure),
+            None => Ok(false),
+        }
+    }
+
+    /// Reads until the block has this many bytes, or the source ends or fails.
+    fn read_up_to(&mut self, size: usize, block: &mut Block) {
+        block.buffer.resize(block.buffer.len().max(size), 0);
+        while block.length < size && !self.ended && self.failed.is_none() {
+            match self.source.read(&mut block.buffer[block.length..size]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => block.length += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(cause) => {
+                    let lines = self.lines + line_feeds(block.text()) as u64;
+                    let message = format!("cannot read: {}", plain::io(&cause));
+                    self.failed = Some(Failure { lines, message });
+                }
+            }
+        }
+    }
+
+    /// Looks for a field or row longer than any profiler's; rows from there on are left out.
+    fn excess(&self, block: &mut Block) -> Option<Failure> {
+        let at = (0..block.index.rows.len()).find_map(|at| {
+            let record = block.record(at, 0);
+            Some((at, record.line() - 1, longer(record)?))
+        });
+        let (lines, column) = match at {
+            Some((at, lines, column)) => {
+                block.index.rows.truncate(at);
+                (lines, Some(column))
+            }
+            None => {
+                let rest = &block.text()[block.index.start..];
+                let is_long = rest.len() > LONGEST_ROW;
+                let mut record = csv::ByteRecord::new();
+                if !is_long {
+                    reader(rest, self.delimiter).read_byte_record(&mut record).unwrap_or(false);
+                }
+                let column = longer(Record::from(&record));
+                if column.is_none() && !is_long {
+                    return None;
+                }
+                (block.lines + u64::from(block.index.lines), column)
+            }
+        };
+        let what = match column {
+            Some(column) => {
+                format!("field {} is longer than {} MiB", column + 1, LONGEST_FIELD >> 20)
+            }
+            None => format!("the row is longer than {} MiB", LONGEST_ROW >> 20),
+        };
+        Some(Failure { lines, message: format!("{what}: a closing quote may be missing") })
+    }
+
+    /// Finds the rows of a block.
+    fn split(&self, block: &mut Block) {
+        let Block { buffer, length, index, others, .. } = block;
+        let text = &buffer[..*length];
+        index.clear();
+        others.clear();
+        // A row against the rules seldom comes alone: of each time, more go to the other reader.
+        let mut most = 1;
+        loop {
+            let is_regular = index.scan(text, self.delimiter);
+            if index.start == text.len() || (is_regular && !self.ended) {
+                return;
+            }
+            if !self.read_otherwise(text, index, others, most) {
+                return;
+            }
+            most *= 2;
+        }
+    }
+
+    /// Lets the `csv` crate read rows, so many at most; false if that was all of the text, or the next one
+    /// may go on after it.
+    fn read_otherwise(
+        &self,
+        text: &[u8],
+        index: &mut Index,
+        others: &mut Vec<csv::ByteRecord>,
+        most: usize,
+    ) -> bool {
+        let from = index.start;
+        let mut reader = reader(&text[from..], self.delimiter);
+        for _ in 0..most {
+            let mut record = csv::ByteRecord::new();
+            // A slice does not fail, and rows may be of any width.
+            let is_some = reader.read_byte_record(&mut record).unwrap_or(false);
+            let end = from + reader.position().byte() as usize - BEFORE.len();
+            if end == text.len() && !self.ended {
+                return false;
+            }
+            index.add_other(text, end, is_some.then_some(others.len()));
+            if !is_some {
+                return false;
+            }
+            others.push(record);
+        }
+        true
+    }
+}
+
+/// A line end before a text keeps a byte-order mark in the middle of a file what it is: text.
+const BEFORE: &[u8] = b"\n";
+
+/// The `csv` crate's reader of a text; its positions count what is before, too.
+fn reader(text: &[u8], delimiter: u8) -> csv::Reader<impl Read> {
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .buffer_capacity(4096)
+        .from_reader(BEFORE.chain(text))
+}
+
+/// The column of a field that is longer than any profiler's.
+fn longer(record: Record<'_>) -> Option<usize> {
+    record.iter().position(|field| field.len() > LONGEST_FIELD)
+}
+
+/// The records of a table, in order.
+pub struct Records {
+    blocks: Blocks,
+    block: Block,
+    next: usize,
+    /// The fields of a row whose quotes are doubled.
+    undoubled: csv::ByteRecord,
+    /// Lines of the file before the table.
+    before: u64,
+    path: String,
+}
+
+impl Records {
+    /// The records that are left of a source, of which `before` lines have been read.
+    pub(super) fn new(
+        source: Box<dyn Read + Send>,
+        before: u64,
+        path: String,
+        may_run_ahead: bool,
+    ) -> Self {
+        let (delimiter, rest) = (b',', Vec::new());
+        let splitter = Splitter { source, delimiter, rest, lines: 0, ended: false, failed: None };
+        Self {
+            blocks: Blocks::new(splitter, may_run_ahead),
+            block: Block::default(),
+            next: 0,
+            undoubled: csv::ByteRecord::new(),
+            before,
+            path,
+        }
+    }
+
+    /// Reads the next record; `None` at the end.
+    ///
+    /// # Errors
+    /// When the input fails (a broken archive, say), or a field is longer than any profiler's.
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, IngestError> {
+        while self.next == self.block.index.rows.len() {
+            self.next = 0;
+            match self.blocks.next(&mut self.block) {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(failure) => return Err(self.error(failure)),
+            }
+        }
+        let record = self.block.record(self.next, self.before);
+        let is_doubled = self.block.index.rows[self.next].form == Form::Doubled;
+        self.next += 1;
+        if !is_doubled {
+            return Ok(Some(record));
+        }
+        self.undoubled.clear();
+        for field in record.iter() {
+            self.undoubled.push_field(&undoubled(field));
+        }
+        Ok(Some(Record::parsed(&self.undoubled, record.line())))
+    }
+
+    fn error(&self, failure: Failure) -> IngestError {
+        let line = self.before + failure.lines + 1;
+        IngestError::new(&self.path, failure.message)
+            .line(line)
+            .help("the file may be damaged or cut; copy or export it again")
+    }
+}
+
+/// A field with one quote for every two.
+fn undoubled(field: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(field.len());
+    let mut second = false;
+    for byte in field {
+        second = *byte == b'"' && !second;
+        if !second {
+            text.push(*byte);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A source that gives a few bytes at a time, as pipes do.
+    struct Drops(Vec<u8>, usize);
+
+    impl Read for Drops {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0.drain(..length);
+            Ok(length)
+        }
+    }
+
+    type Rows = Vec<(u64, Vec<Vec<u8>>)>;
+
+    fn rows(mut records: Records) -> Result<Rows, String> {
+        let mut rows = Vec::new();
+        while let Some(record) = records.next().map_err(|error| error.to_string())? {
+            rows.push((record.line(), record.iter().map(<[u8]>::to_vec).collect()));
+        }
+        Ok(rows)
+    }
+
+    fn read(text: &[u8], step: usize) -> Rows {
+        let source = Box::new(Drops(text.to_vec(), step));
+        rows(Records::new(source, 0, "t.csv".to_owned(), false)).unwrap()
+    }
+
+    /// The reference. Its line is that of the end of the row before: the blank lines between, and the line
+    /// feed after a carriage return, are still to come.
+    fn reference(text: &[u8]) -> Rows {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(b"\n".chain(text));
+        let mut record = csv::ByteRecord::new();
+        let mut rows = Vec::new();
+        while reader.read_byte_record(&mut record).unwrap() {
+            let mut start = (record.position().unwrap().byte() as usize).max(1) - 1;
+            start += text[start..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+            let line = 1 + line_feeds(&text[..start]) as u64;
+            rows.push((line, record.iter().map(<[u8]>::to_vec).collect()));
+        }
+        rows
+    }
+
+    #[test]
+    fn rows_are_read_where_they_stand() {
+        let text = "\"a, b\",1\r\n\r\n\"c\nd\",\"\"\n,\n\"say \"\"x\"\"\",5\" disk\n\"q";
+        let found: Vec<String> = read(text.as_bytes(), 7)
+            .iter()
+            .map(|(line, row)| {
+                let cells: Vec<_> = row.iter().map(|cell| String::from_utf8_lossy(cell)).collect();
+                format!("{line}: {}", cells.join("|"))
+            })
+            .collect();
+        assert_eq!(found, ["1: a, b|1", "3: c\nd|", "5: |", "6: say \"x\"|5\" disk", "7: q"]);
+    }
+
+    #[test]
+    fn a_field_or_row_without_end_is_refused_with_its_place() {
+        let endless = |start: &'static [u8], byte: u8| {
+            let source = Box::new(start.chain(std::io::repeat(byte)));
+            rows(Records::new(source, 5, "t.csv".to_owned(), false)).unwrap_err()
+        };
+        let why = "a closing quote may be missing";
+        assert_eq!(
+            endless(b"1,2\n\n3,\"", b'x'),
+            format!("t.csv:8: field 2 is longer than 1 MiB: {why}")
+        );
+        assert_eq!(
+            endless(b"1\n2\n", b','),
+            format!("t.csv:8: the row is longer than 4 MiB: {why}")
+        );
+        let long = format!("1\n2,{}\n3\n", "x".repeat(LONGEST_FIELD + 1));
+        let source = Box::new(Drops(long.into_bytes(), usize::MAX));
+        let mut records = Records::new(source, 0, "t.csv".to_owned(), false);
+        assert_eq!(records.next().unwrap().map(|record| record.line()), Some(1));
+        let error = records.next().unwrap_err().to_string();
+        assert!(error.starts_with("t.csv:2: field 2 is longer"), "{error}");
+        assert!(records.next().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_large_table_read_by_another_thread_is_the_same() {
+        let mut text = String::new();
+        for row in 0..150_000 {
+            text.push_str(&format!("\"{row}\",\"a \"\"b\"\"\",{:60}\n", ""));
+            let odd = if row % 100 == 0 { "y\"z" } else { "yz" };
+            text.push_str(&format!("{odd},\"1,234\"\n"));
+        }
+        let read = |may_run_ahead| {
+            let source = Box::new(std::io::Cursor::new(text.clone().into_bytes()));
+            rows(Records::new(source, 0, "t.csv".to_owned(), may_run_ahead)).unwrap()
+        };
+        let ahead = read(true);
+        assert!(ahead == read(false) && ahead.len() == 300_000);
+        assert_eq!(
+            ahead.last().map(|(line, row)| (*line, row[1].as_slice())),
+            Some((300_000, &b"1,234"[..]))
+        );
+    }
+
+    /// Pieces of which tables are made, well and badly.
+    fn pieces() -> impl Strategy<Value = String> {
+        let regular = "[a-c ]{0,3}|\"[a,\n ]{0,70}\"|\"(a|\"\"|,){0,4}\"";
+        let piece = prop_oneof![
+            8 => regular.prop_map(|field| field + ","),
+            3 => regular.prop_map(|field| field + "\n"),
+            1 => regular.prop_map(|field| field + "\r\n"),
+            1 => "[a\",\r\n\u{feff}\u{0}]{0,6}",
+        ];
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn every_text_is_read_as_the_csv_crate_reads_it(text in pieces(), step in 1..200_usize) {
+            prop_assert_eq!(read(text.as_bytes(), step), reference(text.as_bytes()));
+        }
+
+        #[test]
+        fn rows_that_begin_alike_are_read_as_the_csv_crate_reads_them(
+            starts in prop::collection::vec("(\"[a,]{20,40}\",){2,4}", 1..3),
+            rows in prop::collection::vec((0..2_usize, "[a,\"\n]{0,5}", 0..5_usize), 0..12),
+        ) {
+            let line_ends = ["\n", "\r\n", "\n\n", "\n", "\n"];
+            let text: String = rows
+                .iter()
+                .map(|(start, end, line)| {
+                    format!("{}{end}{}", starts[start % starts.len()], line_ends[*line])
+                })
+                .collect();
+            prop_assert_eq!(read(text.as_bytes(), 64), reference(text.as_bytes()));
+        }
+
+        #[test]
+        fn every_row_of_marks_is_read_as_the_csv_crate_reads_it(text in "[a\",\r\n]{0,140}") {
+            prop_assert_eq!(read(text.as_bytes(), 64), reference(text.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One record of a table, borrowed from the text it was read from.
+
+/// The fields of a record, with its line.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    cells: Cells<'a>,
+    line: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Cells<'a> {
+    /// Fields of a text that end where `ends` says; some are between quotes.
+    Split {
+        text: &'a [u8],
+        start: u32,
+        ends: &'a [u32],
+    },
+    Parsed(&'a csv::ByteRecord),
+}
+
+impl<'a> Record<'a> {
+    /// A record of a text, from `start` on.
+    pub(super) fn split(text: &'a [u8], start: u32, ends: &'a [u32], line: u64) -> Self {
+        Self { cells: Cells::Split { text, start, ends }, line }
+    }
+
+    /// A record whose fields have been copied.
+    pub(super) fn parsed(record: &'a csv::ByteRecord, line: u64) -> Self {
+        Self { cells: Cells::Parsed(record), line }
+    }
+
+    /// Returns the field of a column, without its quotes.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, column: usize) -> Option<&'a [u8]> {
+        match self.cells {
+            Cells::Split { text, start, ends } => {
+                let end = *ends.get(column)?;
+                let start = column.checked_sub(1).map_or(start, |before| ends[before] + 1);
+                match text.get(start as usize..end as usize)? {
+                    [b'"', inside @ .., b'"'] => Some(inside),
+                    whole => Some(whole),
+                }
+            }
+            Cells::Parsed(record) => record.get(column),
+        }
+    }
+
+    /// Returns the number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self.cells {
+            Cells::Split { ends, .. } => ends.len(),
+            Cells::Parsed(record) => record.len(),
+        }
+    }
+
+    /// Returns `true` if there are no fields.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the line of the file on which the record starts, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Iterates over the fields.
+    pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.len()).filter_map(move |column| self.get(column))
+    }
+
+    /// Returns the fields as one text, for messages.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.iter().collect::<Vec<_>>().concat()).into_owned()
+    }
+}
+
+impl<'a> From<&'a csv::ByteRecord> for Record<'a> {
+    fn from(record: &'a csv::ByteRecord) -> Self {
+        Self::parsed(record, record.position().map_or(0, csv::Position::line))
+    }
+}

@@ -1,0 +1,193 @@
+//! Grids and blocks, and each of them kept once: a million launches may have as many.
+
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+
+/// Extent in x, y and z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dim3 {
+    /// Extent in x.
+    pub x: u32,
+    /// Extent in y.
+    pub y: u32,
+    /// Extent in z.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// Returns the number of elements.
+    #[must_use]
+    pub fn volume(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+    }
+
+    /// Parses `(256, 1, 1)` as written by Nsight Compute, or `256,1,1` as written by `PyProf`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(dim) = Self::plain(text.as_bytes()) {
+            return Some(dim);
+        }
+        let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
+        let mut parts = inner.split(',').map(|part| part.trim().parse::<u32>().ok());
+        let dim = Self { x: parts.next()??, y: parts.next()??, z: parts.next()?? };
+        parts.next().is_none().then_some(dim)
+    }
+
+    /// Parses the common spellings: digits, commas, a blank after a comma, parentheses around.
+    fn plain(text: &[u8]) -> Option<Self> {
+        let inner = match text {
+            [b'(', inside @ .., b')'] => inside,
+            bare => bare,
+        };
+        let mut numbers = [0_u32; 3];
+        let (mut at, mut digits) = (0, 0);
+        let mut before = b'0';
+        for byte in inner {
+            match byte {
+                b'0'..=b'9' if digits < 9 => {
+                    numbers[at] = numbers[at] * 10 + u32::from(byte - b'0');
+                    digits += 1;
+                }
+                b',' if digits > 0 && at < 2 => (at, digits) = (at + 1, 0),
+                b' ' if before == b',' => {}
+                _ => return None,
+            }
+            before = *byte;
+        }
+        let [x, y, z] = numbers;
+        (at == 2 && digits > 0).then_some(Self { x, y, z })
+    }
+}
+
+impl std::fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}×{}×{}", self.x, self.y, self.z)
+    }
+}
+
+/// Grid and block of a launch; old exports give only the products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Shape {
+    /// Blocks in each direction.
+    pub grid: Option<Dim3>,
+    /// Threads per block in each direction.
+    pub block: Option<Dim3>,
+    /// Blocks in the grid.
+    pub blocks: Option<u64>,
+    /// Threads in a block.
+    pub threads_per_block: Option<u64>,
+}
+
+impl Hash for Shape {
+    /// Hashes four words instead of twelve parts; absent parts count as zero.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [grid, block] = [self.grid, self.block].map(|extent| {
+            let Dim3 { x, y, z } = extent.unwrap_or(Dim3 { x: 0, y: 0, z: 0 });
+            (u64::from(x) << 32 | u64::from(y), u64::from(z))
+        });
+        state.write_u64(grid.0);
+        state.write_u64(block.0);
+        state.write_u64(grid.1 << 32 | block.1);
+        state.write_u64(self.blocks.unwrap_or(0) ^ self.threads_per_block.unwrap_or(0) << 32);
+    }
+}
+
+impl Shape {
+    /// Makes a shape from extents, including their products.
+    #[must_use]
+    pub fn new(grid: Option<Dim3>, block: Option<Dim3>) -> Self {
+        Self {
+            grid,
+            block,
+            blocks: grid.map(Dim3::volume),
+            threads_per_block: block.map(Dim3::volume),
+        }
+    }
+}
+
+/// The distinct shapes of a profile.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    list: Vec<Shape>,
+    /// Positions in the list plus one, where their hash leads; zero if free. Up to half are taken.
+    slots: Vec<u32>,
+    state: RandomState,
+}
+
+impl Shapes {
+    /// Returns the id of a shape, adding it if it is new.
+    pub(super) fn id(&mut self, shape: Shape) -> u32 {
+        if self.slots.len() <= self.list.len() * 2 {
+            self.grow();
+        }
+        let slot = self.slot(shape);
+        if self.slots[slot] == 0 {
+            self.list.push(shape);
+            self.slots[slot] = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        }
+        self.slots[slot] - 1
+    }
+
+    /// Returns the shape with this id.
+    pub(super) fn get(&self, id: u32) -> Shape {
+        self.list[id as usize]
+    }
+
+    /// Iterates over the shapes by id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Shape> {
+        self.list.iter().copied()
+    }
+
+    /// Finds the slot of a shape, or the free one where it belongs.
+    fn slot(&self, shape: Shape) -> usize {
+        let last = self.slots.len() - 1;
+        let mut slot = self.state.hash_one(shape) as usize & last;
+        while let Some(at) = self.slots[slot].checked_sub(1)
+            && self.list[at as usize] != shape
+        {
+            slot = (slot + 1) & last;
+        }
+        slot
+    }
+
+    /// Doubles the slots, whose number stays a power of two.
+    fn grow(&mut self) {
+        self.slots = vec![0; (self.slots.len() * 2).max(64)];
+        for at in 0..self.list.len() {
+            let slot = self.slot(self.list[at]);
+            self.slots[slot] = at as u32 + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_are_read_in_both_spellings() {
+        let dim = Dim3 { x: 256, y: 2, z: 1 };
+        assert_eq!(Dim3::parse("(256, 2, 1)"), Some(dim));
+        assert_eq!(Dim3::parse("256,2,1"), Some(dim));
+        for bad in ["", "256", "(1,2)", "1,2,3,4", "(a, 1, 1)", "-1,1,1"] {
+            assert_eq!(Dim3::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn each_shape_is_kept_once() {
+        let mut shapes = Shapes::default();
+        let shape = |x, threads| Shape {
+            grid: Some(Dim3 { x, y: 1, z: 1 }),
+            threads_per_block: threads,
+            ..Shape::default()
+        };
+        for _ in 0..2 {
+            for x in 0..1000 {
+                assert_eq!(shapes.id(shape(x, None)), 2 * x);
+                assert_eq!(shapes.id(shape(x, Some(0))), 2 * x + 1);
+            }
+        }
+        assert_eq!(shapes.iter().count(), 2000);
+        assert_eq!(shapes.get(7), shape(3, Some(0)));
+    }
+}
