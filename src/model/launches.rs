@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::advice::AdviceColumn;
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
-use crate::units::{Bytes, Flops, Seconds};
+use crate::units::{BEYOND_ALL, Bytes, Flops, Seconds};
 
 /// Extent in x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,10 +104,10 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units; values that are not finite count as missing and are ignored.
+    /// Adds a value in SI base units; values that are not finite or impossibly large count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
-        if value.is_finite() && *place == 0 {
+        if value.abs() < BEYOND_ALL && *place == 0 {
             self.entries.push((quantity, value, origin));
             *place = self.entries.len() as u8;
         }

@@ -23,7 +23,7 @@ pub use data_type::DataType;
 pub use date::Date;
 pub use launches::{Dim3, Head, Launch, Launches, Shape, Values};
 pub use memory_level::MemoryLevel;
-pub use names::{KernelName, NameId, Names};
+pub use names::{KernelName, NameId, Names, printable};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use profiler::Profiler;
@@ -66,7 +66,10 @@ impl Profile {
     }
 
     /// Returns the id of a device description, adding it if it is new.
-    pub fn hint(&mut self, hint: DeviceHint) -> HintId {
+    pub fn hint(&mut self, mut hint: DeviceHint) -> HintId {
+        for text in [&mut hint.name, &mut hint.ordinal, &mut hint.compute_capability] {
+            *text = text.take().map(|text| printable(&text)).filter(|text| !text.is_empty());
+        }
         let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
             self.devices.push(hint);
             self.devices.len() - 1

@@ -4,6 +4,7 @@
 use super::Format;
 use crate::report::document::{Block, Cell, Document, Figure, Form, Table};
 use crate::report::view::Style;
+use crate::table::guarded;
 
 pub(super) const FORMAT: Format = Format {
     name: "csv",
@@ -42,7 +43,7 @@ fn render(document: &Document, _: &Style) -> String {
         table.rows.iter().map(move |row| {
             let mut cells: Vec<String> = Vec::new();
             if several {
-                cells.push(title.clone());
+                cells.push(guarded(title));
             }
             for ((cell, column), bounded) in row.cells.iter().zip(&table.columns).zip(bounded) {
                 cells.push(value(cell, column.form));
@@ -64,7 +65,7 @@ fn figures(document: &Document) -> String {
             match block {
                 Block::Figures(figures) => {
                     rows.extend(figures.iter().map(|Figure { label, value, remark }| {
-                        vec![section.to_owned(), label.clone(), value.clone(), remark.clone()]
+                        vec![guarded(section), guarded(label), value.clone(), guarded(remark)]
                     }));
                 }
                 Block::Section(section) => collect(&section.blocks, &section.title, rows),
@@ -97,12 +98,6 @@ fn value(cell: &Cell, form: Form) -> String {
 
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
-}
-
-/// Text that a spreadsheet does not take for a formula.
-pub(in crate::report) fn guarded(text: &str) -> String {
-    let text = crate::report::numbers::printable(text);
-    if text.starts_with(['=', '+', '-', '@']) && text.len() > 1 { format!("'{text}") } else { text }
 }
 
 #[cfg(test)]
