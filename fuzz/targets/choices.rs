@@ -2,12 +2,12 @@
 
 /// What is left of the bytes.
 #[derive(Debug)]
-pub struct Choices<'a> {
+pub(crate) struct Choices<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Choices<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
@@ -18,7 +18,7 @@ impl<'a> Choices<'a> {
     }
 
     /// A number below `end`, with as many bytes as it takes.
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         let mut value = 0_u64;
         let mut range = end.saturating_sub(1);
         while range > 0 {
@@ -29,20 +29,20 @@ impl<'a> Choices<'a> {
     }
 
     /// An index below `end`.
-    pub fn index(&mut self, end: usize) -> usize {
+    pub(crate) fn index(&mut self, end: usize) -> usize {
         self.below(end as u64) as usize
     }
 
     /// Once in so many times.
-    pub fn once_in(&mut self, times: u64) -> bool {
+    pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == times - 1
     }
 
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.index(all.len())]
     }
 
-    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
         for at in (1..all.len()).rev() {
             // Without bytes everything stays where it is.
             let other = at - self.index(at + 1);
@@ -51,7 +51,7 @@ impl<'a> Choices<'a> {
     }
 
     /// A whole number of at least 1, all orders of magnitude up to `digits` digits alike.
-    pub fn amount(&mut self, digits: u32) -> u64 {
+    pub(crate) fn amount(&mut self, digits: u32) -> u64 {
         let digits = 1 + self.below(u64::from(digits)) as u32;
         1 + self.below(10_u64.pow(digits) - 1)
     }

@@ -6,7 +6,7 @@ use super::sheet::Rows;
 
 /// How numbers are written.
 #[derive(Debug, Clone, Copy)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     decimal: char,
     group: Option<char>,
 }
@@ -141,7 +141,7 @@ const TELLING: &str = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const ABSENT: [&str; 4] = ["n/a", "", "(!) n/a", "nan"];
 
 /// The raw page: a column per counter, its unit in the second row.
-pub fn wide(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
+pub(crate) fn wide(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
     let numbers = Numbers::choose(choices);
     let metrics = metrics(choices);
     let absent = choices.pick(&ABSENT);
@@ -175,7 +175,7 @@ pub fn wide(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
 }
 
 /// The long form: a row per counter of a launch.
-pub fn long(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
+pub(crate) fn long(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
     let numbers = Numbers::choose(choices);
     let absent = choices.pick(&ABSENT);
     let section = choices.once_in(2);
@@ -210,7 +210,7 @@ pub fn long(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
 }
 
 /// PyProf's CSV, in its three spellings of the header.
-pub fn pyprof(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
+pub(crate) fn pyprof(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
     const COLUMNS: [[&str; 2]; 14] = [
         ["Idx", "idx"],
         ["Direction", "dir"],

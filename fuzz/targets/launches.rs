@@ -4,30 +4,30 @@ use super::choices::Choices;
 
 /// A launch, with amounts as whole numbers of the smallest unit: nanoseconds, bytes, instructions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Truth {
-    pub id: u32,
-    pub process: u32,
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub stream: u32,
-    pub nanoseconds: Option<u64>,
+pub(crate) struct Truth {
+    pub(crate) id: u32,
+    pub(crate) process: u32,
+    pub(crate) kernel: String,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) stream: u32,
+    pub(crate) nanoseconds: Option<u64>,
     /// Bytes read from device memory, and written to it.
-    pub bytes: Option<[u64; 2]>,
+    pub(crate) bytes: Option<[u64; 2]>,
     /// Thread instructions in single precision: sums, products, fused multiply-adds.
-    pub instructions: Option<[u64; 3]>,
+    pub(crate) instructions: Option<[u64; 3]>,
 }
 
 impl Truth {
-    pub fn seconds(&self) -> Option<f64> {
+    pub(crate) fn seconds(&self) -> Option<f64> {
         self.nanoseconds.map(|time| time as f64 * 1e-9)
     }
 
-    pub fn dram_bytes(&self) -> Option<f64> {
+    pub(crate) fn dram_bytes(&self) -> Option<f64> {
         self.bytes.map(|[read, written]| (read + written) as f64)
     }
 
-    pub fn flops(&self) -> Option<f64> {
+    pub(crate) fn flops(&self) -> Option<f64> {
         self.instructions.map(|[add, multiply, fused]| (add + multiply + 2 * fused) as f64)
     }
 }
@@ -69,7 +69,7 @@ fn name(choices: &mut Choices<'_>) -> String {
 }
 
 /// One to eight launches; all of one process, or of two.
-pub fn launches(choices: &mut Choices<'_>) -> Vec<Truth> {
+pub(crate) fn launches(choices: &mut Choices<'_>) -> Vec<Truth> {
     let count = 1 + choices.index(8);
     let processes = 1 + choices.index(2);
     let complete = !choices.once_in(3);

@@ -14,8 +14,8 @@ use super::oracles::{cells, check, is_chosen, judge, read, read_files};
 use super::sheet::{Rows, Sheet};
 
 /// How many files were written, and how many of them were refused: a property that refuses everything would hold.
-pub static WRITTEN: AtomicU64 = AtomicU64::new(0);
-pub static REFUSED: AtomicU64 = AtomicU64::new(0);
+pub(crate) static WRITTEN: AtomicU64 = AtomicU64::new(0);
+pub(crate) static REFUSED: AtomicU64 = AtomicU64::new(0);
 
 /// Reads files as one input, and counts whether they were refused.
 fn read_all(files: &[Vec<u8>]) -> Option<Profile> {
@@ -44,6 +44,8 @@ impl Dialect {
         if self == Self::Pyprof {
             for launch in launches {
                 launch.process = 0;
+                // PyProf prints quotes as they are, and does not double them.
+                launch.kernel = launch.kernel.replace('"', "'");
                 launch.nanoseconds.get_or_insert(1);
                 (launch.bytes, launch.instructions) = (None, None);
             }
@@ -122,7 +124,7 @@ fn divided(launches: Vec<Truth>, files: usize) -> Vec<Vec<Truth>> {
 }
 
 /// Launches in any dialect, order, encoding and number of files.
-pub fn any_dialect(bytes: &[u8]) {
+pub(crate) fn any_dialect(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let dialect = Dialect::choose(&mut choices);
     let mut written = launches(&mut choices);
@@ -148,7 +150,7 @@ pub fn any_dialect(bytes: &[u8]) {
 const SPOILT: [&str; 8] = ["abc", "1.2.3", "1,2,3", "-5", "--", "1e999", "12 34", "\u{fffd}"];
 
 /// Launches in any dialect with some cells spoilt and rows cut: what is read is right, what is not is counted.
-pub fn damaged(bytes: &[u8]) {
+pub(crate) fn damaged(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let dialect = Dialect::choose(&mut choices);
     let mut written = launches(&mut choices);
@@ -184,7 +186,7 @@ pub fn damaged(bytes: &[u8]) {
 }
 
 /// Our own launch table in other dress: other order of columns and rows, other quotes, encoding and compression.
-pub fn launch_table(bytes: &[u8]) {
+pub(crate) fn launch_table(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let written = launches(&mut choices);
     let sheet = Sheet::choose(&mut choices, false).write(&dialects::wide(&written, &mut choices));

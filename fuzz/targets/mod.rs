@@ -3,24 +3,24 @@
 //! libFuzzer calls them (`fuzz/main.rs`), and so do plain tests, with the corpora of the repository and with random
 //! bytes (`tests/it/fuzz.rs`). A target fails by panicking.
 
-pub mod choices;
-pub mod dialects;
-pub mod launches;
-pub mod meaning;
-pub mod oracles;
-pub mod readers;
-pub mod sheet;
-pub mod texts;
+pub(crate) mod choices;
+pub(crate) mod dialects;
+pub(crate) mod launches;
+pub(crate) mod meaning;
+pub(crate) mod oracles;
+pub(crate) mod readers;
+pub(crate) mod sheet;
+pub(crate) mod texts;
 
 /// A target.
 #[derive(Debug)]
-pub struct Target {
-    pub name: &'static str,
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
     /// Files and folders, from the root of the repository, whose content it starts from.
-    pub seeds: &'static [&'static str],
+    pub(crate) seeds: &'static [&'static str],
     /// Longest input in bytes.
-    pub longest: usize,
-    pub run: fn(&[u8]),
+    pub(crate) longest: usize,
+    pub(crate) run: fn(&[u8]),
 }
 
 const fn target(
@@ -33,7 +33,7 @@ const fn target(
 }
 
 /// All targets: readers, texts that people write, and launches written in any dialect.
-pub const TARGETS: &[Target] = &[
+pub(crate) const TARGETS: &[Target] = &[
     target(
         "any-export",
         &["fixtures/bad", "fixtures/ncu_wide", "fixtures/ncu_long", "fixtures/pyprof"],

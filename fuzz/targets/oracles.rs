@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// Reads files as one input; they belong to one run.
-pub fn read_files(files: &[Vec<u8>]) -> Option<Profile> {
+pub(crate) fn read_files(files: &[Vec<u8>]) -> Option<Profile> {
     PLACE.with_borrow(|place| {
         let paths = (0..files.len()).map(|at| Place(place.0.with_extension(at.to_string())));
         let paths: Vec<Place> = paths.collect();
@@ -53,13 +53,13 @@ pub fn read_files(files: &[Vec<u8>]) -> Option<Profile> {
 }
 
 /// Reads bytes as a file of the user, in a format, or in the one that is recognized.
-pub fn read(bytes: &[u8], format: Option<&str>) -> Option<Profile> {
+pub(crate) fn read(bytes: &[u8], format: Option<&str>) -> Option<Profile> {
     let from = format.and_then(ingest::format);
     read_with(bytes, &Options { from, ..Options::default() })
 }
 
 /// Reads bytes as a file of the user.
-pub fn read_with(bytes: &[u8], options: &Options) -> Option<Profile> {
+pub(crate) fn read_with(bytes: &[u8], options: &Options) -> Option<Profile> {
     PLACE.with_borrow(|place| {
         std::fs::write(&place.0, bytes).expect("a file can be written");
         ingest::read(&[Input::Named(place.0.clone())], options).ok()
@@ -67,7 +67,7 @@ pub fn read_with(bytes: &[u8], options: &Options) -> Option<Profile> {
 }
 
 /// Checks what was read.
-pub fn check(profile: &Profile) {
+pub(crate) fn check(profile: &Profile) {
     for launch in profile.iter() {
         assert!(launch.head.count > 0, "a row without launches");
         for quantity in profile.launches.quantities() {
@@ -87,7 +87,7 @@ pub fn check(profile: &Profile) {
 }
 
 /// Every row is a launch, or was counted as skipped.
-pub fn rows_are_counted(profile: &Profile) {
+pub(crate) fn rows_are_counted(profile: &Profile) {
     let rows: u64 = profile.sources.iter().map(|source| source.rows).sum();
     let skips: u64 = profile.sources.iter().map(|source| source.skips.count).sum();
     let launches = profile.launches.len() as u64;
@@ -102,7 +102,7 @@ fn is_place(name: &str) -> bool {
 }
 
 /// The cells of a table, whose order of launches is that of the profile.
-pub fn cells(profile: &Profile) -> Vec<(String, String)> {
+pub(crate) fn cells(profile: &Profile) -> Vec<(String, String)> {
     let columns = Table::of(profile).columns;
     let kept = columns.into_iter().filter(|(name, _)| !is_place(name));
     kept.map(|(name, cells)| (name, format!("{cells:?}"))).collect()
@@ -117,17 +117,22 @@ fn tables(profile: &Profile) {
         let again = again.expect("our own launch table can be read");
         let skips: u64 = again.sources.iter().map(|source| source.skips.count).sum();
         assert_eq!(skips, 0, "cells of our own table are skipped");
-        assert_eq!(before, cells(&again), "the launch table leads to other launches");
+        // Runs of a damaged export may complete each other only after others were joined; that is noted.
+        let is_joined = again.launches.len() < profile.launches.len() && !again.notes.is_empty();
+        assert!(
+            is_joined || before == cells(&again),
+            "the table of {profile:#?} leads to {again:#?}"
+        );
     }
 }
 
 /// Whether an expensive check is made of an input: of one in eight, always the same ones.
-pub fn is_chosen(bytes: &[u8]) -> bool {
+pub(crate) fn is_chosen(bytes: &[u8]) -> bool {
     bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).is_multiple_of(8)
 }
 
 /// Judges the launches: sums are amounts, and the run comes back from its document.
-pub fn judge(profile: &Profile) {
+pub(crate) fn judge(profile: &Profile) {
     if profile.launches.len() > JUDGED {
         return;
     }

@@ -32,40 +32,40 @@ fn by_rows(bytes: &[u8], format: &str) {
     }
 }
 
-pub fn any(bytes: &[u8]) {
+pub(crate) fn any(bytes: &[u8]) {
     twice(bytes, None);
 }
 
-pub fn wide(bytes: &[u8]) {
+pub(crate) fn wide(bytes: &[u8]) {
     by_rows(bytes, "ncu-wide");
 }
 
-pub fn long(bytes: &[u8]) {
+pub(crate) fn long(bytes: &[u8]) {
     twice(bytes, Some("ncu-long"));
 }
 
-pub fn summary(bytes: &[u8]) {
+pub(crate) fn summary(bytes: &[u8]) {
     twice(bytes, Some("ncu-summary"));
 }
 
-pub fn report(bytes: &[u8]) {
+pub(crate) fn report(bytes: &[u8]) {
     twice(bytes, Some("ncu-rep"));
 }
 
-pub fn pyprof(bytes: &[u8]) {
+pub(crate) fn pyprof(bytes: &[u8]) {
     by_rows(bytes, "pyprof");
 }
 
-pub fn pyprof_text(bytes: &[u8]) {
+pub(crate) fn pyprof_text(bytes: &[u8]) {
     by_rows(bytes, "pyprof-text");
 }
 
-pub fn launch_table(bytes: &[u8]) {
+pub(crate) fn launch_table(bytes: &[u8]) {
     by_rows(bytes, "launch-table");
 }
 
 /// A mapping and a table, with a line of dashes between them; without one, the table of the fixture.
-pub fn mapped(bytes: &[u8]) {
+pub(crate) fn mapped(bytes: &[u8]) {
     const MAPPING: &str = include_str!("../../fixtures/mapped/h100-benchmark.toml");
     let text = String::from_utf8_lossy(bytes);
     let (mapping, table) = text.split_once("\n---\n").unwrap_or((MAPPING, &text));

@@ -5,11 +5,11 @@ use std::io::Write;
 use super::choices::Choices;
 
 /// Rows of cells, the header among them.
-pub type Rows = Vec<Vec<String>>;
+pub(crate) type Rows = Vec<Vec<String>>;
 
 /// The way to write a file.
 #[derive(Debug, Clone)]
-pub struct Sheet {
+pub(crate) struct Sheet {
     always_quoted: bool,
     /// Of cells that need no quotes, every so many-th has them; 0 for none.
     quoted_now_and_then: usize,
@@ -44,7 +44,7 @@ const BEFORE: [&str; 3] =
 
 impl Sheet {
     /// `before` and `after` where the profiler prints messages around its table.
-    pub fn choose(choices: &mut Choices<'_>, has_messages: bool) -> Self {
+    pub(crate) fn choose(choices: &mut Choices<'_>, has_messages: bool) -> Self {
         let mut before = Vec::new();
         let mut after = Vec::new();
         if has_messages {
@@ -69,7 +69,7 @@ impl Sheet {
     }
 
     /// The table as a file has it.
-    pub fn write(&self, rows: &Rows) -> Vec<u8> {
+    pub(crate) fn write(&self, rows: &Rows) -> Vec<u8> {
         let mut lines: Vec<String> = self.before.iter().map(|&line| line.to_owned()).collect();
         lines.extend(rows.iter().map(|row| self.line(row)));
         lines.extend(self.after.iter().map(|&line| line.to_owned()));

@@ -31,7 +31,7 @@ fn device() -> &'static rooflint::catalog::Device {
 }
 
 /// Cells of a file, one a line: what the whole file is written in, and what each cell means then.
-pub fn numbers(bytes: &[u8]) {
+pub(crate) fn numbers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let numerals = Numerals::detect(text.lines());
     for cell in bytes.split(|byte| *byte == b'\n') {
@@ -53,7 +53,7 @@ pub fn numbers(bytes: &[u8]) {
 }
 
 /// A configuration, and a run that is judged by it.
-pub fn configuration(bytes: &[u8]) {
+pub(crate) fn configuration(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(config) = Config::parse("rooflint.toml", text) {
         judged_by(config);
@@ -78,7 +78,7 @@ fn judged_by(config: Config) {
 }
 
 /// The condition and the message of a custom rule, a line each.
-pub fn condition(bytes: &[u8]) {
+pub(crate) fn condition(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (when, message) = text.split_once('\n').unwrap_or((&text, "{kernel}"));
     let quoted = |text: &str| {
@@ -100,7 +100,7 @@ pub fn condition(bytes: &[u8]) {
 }
 
 /// A device file, and a run on its devices.
-pub fn devices(bytes: &[u8]) {
+pub(crate) fn devices(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(catalog) = Catalog::builtin().with_text("devices.toml", text) else { return };
     let own = catalog.devices().next().and_then(Result::ok);
@@ -112,14 +112,14 @@ pub fn devices(bytes: &[u8]) {
     }
 }
 
-pub fn mapping(bytes: &[u8]) {
+pub(crate) fn mapping(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = Mapping::from_toml(text, "mapping.toml");
     }
 }
 
 /// A user's rules for names, and a name.
-pub fn kernel_names(bytes: &[u8]) {
+pub(crate) fn kernel_names(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (rules, name) = text.split_once("\n---\n").unwrap_or((text, "void gemm<float>(int)"));
     if let Ok(taxonomy) = Taxonomy::with_text("names.toml", rules) {
@@ -128,7 +128,7 @@ pub fn kernel_names(bytes: &[u8]) {
 }
 
 /// The name of a kernel: mangled, cut, hostile.
-pub fn name(bytes: &[u8]) {
+pub(crate) fn name(bytes: &[u8]) {
     let name = String::from_utf8_lossy(bytes);
     let class = Taxonomy::builtin().classify(&name);
     assert_eq!(class, Taxonomy::builtin().classify(&name));
@@ -140,7 +140,7 @@ pub fn name(bytes: &[u8]) {
 }
 
 /// A saved run or a JSON report; a run that was read is read again from what it is saved as.
-pub fn saved(bytes: &[u8]) {
+pub(crate) fn saved(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(Some(run)) = Run::from_document(text) else { return };
     assert!(run.measured_s.get().is_finite());
@@ -152,7 +152,7 @@ pub fn saved(bytes: &[u8]) {
 }
 
 /// The arguments of a closed form, a line each after its name, or a model file.
-pub fn predict(bytes: &[u8]) {
+pub(crate) fn predict(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(file) = ModelFile::parse("model.toml", text) {
         let _ = file.predict(device(), &predict::Options::default());
