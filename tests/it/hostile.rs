@@ -147,6 +147,21 @@ fn a_saved_run_of_a_store_is_not_overwritten() {
     }
 }
 
+#[test]
+fn a_pipe_takes_the_output_and_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = folder();
+    let path = folder.path();
+    let made = Command::new("mkfifo").arg(path.join("pipe.txt")).status();
+    assert!(made.unwrap().success());
+    let mut cat = Command::new("cat");
+    let reader = cat.arg(path.join("pipe.txt")).stdout(Stdio::piped()).spawn().unwrap();
+    assert_eq!(run(path, &["run.csv", "-o", "pipe.txt"]).code, Some(0));
+    let got = reader.wait_with_output().unwrap().stdout;
+    assert!(String::from_utf8(got).unwrap().starts_with("GPU time"));
+    assert!(fs::metadata(path.join("pipe.txt")).unwrap().file_type().is_fifo());
+}
+
 /// A name that would call people, link, compute and emphasize.
 const LIVE: &str =
     "@team #12 http://a.example www.b.example $x$ :smile: [t](http://c.example) \u{1b}[31m";
