@@ -184,13 +184,14 @@ fn no_name_is_live_in_markdown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join("run.csv"), named(&format!("{LIVE} one"))).unwrap();
+    let slow = named(&format!("{LIVE} one")).replace("190.400000", "390.400000");
+    fs::write(path.join("slow.csv"), slow).unwrap();
     fs::write(path.join("other.csv"), named(&format!("{LIVE} two"))).unwrap();
     for arguments in [
         &["run.csv", "--full", "-o", "markdown=-"] as &[&str],
         &["run.csv", "--explain", "-o", "markdown=-"],
-        &["inspect", "run.csv", "-o", "markdown=-"],
         &["diff", "run.csv", "other.csv", "-o", "markdown=-"],
-        &["gate", "run.csv", "--baseline", "other.csv", "--exit-zero", "-o", "markdown=-"],
+        &["gate", "slow.csv", "--baseline", "run.csv", "--exit-zero", "-o", "markdown=-"],
     ] {
         let done = run(path, arguments);
         assert!(
@@ -342,9 +343,6 @@ fn links_that_lead_nowhere_are_left_out_or_named() {
     // Two folders that hold themselves: twice as many paths with every step.
     let done = run(path, &["**/*.csv"]);
     assert!(matches!(done.code, Some(0 | 3)), "{}", done.err);
-    // An output through a link that leads to itself is refused.
-    let done = run(path, &["run.csv", "-o", "loop.csv"]);
-    assert_eq!(done.code, Some(2), "{}", done.err);
 }
 
 #[test]
