@@ -45,7 +45,8 @@ pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
         .help("list them with `rooflint rules`")
 }
 
-fn nearest() -> Option<PathBuf> {
+/// The nearest `rooflint.toml`, here or in a folder above.
+pub(super) fn nearest() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().map(|folder: &Path| folder.join("rooflint.toml")).find(|path| path.is_file())
 }

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod anchor;
+mod apart;
 mod args;
 mod baseline;
 mod calibrate;
@@ -81,8 +82,11 @@ fn parsed(
             command = command.max_term_width(usize::from(width)).term_width(usize::from(width));
         }
         let matches = command.try_get_matches_from_mut(&full);
-        let mut error = match matches.and_then(|found| Cli::from_arg_matches(&found)) {
-            Ok(cli) => return Ok(cli),
+        let known = matches.and_then(|found| Ok((Cli::from_arg_matches(&found)?, found)));
+        let mut error = match known {
+            Ok((cli, found)) => {
+                return apart::check(&command, &found).map(|()| cli).map_err(failed);
+            }
             Err(error) => error,
         };
         if guesses::option(&error, arguments).map_err(failed)? {

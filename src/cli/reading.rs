@@ -1,6 +1,6 @@
 //! Reads the exports that a command names.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Reading;
@@ -75,12 +75,49 @@ fn natural(text: &str) -> String {
 
 /// The files that fit a pattern, in the order of the numbers in their names.
 pub(super) fn fitting(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let found = glob::glob(pattern)
+    let parts: Vec<Component<'_>> = Path::new(pattern).components().collect();
+    let mut found = Vec::new();
+    add_fitting(Path::new(""), &parts, &mut found)
         .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
-    let mut found: Vec<_> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-    found.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
+    found.sort_by_cached_key(|path: &PathBuf| natural(&path.to_string_lossy()));
+    found.dedup();
     if found.is_empty() {
         return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));
     }
     Ok(found)
+}
+
+/// Adds the files below a folder that fit the rest of a pattern.
+///
+/// Links are followed where a name leads through them, but not by `**`: links in a circle have no end.
+fn add_fitting(
+    folder: &Path,
+    parts: &[Component<'_>],
+    found: &mut Vec<PathBuf>,
+) -> Result<(), glob::PatternError> {
+    let Some((first, rest)) = parts.split_first() else {
+        if folder.is_file() {
+            found.push(folder.to_owned());
+        }
+        return Ok(());
+    };
+    let name = first.as_os_str().to_string_lossy();
+    if !name.contains(['*', '?', '[']) {
+        return add_fitting(&folder.join(first), rest, found);
+    }
+    let pattern = glob::Pattern::new(&name)?;
+    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let is_any = name == "**";
+    if is_any {
+        add_fitting(folder, rest, found)?;
+    }
+    for entry in std::fs::read_dir(here).into_iter().flatten().flatten() {
+        let path = folder.join(entry.file_name());
+        if is_any && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            add_fitting(&path, parts, found)?;
+        } else if !is_any && pattern.matches(&entry.file_name().to_string_lossy()) {
+            add_fitting(&path, rest, found)?;
+        }
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use super::run::{
 };
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::plain;
-use crate::units::{Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
+use crate::units::{BEYOND_ALL, Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
 /// Schemas of saved runs that can be read; the first version has other names for four times.
 const RUNS: [&str; 2] = ["rooflint/run/1", SCHEMA];
@@ -24,9 +24,6 @@ const REPORTS: [&str; 3] = ["rooflint/report/1", "rooflint/report/2", "rooflint/
 /// Prefix of the schema names of JSON reports.
 const OWN_REPORT: &str = "rooflint/report/";
 const OWN_RUN: &str = "rooflint/run/";
-
-/// Amounts above this are a mistake: more than 10²² years in seconds; its square is still finite.
-const BEYOND_ALL: f64 = 1e30;
 
 /// Largest count that is exact as a float, as other JSON readers store it.
 const EXACT: u64 = 1 << 53;

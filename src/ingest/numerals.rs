@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::units::BEYOND_ALL;
+
 /// The decimal mark of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Decimal {
@@ -21,7 +23,7 @@ pub struct Numerals {
     grouped: bool,
 }
 
-/// A cell that is no number and not one of the ways to write "missing".
+/// A cell that is no number, or no possible amount, and not one of the ways to write "missing".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotANumber;
 
@@ -204,7 +206,7 @@ impl Numerals {
             return Ok(if negative { -value } else { value });
         }
         let clean = std::str::from_utf8(&clean[..length]).map_err(|_| NotANumber)?;
-        clean.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or(NotANumber)
+        clean.parse().ok().filter(|value: &f64| value.abs() < BEYOND_ALL).ok_or(NotANumber)
     }
 }
 

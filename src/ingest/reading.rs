@@ -168,7 +168,9 @@ impl<'a> Reading<'a> {
             IngestError::new(&path, "more than 65,535 files in one report")
                 .help("analyze them in parts")
         })?;
-        let sample = Sample::new(&head);
+        let mut sample = Sample::new(&head);
+        // A whole file may end without a line end.
+        sample.truncated &= head.len() as u64 >= SAMPLE;
         let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(head).chain(opened.bytes));
         Ok(Self {
             source: Source { path, encoding: opened.encoding, ..Source::default() },

@@ -3,7 +3,7 @@
 use super::advice::AdviceColumn;
 use super::shapes::{Shape, Shapes};
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
-use crate::units::{Bytes, Flops, Seconds};
+use crate::units::{BEYOND_ALL, Bytes, Flops, Seconds};
 
 /// The identity of a launch, without its measured values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,10 +43,12 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units; values that are not finite count as missing and are ignored.
+    /// Adds a value in SI base units. What is not finite or impossibly large, and a negative amount of what adds up,
+    /// counts as missing and is ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
-        if value.is_finite() && *place == 0 {
+        let is_possible = value.abs() < BEYOND_ALL && (value >= 0.0 || !quantity.is_additive());
+        if is_possible && *place == 0 {
             self.entries.push((quantity, value, origin));
             *place = self.entries.len() as u8;
         }
@@ -409,7 +411,9 @@ mod tests {
         launches.push(Head::default(), &values);
         values.clear();
         values.set(Quantity::Duration, 2.5, two);
-        values.set(Quantity::DramBytes, f64::NAN, two);
+        for impossible in [f64::NAN, f64::INFINITY, -1.0, 1e30] {
+            values.set(Quantity::DramBytes, impossible, two);
+        }
         launches.push(Head::default(), &values);
         assert_eq!(launches.get(0, Quantity::Duration), None);
         assert_eq!(launches.get(1, Quantity::Duration), Some((1.5, one)));

@@ -25,7 +25,7 @@ pub use date::Date;
 use launches::Renumbered;
 pub use launches::{Head, Launch, Launches, Values};
 pub use memory_level::MemoryLevel;
-pub use names::{KernelName, NameId, Names};
+pub use names::{KernelName, NameId, Names, printable};
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use profiler::Profiler;
@@ -69,7 +69,10 @@ impl Profile {
     }
 
     /// Returns the id of a device description, adding it if it is new.
-    pub fn hint(&mut self, hint: DeviceHint) -> HintId {
+    pub fn hint(&mut self, mut hint: DeviceHint) -> HintId {
+        for text in [&mut hint.name, &mut hint.ordinal, &mut hint.compute_capability] {
+            *text = text.take().map(|text| printable(&text)).filter(|text| !text.is_empty());
+        }
         let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
             self.devices.push(hint);
             self.devices.len() - 1

@@ -6,6 +6,24 @@ use std::sync::Arc;
 
 use super::short;
 
+/// Whether a character leaves the terminal and the order of a text alone.
+fn is_plain(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn is_printable(text: &str) -> bool {
+    // Most names are plain bytes, of which no character needs to be decoded.
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) || text.chars().all(is_plain)
+}
+
+/// Removes what could control a terminal or disguise a text: control and bidirectional characters.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let blank = |c| if matches!(c, '\t' | '\n' | '\r') { ' ' } else { c };
+    text.chars().map(blank).filter(|c| is_plain(*c)).collect()
+}
+
 /// Reference to a string in [`Names`]; the default is the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NameId(pub u32);
@@ -45,19 +63,24 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Returns the id of a text, adding it if it is new.
+    /// Returns the id of a text, adding it if it is new; as in [`printable`], which names always are.
     pub fn id(&mut self, text: &str) -> NameId {
         let slot = slot(text);
         if self.get(self.recent[slot]) == text {
             return self.recent[slot];
         }
-        let id = self.ids.get(text).copied().unwrap_or_else(|| {
-            let id = NameId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-            let text: Arc<str> = text.into();
-            self.texts.push(Arc::clone(&text));
-            self.ids.insert(text, id);
-            id
-        });
+        let known = self.ids.get(text).copied();
+        let id = match known {
+            Some(id) => id,
+            None if !is_printable(text) => self.id(&printable(text)),
+            None => {
+                let id = NameId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+                let text: Arc<str> = text.into();
+                self.texts.push(Arc::clone(&text));
+                self.ids.insert(text, id);
+                id
+            }
+        };
         self.recent[slot] = id;
         id
     }
@@ -243,6 +266,21 @@ fn strip_return_type(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_cannot_control_the_terminal() {
+        assert_eq!(printable("a\u{1b}]0;pwned\u{7}b\u{202e}c\td"), "a]0;pwnedbc d");
+    }
+
+    #[test]
+    fn no_name_controls_a_terminal() {
+        let mut names = Names::default();
+        let id = names.id("a\u{1b}[31mb");
+        assert_eq!(names.get(id), "a[31mb");
+        for same in ["a[31mb", "a\u{1b}[31mb"] {
+            assert_eq!(names.id(same), id);
+        }
+    }
 
     #[test]
     fn names_are_kept_once() {

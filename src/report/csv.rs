@@ -3,7 +3,7 @@
 use super::view::{Style, printable};
 use super::{Output, Report};
 use crate::analysis::{Column, Columns, Outcome, Place, Row};
-use crate::table::Cell;
+use crate::table::{Cell, guarded};
 use crate::units::Seconds;
 
 pub(super) const OUTPUT: Output = Output {
@@ -28,7 +28,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
         let row = Row::Kernel(report.analysis, kernel);
         let figures = columns.iter().map(|column| match column.get(&row) {
             None => String::new(),
-            Some(Cell::Text(text)) => cell(&text),
+            Some(Cell::Text(text)) => guarded(&text),
             Some(other) => other.to_string(),
         });
         let findings = report.findings.by_kernel.get(position).into_iter().flatten();
@@ -37,10 +37,12 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             Some(Outcome::Projected(projection)) => {
                 [number(projection.ideal), number(projection.projected), String::new()]
             }
-            Some(Outcome::Kept(reason)) => [String::new(), String::new(), cell(reason)],
-            Some(Outcome::Merged(with)) => {
-                [String::new(), String::new(), cell(&format!("in the row of rank {}", with.rank))]
-            }
+            Some(Outcome::Kept(reason)) => [String::new(), String::new(), guarded(reason)],
+            Some(Outcome::Merged(with)) => [
+                String::new(),
+                String::new(),
+                guarded(&format!("in the row of rank {}", with.rank)),
+            ],
             None => [String::new(), String::new(), String::new()],
         });
         let _ = writer.write_record(figures.chain([findings.join(" ")]).chain(changes));
@@ -51,21 +53,4 @@ fn render(report: &Report<'_>, _: &Style) -> String {
 
 fn number(time: Seconds) -> String {
     Cell::Number(time.get()).known().map_or_else(String::new, |cell| cell.to_string())
-}
-
-/// A text cell that no spreadsheet takes for a formula.
-pub(super) fn cell(text: &str) -> String {
-    let text = printable(text);
-    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cell;
-
-    #[test]
-    fn a_name_is_never_a_formula() {
-        assert_eq!(cell("=HYPERLINK(\"x\")"), "'=HYPERLINK(\"x\")");
-        assert_eq!(cell("gemm"), "gemm");
-    }
 }

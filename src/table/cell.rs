@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::model::printable;
 use crate::units;
 
 /// Type of a column's values, and how they are shown in a sentence.
@@ -73,7 +74,7 @@ impl Form {
         let trimmed = text.trim();
         match self {
             _ if trimmed.is_empty() => Ok(None),
-            Self::Text => Ok(Some(Cell::word(text))),
+            Self::Text => Ok(Some(Cell::word(unguarded(text)))),
             Self::Truth => match trimmed {
                 "true" => Ok(Some(Cell::Truth(true))),
                 "false" => Ok(Some(Cell::Truth(false))),
@@ -81,11 +82,31 @@ impl Form {
             },
             Self::Count => whole(trimmed).map(|count| Some(Cell::Count(count))).ok_or(NO_COUNT),
             Self::Share | Self::Factor | Self::Number(_) => {
-                let number = trimmed.parse().ok().filter(|number: &f64| number.is_finite());
+                let number =
+                    trimmed.parse().ok().filter(|number: &f64| number.abs() < units::BEYOND_ALL);
                 number.map(|number| Some(Cell::Number(number))).ok_or(NO_NUMBER)
             }
         }
     }
+}
+
+/// Whether a spreadsheet would take a text for a formula, but for apostrophes before it.
+fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    text.starts_with(['=', '+', '-', '@']) && text.len() > 1
+}
+
+/// Returns the text for a cell of a CSV file: without control characters, and with an apostrophe before what a
+/// spreadsheet would take for a formula.
+#[must_use]
+pub fn guarded(text: &str) -> String {
+    let text = printable(text);
+    if is_formula(&text) { format!("'{text}") } else { text }
+}
+
+/// Returns the text of a cell as it was before [`guarded`].
+fn unguarded(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(text)
 }
 
 /// Error of a cell that should be a number.
@@ -197,12 +218,29 @@ mod tests {
     fn only_finite_numbers_are_read_and_texts_are_kept_whole() {
         let number = |text| Form::Number("s").read(text);
         assert_eq!(number(" 1.5e-3 "), Ok(Some(Cell::Number(1.5e-3))));
-        for text in ["nan", "inf", "1,5", "x"] {
+        for text in ["nan", "inf", "1e30", "1,5", "x"] {
             assert_eq!(number(text), Err(NO_NUMBER), "{text}");
         }
         assert_eq!(Form::Text.read(" a b "), Ok(Some(Cell::word(" a b "))));
         assert_eq!(Form::Truth.read("true"), Ok(Some(Cell::Truth(true))));
         assert!(Form::Truth.read("1").is_err());
+    }
+
+    #[test]
+    fn no_text_is_a_formula_and_each_comes_back() {
+        for (text, expected) in [
+            ("=HYPERLINK(\"x\")", "'=HYPERLINK(\"x\")"),
+            ("@sum", "'@sum"),
+            ("'=1", "''=1"),
+            ("'a'", "'a'"),
+            ("-", "-"),
+            ("gemm", "gemm"),
+        ] {
+            assert_eq!(guarded(text), expected);
+            assert_eq!(unguarded(expected), text);
+        }
+        assert_eq!(guarded("\u{1b}[31m=1"), "[31m=1");
+        assert_eq!(guarded("\t=1"), " =1");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod written;
 #[cfg(feature = "frames")]
 pub mod frames;
 
-pub use cell::{Cell, Form};
+pub use cell::{Cell, Form, guarded};
 pub use columns::{LaunchColumn, columns};
 pub use header::Header;
 pub use row::{Fault, Row, Value};

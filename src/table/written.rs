@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
-use super::cell::{Cell, Form};
+use super::cell::{Cell, Form, guarded};
 use super::columns::columns;
 use crate::model::{Profile, Quantity};
 
@@ -75,11 +75,11 @@ impl Document {
         names.into_iter().cloned().collect()
     }
 
-    /// Iterates over the launches as records under these titles, with missing values as empty text.
+    /// Iterates over the launches as records under these titles, with missing values as empty text; as in a CSV file.
     pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<String>> {
         let text = |value: Option<&Value>| match value {
             None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
+            Some(Value::String(text)) => guarded(text),
             Some(value) => value.to_string(),
         };
         self.launches
@@ -153,7 +153,8 @@ impl Table {
         self.metadata = head;
     }
 
-    /// Formats the table as CSV (RFC 4180); a missing value is an empty cell.
+    /// Formats the table as CSV (RFC 4180); a missing value is an empty cell. An apostrophe keeps spreadsheets from
+    /// taking a name for a formula; reading removes it.
     #[must_use]
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -161,9 +162,12 @@ impl Table {
         let _ = writer.write_record(self.columns.iter().map(|(name, _)| name));
         for row in 0..self.height {
             let cells = self.columns.iter().map(|(_, cells)| cells.get(row));
-            let _ = writer.write_record(
-                cells.map(|cell| cell.map_or_else(String::new, |cell| cell.to_string())),
-            );
+            let text = |cell| match cell {
+                None => String::new(),
+                Some(Cell::Text(text)) => guarded(&text),
+                Some(cell) => cell.to_string(),
+            };
+            let _ = writer.write_record(cells.map(text));
         }
         String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
     }

@@ -34,6 +34,9 @@ pub use shown::{
     change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
 };
 
+/// Amounts from here on are a mistake, in any unit: more than 10²² years in seconds; its square is still finite.
+pub(crate) const BEYOND_ALL: f64 = 1e30;
+
 /// Methods of every newtype around a number; schemas show the plain number.
 macro_rules! number {
     ($name:ident) => {

@@ -19,9 +19,12 @@ mod devices;
 #[cfg(all(unix, feature = "page"))]
 mod documented;
 mod foreign;
+#[cfg(all(feature = "encodings", feature = "expressions"))]
+mod fuzz;
 mod gate;
 mod golden;
 mod history;
+mod hostile;
 mod house;
 mod judged;
 mod laws;

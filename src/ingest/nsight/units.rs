@@ -27,9 +27,9 @@ pub(super) enum Dimension {
 }
 
 impl Dimension {
-    /// Whether values of this dimension can be negative: differences of counts can, amounts cannot.
+    /// Whether values of this dimension can be negative: amounts and counts cannot.
     pub(super) const fn can_be_negative(self) -> bool {
-        matches!(self, Self::Count | Self::CountPerSecond | Self::Percent)
+        matches!(self, Self::Percent)
     }
 
     /// What a cell of this dimension should be, for error messages.

@@ -3,7 +3,8 @@
 
 use super::Format;
 use crate::report::document::{Block, Cell, Document, Figure, Form, Table};
-use crate::report::view::Style;
+use crate::report::view::{Style, printable};
+use crate::table::guarded;
 
 pub(super) const FORMAT: Format = Format {
     name: "csv",
@@ -42,7 +43,7 @@ fn render(document: &Document, _: &Style) -> String {
         table.rows.iter().map(move |row| {
             let mut cells: Vec<String> = Vec::new();
             if several {
-                cells.push(title.clone());
+                cells.push(guarded(title));
             }
             for ((cell, column), bounded) in row.cells.iter().zip(&table.columns).zip(bounded) {
                 cells.push(value(cell, column.form));
@@ -64,7 +65,7 @@ fn figures(document: &Document) -> String {
             match block {
                 Block::Figures(figures) => {
                     rows.extend(figures.iter().map(|Figure { label, value, remark }| {
-                        vec![section.to_owned(), label.clone(), value.clone(), remark.clone()]
+                        vec![guarded(section), guarded(label), figure(value), guarded(remark)]
                     }));
                 }
                 Block::Section(section) => collect(&section.blocks, &section.title, rows),
@@ -75,6 +76,15 @@ fn figures(document: &Document) -> String {
     let mut rows = vec![["section", "label", "value", "remark"].map(str::to_owned).to_vec()];
     collect(&document.blocks, &document.title, &mut rows);
     written(rows.into_iter())
+}
+
+/// A figure as people read it; a sign and a digit begin a number, all else could begin a formula.
+fn figure(text: &str) -> String {
+    let number = text.strip_prefix(['+', '-']).is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            && !rest.contains(['+', '-', '*', '(', '|', '!', '='])
+    });
+    if number { printable(text) } else { guarded(text) }
 }
 
 fn written(rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -99,12 +109,6 @@ fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
-/// Text that a spreadsheet does not take for a formula.
-pub(in crate::report) fn guarded(text: &str) -> String {
-    let text = crate::report::numbers::printable(text);
-    if text.starts_with(['=', '+', '-', '@']) && text.len() > 1 { format!("'{text}") } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +125,9 @@ mod tests {
         table.push([Cell::text("copy"), Cell::Missing]);
         let mut document = Document::new("run");
         document.push(Block::Table(table));
+        assert_eq!(figure("-5.0%"), "-5.0%");
+        assert_eq!(figure("-1+cmd|x!A1"), "'-1+cmd|x!A1");
+        assert_eq!(figure("@sum"), "'@sum");
         let text = render(&document, &Style::default());
         assert_eq!(
             text,

@@ -149,15 +149,15 @@ fn fenced(code: &str) -> String {
     format!("\n{fence}\n{}\n{fence}\n", code.trim_end())
 }
 
-/// Text that Markdown and HTML leave as it is, and that calls nobody.
+/// Text that Markdown and HTML leave as it is, and that calls nobody and links nowhere.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
+            c if is_live(text, at, c) => escaped.push_str(&apart(c)),
             '&' => escaped.push_str("&amp;"),
-            '@' => escaped.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
                 escaped.push('\\');
                 escaped.push(c);
@@ -172,10 +172,12 @@ fn escape(text: &str) -> String {
 /// A name as HTML code, which unlike a Markdown code span can hold backticks and pipes in a table.
 fn literal(text: &str) -> String {
     let mut html = String::from("<code>");
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '<' => html.push_str("&lt;"),
             '>' => html.push_str("&gt;"),
+            // Of names in code the platforms leave alone what they would otherwise replace, but not addresses.
+            '@' | '$' | '.' if is_live(text, at, c) => html.push_str(&apart(c)),
             '&' => html.push_str("&amp;"),
             // Entities keep Markdown from reading these inside the code element.
             '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '!' | '#' | '@' | ':' => {
@@ -188,6 +190,41 @@ fn literal(text: &str) -> String {
     html
 }
 
+/// Whether platforms would make something of this character: a mention, a reference, a formula, an emoji, a link,
+/// a command.
+///
+/// They look for these in the text that Markdown leaves, so that neither a backslash nor an entity hides them. GitHub:
+/// `@name`, `#1`, `GH-1`, `$x$`, `:smile:`, addresses; GitLab also `!1`, `&1`, `%name`, `~label`, `/command`.
+fn is_live(text: &str, at: usize, c: char) -> bool {
+    let (before, after) = (&text[..at], &text[at + c.len_utf8()..]);
+    let number = after.starts_with(|c: char| c.is_ascii_digit());
+    let name = after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"'));
+    let ends_with = |word: &str| {
+        let end = before.len().checked_sub(word.len()).and_then(|from| before.get(from..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(word))
+    };
+    match c {
+        '@' | '~' | '%' => name,
+        '#' | '!' | '&' => number,
+        '$' => true,
+        '/' => before.is_empty(),
+        '-' => number && ends_with("GH"),
+        '.' => ends_with("www"),
+        ':' => {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
+            let rest = after.trim_start_matches(is_part);
+            after.starts_with("//") || (rest.len() < after.len() && rest.starts_with(':'))
+        }
+        _ => false,
+    }
+}
+
+/// A character in an element of its own: no pattern reaches across, and what is copied is the text as it was.
+fn apart(c: char) -> String {
+    let c = if c == '&' { "&amp;".to_owned() } else { c.to_string() };
+    format!("<span>{c}</span>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,9 +234,35 @@ mod tests {
     fn no_name_breaks_out_of_its_cell() {
         let name = "a|b`c<img src=x onerror=alert(1)>*_d_* @someone";
         for text in [escape(name), literal(name)] {
-            assert!(!text.contains("<img") && !text.contains('@'), "{text}");
+            assert!(!text.contains("<img") && !text.contains("@someone"), "{text}");
             assert!(!text.replace("\\|", "").contains('|'), "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_in_a_text_is_live() {
+        for (text, expected) in [
+            ("by @team/gpu", "by <span>@</span>team/gpu"),
+            ("a@b.example", "a<span>@</span>b.example"),
+            ("see #12 and GH-7", "see <span>#</span>12 and GH<span>-</span>7"),
+            ("https://a.example", "https<span>:</span>//a.example"),
+            ("www.a.example", "www<span>.</span>a.example"),
+            ("$x$", "<span>$</span>x<span>$</span>"),
+            (":smile: at::b::c", "<span>:</span>smile: at:<span>:</span>b::c"),
+            (
+                "!3 &4 %v1 ~bug",
+                "<span>!</span>3 <span>&amp;</span>4 <span>%</span>v1 <span>~</span>bug",
+            ),
+            ("/close", "<span>/</span>close"),
+            // What is only text stays as it is.
+            ("98.3%, 1.32×, 5:30, a::b, a @ b", "98.3%, 1.32×, 5:30, a::b, a @ b"),
+        ] {
+            assert_eq!(escape(text), expected);
+        }
+        assert_eq!(
+            literal("www.a.example $x$ a@b.example"),
+            "<code>www<span>.</span>a.example <span>$</span>x<span>$</span> a<span>@</span>b.example</code>"
+        );
     }
 
     #[test]

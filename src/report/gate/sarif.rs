@@ -90,6 +90,16 @@ struct Text {
     text: String,
 }
 
+impl Text {
+    /// A message that is only text: brackets before a parenthesis would be a link (SARIF 2.1.0, §3.11.6).
+    fn new(text: &str) -> Self {
+        let is_linked = text.contains("](");
+        let text =
+            if is_linked { text.replace('[', "\\[").replace(']', "\\]") } else { text.to_owned() };
+        Self { text }
+    }
+}
+
 #[derive(Serialize)]
 struct Configuration {
     level: &'static str,
@@ -199,9 +209,9 @@ fn rules(report: &GateReport<'_>) -> BTreeMap<String, Rule> {
         rules.entry(name.clone()).or_insert_with(|| Rule {
             id: format!("gate/{name}"),
             name,
-            short_description: Text { text: text.short.to_owned() },
-            full_description: Text { text: text.full.to_owned() },
-            help: Text { text: text.help.to_owned() },
+            short_description: Text::new(text.short),
+            full_description: Text::new(text.full),
+            help: Text::new(text.help),
             default_configuration: Configuration { level: text.level },
             properties: RuleProperties {
                 tags: ["gpu", "performance"],
@@ -230,7 +240,7 @@ fn result(finding: &Finding<'_>, rules: &BTreeMap<String, Rule>) -> Found {
             Level::Warning => "warning",
             Level::Notice => "note",
         },
-        message: Text { text: format!("{}: {}", finding.title, finding.lines.join("\n")) },
+        message: Text::new(&format!("{}: {}", finding.title, finding.lines.join("\n"))),
         locations: [Location {
             physical_location: Physical {
                 artifact_location: Artifact { uri: places::uri(&finding.place.path) },

@@ -17,7 +17,9 @@ use super::view::Style;
 use super::{FORMATS, Report, Reported};
 use crate::analysis::Kernel;
 
-pub(super) use brief::{Brief, Certainty, Entry, KERNELS};
+pub(super) use brief::{Brief, KERNELS};
+#[cfg(feature = "page")]
+pub(super) use brief::{Certainty, Entry};
 
 impl Reported for Report<'_> {
     fn document(&self, style: &Style) -> Document {

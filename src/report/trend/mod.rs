@@ -4,12 +4,12 @@ mod html;
 #[cfg(feature = "plot")]
 mod picture;
 
-use super::csv::cell;
 use super::document::{Block, Cell, Column, Document, Form, MISSING, Table};
 use super::numbers::{TimeUnit, change};
 use super::view::{Style, count, digits, factor, percent, printable, si};
 use super::{Reported, pretty};
 use crate::history::{Drift, Line, Point, Trend, TrendChange, TrendMetric};
+use crate::table::guarded;
 use crate::units::Seconds;
 
 #[cfg(feature = "plot")]
@@ -219,11 +219,11 @@ impl Trend {
                 let change = line.changes.iter().find(|change| change.point == at);
                 let number = |value: f64| format!("{value:e}");
                 write(&[
-                    cell(line.full_name.as_deref().unwrap_or_default()),
-                    cell(line.operator.as_deref().unwrap_or_default()),
-                    cell(point.saved.as_deref().unwrap_or_default()),
-                    cell(point.commit.as_deref().unwrap_or_default()),
-                    cell(point.branch.as_deref().unwrap_or_default()),
+                    guarded(line.full_name.as_deref().unwrap_or_default()),
+                    guarded(line.operator.as_deref().unwrap_or_default()),
+                    guarded(point.saved.as_deref().unwrap_or_default()),
+                    guarded(point.commit.as_deref().unwrap_or_default()),
+                    guarded(point.branch.as_deref().unwrap_or_default()),
                     value.runs.to_string(),
                     number(value.median),
                     number(value.least),

@@ -138,7 +138,8 @@ fn markdown_survives_names() {
     for (_, decision) in samples() {
         let text = rendered("markdown", &decision);
         assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
-        assert!(!text.contains('@'), "nobody is called: {text}");
+        // In an element of its own it calls nobody.
+        assert!(!text.replace("<span>@</span>", "").contains('@'), "{text}");
         let mut above: Option<usize> = None;
         for line in text.lines() {
             let is_row = line.starts_with('|');

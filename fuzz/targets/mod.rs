@@ -1,0 +1,68 @@
+//! The fuzz targets: what each does with bytes, and what must hold then.
+//!
+//! libFuzzer calls them (`fuzz/main.rs`), and so do plain tests, with the corpora of the repository and with random
+//! bytes (`tests/it/fuzz.rs`). A target fails by panicking.
+
+pub(crate) mod choices;
+pub(crate) mod dialects;
+pub(crate) mod launches;
+pub(crate) mod meaning;
+pub(crate) mod oracles;
+pub(crate) mod readers;
+pub(crate) mod sheet;
+pub(crate) mod texts;
+
+/// A target.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// Files and folders, from the root of the repository, whose content it starts from.
+    pub(crate) seeds: &'static [&'static str],
+    /// Longest input in bytes.
+    pub(crate) longest: usize,
+    pub(crate) run: fn(&[u8]),
+}
+
+const fn target(
+    name: &'static str,
+    seeds: &'static [&'static str],
+    longest: usize,
+    run: fn(&[u8]),
+) -> Target {
+    Target { name, seeds, longest, run }
+}
+
+/// All targets: readers, texts that people write, and launches written in any dialect.
+pub(crate) const TARGETS: &[Target] = &[
+    target(
+        "any-export",
+        &["fixtures/bad", "fixtures/ncu_wide", "fixtures/ncu_long", "fixtures/pyprof"],
+        16_384,
+        readers::any,
+    ),
+    target("ncu-wide", &["fixtures/ncu_wide"], 16_384, readers::wide),
+    target("ncu-long", &["fixtures/ncu_long"], 16_384, readers::long),
+    target("ncu-summary", &["fixtures/ncu_summary"], 8_192, readers::summary),
+    target("ncu-rep", &["fixtures/ncu_rep"], 16_384, readers::report),
+    target("pyprof", &["fixtures/pyprof"], 8_192, readers::pyprof),
+    target("pyprof-text", &["fixtures/pyprof"], 8_192, readers::pyprof_text),
+    target("launch-table", &["fixtures/launch_table"], 16_384, readers::launch_table),
+    target("mapped", &["fixtures/mapped"], 8_192, readers::mapped),
+    target("numbers", &["fuzz/seeds/numbers"], 512, texts::numbers),
+    target(
+        "configuration",
+        &["fuzz/seeds/configuration", "fixtures/rules"],
+        8_192,
+        texts::configuration,
+    ),
+    target("condition", &["fuzz/seeds/condition"], 2_048, texts::condition),
+    target("devices", &["devices", "fixtures/predict"], 16_384, texts::devices),
+    target("mapping", &["fixtures/mapped"], 4_096, texts::mapping),
+    target("kernel-names", &["fuzz/seeds/kernel-names"], 4_096, texts::kernel_names),
+    target("name", &["fuzz/seeds/name"], 2_048, texts::name),
+    target("saved-run", &["fuzz/seeds/saved-run"], 16_384, texts::saved),
+    target("predict", &["fuzz/seeds/predict", "fixtures/predict"], 2_048, texts::predict),
+    target("dialect", &[], 512, meaning::any_dialect),
+    target("damaged", &[], 512, meaning::damaged),
+    target("table-dialect", &[], 512, meaning::launch_table),
+];

@@ -1,0 +1,127 @@
+//! The fuzz targets without a fuzzer: with the corpora of the repository, and with random bytes.
+
+#[path = "../../fuzz/targets/mod.rs"]
+mod targets;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use targets::{TARGETS, Target, meaning};
+
+use crate::house::root;
+
+/// The files of a folder and of its folders, or the file itself.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
+    let mut files: Vec<PathBuf> = entries.flat_map(|entry| files(&entry.unwrap().path())).collect();
+    files.sort();
+    files
+}
+
+/// What the fuzzer starts from: what it found before, and the seeds.
+fn corpus(target: &Target) -> Vec<PathBuf> {
+    let corpus = root().join("fuzz/corpus").join(target.name);
+    let seeds = target.seeds.iter().map(|seed| root().join(seed));
+    let all = std::iter::once(corpus).filter(|path| path.is_dir()).chain(seeds);
+    all.flat_map(|path| files(&path)).collect()
+}
+
+#[test]
+fn nothing_that_the_fuzzer_knows_makes_a_target_fail() {
+    for target in TARGETS {
+        let corpus = corpus(target);
+        assert!(!corpus.is_empty(), "{} has no corpus", target.name);
+        for path in corpus {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes.truncate(target.longest);
+            let run = std::panic::catch_unwind(|| (target.run)(&bytes));
+            assert!(run.is_ok(), "{} fails with {}", target.name, path.display());
+        }
+    }
+}
+
+/// Runs a target with random bytes; a failure is shrunk to the fewest choices.
+fn holds(target: fn(&[u8]), cases: u32) {
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let bytes = proptest::collection::vec(any::<u8>(), 0..400);
+    let run = runner.run(&bytes, |bytes| {
+        target(&bytes);
+        Ok(())
+    });
+    run.unwrap();
+}
+
+#[test]
+fn launches_in_any_dialect_are_read_back() {
+    holds(meaning::any_dialect, 400);
+    let counted = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let (written, refused) = (counted(&meaning::WRITTEN), counted(&meaning::REFUSED));
+    assert!(written >= 400 && refused * 20 < written, "{refused} of {written} are refused");
+}
+
+#[test]
+fn what_is_lost_of_a_damaged_export_is_counted() {
+    holds(meaning::damaged, 400);
+}
+
+#[test]
+fn a_launch_table_in_any_dress_is_the_same_table() {
+    holds(meaning::launch_table, 200);
+}
+
+/// A launch table as Parquet, with some bytes changed or its end cut off.
+///
+/// polars takes too long to build with the fuzzer: bytes are changed blindly, so many times as
+/// `ROOFLINT_PARQUET_MUTATIONS` says.
+#[cfg(feature = "frames")]
+#[test]
+fn a_damaged_parquet_table_is_refused_or_read_whole() {
+    use rooflint::ingest;
+    use rooflint::table::{Cells, Table, frames};
+
+    let options = ingest::Options::default();
+    let profile = ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
+    let whole = frames::parquet(Table::of(&profile)).unwrap();
+    let asked = std::env::var("ROOFLINT_PARQUET_MUTATIONS").ok();
+    let rounds: u64 = asked.and_then(|asked| asked.parse().ok()).unwrap_or(300);
+    let mut refused = 0;
+    for round in 0..rounds {
+        // Marsaglia's xorshift, from another beginning each time.
+        let mut state = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut below = |end: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % end as u64) as usize
+        };
+        let mut bytes = whole.clone();
+        for _ in 0..=below(4) {
+            // Half of the changes are in the last kilobytes, where the metadata is.
+            let from = if below(2) == 0 { bytes.len().saturating_sub(4096) } else { 0 };
+            let at = from + below(bytes.len() - from);
+            bytes[at] = below(256) as u8;
+        }
+        if below(8) == 0 {
+            bytes.truncate(below(bytes.len()));
+        }
+        let Ok(table) = frames::read_parquet(bytes) else {
+            refused += 1;
+            continue;
+        };
+        for (name, cells) in &table.columns {
+            let height = match cells {
+                Cells::Text(cells) => cells.len(),
+                Cells::Count(cells) => cells.len(),
+                Cells::Number(cells) => cells.len(),
+            };
+            assert_eq!(height, table.height, "round {round}, column {name}");
+        }
+        let text: &'static str = Box::leak(table.csv().into_boxed_str());
+        let _ = ingest::read_text("damaged", text, &options);
+    }
+    assert!(refused > 0, "nothing was damaged");
+}
