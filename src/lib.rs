@@ -78,6 +78,7 @@ pub mod gate;
 #[cfg(feature = "gate")]
 pub mod history;
 pub mod ingest;
+mod json;
 pub mod model;
 mod plain;
 pub mod predict;

@@ -1,8 +1,6 @@
 //! `analyze` and `demo`: read, judge, report.
 
-use std::path::Path;
-#[cfg(feature = "plot")]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 #[cfg(feature = "plot")]
@@ -10,17 +8,17 @@ use clap::builder::PossibleValuesParser;
 
 use super::args::{self, Advice, Model, Picture, Reading};
 use super::exit::Failure;
-use super::output::{self, Outputs};
+use super::output::{self, Outputs, Place, Places};
 use super::terminal::Terminal;
 use super::{clock, config, reading, session, what_if};
 use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
-use crate::gate::{self, Setting};
+use crate::gate::{self, Policy, Setting};
 use crate::ingest::{self, Options};
 use crate::model::Profile;
 #[cfg(feature = "plot")]
 use crate::report::{self, Subject};
 use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
-use crate::session::Judged;
+use crate::session::{Judged, Session};
 
 /// Rows of tables where nobody asks for another number.
 const ROWS: usize = 10;
@@ -106,19 +104,47 @@ fn subjects() -> impl clap::builder::TypedValueParser<Value = Subject> {
 }
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
+    let job = Job::new((&command.model, &command.advice), &command.output)?;
+    let files = baseline_of(command, &job.places)?;
     let profile = reading::read(&command.reading)?;
-    let baseline = baseline(command)?;
-    let profiles = (&profile, baseline.as_ref());
-    report(profiles, (&command.model, &command.advice), &command.output, terminal)
+    let baseline = match files {
+        Some(files) => Some(reading::read(&Reading { files, ..command.reading.clone() })?),
+        None => None,
+    };
+    report((&profile, baseline.as_ref()), &job, &command.output, terminal)
 }
 
-/// The earlier run that this one is compared with, read in the same way.
+/// What is checked before anything is read: outputs, configuration, devices.
+struct Job {
+    places: Places,
+    session: Session,
+    policy: Policy,
+}
+
+impl Job {
+    fn new((model, advice): (&Model, &Advice), output: &Out) -> Result<Self, Failure> {
+        let places = if output.explain {
+            output.outputs.places("format of explanations")?
+        } else {
+            output.outputs.places_or_pictures(FORMAT)?
+        };
+        let config = config::load(advice)?;
+        let policy = config.gate.clone();
+        let session = session::new(model, config)?;
+        what_if::check(&output.what_if, &session.catalog)?;
+        Ok(Self { places, session, policy })
+    }
+}
+
+/// The files of the earlier run that this one is compared with, to be read in the same way.
 #[cfg(feature = "plot")]
-fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
+fn baseline_of(
+    command: &Analyze,
+    places: &[Place<output::Kind>],
+) -> Result<Option<Vec<PathBuf>>, Failure> {
     if command.baseline.is_empty() {
         return Ok(None);
     }
-    let places = command.output.outputs.places_or_pictures(FORMAT)?;
     let shows = |kind| {
         matches!(kind, output::Kind::Picture(_) | output::Kind::Named("html" | "text" | "markdown"))
     };
@@ -127,42 +153,33 @@ fn baseline(command: &Analyze) -> Result<Option<Profile>, Failure> {
             "add `-o FILE.html`, `-o FILE.svg` or `-o FILE.png`, or compare with `rooflint diff`",
         ));
     }
-    let files = command.baseline.clone();
-    let earlier = Reading { files, ..command.reading.clone() };
-    reading::read(&earlier).map(Some)
+    Ok(Some(command.baseline.clone()))
 }
 
 #[cfg(not(feature = "plot"))]
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as with pictures")]
-fn baseline(_: &Analyze) -> Result<Option<Profile>, Failure> {
+fn baseline_of(_: &Analyze, _: &[Place<output::Kind>]) -> Result<Option<Vec<PathBuf>>, Failure> {
     Ok(None)
 }
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
+    let job = Job::new((&command.model, &command.advice), &command.output)?;
     let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
-    report((&profile, None), (&command.model, &command.advice), &command.output, terminal)
+    report((&profile, None), &job, &command.output, terminal)
 }
 
 fn report(
     (profile, baseline): (&Profile, Option<&Profile>),
-    (model, advice): (&Model, &Advice),
+    Job { places, session, policy }: &Job,
     output: &Out,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let places = if output.explain {
-        output.outputs.places("format of explanations")?
-    } else {
-        output.outputs.places_or_pictures(FORMAT)?
-    };
-    let config = config::load(advice)?;
-    let policy = config.gate.clone();
-    let session = session::new(model, config)?;
     let baseline = baseline.map(|profile| session.judge(profile)).transpose()?;
     let mut judged = session.judge(profile)?;
     let decision = baseline.as_ref().map(|baseline| {
         let setting =
             Setting { today: Some(clock::now().date()), order: Vec::new(), decides: false };
-        gate::judge(&[baseline.run(0)], &[judged.run(0)], &policy, &setting)
+        gate::judge(&[baseline.run(0)], &[judged.run(0)], policy, &setting)
     });
     let rows = match output.kernel.as_slice() {
         [] => None,
@@ -178,7 +195,7 @@ fn report(
     let restyled = |style, _: &Path| Style { full_names: output.full_names, full, ..style };
     if output.explain {
         return explain(&judged, &output.kernel, |subject| {
-            output::write(&places, subject, restyled, terminal)
+            output::write(places, subject, restyled, terminal)
         });
     }
     if let Some(rows) = &rows {
@@ -194,20 +211,20 @@ fn report(
     };
     let against = decision.as_ref().map(|decision| Against {
         report,
-        changes: GateReport { command: Some(&typed), ..GateReport::new(decision, &policy) },
+        changes: GateReport { command: Some(&typed), ..GateReport::new(decision, policy) },
     });
     let subject: &dyn Reported = match &against {
         Some(against) => against,
         None => &report,
     };
     #[cfg(feature = "plot")]
-    let written = output::write_or_draw(&places, subject, restyled, terminal, |encoding| {
+    let written = output::write_or_draw(places, subject, restyled, terminal, |encoding| {
         let canvas = output.picture.canvas();
         let baseline = baseline.as_ref().map(|judged| &judged.analysis);
         report::picture(&report, baseline, output.figure, &canvas, encoding)
     });
     #[cfg(not(feature = "plot"))]
-    let written = output::write(&places, subject, restyled, terminal);
+    let written = output::write(places, subject, restyled, terminal);
     written
 }
 

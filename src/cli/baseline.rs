@@ -170,7 +170,7 @@ pub(super) fn keep(
 }
 
 fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
-    let store = Store::open_or_new(&command.store)?;
+    let mut store = Store::open_or_new(&command.store)?;
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
     let config = config::find(&command.configuration)?;
@@ -215,8 +215,8 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
                 .to_owned(),
         });
     }
+    store.complete(&placed, &command.name);
     let name = Some(command.name.clone());
-    let store = Store::open(&command.store)?;
     let doubts = report::doubts(&store, &Filter { name, ..Filter::default() });
     for doubt in doubts.iter().chain(&report::unread(&store)) {
         text.push_str(&format!("note: {doubt}\n"));

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::args::Reading;
 use super::exit::Failure;
-use super::output::{self, Known};
+use super::output::{self, Known, Place};
 use super::reading::read;
 use super::terminal::Terminal;
 use crate::table::Table;
@@ -39,25 +39,29 @@ const KNOWN: &[Known<Format>] = &[
 
 pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure> {
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
-    let table = Table::of(&read(&command.reading)?);
-    for place in places {
-        let bytes = match place.format {
-            Format::Csv => table.csv().into_bytes(),
-            Format::Json => table.json().into_bytes(),
-            Format::Parquet => parquet(&table)?,
-        };
-        terminal.write(&place.path, &bytes)?;
+    #[cfg(not(feature = "frames"))]
+    if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
+        parquet(&Table::default())?;
+    }
+    let profile = read(&command.reading)?;
+    let table = Table::of(&profile);
+    for Place { path, format } in places {
+        match format {
+            Format::Csv => terminal.stream(&path, |to| table.write_csv(to))?,
+            Format::Json => terminal.stream(&path, |to| table.write_json(to))?,
+            Format::Parquet => terminal.write(&path, &parquet(&table)?)?,
+        }
     }
     Ok(())
 }
 
 #[cfg(feature = "frames")]
-fn parquet(table: &Table) -> Result<Vec<u8>, Failure> {
+fn parquet(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
     crate::table::frames::parquet(table.clone()).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(not(feature = "frames"))]
-fn parquet(_: &Table) -> Result<Vec<u8>, Failure> {
+fn parquet(_: &Table<'_>) -> Result<Vec<u8>, Failure> {
     Err(Failure::usage("this build has no Parquet")
         .help("build with the feature `frames`, or write .csv or .json"))
 }

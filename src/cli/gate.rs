@@ -363,7 +363,7 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
 
 fn sides<'a>(reading: &'a Reading, side: &Side, config: &Config) -> Result<Sides<'a>, Failure> {
     let sides = Sides::new(reading, &side.model, config, side.warmup)?;
-    Ok(sides.with_baseline_on(side.baseline_device.clone()))
+    sides.with_baseline_on(side.baseline_device.clone())
 }
 
 /// The configuration and the policy in it, or in a file of its own.

@@ -1,6 +1,7 @@
 //! Where outputs go and in which format, the same in every command: `-o PATH` by the ending of the file,
 //! `-o FORMAT=PATH` by name, `-` for the standard output, as often as wanted.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -42,6 +43,32 @@ impl<T> Place<T> {
 /// `what` names the formats in messages, such as `report format`. All that is wrong is found here, before
 /// anything is read.
 pub(super) fn places<T: Copy>(
+    asked: &[PathBuf],
+    format: Option<&str>,
+    known: &[Known<T>],
+    what: &str,
+) -> Result<Vec<Place<T>>, Failure> {
+    let places = named(asked, format, known, what)?;
+    for place in places.iter().filter(|place| !place.is_stdout()) {
+        check(&place.path)
+            .map_err(|cause| Failure::Output { path: place.path.display().to_string(), cause })?;
+    }
+    Ok(places)
+}
+
+/// Whether a file can be there: its folder exists, and it is none itself.
+fn check(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.map(std::fs::metadata).transpose()? {
+        Some(folder) if !folder.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
+        _ => Ok(()),
+    }
+}
+
+fn named<T: Copy>(
     asked: &[PathBuf],
     format: Option<&str>,
     known: &[Known<T>],
@@ -265,7 +292,7 @@ mod tests {
 
     fn asked(outputs: &[&str], format: Option<&str>) -> Result<Vec<(String, u8)>, String> {
         let outputs: Vec<PathBuf> = outputs.iter().map(PathBuf::from).collect();
-        let places = places(&outputs, format, KNOWN, "gate format");
+        let places = named(&outputs, format, KNOWN, "gate format");
         let shown = |place: Place<u8>| (place.path.display().to_string(), place.format);
         places
             .map(|places| places.into_iter().map(shown).collect())

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::args::Model;
 use super::exit::Failure;
 use super::{catalog, clock};
+use crate::analysis::AnalysisError;
+use crate::catalog::{Catalog, CatalogError};
 use crate::config::Config;
+use crate::model::DeviceHint;
 use crate::plain;
 use crate::session::Session;
 use crate::taxonomy::Taxonomy;
@@ -14,6 +17,9 @@ use crate::taxonomy::Taxonomy;
 pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
     let taxonomy = taxonomy(&config)?;
     let mut session = Session::new(catalog::load(&model.devices)?, config);
+    if let Some(name) = &model.device {
+        known(&session.catalog, name)?;
+    }
     let options = &mut session.options;
     options.device.clone_from(&model.device);
     options.ceilings = model.ceilings.set();
@@ -23,6 +29,14 @@ pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
     options.taxonomy = taxonomy;
     session.today = Some(clock::now().date());
     Ok(session)
+}
+
+/// Refuses a name that no device has before anything is read; which of several it is, the export may say.
+pub(super) fn known(catalog: &Catalog, name: &str) -> Result<(), Failure> {
+    match catalog.find(name, &DeviceHint::default()) {
+        Err(error @ CatalogError::NotFound { .. }) => Err(AnalysisError::from(error).into()),
+        _ => Ok(()),
+    }
 }
 
 /// The user's own kernel names before the built-in ones.

@@ -35,11 +35,12 @@ impl<'a> Sides<'a> {
     }
 
     /// The same with a baseline that ran on this device, if it is another one.
-    pub(super) fn with_baseline_on(mut self, device: Option<String>) -> Self {
-        if device.is_some() {
+    pub(super) fn with_baseline_on(mut self, device: Option<String>) -> Result<Self, Failure> {
+        if let Some(name) = &device {
+            session::known(&self.session.catalog, name)?;
             self.of_baseline = self.of_baseline.on(device);
         }
-        self
+        Ok(self)
     }
 
     /// One run for each file, and for each file that fits a pattern; a folder is one run, its files are

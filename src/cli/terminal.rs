@@ -68,25 +68,34 @@ impl Terminal {
         reason = "output goes through the terminal, whatever it needs to know"
     )]
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
-        put(text.as_bytes())
+        put(|to| to.write_all(text.as_bytes()))
     }
 
     /// Writes a file that appears whole or not at all; `-` is standard output.
     ///
     /// A link stays a link, a pipe or device takes what is written, and the summary of a job grows: other
     /// steps wrote to it before.
+    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        self.stream(path, |to| to.write_all(bytes))
+    }
+
+    /// Writes a file as [`Terminal::write`] does, from what writes it part by part.
     #[expect(
         clippy::unused_self,
         reason = "output goes through the terminal, whatever it needs to know"
     )]
-    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) fn stream(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         if path.as_os_str() == "-" {
-            return put(bytes);
+            return put(write);
         }
         let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
         if appends(path) || is_stream(path) {
             let mut file = open_to_append(path).map_err(failed)?;
-            return file.write_all(bytes).and_then(|()| file.flush()).map_err(failed);
+            return buffered(&mut file, write).map_err(failed);
         }
         let path = &target(path);
         let folder = match path.parent() {
@@ -94,7 +103,7 @@ impl Terminal {
             _ => Path::new("."),
         };
         let mut file = private_to_no_one().tempfile_in(folder).map_err(failed)?;
-        file.write_all(bytes).map_err(failed)?;
+        buffered(&mut file, write).map_err(failed)?;
         if let Ok(there) = std::fs::metadata(path) {
             std::fs::set_permissions(file.path(), there.permissions()).map_err(failed)?;
         }
@@ -212,10 +221,19 @@ fn utf8_locale() -> bool {
     })
 }
 
+/// Lets through what is written in large parts; all of it, or an error.
+fn buffered(
+    to: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut to = io::BufWriter::with_capacity(1 << 16, to);
+    write(&mut to)?;
+    to.flush()
+}
+
 /// Writes to the standard output.
-fn put(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+fn put(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    match buffered(&mut io::stdout().lock(), write) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
         Err(cause) => Err(Failure::Output { path: "<stdout>".to_owned(), cause }),

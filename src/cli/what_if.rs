@@ -52,6 +52,17 @@ pub(super) fn changes(
     Ok(changes)
 }
 
+/// Finds what is named wrong before anything is read; closed forms need the kernels.
+pub(super) fn check(asked: &[String], catalog: &Catalog) -> Result<(), Failure> {
+    let lists = asked.iter().filter(|list| !list.contains('='));
+    for item in lists.flat_map(|list| split(list, catalog)) {
+        if named(item).is_none() {
+            find(item, catalog)?;
+        }
+    }
+    Ok(())
+}
+
 /// The devices named in lists separated by commas.
 pub(super) fn devices(asked: &[String], catalog: &Catalog) -> Result<Vec<Device>, Failure> {
     let mut devices = Vec::new();

@@ -310,12 +310,11 @@ impl Run {
         (roofline_time > Seconds::ZERO).then(|| Factor::new(modeled / roofline_time))
     }
 
-    /// Returns the run as JSON with one line per key, suitable for version control, and with a
+    /// Returns the run as JSON with one line per kernel, suitable for version control, and with a
     /// fingerprint of its content.
     #[must_use]
     pub fn json(&self) -> String {
-        // A run holds nothing that JSON cannot.
-        super::seal::sealed(&serde_json::to_string_pretty(self).unwrap_or_default())
+        super::seal::sealed(&crate::json::lines(self))
     }
 
     /// Returns the names of its devices, each once, in order.

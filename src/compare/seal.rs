@@ -40,16 +40,17 @@ pub(super) fn check(text: &str) -> Result<bool, String> {
 /// The document without white space between its parts: version control may change the ends of lines.
 fn compact(text: &str) -> String {
     let (mut in_string, mut is_escaped) = (false, false);
-    let keep = |c: &char| {
-        let kept = in_string || !c.is_ascii_whitespace();
-        match c {
-            '\\' if in_string && !is_escaped => is_escaped = true,
-            '"' if !is_escaped => in_string = !in_string,
+    let keep = |byte: &u8| {
+        let kept = in_string || !byte.is_ascii_whitespace();
+        match byte {
+            b'\\' if in_string && !is_escaped => is_escaped = true,
+            b'"' if !is_escaped => in_string = !in_string,
             _ => is_escaped = false,
         }
         kept
     };
-    text.chars().filter(keep).collect()
+    // Without white space, which is ASCII, it stays UTF-8.
+    String::from_utf8(text.bytes().filter(keep).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod linked;
 mod moment;
 mod outlier;
 mod prune;
+mod saving;
 mod store;
 mod trend;
 

@@ -5,7 +5,7 @@
 //! logarithms of times: distance from the median in units of the median absolute deviation, above 3.5.
 
 use super::batch::Batch;
-use super::change::{MIN_CHANGE, turns};
+use super::change::{MIN_CHANGE, WINDOW, turns};
 use super::linked::linked;
 use crate::compare::{Run, mean, median};
 use crate::units::{RelativeChange, Seconds, Share, Shift, percent, si};
@@ -69,16 +69,15 @@ impl Outlier {
 }
 
 /// Returns the outliers of the last batch compared with earlier batches on the same devices: the
-/// whole run first, then kernels by size of the change. Empty if there are fewer than [`BEFORE`]
-/// earlier batches.
+/// whole run first, then kernels by size of the change. Only the last [`WINDOW`] of these count, and
+/// with fewer than [`BEFORE`] there are none.
 #[must_use]
 pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     let Some((last, before)) = batches.split_last() else { return Vec::new() };
-    let like: Vec<Batch> = before.iter().filter(|batch| batch.is_like(last)).cloned().collect();
-    if like.len() < BEFORE {
+    let mut all = like(last, before);
+    if all.len() < BEFORE {
         return Vec::new();
     }
-    let mut all = like;
     all.push(last.clone());
     let totals: Vec<Option<f64>> =
         all.iter().map(|batch| typical(batch, |run| Some(run.measured_s.get()))).collect();
@@ -96,6 +95,15 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
         size(two).total_cmp(&size(one))
     });
     whole.into_iter().chain(kernels).collect()
+}
+
+/// Returns the batches with which the last one is compared: the [`WINDOW`] before it on the same devices,
+/// oldest first.
+pub(super) fn like<'a>(last: &Batch<'a>, before: &[Batch<'a>]) -> Vec<Batch<'a>> {
+    let like = before.iter().rev().filter(|batch| batch.is_like(last));
+    let mut like: Vec<Batch<'a>> = like.take(WINDOW).cloned().collect();
+    like.reverse();
+    like
 }
 
 /// Returns the median over the runs of a batch.

@@ -1,8 +1,9 @@
 //! The baseline store, suitable for version control or an artifact store: one JSON document per
 //! run, in one folder per baseline, with names that sort by time.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -29,7 +30,9 @@ pub const DEFAULT_NAME: &str = "default";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {
     folder: PathBuf,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
+    /// Files of entries that lack their kernels.
+    pub(super) heads: BTreeSet<PathBuf>,
     unreadable: Vec<Unreadable>,
 }
 
@@ -113,6 +116,10 @@ impl Store {
     /// # Errors
     /// [`HistoryError`] if the folder is not a store, or has an unknown layout.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
+        Self::read(folder, Self::add)
+    }
+
+    fn read(folder: &Path, add: fn(&mut Self, PathBuf, &str)) -> Result<Self, HistoryError> {
         if !Self::is_store(folder) {
             // Rather what is wrong with the folder than that something is not in it.
             return Err(match fs::read_dir(folder) {
@@ -121,44 +128,56 @@ impl Store {
             });
         }
         check_marker(&folder.join(MARKER))?;
-        let mut store =
-            Self { folder: folder.to_owned(), entries: Vec::new(), unreadable: Vec::new() };
+        let mut store = Self::empty(folder);
         for baseline in sorted(folder)?.into_iter().filter(|path| path.is_dir()) {
             let name = baseline.file_name().and_then(|name| name.to_str());
             // What version control keeps in hidden folders is none of ours.
             let Some(name) = name.filter(|name| is_name(name)) else { continue };
             for path in sorted(&baseline)? {
                 if path.extension().is_some_and(|end| end == "json") {
-                    store.add(path, name);
+                    add(&mut store, path, name);
                 }
             }
         }
-        store.entries.sort_by(|one, two| {
-            (one.saved, &one.id, &one.name).cmp(&(two.saved, &two.id, &two.name))
-        });
+        store.sort();
         Ok(store)
     }
 
-    fn add(&mut self, path: PathBuf, name: &str) {
+    pub(super) fn add(&mut self, path: PathBuf, name: &str) {
         let read = fs::read_to_string(&path).map_err(|cause| cause.to_string());
-        match read.and_then(|text| Ok((Run::is_sealed(&text), Run::from_json(&text)?))) {
-            Ok((is_sealed, run)) => {
-                let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
-                let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let name = name.to_owned();
-                self.entries.push(Entry { path, name, id, saved, is_sealed, run });
-            }
+        match read.and_then(|text| Run::from_sealed(&text)) {
+            Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
             Err(reason) => self.unreadable.push(Unreadable { path, reason }),
         }
     }
 
-    /// Reads a store, or starts a new one if the folder is empty or missing.
+    /// Adds an entry without its kernels, if that is possible.
+    fn add_head(&mut self, path: PathBuf, name: &str) {
+        match ends(&path).ok().and_then(|(start, end)| Run::from_ends(&start, &end)) {
+            Some(run) => {
+                self.heads.insert(path.clone());
+                self.entries.push(entry(path, name, run, false));
+            }
+            None => self.add(path, name),
+        }
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.entries.sort_by(|one, two| {
+            (one.saved, &one.id, &one.name).cmp(&(two.saved, &two.id, &two.name))
+        });
+    }
+
+    /// Reads a store to save into it, or starts a new one if the folder is empty or missing.
+    ///
+    /// Entries lack their kernels until [`Store::complete`] reads those that matter: a save costs about
+    /// the same however many there were before.
     ///
     /// # Errors
     /// [`HistoryError`] if the folder contains other files, or cannot be read.
     pub fn open_or_new(folder: &Path) -> Result<Self, HistoryError> {
         if Self::is_store(folder) {
-            return Self::open(folder);
+            return Self::read(folder, Self::add_head);
         }
         match fs::read_dir(folder) {
             Ok(mut files) => match files.next() {
@@ -168,7 +187,12 @@ impl Store {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(HistoryError::Read { path: folder.to_owned(), cause }),
         }
-        Ok(Self { folder: folder.to_owned(), entries: Vec::new(), unreadable: Vec::new() })
+        Ok(Self::empty(folder))
+    }
+
+    fn empty(folder: &Path) -> Self {
+        let (entries, unreadable) = (Vec::new(), Vec::new());
+        Self { folder: folder.to_owned(), entries, heads: BTreeSet::new(), unreadable }
     }
 
     /// Returns the folder of the store.
@@ -269,6 +293,28 @@ impl Store {
         }
         Ok(placed)
     }
+}
+
+fn entry(path: PathBuf, name: &str, run: Run, is_sealed: bool) -> Entry {
+    let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
+    let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Entry { path, name: name.to_owned(), id, saved, is_sealed, run }
+}
+
+/// Returns the beginning and the end of a file as text.
+fn ends(path: &Path) -> io::Result<(String, String)> {
+    /// What comes before the kernels, and after them.
+    const START: u64 = 16 << 10;
+    const END: i64 = 1 << 10;
+
+    let mut file = fs::File::open(path)?;
+    let (mut start, mut end) = (Vec::new(), Vec::new());
+    file.by_ref().take(START).read_to_end(&mut start)?;
+    let from = END.min(i64::try_from(file.metadata()?.len()).unwrap_or(END));
+    file.seek(SeekFrom::End(-from))?;
+    file.read_to_end(&mut end)?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok((text(start), text(end)))
 }
 
 fn check_marker(path: &Path) -> Result<(), HistoryError> {

@@ -68,7 +68,8 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     while let Some(record) = records.next()? {
         let line = record.line();
         if record.len() == width {
-            launches.add(reading, &record, line)?;
+            let filled = (0..width).filter(|at| !record[*at].is_empty());
+            launches.add(reading, |at| record.get(at).unwrap_or_default(), filled, line)?;
         } else {
             reading.source.rows += 1;
             reading.misfit(line, &record, width)?;
@@ -101,8 +102,11 @@ fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let mut launches = Launches::new(reading, titles.clone(), document.metadata());
     // A parsed document has no lines: launches are counted instead.
     for (number, record) in (1..).zip(document.records(&titles)) {
-        let record = csv::ByteRecord::from(record);
-        launches.add(reading, &Record::from(&record), number)?;
+        let cell = |at: usize| {
+            let place = record.binary_search_by_key(&at, |(at, _)| *at);
+            place.map_or(&[][..], |place| record[place].1.as_bytes())
+        };
+        launches.add(reading, cell, record.iter().map(|(at, _)| *at), number)?;
     }
     Ok(launches)
 }
@@ -162,15 +166,16 @@ impl Launches {
         }
     }
 
-    fn add(
+    /// Adds a row: its cells by column, and the columns that are not empty.
+    fn add<'c>(
         &mut self,
         reading: &mut Reading<'_>,
-        record: &Record<'_>,
+        cell: impl Fn(usize) -> &'c [u8],
+        filled: impl Iterator<Item = usize>,
         line: u64,
     ) -> Result<(), IngestError> {
         let mut row = std::mem::take(&mut self.row);
-        let cell = |at| record.get(at).unwrap_or_default();
-        let is_usable = self.header.read(&mut row, cell, |at, fault| {
+        let is_usable = self.header.read(&mut row, &cell, |at, fault| {
             let text = String::from_utf8_lossy(cell(at));
             let title = self.titles.get(at).map(String::as_str);
             reading.skip(line, title, text.trim(), fault.reason())
@@ -179,8 +184,8 @@ impl Launches {
         reading.turn_to(part);
         reading.current().rows += 1;
         if is_usable {
-            for (column, filled) in self.filled[part].iter_mut().enumerate() {
-                *filled += u64::from(!cell(column).is_empty());
+            for column in filled {
+                self.filled[part][column] += 1;
             }
             self.launch(reading, &row);
         }

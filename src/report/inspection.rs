@@ -8,7 +8,7 @@ use super::view::{Style, count, printable};
 use super::{Reported, pretty};
 use crate::analysis::{self, Need};
 use crate::catalog::{Catalog, Device, Observed};
-use crate::model::{Profile, Quantity, Skip, Source};
+use crate::model::{Origin, Profile, Quantity, Skip, Source};
 
 /// Format and contents of an export, and the command that collects missing data.
 #[derive(Debug, Serialize)]
@@ -285,15 +285,19 @@ fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
 }
 
 fn present(profile: &Profile, quantity: Quantity) -> Present {
-    let mut from: Vec<String> = Vec::new();
+    let mut from: Vec<&Origin> = Vec::new();
     let mut launches = 0;
     for launch in profile.iter() {
         let Some((_, origin)) = launch.get(quantity) else { continue };
         launches += u64::from(launch.head.count);
-        let words = format!("{}: {}", origin.kind.label(), origin.formula);
-        if !from.contains(&words) {
-            from.push(words);
+        let says_same =
+            |one: &&Origin| (one.kind, &*one.formula) == (origin.kind, &*origin.formula);
+        // Launches share their origins.
+        if !from.iter().any(|one| std::ptr::eq(*one, origin)) && !from.iter().any(says_same) {
+            from.push(origin);
         }
     }
+    let words = |origin: &&Origin| format!("{}: {}", origin.kind.label(), origin.formula);
+    let from = from.iter().map(words).collect();
     Present { quantity: quantity.column(), unit: quantity.unit(), launches, from }
 }

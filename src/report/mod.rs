@@ -87,7 +87,11 @@ impl<'a> Report<'a> {
     /// What the rules found about one of the kernels of the analysis.
     #[must_use]
     pub fn findings_of(&self, kernel: &Kernel) -> &'a [Finding] {
-        let position = self.analysis.kernels.iter().position(|one| std::ptr::eq(one, kernel));
+        let all = &self.analysis.kernels;
+        let is_it = |one: &Kernel| std::ptr::eq(one, kernel);
+        // Of a whole analysis the rank is the place.
+        let ranked = kernel.rank.checked_sub(1).filter(|at| all.get(*at).is_some_and(is_it));
+        let position = ranked.or_else(|| all.iter().position(is_it));
         let found = position.and_then(|position| self.findings.by_kernel.get(position));
         found.map_or(&[], Vec::as_slice)
     }

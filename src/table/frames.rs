@@ -12,8 +12,10 @@ use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
 
 use super::SCHEMA;
+use super::cell::{Cell, Form};
+use super::columns::LaunchColumn;
 use super::written::{Cells, Table};
-use crate::model::{NameId, Profile};
+use crate::model::{Launch, NameId, Profile};
 use crate::units::Seconds;
 
 /// Errors of the frame library.
@@ -37,7 +39,7 @@ pub enum FrameError {
 ///
 /// # Errors
 /// [`FrameError`] when the frame library refuses the table.
-pub fn parquet(table: Table) -> Result<Vec<u8>, FrameError> {
+pub fn parquet(table: Table<'_>) -> Result<Vec<u8>, FrameError> {
     let metadata = table.metadata.clone();
     let mut frame = frame(table)?;
     let mut bytes = Vec::new();
@@ -51,12 +53,12 @@ pub fn parquet(table: Table) -> Result<Vec<u8>, FrameError> {
 ///
 /// # Errors
 /// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
-pub fn read_parquet(bytes: Vec<u8>) -> Result<Table, FrameError> {
+pub fn read_parquet(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
     // The frame library panics on some damaged files.
     catch_unwind(AssertUnwindSafe(|| table(bytes))).unwrap_or(Err(FrameError::Damaged))
 }
 
-fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
+fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
     let mut reader = ParquetReader::new(Cursor::new(bytes));
     let known = reader.get_metadata().map_err(FrameError::Read)?.key_value_metadata().clone();
     let pairs = known.unwrap_or_default().into_iter();
@@ -81,7 +83,7 @@ fn table(bytes: Vec<u8>) -> Result<Table, FrameError> {
 }
 
 /// Returns the cells of a column; `None` for unsupported types.
-fn cells(column: &Column) -> Option<Result<Cells, PolarsError>> {
+fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     let kind = column.dtype();
     let text = || Ok(Cells::Text(column.str()?.iter().map(|one| one.map(str::to_owned)).collect()));
     let counts = || Ok(Cells::Count(column.cast(&DataType::UInt64)?.u64()?.iter().collect()));
@@ -97,7 +99,7 @@ fn cells(column: &Column) -> Option<Result<Cells, PolarsError>> {
     }
 }
 
-fn frame(table: Table) -> Result<DataFrame, PolarsError> {
+fn frame(table: Table<'_>) -> Result<DataFrame, PolarsError> {
     let height = table.height;
     let columns = table
         .columns
@@ -105,6 +107,7 @@ fn frame(table: Table) -> Result<DataFrame, PolarsError> {
         .map(|(name, cells)| {
             let name = PlSmallStr::from(name.as_str());
             match cells {
+                Cells::Launches(profile, column) => of_launches(name, profile, column),
                 Cells::Text(cells) => Column::new(name, cells),
                 Cells::Count(cells) => Column::new(name, cells),
                 Cells::Number(cells) => Column::new(name, cells),
@@ -112,6 +115,21 @@ fn frame(table: Table) -> Result<DataFrame, PolarsError> {
         })
         .collect();
     DataFrame::new(height, columns)
+}
+
+fn of_launches(name: PlSmallStr, profile: &Profile, column: &LaunchColumn) -> Column {
+    let launches: Vec<Launch<'_>> = profile.iter().collect();
+    let cells = launches.iter().map(|launch| column.get(profile, launch));
+    match column.form {
+        Form::Text => {
+            let texts: Vec<_> = cells.map(|cell| cell.and_then(Cell::text)).collect();
+            Column::new(name, texts.iter().map(Option::as_deref).collect::<Vec<_>>())
+        }
+        Form::Count => {
+            Column::new(name, cells.map(|cell| cell.and_then(Cell::count)).collect::<Vec<_>>())
+        }
+        _ => Column::new(name, cells.map(|cell| cell.and_then(Cell::number)).collect::<Vec<_>>()),
+    }
 }
 
 /// Sums over the launches of one kernel in one input, or of a whole input.
@@ -214,7 +232,8 @@ mod tests {
 
     #[test]
     fn a_table_comes_back_from_parquet() {
-        let table = Table::of(&two_launches());
+        let launches = two_launches();
+        let table = Table::of(&launches);
         let read = read_parquet(parquet(table.clone()).unwrap()).unwrap();
         assert_eq!((read.height, read.csv()), (2, table.csv()));
         let formula = ("column:duration_s".to_owned(), "[s] gpu__time_duration.sum".to_owned());
@@ -223,11 +242,12 @@ mod tests {
 
     #[test]
     fn what_is_no_launch_table_is_refused() {
-        let bytes = parquet(Table::of(&two_launches())).unwrap();
+        let launches = two_launches();
+        let bytes = parquet(Table::of(&launches)).unwrap();
         for end in [0, 4, 100, bytes.len() / 2, bytes.len() - 1] {
             assert!(read_parquet(bytes[..end].to_vec()).is_err(), "{end}");
         }
-        let mut other = Table::of(&two_launches());
+        let mut other = Table::of(&launches);
         other.metadata.retain(|(key, _)| key != "schema");
         let error = read_parquet(parquet(other.clone()).unwrap()).unwrap_err().to_string();
         assert!(error.contains("has no schema"), "{error}");

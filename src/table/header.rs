@@ -1,5 +1,7 @@
 //! The header of a launch table, and how its rows are read.
 
+use std::collections::{HashMap, HashSet};
+
 use super::columns::{LaunchColumn, columns};
 use super::row::{Fault, Row};
 use crate::model::Quantity;
@@ -16,11 +18,15 @@ impl Header {
     /// Finds the columns among these titles.
     #[must_use]
     pub fn new(titles: &[String]) -> Self {
-        let at = |name: &str| titles.iter().position(|title| title == name);
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (at, title) in titles.iter().enumerate() {
+            places.entry(title).or_insert(at);
+        }
+        let at = |name: &str| places.get(name).copied();
         let known: Vec<_> =
             columns().iter().filter_map(|column| Some((at(&column.name)?, column))).collect();
-        let is_known = |at: usize| known.iter().any(|(known, _)| *known == at);
-        let unknown = titles.iter().enumerate().filter(|(at, _)| !is_known(*at));
+        let taken: HashSet<usize> = known.iter().map(|(at, _)| *at).collect();
+        let unknown = titles.iter().enumerate().filter(|(at, _)| !taken.contains(at));
         let unknown = unknown.map(|(_, title)| title.clone()).collect();
         Self { known, unknown }
     }

@@ -1,30 +1,32 @@
 //! The launch table as a whole and as text: one row per launch, SI units in the column names.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
 use super::cell::{Cell, Form, guarded};
-use super::columns::columns;
-use crate::model::{Profile, Quantity};
+use super::columns::{LaunchColumn, columns};
+use crate::model::{Origin, Profile, Quantity};
 
 /// A table of named columns of equal height.
 #[derive(Debug, Default, Clone)]
-pub struct Table {
+pub struct Table<'p> {
     /// Number of rows.
     pub height: usize,
     /// Columns in order.
-    pub columns: Vec<(String, Cells)>,
+    pub columns: Vec<(String, Cells<'p>)>,
     /// Metadata: schema, program, inputs, derivation of each column.
     pub metadata: Vec<(String, String)>,
 }
 
 /// The cells of a column; `None` is missing.
 #[derive(Debug, Clone)]
-pub enum Cells {
+pub enum Cells<'p> {
+    /// Those of a column in the launches of a profile, each made when its turn comes.
+    Launches(&'p Profile, &'static LaunchColumn),
     /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
@@ -33,19 +35,13 @@ pub enum Cells {
     Number(Vec<Option<f64>>),
 }
 
-impl Cells {
-    /// Returns `true` if no cell has a value.
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(cells) => cells.iter().all(Option::is_none),
-            Self::Count(cells) => cells.iter().all(Option::is_none),
-            Self::Number(cells) => cells.iter().all(Option::is_none),
-        }
-    }
-
+impl Cells<'_> {
     /// Returns the cell of a row.
     fn get(&self, row: usize) -> Option<Cell<'_>> {
         match self {
+            Self::Launches(profile, column) => {
+                (row < profile.launches.len()).then(|| column.get(profile, &profile.launch(row)))?
+            }
             Self::Text(cells) => cells.get(row)?.as_deref().map(Cell::word),
             Self::Count(cells) => cells.get(row)?.map(Cell::Count),
             Self::Number(cells) => cells.get(row)?.map(Cell::Number),
@@ -54,7 +50,7 @@ impl Cells {
 }
 
 /// The table as JSON: metadata first, then the launches with the column names as keys.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 pub struct Document {
     #[serde(default)]
     metadata: BTreeMap<String, String>,
@@ -75,40 +71,76 @@ impl Document {
         names.into_iter().cloned().collect()
     }
 
-    /// Iterates over the launches as records under these titles, with missing values as empty text; as in a CSV file.
-    pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<String>> {
-        let text = |value: Option<&Value>| match value {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => guarded(text),
-            Some(value) => value.to_string(),
+    /// Iterates over the launches, each as the positions of its titles and the texts there, in order.
+    /// Missing values and empty texts are left out, so that a launch costs what it has.
+    pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<(usize, String)>> {
+        let places: HashMap<&str, usize> =
+            titles.iter().enumerate().map(|(at, title)| (&**title, at)).collect();
+        let text = |value: &Value| match value {
+            Value::Null => String::new(),
+            Value::String(text) => guarded(text),
+            value => value.to_string(),
         };
-        self.launches
-            .iter()
-            .map(move |launch| titles.iter().map(|title| text(launch.get(title))).collect())
+        self.launches.iter().map(move |launch| {
+            let cells = launch.iter();
+            let placed =
+                cells.filter_map(|(title, value)| Some((*places.get(&**title)?, text(value))));
+            let mut cells: Vec<(usize, String)> =
+                placed.filter(|(_, text)| !text.is_empty()).collect();
+            cells.sort_by_key(|(at, _)| *at);
+            cells
+        })
     }
 }
 
-impl Table {
+/// A document to be written, each launch as its turn comes.
+#[derive(Serialize)]
+struct Written<'t> {
+    metadata: BTreeMap<&'t str, &'t str>,
+    launches: Launches<'t>,
+}
+
+struct Launches<'t> {
+    height: usize,
+    columns: Vec<&'t (String, Cells<'t>)>,
+}
+
+struct OneLaunch<'t>(&'t [&'t (String, Cells<'t>)], usize);
+
+impl Serialize for Launches<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.height).map(|row| OneLaunch(&self.columns, row)))
+    }
+}
+
+impl Serialize for OneLaunch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = |cell: Option<Cell<'_>>| match cell {
+            None => Value::Null,
+            Some(Cell::Text(text)) => Value::from(text),
+            Some(Cell::Truth(truth)) => Value::from(truth),
+            Some(Cell::Count(count)) => Value::from(count),
+            Some(Cell::Number(number)) => Value::from(number),
+        };
+        serializer.collect_map(self.0.iter().map(|(name, cells)| (name, value(cells.get(self.1)))))
+    }
+}
+
+impl<'p> Table<'p> {
     /// Makes the table of a profile's launches.
     #[must_use]
-    pub fn of(profile: &Profile) -> Self {
+    pub fn of(profile: &'p Profile) -> Self {
         let mut table = Self { height: profile.launches.len(), ..Self::default() };
         let quantities: Vec<Quantity> = profile.launches.quantities().collect();
         let counted =
             |of: Option<Quantity>| of.is_none_or(|quantity| quantities.contains(&quantity));
         for column in columns().iter().filter(|column| counted(column.quantity())) {
-            let cells = profile.iter().map(|launch| column.get(profile, &launch));
-            let cells = match column.form {
-                Form::Text => Cells::Text(
-                    cells.map(|cell| cell.and_then(Cell::text).map(Cow::into_owned)).collect(),
-                ),
-                Form::Count => Cells::Count(cells.map(|cell| cell.and_then(Cell::count)).collect()),
-                _ => Cells::Number(cells.map(|cell| cell.and_then(Cell::number)).collect()),
-            };
-            if column.is_rare() && cells.is_empty() {
+            if column.is_rare()
+                && profile.iter().all(|launch| column.get(profile, &launch).is_none())
+            {
                 continue;
             }
-            table.columns.push((column.name.clone(), cells));
+            table.columns.push((column.name.clone(), Cells::Launches(profile, column)));
             if let Some(quantity) = column.quantity().filter(|_| column.is_value()) {
                 table.derivation(profile, quantity);
             }
@@ -119,10 +151,16 @@ impl Table {
 
     fn derivation(&mut self, profile: &Profile, quantity: Quantity) {
         let mut formulas: Vec<&str> = Vec::new();
+        let mut last: Option<&Origin> = None;
         for launch in profile.iter() {
-            if let Some((_, origin)) = launch.get(quantity)
-                && !formulas.contains(&origin.formula.as_str())
-            {
+            // Neighbors share their origins.
+            let new = launch.get(quantity).map(|(_, origin)| origin);
+            let Some(origin) = new.filter(|new| !last.is_some_and(|last| std::ptr::eq(last, *new)))
+            else {
+                continue;
+            };
+            last = Some(origin);
+            if !formulas.contains(&origin.formula.as_str()) {
                 formulas.push(&origin.formula);
             }
         }
@@ -153,44 +191,58 @@ impl Table {
         self.metadata = head;
     }
 
-    /// Formats the table as CSV (RFC 4180); a missing value is an empty cell. An apostrophe keeps spreadsheets from
+    /// Writes the table as CSV (RFC 4180); a missing value is an empty cell. An apostrophe keeps spreadsheets from
     /// taking a name for a formula; reading removes it.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        // Writing to memory cannot fail.
-        let _ = writer.write_record(self.columns.iter().map(|(name, _)| name));
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_csv(&self, to: impl io::Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(to);
+        writer.write_record(self.columns.iter().map(|(name, _)| name))?;
+        let mut text = String::new();
         for row in 0..self.height {
-            let cells = self.columns.iter().map(|(_, cells)| cells.get(row));
-            let text = |cell| match cell {
-                None => String::new(),
-                Some(Cell::Text(text)) => guarded(&text),
-                Some(cell) => cell.to_string(),
-            };
-            let _ = writer.write_record(cells.map(text));
+            for (_, cells) in &self.columns {
+                text.clear();
+                match cells.get(row) {
+                    None => {}
+                    Some(Cell::Text(name)) => text.push_str(&guarded(&name)),
+                    Some(cell) => text.push_str(&cell.to_string()),
+                }
+                writer.write_field(&text)?;
+            }
+            writer.write_record(None::<&[u8]>)?;
         }
-        String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
+        writer.flush()
     }
 
-    /// Formats the table as JSON: metadata and one object per launch; a missing value is `null`.
+    /// Returns the table as CSV.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut bytes = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = self.write_csv(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Returns the table as JSON.
     #[must_use]
     pub fn json(&self) -> String {
-        let value = |cell: Option<Cell<'_>>| match cell {
-            None => Value::Null,
-            Some(Cell::Text(text)) => Value::from(text.into_owned()),
-            Some(Cell::Truth(truth)) => Value::from(truth),
-            Some(Cell::Count(count)) => Value::from(count),
-            Some(Cell::Number(number)) => Value::from(number),
-        };
-        let launch = |row| {
-            let cells = self.columns.iter().map(|(name, cells)| (name, cells.get(row)));
-            cells.map(|(name, cell)| (name.clone(), value(cell))).collect()
-        };
-        let document = Document {
-            metadata: self.metadata.iter().cloned().collect(),
-            launches: (0..self.height).map(launch).collect(),
-        };
-        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+        let mut bytes = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = self.write_json(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Writes the table as JSON: metadata and one object per launch; a missing value is `null`.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_json(&self, to: impl io::Write) -> io::Result<()> {
+        let mut columns: Vec<&(String, Cells<'p>)> = self.columns.iter().collect();
+        columns.sort_by_key(|(name, _)| name);
+        let metadata = self.metadata.iter().map(|(key, text)| (&**key, &**text)).collect();
+        let launches = Launches { height: self.height, columns };
+        crate::json::write(to, &Written { metadata, launches })
     }
 }
 
@@ -198,7 +250,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn small() -> Table {
+    fn small() -> Table<'static> {
         let text = |text: &str| Some(text.to_owned());
         Table {
             height: 2,
@@ -227,8 +279,9 @@ mod tests {
         let document: Document = serde_json::from_str(&small().json()).unwrap();
         assert_eq!(document.metadata()["schema"], SCHEMA);
         assert_eq!(document.titles(), ["id", "kernel", "time_s"]);
-        let records: Vec<Vec<String>> = document.records(&document.titles()).collect();
-        assert_eq!(records, [["7", "a, \"b\"", ""], ["8", "", "0.1"]]);
+        let records: Vec<Vec<(usize, String)>> = document.records(&document.titles()).collect();
+        let cell = |at: usize, text: &str| (at, text.to_owned());
+        assert_eq!(records, [[cell(0, "7"), cell(1, "a, \"b\"")], [cell(0, "8"), cell(2, "0.1")]]);
     }
 
     #[test]

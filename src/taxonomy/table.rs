@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -43,17 +42,6 @@ pub(super) struct ClassRule {
 pub(super) struct AttributeRule {
     pub(super) pattern: String,
     pub(super) set: Vec<(Field, String)>,
-    /// Compiled when a name first needs its groups; patterns without groups never are.
-    groups: OnceLock<Option<Pattern>>,
-}
-
-impl AttributeRule {
-    /// The pattern, if it has groups to capture.
-    pub(super) fn groups(&self) -> Option<&Pattern> {
-        let named = |pattern: &str| pattern.contains("(?<") || pattern.contains("(?P<");
-        let compile = || named(&self.pattern).then(|| Pattern::new(&self.pattern).ok()).flatten();
-        self.groups.get_or_init(compile).as_ref()
-    }
 }
 
 impl Table {
@@ -182,7 +170,7 @@ impl Place<'_> {
             let fault = Fault::TellsNothing { pattern: pattern.get_ref().clone() };
             return Err(self.error(&pattern.span(), fault));
         }
-        Ok(AttributeRule { pattern: pattern.into_inner(), set, groups: OnceLock::new() })
+        Ok(AttributeRule { pattern: pattern.into_inner(), set })
     }
 
     /// Compiles the pattern, unless it is trusted.

@@ -300,7 +300,7 @@ fn former_rule_ids_are_accepted_wherever_a_rule_is_named() {
     assert_eq!(rules.thresholds.get(&key), Some(&0.5));
     // The demo has such a finding; without the rule it has none.
     let all = program(&["demo", "--format", "json"]).stdout;
-    assert!(all.contains("\"rule\": \"low-tensor-utilization\",\n          \"severity\""), "{all}");
+    assert!(all.contains("\"rule\": \"low-tensor-utilization\", \"severity\""), "{all}");
     let out = program(&["demo", "--format", "json", "--ignore", "low-tensor-utilisation"]).stdout;
     assert!(!out.contains("\"rule\": \"low-tensor-utilization\""));
     // A custom rule cannot take the name that saved settings mean another rule by.

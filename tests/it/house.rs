@@ -103,18 +103,19 @@ fn what_is_only_for_tests_is_told_from_the_program() {
 
 /// Each stage and what it may name. Data flows down; neighbors at one step do not know each other.
 const MAY_NAME: &[(&str, &[&str])] = &[
+    ("json", &[]),
     ("plain", &[]),
     ("units", &[]),
     ("roofline", &["units"]),
     ("model", &["units"]),
-    ("table", &["plain", "units", "model"]),
+    ("table", &["json", "plain", "units", "model"]),
     ("catalog", &["plain", "units", "roofline", "model"]),
     ("predict", &["plain", "units", "roofline", "model", "catalog"]),
     ("taxonomy", &["plain", "units", "model"]),
     ("ingest", &["plain", "units", "roofline", "model", "table", "predict"]),
     ("analysis", &["units", "roofline", "model", "table", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
-    ("compare", &["plain", "units", "model", "analysis", "rules"]),
+    ("compare", &["json", "plain", "units", "model", "analysis", "rules"]),
     ("gate", &["units", "model", "taxonomy", "analysis", "rules", "compare"]),
     ("history", &["plain", "units", "model", "compare"]),
     ("config", &["plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
@@ -122,8 +123,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "units", "roofline", "model", "table", "catalog", "predict", "taxonomy", "analysis",
-            "rules", "compare", "gate", "history",
+            "json", "units", "roofline", "model", "table", "catalog", "predict", "taxonomy",
+            "analysis", "rules", "compare", "gate", "history",
         ],
     ),
     (

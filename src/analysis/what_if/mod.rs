@@ -188,6 +188,9 @@ pub fn what_if(
     analysis: &Analysis,
     changes: &[Change],
 ) -> Result<Vec<WhatIf>, CatalogError> {
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut laws: Vec<Option<Box<dyn Law + '_>>> = Vec::new();
     for change in changes {
         laws.push(match change {
@@ -231,6 +234,9 @@ fn sums(
     let kernels = &analysis.kernels;
     let mut sums: Vec<Vec<Sum>> =
         laws.iter().map(|_| kernels.iter().map(|_| Sum::default()).collect()).collect();
+    if laws.iter().all(Option::is_none) {
+        return sums;
+    }
     let instruments = Instruments::of(profile);
     analysis.each_launch(profile, |position, launch, judged| {
         let (Some((time, _)), None, Some(roofline_time)) =

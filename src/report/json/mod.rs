@@ -12,7 +12,7 @@ mod what_if;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::view::Style;
 use super::{Output, Report};
@@ -50,7 +50,8 @@ struct Document<'a> {
     /// Sums over all kernels.
     totals: totals::TotalsDocument,
     /// Kernels by savings, then by measured time.
-    kernels: Vec<KernelDocument<'a>>,
+    #[schemars(with = "Vec<KernelDocument<'a>>")]
+    kernels: Kernels<'a>,
     /// Kernels by group: those of `rooflint.toml` and the rest, or by category.
     groups: Vec<groups::GroupDocument<'a>>,
     /// Results of each rule.
@@ -159,6 +160,18 @@ struct Settings<'a> {
     groups: &'static str,
     /// Least cost of a launch.
     fixed_cost_s: f64,
+}
+
+/// The kernels, each made as it is written: all documents at once would be larger than the analysis.
+struct Kernels<'a>(Report<'a>);
+
+impl Serialize for Kernels<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Report { analysis, findings, .. } = self.0;
+        let of = |position: usize| findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+        let all = analysis.kernels.iter().enumerate();
+        serializer.collect_seq(all.map(|(position, one)| kernel(analysis, one, of(position))))
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -271,7 +284,7 @@ pub fn schema() -> String {
 }
 
 fn render(report: &Report<'_>, _: &Style) -> String {
-    serde_json::to_string_pretty(&document(report)).unwrap_or_default() + "\n"
+    crate::json::lines(&document(report))
 }
 
 fn document<'a>(report: &Report<'a>) -> Document<'a> {
@@ -311,16 +324,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             fixed_cost_s: analysis.fixed_cost.get(),
         },
         totals: totals::document(&analysis.totals),
-        kernels: analysis
-            .kernels
-            .iter()
-            .enumerate()
-            .map(|(position, one)| {
-                let findings =
-                    report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
-                kernel(analysis, one, findings)
-            })
-            .collect(),
+        kernels: Kernels(*report),
         groups: groups::documents(analysis),
         rules: report
             .findings

@@ -3,7 +3,7 @@
 //! Computed once from the judged run, and drawn by every format. Each microsecond is claimed once: kernels share
 //! no savings, and a step for the whole run says which of the kernels above it replaces.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::sentence::{ROOM, ROOM_OF_RUN, first_clauses, sentence, within};
 use crate::analysis::{GroupTotals, Kernel, State, Target};
@@ -255,6 +255,7 @@ fn entries<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
     let analysis = report.analysis;
     let floor = analysis.smallest_win();
     let mut alike: Vec<(Vec<&'a Kernel>, Option<&'a Finding>)> = Vec::new();
+    let mut known = HashMap::new();
     for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
         let is_proven = kernel.has_savings() && kernel.savings > Seconds::ZERO;
         let is_open = kernel.is_unproven() && kernel.savings_high >= floor;
@@ -262,14 +263,10 @@ fn entries<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
             continue;
         }
         let finding = cause(found, kernel);
-        let rule = |finding: Option<&'a Finding>| finding.map(|finding| &*finding.rule);
-        let same = alike.iter_mut().find(|(kernels, known)| {
-            let one = kernels[0];
-            (&one.name, &one.operator, one.device, one.has_savings())
-                == (&kernel.name, &kernel.operator, kernel.device, kernel.has_savings())
-                && rule(*known) == rule(finding)
-        });
-        match same {
+        let rule = finding.map(|finding| &*finding.rule);
+        let key = (&kernel.name, &kernel.operator, kernel.device, kernel.has_savings(), rule);
+        let at = *known.entry(key).or_insert(alike.len());
+        match alike.get_mut(at) {
             Some((kernels, _)) => kernels.push(kernel),
             None => alike.push((vec![kernel], finding)),
         }

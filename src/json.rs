@@ -1,0 +1,126 @@
+//! JSON with a line for each item: to be read, compared by lines and searched, without an indentation that
+//! is a third of a large document.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
+/// Depth down to which each item has its own line: those of the document, and those of its lists.
+const DEPTH: usize = 2;
+
+/// Writes a document as JSON with a line for each of its keys, and for each item of these.
+///
+/// # Errors
+/// Those of the writer: what is written has string keys and finite numbers.
+pub(crate) fn write(mut to: impl Write, document: &impl Serialize) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut to, Lines::default());
+    document.serialize(&mut serializer)?;
+    to.write_all(b"\n")
+}
+
+/// Returns what [`write()`] writes.
+pub(crate) fn lines(document: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write(&mut bytes, document);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+    /// True if what is being closed had an item.
+    has_item: bool,
+}
+
+impl Lines {
+    fn begin<W: Write + ?Sized>(&mut self, to: &mut W, sign: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.has_item = false;
+        to.write_all(sign)
+    }
+
+    fn item<W: Write + ?Sized>(&self, to: &mut W, is_first: bool) -> io::Result<()> {
+        if !is_first {
+            to.write_all(if self.depth > DEPTH { b", " } else { b"," })?;
+        }
+        self.line(to)
+    }
+
+    fn end<W: Write + ?Sized>(&mut self, to: &mut W, sign: &[u8]) -> io::Result<()> {
+        let is_line = self.has_item && self.depth <= DEPTH;
+        self.depth = self.depth.saturating_sub(1);
+        self.has_item = true;
+        if is_line {
+            self.line(to)?;
+        }
+        to.write_all(sign)
+    }
+
+    fn line<W: Write + ?Sized>(&self, to: &mut W) -> io::Result<()> {
+        if self.depth > DEPTH {
+            return Ok(());
+        }
+        to.write_all(b"\n")?;
+        (0..self.depth).try_for_each(|_| to.write_all(b"  "))
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.begin(to, b"[")
+    }
+
+    fn end_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.end(to, b"]")
+    }
+
+    fn begin_array_value<W: Write + ?Sized>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.item(to, first)
+    }
+
+    fn end_array_value<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        self.has_item = true;
+        Ok(())
+    }
+
+    fn begin_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.begin(to, b"{")
+    }
+
+    fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        self.end(to, b"}")
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.item(to, first)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        to.write_all(b": ")
+    }
+
+    fn end_object_value<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        self.has_item = true;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_lists_have_a_line_each() {
+        let value = serde_json::json!({"a": [{"b": [1, 2], "c": {}}, {"d": null}], "e": [], "f": {"g": "h"}});
+        let text = lines(&value);
+        assert_eq!(
+            text,
+            "{\n  \"a\": [\n    {\"b\": [1, 2], \"c\": {}},\n    {\"d\": null}\n  ],\n  \"e\": [],\n  \
+             \"f\": {\n    \"g\": \"h\"\n  }\n}\n"
+        );
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+}
