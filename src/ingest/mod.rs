@@ -14,6 +14,7 @@ macro_rules! formats {
 mod detect;
 mod error;
 mod foreign;
+mod headers;
 mod input;
 mod launch_table;
 mod mapped;

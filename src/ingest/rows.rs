@@ -112,6 +112,11 @@ impl Rows {
         Self { quotes, delimiter, width, row: Row::default(), pushed: Vec::new(), at: 0, line }
     }
 
+    /// Takes the number of cells from a header inside the table.
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.width = width;
+    }
+
     /// The row found last.
     pub(super) fn row(&self) -> &Row {
         &self.row

@@ -2,6 +2,7 @@
 
 use super::nvtx::Nvtx;
 use crate::ingest::Reading;
+use crate::ingest::headers::header_again;
 use crate::ingest::nsight::{Gathered, Raw};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
 use crate::units::Hertz;
@@ -62,6 +63,17 @@ impl Identity {
             Some(column) => integer(record.get(column)?),
         };
         Some((number(self.process)?, number(self.id)?))
+    }
+
+    /// The fields of a record that is a header printed again, as `is_header` knows it.
+    ///
+    /// Its columns may be in another order: it is told by a title where the number of a launch is.
+    pub(super) fn header(
+        &self,
+        record: &csv::ByteRecord,
+        is_header: impl Fn(&[String]) -> bool,
+    ) -> Option<Vec<String>> {
+        header_again(record, self.id?, is_header)
     }
 
     /// Whether a record has no launch number, as the units row of a raw page.

@@ -246,7 +246,13 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
-        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
+        if self.preamble.takes(reading, record) {
+            return Ok(());
+        }
+        if let Some(header) = self.identity.header(record, is_header) {
+            self.flush(reading);
+            reading.source.other_lines += 1;
+            (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
             return Ok(());
         }
         reading.source.rows += 1;
@@ -445,6 +451,23 @@ fn multiprocessors(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two lists one after the other, the second with value and unit first: 2 µs, then 3 µs.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let text = "ID,Process ID,Process Name,Host Name,Kernel Name,Section Name,Metric Name,\
+                    Metric Unit,Metric Value\n\
+                    0,1,a,h,k,Command line profiler metrics,gpu__time_duration.sum,us,2\n\
+                    Metric Value,Metric Unit,Metric Name,Section Name,Kernel Name,Host Name,\
+                    Process Name,Process ID,ID\n\
+                    3,us,gpu__time_duration.sum,Command line profiler metrics,k,h,a,1,1\n";
+        let options = crate::ingest::Options::default();
+        let found = crate::ingest::read_text("list.csv", text, &options).unwrap();
+        let times: Vec<_> =
+            found.iter().map(|one| (one.head.id, one.duration().unwrap().0.get())).collect();
+        assert_eq!(times, [(0, 2.0 * 1e-6), (1, 3.0 * 1e-6)]);
+        assert_eq!((found.sources[0].other_lines, found.sources[0].skips.count), (1, 0));
+    }
 
     #[test]
     fn a_rule_tells_the_number_of_multiprocessors() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::row::Row;
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use crate::ingest::headers::header_again;
 use crate::ingest::reading::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -39,6 +40,20 @@ struct Columns {
     width: usize,
 }
 
+impl Columns {
+    fn new(header: &[String]) -> Self {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Self {
+            section: find("Section Name"),
+            name: find("Metric Name").unwrap_or_default(),
+            unit: find("Metric Unit"),
+            invocations: find("Invocations").unwrap_or_default(),
+            average: find("Average").unwrap_or_default(),
+            width: header.len(),
+        }
+    }
+}
+
 /// The kernel whose rows are being gathered.
 struct Current {
     /// All cells before the metric: they identify the kernel.
@@ -65,23 +80,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| line.contains("Invocations") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
-    let find = |name: &str| header.iter().position(|field| field == name);
-    let (Some(invocations), Some(name), Some(average)) =
-        (find("Invocations"), find("Metric Name"), find("Average"))
-    else {
-        return Err(reading.error("no table found: no line is the header of this format"));
-    };
-    let numerals = numerals(&reading.sample, average);
+    let columns = Columns::new(&header);
+    let numerals = numerals(&reading.sample, columns.average);
     reading.source.numerals = numerals.to_string();
     let mut table = Table {
-        columns: Columns {
-            section: find("Section Name"),
-            name,
-            unit: find("Metric Unit"),
-            invocations,
-            average,
-            width: header.len(),
-        },
+        columns,
         identity: Identity::new(&header),
         catalog: Catalog::default(),
         row: Row::new(numerals),
@@ -115,10 +118,16 @@ impl Table {
         record: &csv::ByteRecord,
         line: u64,
     ) -> Result<(), IngestError> {
-        let columns = &self.columns;
-        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
+        if self.preamble.takes(reading, record) {
             return Ok(());
         }
+        if let Some(header) = header_again(record, self.columns.invocations, is_header) {
+            self.flush(reading);
+            reading.source.other_lines += 1;
+            (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
+            return Ok(());
+        }
+        let columns = &self.columns;
         reading.source.rows += 1;
         if record.len() <= columns.average {
             return reading.misfit(line, record, columns.width);

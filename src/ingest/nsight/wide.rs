@@ -49,49 +49,75 @@ enum Scale {
     Reported,
 }
 
+/// What a header says of the rows below it. Concatenated exports have a header each, which may name
+/// other columns or the same in another order.
+struct Map {
+    identity: Identity,
+    attributes: Attributes,
+    columns: Vec<Column>,
+    kinds: Gathered,
+    width: usize,
+}
+
+impl Map {
+    fn new(header: &[String], catalog: &mut Catalog) -> Self {
+        let mut columns: Vec<Column> = Vec::new();
+        let mut kinds = Gathered::default();
+        for (field, name) in header.iter().enumerate() {
+            kinds.saw(kind(name));
+            if let Some(wanted) = catalog.metric(name) {
+                columns.push(Column {
+                    field,
+                    slot: wanted.slot,
+                    dimension: wanted.dimension,
+                    name: name.clone(),
+                    scale: Scale::Unusable("no units row before this row".to_owned()),
+                    launches: 0,
+                });
+            }
+        }
+        Self {
+            identity: Identity::new(header),
+            attributes: Attributes::new(header),
+            columns,
+            kinds,
+            width: header.len(),
+        }
+    }
+}
+
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut preamble = Preamble::default();
     let header = reading.header(
         |line| line.contains("Kernel Name") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
-    let mut identity = Identity::new(&header);
-    let attributes = Attributes::new(&header);
     let mut catalog = Catalog::default();
-    let mut columns: Vec<Column> = Vec::new();
-    let mut kinds = Gathered::default();
-    for (field, name) in header.iter().enumerate() {
-        kinds.saw(kind(name));
-        if let Some(wanted) = catalog.metric(name) {
-            columns.push(Column {
-                field,
-                slot: wanted.slot,
-                dimension: wanted.dimension,
-                name: name.clone(),
-                scale: Scale::Unusable("no units row before this row".to_owned()),
-                launches: 0,
-            });
-        }
-    }
-    let numerals = numerals(&reading.sample, &columns);
+    let mut map = Map::new(&header, &mut catalog);
+    let numerals = numerals(&reading.sample, &map.columns);
     reading.source.numerals = numerals.to_string();
     let mut state = Row::new(numerals);
     let mut records = reading.records();
     let mut record = csv::ByteRecord::new();
     let mut described = Vec::new();
     while let Some(line) = records.next(&mut record)? {
-        if preamble.takes(reading, &record, (identity.kernel, "Kernel Name")) {
+        if preamble.takes(reading, &record) {
             continue;
         }
-        if record.len() == header.len()
+        let Map { identity, attributes, columns, kinds, width } = &mut map;
+        if let Some(header) = identity.header(&record, is_header) {
+            reading.source.other_lines += 1;
+            count(columns, reading);
+            map = Map::new(&header, &mut catalog);
+        } else if record.len() == *width
             && identity.is_blank(&record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
         {
-            scale(&mut columns, &record);
-            state.units = style(&columns, &record);
-        } else if record.len() != header.len() {
+            scale(columns, &record);
+            state.units = style(columns, &record);
+        } else if record.len() != *width {
             reading.source.rows += 1;
-            reading.misfit(line, &record, header.len())?;
+            reading.misfit(line, &record, *width)?;
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
@@ -99,8 +125,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         } else {
             reading.source.rows += 1;
             state.raw.clear();
-            state.raw.saw_as(&kinds);
-            cells(&mut state, reading, &mut columns, &record, line)?;
+            state.raw.saw_as(kinds);
+            cells(&mut state, reading, columns, &record, line)?;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(&record);
             attributes.cells(&record, &mut described);
@@ -114,27 +140,31 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             state.push(reading, &catalog, head, kernel);
         }
     }
-    finish(reading, &identity, &columns, &state, &mut preamble, &catalog, header.len());
+    finish(reading, &map, &state, &mut preamble, &catalog);
     Ok(())
 }
 
 fn finish(
     reading: &mut Reading<'_>,
-    identity: &Identity,
-    columns: &[Column],
+    map: &Map,
     state: &Row,
     preamble: &mut Preamble,
     catalog: &Catalog,
-    width: usize,
 ) {
-    let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
-    reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
+    let age = if map.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
+    reading.source.dialect =
+        format!("raw page of {age}, {} columns, {} units", map.width, state.units);
     preamble.tell(&mut reading.source);
     reading.source.clues.extend(catalog.clues());
-    for column in columns.iter().filter(|column| column.launches > 0) {
-        reading.source.columns.insert(column.name.clone(), column.launches);
-    }
+    count(&map.columns, reading);
     state.finish(reading);
+}
+
+/// Notes how many launches have a value in which column.
+fn count(columns: &[Column], reading: &mut Reading<'_>) {
+    for column in columns.iter().filter(|column| column.launches > 0) {
+        *reading.source.columns.entry(column.name.clone()).or_default() += column.launches;
+    }
 }
 
 /// Decides the locale from the metric cells of the sample.
@@ -284,6 +314,33 @@ mod tests {
         assert!(source.dialect.contains("scaled (short words"), "{}", source.dialect);
         assert_eq!((source.columns.get(TIME), source.columns.get(BYTES)), (Some(&2), Some(&1)));
         assert_eq!(reasons(&found), [""; 0]);
+    }
+
+    /// Three tables one after the other: the second has other units and another order of columns, the
+    /// third no row of units, so that nothing of it can be read.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let head = HEAD.join(",");
+        let row = |id: &str| format!("{id},1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0");
+        let text = format!(
+            "{head},{TIME},{BYTES}\n,,,,,,,,,,,ns,byte\n{},2000,3\n\
+             {BYTES},{TIME},{head}\nKbyte,us,,,,,,,,,,,\n5,7,{}\n{head},{TIME}\n{},9\n",
+            row("0"),
+            row("1"),
+            row("2"),
+        );
+        let found = read_text("raw.csv", text.leak(), &Options::default()).unwrap();
+        let values: Vec<_> = found
+            .iter()
+            .map(|one| (one.value(Quantity::Duration), one.value(Quantity::DramBytes)))
+            .collect();
+        assert_eq!(
+            values,
+            [(Some(2000.0 * 1e-9), Some(3.0)), (Some(7.0 * 1e-6), Some(5e3)), (None, None)]
+        );
+        let source = &found.sources[0];
+        assert_eq!((source.other_lines, source.rows, source.columns[TIME]), (2, 3, 2));
+        assert_eq!(reasons(&found), ["no units row before this row, column left out"]);
     }
 
     #[test]
