@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 
 use crate::analysis::CeilingSet;
@@ -63,6 +63,10 @@ pub(super) struct Reading {
     #[arg(long, value_name = "MAPPING")]
     pub(super) map: Option<PathBuf>,
 
+    /// Set the decimal sign of numbers, if the file leaves it open
+    #[arg(long, value_name = "SIGN", value_parser = decimal_sign())]
+    pub(super) decimal_sign: Option<String>,
+
     /// Fail on the first unreadable record instead of skipping it
     #[arg(long)]
     pub(super) strict: bool,
@@ -94,6 +98,10 @@ pub(super) struct Model {
     /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = min_share)]
     pub(super) min_share: Option<f64>,
+}
+
+fn decimal_sign() -> PossibleValuesParser {
+    [PossibleValue::new("point").alias("."), PossibleValue::new("comma").alias(",")].into()
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

@@ -82,9 +82,15 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
 }
 
 fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
-    let bytes = reading.rest()?;
-    let document: Document = serde_json::from_slice(&bytes).map_err(|error| {
+    let json = reading.json();
+    let document: Document = serde_json::from_reader(json).map_err(|error| {
         let help = "the file may be damaged or cut; convert the export again";
+        if error.is_io() {
+            // The parser adds how far it came, which is less far than what was read.
+            let text = error.to_string();
+            let cause = text.rsplit_once(" at line ").map_or(&*text, |(cause, _)| cause);
+            return reading.error(format!("cannot read: {cause}")).help(help);
+        }
         let line = u64::try_from(error.line()).unwrap_or_default();
         reading
             .error(format!("damaged launch table: {}", plain::json(&error)))

@@ -11,17 +11,20 @@ macro_rules! formats {
     };
 }
 
+mod decimal;
 mod detect;
 mod error;
 mod foreign;
 mod headers;
 mod input;
+mod json;
 mod launch_table;
 mod mapped;
 mod nsight;
 mod numerals;
 mod pyprof;
 mod reading;
+mod records;
 mod rows;
 mod runs;
 
@@ -30,6 +33,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+pub use decimal::DecimalSign;
 pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
@@ -78,6 +82,8 @@ pub struct Options {
     pub from: Option<&'static Format>,
     /// Read as a CSV whose columns this mapping names.
     pub map: Option<Mapping>,
+    /// The decimal sign of the files; found out where it is not given.
+    pub decimal: Option<DecimalSign>,
     /// Counts the bytes that are read from files, as they are on disk.
     pub count: Option<Arc<AtomicU64>>,
 }
@@ -97,9 +103,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     let mut seen = HashSet::new();
     for input in inputs {
         let place = match input {
-            Input::Named(path) | Input::Found(path) | Input::Converted(path, _) => {
-                path.canonicalize().ok()
-            }
+            Input::Named(path) | Input::Found(path) => path.canonicalize().ok(),
             Input::Stdin | Input::Text(..) => None,
         };
         if place.is_some_and(|place| !seen.insert(place)) {

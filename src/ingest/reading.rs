@@ -2,11 +2,14 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{IngestError, Input, Options, input};
+use super::decimal::{DecimalSign, Evidence, UNDECIDED};
+use super::input::{self, Fault};
+use super::json::Json;
+use super::records::{BUFFER, LONGEST_RECORD, Records};
+use super::{IngestError, Input, Numerals, Options};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
 };
-use crate::plain;
 use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognize format and locale.
@@ -15,11 +18,11 @@ const SAMPLE: u64 = 512 * 1024;
 /// First bytes that tell binary files apart.
 const HEAD: usize = 512;
 
-/// Larger buffers leave the L2 cache, smaller ones cost calls.
-const BUFFER: usize = 256 * 1024;
+/// A table begins within this many bytes, after whatever a program printed.
+const LONGEST_PREAMBLE: u64 = 64 << 20;
 
-/// A line longer than this before any table is no profiler's output.
-const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+/// So many lines in a row without a launch are no profiler's output.
+const MOST_IDLE: u64 = 1_000_000;
 
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
@@ -102,8 +105,15 @@ pub struct Reading<'a> {
     profile: &'a mut Profile,
     bytes: Option<BufReader<Box<dyn Read>>>,
     lines: u64,
+    /// Bytes read as lines.
+    read: u64,
+    /// Lines and cells in a row that led to no launch.
+    idle: u64,
+    /// The titles of the table.
+    titles: Vec<String>,
     position: u16,
     strict: bool,
+    decimal: Option<DecimalSign>,
     hints: Vec<HintId>,
     /// Further exports whose launches are in this file.
     parts: Vec<Source>,
@@ -122,22 +132,20 @@ impl<'a> Reading<'a> {
         profile: &'a mut Profile,
     ) -> Result<Self, IngestError> {
         let path = input.path().display().to_string();
-        let failed = |error: &io::Error| match input {
-            Input::Named(file) | Input::Found(file) if error.kind() == io::ErrorKind::NotFound => {
+        let failed = |fault: Fault| match input {
+            Input::Named(file) | Input::Found(file) if fault.is_missing => {
                 IngestError::missing(file)
             }
-            _ => IngestError::new(&path, format!("cannot read: {}", plain::io(error)))
-                .help("check the path and its permissions"),
+            _ => IngestError::new(&path, fault.message).help(fault.help),
         };
-        let mut opened =
-            input::open(input, options.count.as_ref()).map_err(|error| failed(&error))?;
+        let mut opened = input::open(input, options.count.as_ref()).map_err(failed)?;
         let mut head = Vec::new();
         opened
             .bytes
             .by_ref()
             .take(SAMPLE)
             .read_to_end(&mut head)
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| failed(error.into()))?;
         if head.iter().all(u8::is_ascii_whitespace) {
             let what =
                 if head.is_empty() { "the file is empty" } else { "the file has only blanks" };
@@ -156,12 +164,39 @@ impl<'a> Reading<'a> {
             profile,
             bytes: Some(BufReader::with_capacity(BUFFER, whole)),
             lines: 0,
+            read: 0,
+            idle: 0,
+            titles: Vec::new(),
             position,
             strict: options.strict,
+            decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
             hints: Vec::new(),
             parts: Vec::new(),
             part: 0,
         })
+    }
+
+    /// How the numbers of the file are written, as cells of its sample show; `never` says of its writer that
+    /// it prints no three decimals.
+    ///
+    /// # Errors
+    /// When its numbers can be read in two ways.
+    pub(super) fn numerals(
+        &mut self,
+        evidence: &Evidence,
+        never: bool,
+    ) -> Result<Numerals, IngestError> {
+        let settled = evidence.settle(self.decimal, never).map_err(|(message, place)| {
+            let (line, column) = place.unzip();
+            let error = self.error(message).column(column).help(UNDECIDED);
+            line.into_iter().fold(error, IngestError::line)
+        })?;
+        if let Some(note) = settled.note {
+            self.profile.check(format!("{}: {note}", self.source.path));
+        }
+        let numerals = Numerals::new(settled.sign, settled.is_certain, evidence.grouped);
+        self.source.numerals = numerals.to_string();
+        Ok(numerals)
     }
 
     /// Number of this file among the sources of the profile.
@@ -191,31 +226,73 @@ impl<'a> Reading<'a> {
             let text = String::from_utf8_lossy(&line);
             let text = text.trim_end_matches(['\r', '\n']);
             if is_header(text) {
-                return Ok(fields(text));
+                self.titles = fields(text);
+                return Ok(self.titles.clone());
             }
-            self.source.other_lines += 1;
             preamble(text);
+            self.before_table()?;
         }
+    }
+
+    /// Counts a line before the table.
+    ///
+    /// # Errors
+    /// When there are more of them than any program prints.
+    pub(super) fn before_table(&mut self) -> Result<(), IngestError> {
+        self.source.other_lines += 1;
+        if self.read <= LONGEST_PREAMBLE {
+            return Ok(());
+        }
+        let bound = LONGEST_PREAMBLE >> 20;
+        Err(self
+            .error(format!("no table found in the first {bound} MiB"))
+            .line(self.lines)
+            .help("give the profiler's output alone (`--log-file`), without that of the program"))
+    }
+
+    /// Counts a line inside the table that is none of its rows.
+    ///
+    /// # Errors
+    /// When a million lines and cells in a row led to no launch.
+    pub(super) fn other_line(&mut self) -> Result<(), IngestError> {
+        self.source.other_lines += 1;
+        self.idled()
+    }
+
+    fn idled(&mut self) -> Result<(), IngestError> {
+        self.idle += 1;
+        if self.idle < MOST_IDLE {
+            return Ok(());
+        }
+        Err(self
+            .error("1,000,000 lines or cells in a row cannot be used")
+            .help("what follows the table is not a profiler's output; cut the file there"))
     }
 
     /// Reads one raw line; 0 at the end of the file.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
         let Some(bytes) = self.bytes.as_mut() else { return Ok(0) };
-        let read = bytes.take(LONGEST_LINE).read_until(b'\n', line);
+        let read = bytes.take(LONGEST_RECORD).read_until(b'\n', line);
         self.lines += 1;
         match read {
-            Ok(read) if read as u64 == LONGEST_LINE => Err(self
+            Ok(read) if read as u64 == LONGEST_RECORD => Err(self
                 .error(format!(
                     "line exceeds {} MiB; profilers do not write lines this long",
-                    LONGEST_LINE >> 20
+                    LONGEST_RECORD >> 20
                 ))
                 .line(self.lines)
                 .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),
-            Ok(read) => Ok(read),
-            Err(error) => {
-                Err(self.error(format!("cannot read: {}", plain::io(&error))).line(self.lines))
+            Ok(read) => {
+                self.read += read as u64;
+                Ok(read)
             }
+            Err(error) => Err(self.failed(error).line(self.lines)),
         }
+    }
+
+    fn failed(&self, error: io::Error) -> IngestError {
+        let fault = Fault::from(error);
+        self.error(fault.message).help(fault.help)
     }
 
     /// Lines read so far.
@@ -232,18 +309,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// All bytes that are left.
-    ///
-    /// # Errors
-    /// When the input fails.
-    pub(super) fn rest(&mut self) -> Result<Vec<u8>, IngestError> {
-        let mut rest = Vec::new();
-        if let Some(mut bytes) = self.bytes.take() {
-            bytes
-                .read_to_end(&mut rest)
-                .map_err(|error| self.error(format!("cannot read: {}", plain::io(&error))))?;
-        }
-        Ok(rest)
+    /// What is left of the file as a JSON document whose parts are bounded.
+    pub(super) fn json(&mut self) -> BufReader<Json<Box<dyn Read>>> {
+        BufReader::with_capacity(BUFFER, Json::new(self.bytes()))
     }
 
     /// Adds an export whose launches are in this file, for tables that were made from several; gives the
@@ -274,15 +342,10 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The records after the header. Line numbers of its records are corrected by the reader it gives.
+    /// The records after the header, with the line numbers of the whole file.
     pub fn records(&mut self) -> Records {
         let bytes = self.bytes();
-        let reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .buffer_capacity(BUFFER)
-            .from_reader(bytes);
-        Records { reader, before: self.lines, path: self.source.path.clone() }
+        Records::new(bytes, self.lines, &self.source.path, self.titles.clone())
     }
 
     /// Counts a record or cell that cannot be used; stops if reading is strict.
@@ -312,7 +375,7 @@ impl<'a> Reading<'a> {
                 .help("leave out --strict to count such records and go on"));
         }
         self.source.skips.add(Skip { line, column, text, reason });
-        Ok(())
+        self.idled()
     }
 
     /// Counts a record that has another number of fields than the header.
@@ -392,6 +455,7 @@ impl<'a> Reading<'a> {
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
+        self.idle = 0;
         self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
     }
@@ -421,6 +485,13 @@ impl<'a> Reading<'a> {
         self.profile.launches.fill(row, values);
     }
 
+    /// Gives a launch of this file what follows from all of its rows, where it was read in parts.
+    pub(super) fn revise(&mut self, row: usize, head: &Head, values: &Values) {
+        let launches = &mut self.profile.launches;
+        launches.describe(row, head.shape, head.device);
+        launches.revise(row, values);
+    }
+
     /// Adds what a rule of the profiler says of a launch of this file; whether there was room for it.
     pub fn advise(&mut self, row: usize, advice: ToolAdvice) -> bool {
         self.profile.launches.advise(row, advice)
@@ -441,40 +512,6 @@ pub(super) fn fields(line: &str) -> Vec<String> {
     match reader.read_record(&mut record) {
         Ok(true) => record.iter().map(str::to_owned).collect(),
         _ => Vec::new(),
-    }
-}
-
-/// CSV records with the line numbers of the whole file.
-pub struct Records {
-    reader: csv::Reader<Box<dyn Read>>,
-    before: u64,
-    path: String,
-}
-
-impl Records {
-    /// Reads the next record into `record`; `None` at the end, else the line it starts on.
-    ///
-    /// # Errors
-    /// When the input fails (a broken archive, say).
-    pub fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<u64>, IngestError> {
-        match self.reader.read_byte_record(record) {
-            Ok(true) => Ok(Some(self.before + record.position().map_or(0, csv::Position::line))),
-            Ok(false) => Ok(None),
-            Err(error) => {
-                let line = self.before + self.reader.position().line();
-                Err(IngestError::new(&self.path, format!("cannot read: {}", cause(error)))
-                    .line(line)
-                    .help("the file may be damaged or cut; copy or export it again"))
-            }
-        }
-    }
-}
-
-/// What a CSV reader reports: the input failed, or it is no text.
-fn cause(error: csv::Error) -> String {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => plain::io(&error),
-        _ => "the records are damaged".to_owned(),
     }
 }
 

@@ -162,7 +162,11 @@ impl Rows {
         let before = self.row.text.len();
         let waiting = &self.pushed[self.at..];
         if waiting.is_empty() {
-            reading.read_line(&mut self.row.text)?;
+            let read = reading.read_line(&mut self.row.text);
+            read.map_err(|error| {
+                self.split();
+                error.column(Some(format!("field {}", self.row.cells.len())))
+            })?;
         } else {
             let end =
                 waiting.iter().position(|byte| *byte == b'\n').map_or(waiting.len(), |end| end + 1);

@@ -43,6 +43,16 @@ impl Cells {
         }
     }
 
+    /// Returns the number of cells.
+    #[cfg(feature = "frames")]
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Text(cells) => cells.len(),
+            Self::Count(cells) => cells.len(),
+            Self::Number(cells) => cells.len(),
+        }
+    }
+
     /// Returns the cell of a row.
     fn get(&self, row: usize) -> Option<Cell<'_>> {
         match self {

@@ -6,6 +6,7 @@ mod advice;
 mod algorithmic;
 mod alike;
 mod arithmetic;
+mod attacks;
 mod bad;
 mod brief;
 #[cfg(feature = "page")]

@@ -6,6 +6,7 @@
 //! ```toml
 //! device = "NVIDIA H100 80GB HBM3"   # all launches ran on it; [columns] device where a column tells
 //! delimiter = ";"                    # a comma if left out
+//! decimal = ","                      # the decimal sign; found out if left out
 //!
 //! [columns]
 //! kernel = "name"                                  # needed
@@ -30,12 +31,14 @@
 //! An amount per second is multiplied by the time of its row. Values are measured unless their `kind`
 //! is `algorithmic`, counted from shapes. Here a zero is a zero; only a time of zero is missing.
 
+mod evidence;
 mod mapping;
 
 use std::borrow::Cow;
 
 pub use mapping::Mapping;
 
+use evidence::evidence;
 use mapping::Value;
 
 use super::rows::{Found, Quotes, Row, Rows, fields};
@@ -43,9 +46,6 @@ use super::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
-
-/// How many records decide how numbers are written.
-const NUMERAL_RECORDS: usize = 1000;
 
 /// Reads a CSV by its mapping.
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
@@ -58,8 +58,8 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
         reading.read_line(&mut line)?;
     }
     reading.source.other_lines += header_line - 1;
-    let numerals = numerals(reading, mapping, header_line, &header);
-    reading.source.numerals = numerals.to_string();
+    let evidence = evidence(reading, mapping, header_line, &header);
+    let numerals = reading.numerals(&evidence, false)?;
 
     let mut table = Table::new(reading, mapping, &header, numerals);
     let mut rows = Rows::new(reading, Quotes::Doubled, mapping.delimiter, header.len());
@@ -75,7 +75,7 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
         }
         match found {
             Found::Row => table.launch(reading, rows.row())?,
-            Found::Blank => reading.source.other_lines += 1,
+            Found::Blank => reading.other_line()?,
             Found::Misfit { cells, open } => {
                 reading.source.rows += 1;
                 let reason = if open {
@@ -166,29 +166,6 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
         }
     }
     Ok((line, header))
-}
-
-fn numerals(
-    reading: &Reading<'_>,
-    mapping: &Mapping,
-    header_line: u64,
-    header: &[String],
-) -> Numerals {
-    let numeric: Vec<usize> = mapping
-        .values
-        .iter()
-        .filter_map(|value| header.iter().position(|field| *field == value.column))
-        .collect();
-    let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
-    let records: Vec<Vec<String>> = reading
-        .sample
-        .lines()
-        .skip(skipped)
-        .take(NUMERAL_RECORDS)
-        .map(|line| fields(line, mapping.delimiter))
-        .collect();
-    let cells = records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at)));
-    Numerals::detect(cells.map(String::as_str))
 }
 
 /// A table being turned into launches.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::row::Row;
-use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
+use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_again;
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
 pub(super) const FORMAT: Format = Format {
@@ -81,8 +82,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let columns = Columns::new(&header);
-    let numerals = numerals(&reading.sample, columns.average);
-    reading.source.numerals = numerals.to_string();
+    let numerals = reading.numerals(&evidence(&reading.sample, &columns), true)?;
     let mut table = Table {
         columns,
         identity: Identity::new(&header),
@@ -226,12 +226,19 @@ fn factor(wanted: Wanted, word: &str) -> Result<f64, String> {
     }
 }
 
-fn numerals(sample: &Sample, average: usize) -> Numerals {
+/// What the averages in the sample show of how numbers are written.
+fn evidence(sample: &Sample, columns: &Columns) -> Evidence {
+    let mut evidence = Evidence::default();
     let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
-        return Numerals::default();
+        return evidence;
     };
-    let records = sample.records(rest, 5_000);
-    Numerals::detect(records.iter().filter_map(|record| record.get(average)))
+    for record in sample.records(rest, 5_000) {
+        let unit = columns.unit.and_then(|unit| record.get(unit)).unwrap_or_default();
+        // An average is no whole number, whatever the metric is.
+        let content = content("", unit);
+        evidence.add(record.get(columns.average).unwrap_or_default(), content, || None);
+    }
+    evidence
 }
 
 #[cfg(test)]

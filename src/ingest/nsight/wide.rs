@@ -2,10 +2,12 @@
 
 use super::row::Row;
 use super::{
-    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, kind, unit,
+    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
+    kind, unit,
 };
+use crate::ingest::decimal::Evidence;
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -39,6 +41,8 @@ struct Column {
     name: String,
     scale: Scale,
     launches: u64,
+    /// The position among the columns of the same metric before it.
+    twin: Option<usize>,
 }
 
 /// Factor to the base unit, or why there is none.
@@ -57,6 +61,8 @@ struct Map {
     columns: Vec<Column>,
     kinds: Gathered,
     width: usize,
+    /// Whether a metric has several columns.
+    has_twins: bool,
 }
 
 impl Map {
@@ -73,12 +79,14 @@ impl Map {
                     name: name.clone(),
                     scale: Scale::Unusable("no units row before this row".to_owned()),
                     launches: 0,
+                    twin: columns.iter().position(|column| column.name == *name),
                 });
             }
         }
         Self {
             identity: Identity::new(header),
             attributes: Attributes::new(header),
+            has_twins: columns.iter().any(|column| column.twin.is_some()),
             columns,
             kinds,
             width: header.len(),
@@ -94,8 +102,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     )?;
     let mut catalog = Catalog::default();
     let mut map = Map::new(&header, &mut catalog);
-    let numerals = numerals(&reading.sample, &map.columns);
-    reading.source.numerals = numerals.to_string();
+    let evidence = evidence(&reading.sample, &map);
+    let numerals = reading.numerals(&evidence, true)?;
     let mut state = Row::new(numerals);
     let mut records = reading.records();
     let mut record = csv::ByteRecord::new();
@@ -104,7 +112,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         if preamble.takes(reading, &record) {
             continue;
         }
-        let Map { identity, attributes, columns, kinds, width } = &mut map;
+        let Map { identity, attributes, columns, kinds, width, has_twins } = &mut map;
         if let Some(header) = identity.header(&record, is_header) {
             reading.source.other_lines += 1;
             count(columns, reading);
@@ -127,6 +135,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             state.raw.clear();
             state.raw.saw_as(kinds);
             cells(&mut state, reading, columns, &record, line)?;
+            if *has_twins {
+                twins(&mut state, reading, columns, &record, line)?;
+            }
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(&record);
             attributes.cells(&record, &mut described);
@@ -167,17 +178,27 @@ fn count(columns: &[Column], reading: &mut Reading<'_>) {
     }
 }
 
-/// Decides the locale from the metric cells of the sample.
-fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
+/// What the metric cells of the sample show of how numbers are written.
+fn evidence(sample: &Sample, map: &Map) -> Evidence {
+    let mut evidence = Evidence::default();
     let Some((_, rest)) = sample.header(|line| line.contains("Kernel Name"), is_header) else {
-        return Numerals::default();
+        return evidence;
     };
     let records = sample.records(rest, 400);
-    Numerals::detect(
-        records
-            .iter()
-            .flat_map(|record| columns.iter().filter_map(|column| record.get(column.field))),
-    )
+    let kernel = map.identity.kernel;
+    let units = records.first().filter(|first| first.get(kernel).is_none_or(str::is_empty));
+    let word = |column: &Column| units.and_then(|units| units.get(column.field));
+    let contents: Vec<_> = map
+        .columns
+        .iter()
+        .map(|column| content(&column.name, word(column).unwrap_or_default()))
+        .collect();
+    for record in &records {
+        for (column, content) in map.columns.iter().zip(&contents) {
+            evidence.add(record.get(column.field).unwrap_or_default(), *content, || None);
+        }
+    }
+    evidence
 }
 
 /// Takes the factors from a units row.
@@ -256,6 +277,36 @@ fn cells(
                 let text = String::from_utf8_lossy(cell).into_owned();
                 reading.skip(line, Some(&column.name), &text, reason)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out metrics whose columns contradict each other in a launch.
+fn twins(
+    row: &mut Row,
+    reading: &mut Reading<'_>,
+    columns: &[Column],
+    record: &csv::ByteRecord,
+    line: u64,
+) -> Result<(), IngestError> {
+    /// Scaled values have two decimals.
+    const ROUNDING: f64 = 0.005;
+
+    let value = |row: &Row, column: &Column| {
+        let Scale::Factor(factor) = column.scale else { return None };
+        let value = row.numerals.parse(record.get(column.field)?).ok()??;
+        Some(value * factor)
+    };
+    for column in columns {
+        let first = column.twin.map(|twin| &columns[twin]);
+        let values = first.map(|first| (value(row, first), value(row, column)));
+        let Some((Some(one), Some(two))) = values else { continue };
+        if (one - two).abs() > ROUNDING * one.abs().max(two.abs()) {
+            row.raw.unset(column.slot);
+            let text = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
+            let reason = "given twice for one launch with different values; neither is used";
+            reading.skip(line, Some(&column.name), &text, reason)?;
         }
     }
     Ok(())
@@ -350,6 +401,22 @@ mod tests {
         assert!(only.starts_with("unit \"second\" is not") && only.ends_with("left out"), "{only}");
         assert_eq!(found.launch(1).value(Quantity::DramBytes), None);
         assert_eq!(found.launches.len(), 2);
+    }
+
+    #[test]
+    fn a_metric_with_two_values_is_left_out_and_named() {
+        let found = profile(
+            &[TIME, TIME, BYTES],
+            &["ns", "us", "byte"],
+            &[&["2000", "2.01", "3"], &["2000", "999", "3"]],
+        );
+        let [only] = reasons(&found)[..] else { panic!("{:?}", reasons(&found)) };
+        assert!(only.starts_with("given twice for one launch"), "{only}");
+        let skip = &found.sources[0].skips.first[0];
+        assert_eq!((skip.line, skip.column.as_deref(), skip.text.as_str()), (4, Some(TIME), "999"));
+        assert_eq!(found.launch(0).value(Quantity::Duration), Some(2000.0 * 1e-9));
+        assert_eq!(found.launch(1).value(Quantity::Duration), None);
+        assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(3.0));
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use super::columns::{Column, Columns, fixed_width, names_time};
 use super::table::Table;
+use crate::ingest::decimal::{Content, Evidence};
 use crate::ingest::reading::fields;
 use crate::ingest::rows::{Found, Quotes, Rows};
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -79,8 +80,12 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         .iter()
         .filter_map(|column| columns.at(*column))
         .collect();
-    let cells = records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at)));
-    let numerals = Numerals::detect(cells);
+    let mut evidence = Evidence::default();
+    for cell in records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at))) {
+        // Nanoseconds, operations and bytes.
+        evidence.add(cell, Content::Whole, || None);
+    }
+    let numerals = reading.numerals(&evidence, true)?;
 
     reading.header(
         |line| names_time(line) && line.contains(',') && Columns::of(&fields(line)).is_some(),
@@ -98,7 +103,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
         match found {
             Found::Row => table.launch(reading, rows.row())?,
-            Found::Blank => reading.source.other_lines += 1,
+            Found::Blank => reading.other_line()?,
             Found::Misfit { cells, open } => table.misfit(reading, rows.row(), cells, open)?,
         }
     }

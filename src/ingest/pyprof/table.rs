@@ -57,7 +57,6 @@ impl Table {
         numerals: Numerals,
         fixed_width: bool,
     ) -> Self {
-        reading.source.numerals = numerals.to_string();
         let time = columns.header(Column::Time).unwrap_or_default();
         let time_origin = reading.origin(&Origin::measured(time));
         Self {
@@ -180,8 +179,7 @@ impl Table {
             {
                 self.tally.traceback.get_or_insert(row.line());
             }
-            reading.source.other_lines += 1;
-            return Ok(());
+            return reading.other_line();
         }
         reading.source.rows += 1;
         let columns = self.columns.headers().len();

@@ -41,6 +41,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             .error("no table found: no line has PyProf's columns at the widths -w gives them")
             .help("a CSV of PyProf is read with --from pyprof"));
     };
+    reading.source.numerals = Numerals::default().to_string();
     let mut table = Table::new(reading, columns, Numerals::default(), true);
     let (mut line, mut row) = (Vec::new(), Row::default());
     loop {
@@ -51,7 +52,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\r', '\n']);
         if text.trim().is_empty() {
-            reading.source.other_lines += 1;
+            reading.other_line()?;
             continue;
         }
         if names_time(text)
@@ -88,7 +89,7 @@ fn header(reading: &mut Reading<'_>) -> Result<Option<(Columns, Vec<Width>)>, In
         if let Some(found) = fixed_width(text.trim_end_matches(['\r', '\n'])) {
             return Ok(Some(found));
         }
-        reading.source.other_lines += 1;
+        reading.before_table()?;
     }
 }
 
