@@ -13,6 +13,7 @@ macro_rules! formats {
 
 mod decimal;
 mod detect;
+mod duplicates;
 mod error;
 mod foreign;
 mod headers;
@@ -32,6 +33,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+
+use duplicates::Which;
 
 pub use decimal::DecimalSign;
 pub use detect::{Detection, Sniff};
@@ -131,7 +134,10 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         return Err(IngestError::new(path.display(), "no kernel found in any input")
             .help("run `rooflint formats` to see what can be read"));
     }
+    // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
+    duplicates::leave_out(&mut profile, Which::Equal);
     runs::join(&mut profile);
+    duplicates::leave_out(&mut profile, Which::All);
     Ok(profile)
 }
 

@@ -19,6 +19,7 @@ mod custom_rules;
 mod devices;
 #[cfg(all(unix, feature = "page"))]
 mod documented;
+mod duplicates;
 mod foreign;
 mod gate;
 mod golden;
