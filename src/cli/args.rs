@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use crate::analysis::CeilingSet;
 use crate::config;
-use crate::ingest::FORMATS;
+use crate::ingest::{DecimalSign, FORMATS};
 use crate::plain;
 use crate::units::Seconds;
 
@@ -64,12 +64,31 @@ pub(super) struct Reading {
     pub(super) map: Option<PathBuf>,
 
     /// Set the decimal sign of numbers, if the file leaves it open
-    #[arg(long, value_name = "SIGN", value_parser = decimal_sign())]
-    pub(super) decimal_sign: Option<String>,
+    #[arg(long, value_name = "SIGN")]
+    pub(super) decimal_sign: Option<Sign>,
 
     /// Fail on the first unreadable record instead of skipping it
     #[arg(long)]
     pub(super) strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sign {
+    /// `1.5`; commas group digits
+    #[value(alias = ".")]
+    Point,
+    /// `1,5`; points group digits
+    #[value(alias = ",")]
+    Comma,
+}
+
+impl Sign {
+    pub(super) fn decimal(self) -> DecimalSign {
+        match self {
+            Self::Point => DecimalSign::Point,
+            Self::Comma => DecimalSign::Comma,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -98,10 +117,6 @@ pub(super) struct Model {
     /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = min_share)]
     pub(super) min_share: Option<f64>,
-}
-
-fn decimal_sign() -> PossibleValuesParser {
-    [PossibleValue::new("point").alias("."), PossibleValue::new("comma").alias(",")].into()
 }
 
 fn threshold(text: &str) -> Result<f64, String> {

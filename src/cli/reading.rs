@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::Reading;
+use super::args::{Reading, Sign};
 use super::exit::Failure;
 use super::guesses;
 use super::progress::Progress;
-use crate::ingest::{self, DecimalSign, Input, Mapping, Options};
+use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::plain;
 
@@ -23,10 +23,7 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let inputs = inputs(&reading.files)?;
     let progress = Progress::of(&inputs);
     let count = Some(Arc::clone(&progress.read));
-    let decimal = reading.decimal_sign.as_deref().map(|sign| match sign {
-        "comma" | "," => DecimalSign::Comma,
-        _ => DecimalSign::Point,
-    });
+    let decimal = reading.decimal_sign.map(Sign::decimal);
     let options = Options { strict: reading.strict, from, map, decimal, count };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());

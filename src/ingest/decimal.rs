@@ -81,22 +81,26 @@ impl Evidence {
             })
         };
         self.grouped |= commas + points > 1;
-        match (commas, points) {
+        let is_comma = match (commas, points) {
             // The last sign is the decimal one; one that repeats groups digits.
-            (1.., 1..) if body.rfind(',') > body.rfind('.') => self.comma += 1,
-            (1.., 1..) => self.point += 1,
-            (0, 2..) => self.comma += 1,
-            (2.., 0) => self.point += 1,
-            (1, 0) if !may_group(',') => self.comma += 1,
-            (1, 0) => {
+            (1.., 1..) => Some(body.rfind(',') > body.rfind('.')),
+            (0, 2..) => Some(true),
+            (2.., 0) => Some(false),
+            (1, 0) => (!may_group(',')).then_some(true),
+            (0, 1) => (!may_group('.')).then_some(false),
+            (0, 0) => None,
+        };
+        match is_comma {
+            Some(true) => self.comma += 1,
+            Some(false) => self.point += 1,
+            None if commas == 1 => {
                 self.grouped = true;
                 if self.ambiguous.is_none() {
                     self.ambiguous = Some((body.to_owned(), place()));
                 }
                 self.weigh(body, content);
             }
-            (0, 1) if !may_group('.') => self.point += 1,
-            _ => {}
+            None => {}
         }
     }
 
@@ -199,7 +203,9 @@ mod tests {
 
     fn verdict(cells: &[(&str, Content)]) -> Verdict {
         let mut evidence = Evidence::default();
-        cells.iter().for_each(|(cell, content)| evidence.add(cell, *content, || None));
+        for (cell, content) in cells {
+            evidence.add(cell, *content, || None);
+        }
         evidence.verdict()
     }
 

@@ -213,7 +213,9 @@ fn tell(
             if *count == 1 { "launch repeats" } else { "launches repeat" },
         ));
     }
-    notes.into_iter().for_each(|note| profile.check(note));
+    for note in notes {
+        profile.check(note);
+    }
 }
 
 #[cfg(test)]

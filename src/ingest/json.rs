@@ -39,14 +39,13 @@ impl<R: Read> Json<R> {
         let next = match (self.state, byte) {
             (State::Text, b'\\') => State::Escape,
             (State::Text, b'"') => State::Mark,
-            (State::Text | State::Escape, _) => State::Text,
-            (_, b'"') => State::Text,
+            (State::Text | State::Escape, _) | (_, b'"') => State::Text,
             (_, b' ' | b'\t' | b'\r' | b'\n') => State::Blank,
             (_, b'{' | b'}' | b'[' | b']' | b':' | b',') => State::Mark,
             _ => State::Word,
         };
-        let goes_on = next == self.state && next != State::Mark
-            || matches!(self.state, State::Text | State::Escape) && next != State::Mark;
+        let is_within = next == self.state || matches!(self.state, State::Text | State::Escape);
+        let goes_on = next != State::Mark && is_within;
         self.token = if goes_on { self.token + 1 } else { 0 };
         self.state = next;
         self.column += 1;

@@ -43,7 +43,9 @@ impl Numerals {
     #[must_use]
     pub fn detect<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
         let mut evidence = Evidence::default();
-        cells.for_each(|cell| evidence.add(cell, Content::Any, || None));
+        for cell in cells {
+            evidence.add(cell, Content::Any, || None);
+        }
         match evidence.verdict() {
             Verdict::Clear(sign) => Self::new(sign, true, evidence.grouped),
             _ => Self::new(DecimalSign::Point, false, evidence.grouped),

@@ -170,7 +170,7 @@ fn strip_ignoring_case<'a>(word: &'a str, suffix: &str) -> Option<&'a str> {
 pub(super) fn content(metric: &str, word: &str) -> Content {
     use Dimension::{Bandwidth, Bytes, Frequency, Percent, Time};
     let Some(unit) = unit(word) else { return Content::Any };
-    let is_whole = metric.ends_with(".sum") || metric.starts_with("launch__");
+    let is_whole = metric.rsplit('.').next() == Some("sum") || metric.starts_with("launch__");
     let (base, greatest) = match unit.dimension {
         Percent => return Content::Percent,
         Time => (1e-9, 1.0),

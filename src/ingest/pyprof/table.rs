@@ -225,7 +225,7 @@ impl Table {
             return None;
         }
         let text = row.whole();
-        Columns::of(&fields(&text)).filter(|_| names_time(&text))
+        if names_time(&text) { Columns::of(&fields(&text)) } else { None }
     }
 
     /// Takes the columns of the rows that follow from a header inside the table.
