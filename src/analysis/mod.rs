@@ -129,6 +129,8 @@ pub struct Analysis {
     pub groups: Vec<GroupTotals>,
     /// Caveats about the whole profile, one sentence each.
     pub notes: Vec<String>,
+    /// Those of the notes that change what the figures mean.
+    pub checks: Vec<String>,
     /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
     /// Comparison of the inputs, if there are several.
@@ -260,6 +262,7 @@ pub fn analyze(
         kernels,
         groups: Vec::new(),
         notes,
+        checks: profile.checks.clone(),
         unread: profile.unread,
         ranks: None,
         of_hint,

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::analysis::CeilingSet;
 use crate::config;
-use crate::ingest::FORMATS;
+use crate::ingest::{DecimalSign, FORMATS};
 use crate::plain;
 use crate::units::Seconds;
 
@@ -63,6 +63,10 @@ pub(super) struct Reading {
     #[arg(long, value_name = "MAPPING")]
     pub(super) map: Option<PathBuf>,
 
+    /// Set the decimal sign of numbers, if the file leaves it open
+    #[arg(long, value_name = "SIGN")]
+    pub(super) decimal_sign: Option<Sign>,
+
     /// Fail on the first unreadable record instead of skipping it
     #[arg(long)]
     pub(super) strict: bool,
@@ -70,6 +74,25 @@ pub(super) struct Reading {
     /// Number of threads that read; 0: one per core. Results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sign {
+    /// `1.5`; commas group digits
+    #[value(alias = ".")]
+    Point,
+    /// `1,5`; points group digits
+    #[value(alias = ",")]
+    Comma,
+}
+
+impl Sign {
+    pub(super) fn decimal(self) -> DecimalSign {
+        match self {
+            Self::Point => DecimalSign::Point,
+            Self::Comma => DecimalSign::Comma,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,6 @@ mod inspect;
 mod learn;
 mod origin;
 mod output;
-mod parquet;
 mod predict;
 mod progress;
 mod reading;

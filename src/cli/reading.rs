@@ -1,24 +1,31 @@
 //! Reads the exports that a command names.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::Reading;
+use super::args::{Reading, Sign};
 use super::exit::Failure;
+use super::guesses;
 use super::progress::Progress;
-use super::{guesses, parquet};
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::plain;
+
+/// A mapping is a page of text.
+const LARGEST_MAPPING: u64 = 1 << 20;
 
 /// Reads what the user named.
 pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
     let from = reading.from.as_deref().and_then(ingest::format);
-    let inputs = parquet::converted(inputs(&reading.files)?)?;
+    let inputs = inputs(&reading.files)?;
     let progress = Progress::of(&inputs);
     let count = Some(Arc::clone(&progress.read));
-    let options = Options { strict: reading.strict, from, map, count, threads: reading.threads };
+    let decimal = reading.decimal_sign.map(Sign::decimal);
+    let strict = reading.strict;
+    let options = Options { strict, from, map, decimal, count, threads: reading.threads };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());
         match missing.find_map(|file| guesses::missing(file)) {
@@ -30,10 +37,16 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
 
 fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|cause| {
-        Failure::usage(format!("{shown}: cannot read the mapping: {}", plain::io(&cause)))
+    let refused = |cause: String| {
+        Failure::usage(format!("{shown}: cannot read the mapping: {cause}"))
             .help("check the path given to --map")
-    })?;
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(|cause| refused(plain::io(&cause)))?;
+    let read = file.take(LARGEST_MAPPING + 1).read_to_string(&mut text);
+    if read.map_err(|cause| refused(plain::io(&cause)))? as u64 > LARGEST_MAPPING {
+        return Err(refused("it exceeds 1 MiB".to_owned()));
+    }
     Mapping::from_toml(&text, &shown).map_err(|error| {
         let help = error
             .next_step()

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ahead::Ahead;
 use super::{IngestError, Options};
+use crate::plain;
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +21,6 @@ pub enum Input {
     Stdin,
     /// A text carried in the program, with the name shown for it.
     Text(String, &'static str),
-    /// A file that was turned into a text before: a Parquet table.
-    Converted(PathBuf, String),
 }
 
 impl Input {
@@ -29,7 +28,7 @@ impl Input {
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match self {
-            Self::Named(path) | Self::Found(path) | Self::Converted(path, _) => path.clone(),
+            Self::Named(path) | Self::Found(path) => path.clone(),
             Self::Stdin => PathBuf::from("<stdin>"),
             Self::Text(label, _) => PathBuf::from(label),
         }
@@ -74,7 +73,9 @@ fn exports_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        if path.is_file() && EXTENSIONS.iter().any(|end| name.ends_with(&format!(".{end}"))) {
+        // A link that leads nowhere is kept, to be named as unreadable.
+        let is_one = path.metadata().map_or(true, |of| of.is_file());
+        if is_one && EXTENSIONS.iter().any(|end| name.ends_with(&format!(".{end}"))) {
             files.push(path);
         }
     }
@@ -91,43 +92,107 @@ pub(super) struct Opened {
     pub(super) threads: usize,
 }
 
-/// A file whose bytes are counted as they are read.
+/// Why an input cannot be read, and the next step.
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) help: &'static str,
+    pub(super) is_missing: bool,
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+        let help = match error.kind() {
+            UnexpectedEof => "the file is incomplete; copy or export it again",
+            InvalidData | InvalidInput => "the file is damaged; copy or export it again",
+            _ => "check the path and its permissions",
+        };
+        let message = format!("cannot read: {}", plain::io(&error));
+        Self { message, help, is_missing: error.kind() == NotFound }
+    }
+}
+
+/// Bytes that are counted as they are read.
 struct Counted {
-    file: File,
-    count: Arc<AtomicU64>,
+    bytes: Box<dyn Read + Send>,
+    counts: Vec<Arc<AtomicU64>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        let read = self.bytes.read(buffer)?;
+        for count in &self.counts {
+            count.fetch_add(read as u64, Ordering::Relaxed);
+        }
         Ok(read)
     }
 }
 
-pub(super) fn open(input: &Input, options: &Options) -> io::Result<Opened> {
+/// What a decompressor gives, with its errors in plain words.
+struct Decompressed {
+    bytes: Box<dyn Read + Send>,
+    name: &'static str,
+    /// Compressed bytes read so far.
+    read: Arc<AtomicU64>,
+    given: u64,
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.bytes.read(buffer) {
+            Ok(given) => {
+                self.given += given as u64;
+                Ok(given)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let (name, given) = (self.name, self.given);
+                let read = self.read.load(Ordering::Relaxed);
+                let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+                let (kind, message) = if cut {
+                    let message = format!(
+                        "the {name} data is cut off after {read} bytes ({given} bytes of content)"
+                    );
+                    (io::ErrorKind::UnexpectedEof, message)
+                } else {
+                    let message = format!(
+                        "the {name} data is damaged before byte {read}, after {given} bytes of content ({error})"
+                    );
+                    (io::ErrorKind::InvalidData, message)
+                };
+                Err(io::Error::new(kind, message))
+            }
+        }
+    }
+}
+
+pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
     let raw: Box<dyn Read + Send> = match input {
         Input::Stdin => Box::new(io::stdin()),
         Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
-        Input::Converted(_, text) => Box::new(io::Cursor::new(text.clone().into_bytes())),
-        Input::Named(path) | Input::Found(path) => match &options.count {
-            Some(count) => Box::new(Counted { file: File::open(path)?, count: Arc::clone(count) }),
-            None => Box::new(File::open(path)?),
-        },
+        Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
     };
+    let read = Arc::new(AtomicU64::new(0));
+    let counts = std::iter::once(&read).chain(&options.count).cloned().collect();
+    let raw = Box::new(Counted { bytes: raw, counts });
     let (head, raw) = peek(raw, 4)?;
+    let decompressed = |bytes, name| -> (Box<dyn Read + Send>, _) {
+        (Box::new(Decompressed { bytes, name, read, given: 0 }), Some(name))
+    };
     let (raw, compression): (Box<dyn Read + Send>, _) = match head.as_slice() {
-        [0x1f, 0x8b, ..] => (decoded::gzip(raw)?, Some("gzip")),
-        [0x28, 0xb5, 0x2f, 0xfd] => (decoded::zstd(raw)?, Some("zstd")),
+        [0x1f, 0x8b, ..] => decompressed(decoded::gzip(raw)?, "gzip"),
+        [0x28, 0xb5, 0x2f, 0xfd] => decompressed(decoded::zstd(raw)?, "zstd"),
         _ => (raw, None),
     };
     let is_ahead = compression.is_some() && options.threads() > 1;
     let raw: Box<dyn Read + Send> = if is_ahead { Box::new(Ahead::new(raw)) } else { raw };
-    let (head, mut raw) = peek(raw, 3)?;
+    let (head, mut raw) = peek(raw, 4)?;
     let (bytes, text): (Box<dyn Read + Send>, _) = match head.as_slice() {
+        #[cfg(feature = "frames")]
+        b"PAR1" => (parquet(raw)?, "UTF-8"),
         [0xff, 0xfe, ..] => (decoded::utf16(raw)?, "UTF-16LE with BOM"),
         [0xfe, 0xff, ..] => (decoded::utf16(raw)?, "UTF-16BE with BOM"),
-        [0xef, 0xbb, 0xbf] => {
+        [0xef, 0xbb, 0xbf, ..] => {
             raw.read_exact(&mut [0; 3])?;
             (raw, "UTF-8 with BOM")
         }
@@ -135,6 +200,26 @@ pub(super) fn open(input: &Input, options: &Options) -> io::Result<Opened> {
     };
     let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
     Ok(Opened { bytes, encoding, threads: 1 + usize::from(is_ahead) })
+}
+
+/// A launch table in Parquet as the CSV it would be, so that only the table knows frames.
+#[cfg(feature = "frames")]
+fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
+    /// The format needs all of a file at once.
+    const LARGEST: u64 = 1 << 30;
+
+    let refused = |message: String| {
+        let help = "give a table that `rooflint convert` wrote, or the export it was made from";
+        Fault { message, help, is_missing: false }
+    };
+    let mut bytes = Vec::new();
+    raw.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(refused("this Parquet file exceeds 1 GiB".to_owned()));
+    }
+    let table =
+        crate::table::frames::read_parquet(bytes).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(io::Cursor::new(table.csv().into_bytes())))
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.

@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::headers::header_again;
 use super::reading::fields;
-use super::{Format, IngestError, Reading, Record, Sample, Sniff};
+use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
@@ -62,13 +63,17 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 
 fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let titles = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
-    let width = titles.len();
     let mut launches = Launches::new(reading, titles, &BTreeMap::new());
     let mut records = reading.records();
     while let Some(record) = records.next()? {
         let line = record.line();
-        if record.len() == width {
-            let filled = (0..width).filter(|at| !record[*at].is_empty());
+        let width = launches.titles.len();
+        if let Some(titles) = header_again(&record, launches.number, is_header) {
+            reading.source.other_lines += 1;
+            launches.turn_to(reading, titles);
+        } else if record.len() == width {
+            let filled =
+                (0..width).filter(|at| record.get(*at).is_some_and(|cell| !cell.is_empty()));
             launches.add(reading, |at| record.get(at).unwrap_or_default(), filled, line)?;
         } else {
             reading.source.rows += 1;
@@ -79,9 +84,15 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
 }
 
 fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
-    let bytes = reading.rest()?;
-    let document: Document = serde_json::from_slice(&bytes).map_err(|error| {
+    let json = reading.json();
+    let document: Document = serde_json::from_reader(json).map_err(|error| {
         let help = "the file may be damaged or cut; convert the export again";
+        if error.is_io() {
+            // The parser adds how far it came, which is less far than what was read.
+            let text = error.to_string();
+            let cause = text.rsplit_once(" at line ").map_or(&*text, |(cause, _)| cause);
+            return reading.error(format!("cannot read: {cause}")).help(help);
+        }
         let line = u64::try_from(error.line()).unwrap_or_default();
         reading
             .error(format!("damaged launch table: {}", plain::json(&error)))
@@ -122,6 +133,8 @@ struct Derived {
 struct Launches {
     titles: Vec<String>,
     header: Header,
+    /// Where every row has a number.
+    number: usize,
     derived: HashMap<Quantity, Derived>,
     /// The exports that the launches come from: source and format, as far as the table tells.
     parts: Vec<[Option<String>; 2]>,
@@ -139,6 +152,29 @@ impl Launches {
         titles: Vec<String>,
         metadata: &BTreeMap<String, String>,
     ) -> Self {
+        reading.source.dialect = format!("launch table, {} columns", titles.len());
+        let mut launches = Self {
+            titles: Vec::new(),
+            header: Header::new(&[]),
+            number: 0,
+            derived: HashMap::new(),
+            parts: Vec::new(),
+            filled: Vec::new(),
+            device: None,
+            row: Row::default(),
+            values: Values::default(),
+        };
+        launches.set(reading, titles, metadata);
+        launches
+    }
+
+    /// Takes the columns from a header.
+    fn set(
+        &mut self,
+        reading: &mut Reading<'_>,
+        titles: Vec<String>,
+        metadata: &BTreeMap<String, String>,
+    ) {
         let header = Header::new(&titles);
         let derived = header.quantities().map(|quantity| {
             let name = quantity.column();
@@ -148,21 +184,23 @@ impl Launches {
             let formula = formula.unwrap_or(&name).to_owned();
             (quantity, Derived { formula, known: Vec::new() })
         });
-        let derived = derived.collect();
-        reading.source.dialect = format!("launch table, {} columns", titles.len());
+        self.derived = derived.collect();
         if !header.unknown().is_empty() {
-            let unknown = header.unknown().join(", ");
-            reading.source.clues.push(format!("columns left alone: {unknown}"));
+            let clue = format!("columns left alone: {}", header.unknown().join(", "));
+            if !reading.source.clues.contains(&clue) {
+                reading.source.clues.push(clue);
+            }
         }
-        Self {
-            titles,
-            header,
-            derived,
-            parts: Vec::new(),
-            filled: Vec::new(),
-            device: None,
-            row: Row::default(),
-            values: Values::default(),
+        self.number = titles.iter().position(|title| title == "launches").unwrap_or_default();
+        self.filled = vec![vec![0; titles.len()]; self.parts.len()];
+        (self.header, self.titles) = (header, titles);
+    }
+
+    /// Takes the columns of the rows that follow from a header inside the table.
+    fn turn_to(&mut self, reading: &mut Reading<'_>, titles: Vec<String>) {
+        if titles != self.titles {
+            self.count(reading);
+            self.set(reading, titles, &BTreeMap::new());
         }
     }
 
@@ -281,13 +319,21 @@ impl Launches {
         Ok(part)
     }
 
-    /// Tells what was found in which column, and the names of exports that stand in one table.
-    fn finish(self, reading: &mut Reading<'_>) {
+    /// Tells what was found in which column.
+    fn count(&self, reading: &mut Reading<'_>) {
         for (part, filled) in self.filled.iter().enumerate() {
             reading.turn_to(part);
-            let columns = self.titles.iter().cloned().zip(filled.iter().copied());
-            reading.current().columns = columns.filter(|(_, filled)| *filled > 0).collect();
+            let columns = &mut reading.current().columns;
+            for (title, filled) in self.titles.iter().zip(filled).filter(|(_, filled)| **filled > 0)
+            {
+                *columns.entry(title.clone()).or_default() += filled;
+            }
         }
+    }
+
+    /// Tells what was found in which column, and the names of exports that stand in one table.
+    fn finish(self, reading: &mut Reading<'_>) {
+        self.count(reading);
         if let [[first, _], _, ..] = self.parts.as_slice() {
             let first = first.as_deref().unwrap_or_default();
             reading.source.path = format!("{} ({first})", reading.source.path);
@@ -343,6 +389,23 @@ mod tests {
         let lines: Vec<u64> = found.sources[0].skips.first.iter().map(|skip| skip.line).collect();
         assert_eq!(lines, [2, 3, 4]);
         assert_eq!(found.sources[0].skips.first[0].column.as_deref(), Some("duration_s"));
+    }
+
+    /// Two tables one after the other, the second with its columns in another order: 0.5 s and 0.25 s.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let rows = "a.csv,ncu-wide,k,0,1,8,256,0.5,measured,\n";
+        let other = "kernel,duration_s,duration_s_origin,source,source_format,device_ordinal,\
+                     launches,grid_x,threads_per_block\nk,0.25,measured,a.csv,ncu-wide,0,3,8,256\n";
+        let found = profile(&format!("{HEADER}{rows}{HEADER}{rows}{other}"));
+        let launches: Vec<_> = found
+            .iter()
+            .map(|one| (one.kernel(), one.head.count, one.value(Quantity::Duration)))
+            .collect();
+        assert_eq!(launches, [("k", 1, Some(0.5)), ("k", 1, Some(0.5)), ("k", 3, Some(0.25))]);
+        let source = &found.sources[0];
+        assert_eq!((source.other_lines, source.skips.count, source.rows), (2, 0, 3));
+        assert_eq!(source.columns["duration_s"], 3);
     }
 
     #[test]

@@ -12,10 +12,14 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod decimal;
 mod detect;
+mod duplicates;
 mod error;
 mod foreign;
+mod headers;
 mod input;
+mod json;
 mod launch_table;
 mod mapped;
 mod nsight;
@@ -33,6 +37,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use duplicates::Which;
+
+pub use decimal::DecimalSign;
 pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
@@ -83,6 +90,8 @@ pub struct Options {
     pub from: Option<&'static Format>,
     /// Read as a CSV whose columns this mapping names.
     pub map: Option<Mapping>,
+    /// The decimal sign of the files; found out where it is not given.
+    pub decimal: Option<DecimalSign>,
     /// Counts the bytes that are read from files, as they are on disk.
     pub count: Option<Arc<AtomicU64>>,
     /// How many threads may read; 0 for one on each core. The result does not depend on it.
@@ -116,9 +125,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         let mut fresh = Vec::new();
         for input in inputs {
             let place = match input {
-                Input::Named(path) | Input::Found(path) | Input::Converted(path, _) => {
-                    path.canonicalize().ok()
-                }
+                Input::Named(path) | Input::Found(path) => path.canonicalize().ok(),
                 Input::Stdin | Input::Text(..) => None,
             };
             fresh.push(place.is_none_or(|place| seen.insert(place)));
@@ -156,7 +163,10 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         return Err(IngestError::new(path.display(), "no kernel found in any input")
             .help("run `rooflint formats` to see what can be read"));
     }
+    // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
+    duplicates::leave_out(&mut profile, Which::Equal);
     runs::join(&mut profile);
+    duplicates::leave_out(&mut profile, Which::All);
     Ok(profile)
 }
 

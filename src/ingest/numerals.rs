@@ -2,15 +2,8 @@
 
 use std::fmt;
 
+use super::decimal::{Content, DecimalSign, Evidence, Verdict};
 use crate::units::BEYOND_ALL;
-
-/// The decimal mark of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Decimal {
-    #[default]
-    Point,
-    Comma,
-}
 
 /// The number format of one file.
 ///
@@ -18,7 +11,7 @@ enum Decimal {
 /// is read in one locale, found by [`Numerals::detect`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Numerals {
-    decimal: Decimal,
+    decimal: DecimalSign,
     certain: bool,
     grouped: bool,
 }
@@ -30,13 +23,13 @@ pub struct NotANumber;
 impl fmt::Display for Numerals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.decimal {
-            Decimal::Point => "decimal point",
-            Decimal::Comma => "decimal comma",
+            DecimalSign::Point => "decimal point",
+            DecimalSign::Comma => "decimal comma",
         })?;
         f.write_str(match (self.grouped, self.decimal) {
             (false, _) => ", no grouping",
-            (true, Decimal::Point) => ", grouped by commas",
-            (true, Decimal::Comma) => ", grouped by points",
+            (true, DecimalSign::Point) => ", grouped by commas",
+            (true, DecimalSign::Comma) => ", grouped by points",
         })?;
         if !self.certain && self.grouped {
             f.write_str(" (assumed: no cell decides)")?;
@@ -46,45 +39,23 @@ impl fmt::Display for Numerals {
 }
 
 impl Numerals {
-    /// Decides from numeric cells of a file; text cells are ignored.
-    ///
-    /// Evidence for a decimal comma: both separators with the comma last, or one comma followed by
-    /// other than three digits at the end (ncu prints two decimals, scripts up to six). Against it: both separators with the
-    /// point last, several groups of three after commas, or a point with two decimals.
-    /// Without evidence a comma groups, as in the profilers' usual locales.
+    /// Decides from numeric cells of a file; text is ignored. Without evidence a comma groups digits, as in
+    /// the profilers' usual locales.
     #[must_use]
     pub fn detect<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
-        let (mut comma, mut point) = (0_u32, 0_u32);
-        let mut grouped = false;
+        let mut evidence = Evidence::default();
         for cell in cells {
-            let body = cell.trim().trim_start_matches('-');
-            let shape = |c: char| {
-                c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}')
-            };
-            if !body.starts_with(|c: char| c.is_ascii_digit()) || !body.chars().all(shape) {
-                continue;
-            }
-            let commas = body.matches(',').count();
-            let points = body.matches('.').count();
-            let after = |mark| body.rsplit(mark).next().map_or(0, str::len);
-            grouped |= commas + points > 1;
-            match (commas, points) {
-                // The last separator is the decimal mark; one that repeats groups digits.
-                (1.., 1..) => {
-                    *(if body.rfind(',') > body.rfind('.') { &mut comma } else { &mut point }) += 1;
-                }
-                (0, 2..) => comma += 1,
-                (2.., 0) => point += 1,
-                // Groups have three digits; ncu prints two decimals, so three decide nothing.
-                (1, 0) if after(',') != 3 => comma += 1,
-                (1, 0) => grouped = true,
-                (0, 1) if after('.') != 3 => point += 1,
-                _ => {}
-            }
+            evidence.add(cell, Content::Any, || None);
         }
-        let decimal = if comma > point { Decimal::Comma } else { Decimal::Point };
-        // A lone `1,234` shows grouping only where the comma is not the decimal mark.
-        Self { decimal, certain: comma + point > 0, grouped }
+        match evidence.verdict() {
+            Verdict::Clear(sign) => Self::new(sign, true, evidence.grouped),
+            _ => Self::new(DecimalSign::Point, false, evidence.grouped),
+        }
+    }
+
+    /// Numbers with this decimal sign.
+    pub(super) const fn new(decimal: DecimalSign, certain: bool, grouped: bool) -> Self {
+        Self { decimal, certain, grouped }
     }
 
     /// Reads a cell; `None` is one of the ways to write "missing", of which none is zero.
@@ -104,8 +75,8 @@ impl Numerals {
 
     fn marks(self) -> (u8, u8) {
         match self.decimal {
-            Decimal::Point => (b'.', b','),
-            Decimal::Comma => (b',', b'.'),
+            DecimalSign::Point => (b'.', b','),
+            DecimalSign::Comma => (b',', b'.'),
         }
     }
 
@@ -147,6 +118,7 @@ impl Numerals {
         // Digits since the last group mark; `None` before the first one.
         let mut since_mark: Option<u32> = None;
         let mut integer_digits = 0_u32;
+        let mut leading_zero = false;
         let mut fraction = false;
         let mut digits = 0;
         let mut mantissa = 0_u64;
@@ -161,7 +133,8 @@ impl Numerals {
             };
             if byte == group && !fraction && !exponent {
                 let well_placed = match since_mark {
-                    None => (1..=3).contains(&integer_digits),
+                    // No group begins with a zero: `0,123` is a fraction.
+                    None => (1..=3).contains(&integer_digits) && !leading_zero,
                     Some(digits) => digits == 3,
                 };
                 if !well_placed {
@@ -171,6 +144,7 @@ impl Numerals {
                 continue;
             }
             if byte.is_ascii_digit() {
+                leading_zero |= digits == 0 && byte == b'0';
                 digits += 1;
                 if digits <= 18 {
                     mantissa = mantissa * 10 + u64::from(byte - b'0');
@@ -249,7 +223,7 @@ mod tests {
             cell in "[0-9]{0,4}([.,][0-9]{3}|[.,]?[0-9]{0,4}){0,4}|[-0-9.,e ]{0,9}",
             comma in any::<bool>(),
         ) {
-            let decimal = if comma { Decimal::Comma } else { Decimal::Point };
+            let decimal = if comma { DecimalSign::Comma } else { DecimalSign::Point };
             let numerals = Numerals { decimal, ..Numerals::default() };
             if let Some(short) = numerals.plain_decimal(cell.as_bytes()) {
                 prop_assert_eq!(Ok(short), numerals.parse_marked(cell.as_bytes()));
@@ -305,6 +279,8 @@ mod tests {
             "inf",
             "0x3",
             "1,234,",
+            "0,123",
+            "012,345",
             ".",
         ] {
             assert_eq!(numerals.parse(bad.as_bytes()), Err(NotANumber), "{bad:?}");

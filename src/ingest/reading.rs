@@ -2,12 +2,14 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::split::{Record, Records};
-use super::{IngestError, Input, Options, input};
+use super::decimal::{DecimalSign, Evidence, UNDECIDED};
+use super::input::{self, Fault};
+use super::json::Json;
+use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records};
+use super::{IngestError, Input, Numerals, Options};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
 };
-use crate::plain;
 use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognize format and locale.
@@ -16,11 +18,11 @@ const SAMPLE: u64 = 512 * 1024;
 /// First bytes that tell binary files apart.
 const HEAD: usize = 512;
 
-/// Larger buffers leave the L2 cache, smaller ones cost calls.
-const BUFFER: usize = 256 * 1024;
+/// A table begins within this many bytes, after whatever a program printed.
+const LONGEST_PREAMBLE: u64 = 64 << 20;
 
-/// A line longer than this before any table is no profiler's output.
-const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+/// So many lines in a row without a launch are no profiler's output.
+const MOST_IDLE: u64 = 1_000_000;
 
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
@@ -122,10 +124,17 @@ pub struct Reading<'a> {
     profile: &'a mut Profile,
     bytes: Option<BufReader<Box<dyn Read + Send>>>,
     lines: u64,
+    /// Bytes read as lines.
+    read: u64,
+    /// Lines and cells in a row that led to no launch.
+    idle: u64,
+    /// The titles of the table.
+    titles: Vec<String>,
     position: u16,
     strict: bool,
     is_parallel: bool,
     observed: Observed,
+    decimal: Option<DecimalSign>,
     /// Further exports whose launches are in this file.
     parts: Vec<Source>,
     /// Which export launches belong to: 0 is the file itself, then the parts.
@@ -143,21 +152,20 @@ impl<'a> Reading<'a> {
         profile: &'a mut Profile,
     ) -> Result<Self, IngestError> {
         let path = input.path().display().to_string();
-        let failed = |error: &io::Error| match input {
-            Input::Named(file) | Input::Found(file) if error.kind() == io::ErrorKind::NotFound => {
+        let failed = |fault: Fault| match input {
+            Input::Named(file) | Input::Found(file) if fault.is_missing => {
                 IngestError::missing(file)
             }
-            _ => IngestError::new(&path, format!("cannot read: {}", plain::io(error)))
-                .help("check the path and its permissions"),
+            _ => IngestError::new(&path, fault.message).help(fault.help),
         };
-        let mut opened = input::open(input, options).map_err(|error| failed(&error))?;
+        let mut opened = input::open(input, options).map_err(failed)?;
         let mut head = Vec::new();
         opened
             .bytes
             .by_ref()
             .take(SAMPLE)
             .read_to_end(&mut head)
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| failed(error.into()))?;
         if head.iter().all(u8::is_ascii_whitespace) {
             let what =
                 if head.is_empty() { "the file is empty" } else { "the file has only blanks" };
@@ -178,13 +186,40 @@ impl<'a> Reading<'a> {
             profile,
             bytes: Some(BufReader::with_capacity(BUFFER, whole)),
             lines: 0,
+            read: 0,
+            idle: 0,
+            titles: Vec::new(),
             position,
             strict: options.strict,
             is_parallel: options.threads() > opened.threads,
             observed: Observed::default(),
+            decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
             parts: Vec::new(),
             part: 0,
         })
+    }
+
+    /// How the numbers of the file are written, as cells of its sample show; `never` says of its writer that
+    /// it prints no three decimals.
+    ///
+    /// # Errors
+    /// When its numbers can be read in two ways.
+    pub(super) fn numerals(
+        &mut self,
+        evidence: &Evidence,
+        never: bool,
+    ) -> Result<Numerals, IngestError> {
+        let settled = evidence.settle(self.decimal, never).map_err(|(message, place)| {
+            let (line, column) = place.unzip();
+            let error = self.error(message).column(column).help(UNDECIDED);
+            line.into_iter().fold(error, IngestError::line)
+        })?;
+        if let Some(note) = settled.note {
+            self.profile.check(format!("{}: {note}", self.source.path));
+        }
+        let numerals = Numerals::new(settled.sign, settled.is_certain, evidence.grouped);
+        self.source.numerals = numerals.to_string();
+        Ok(numerals)
     }
 
     /// Number of this file among the sources of the profile.
@@ -214,31 +249,73 @@ impl<'a> Reading<'a> {
             let text = String::from_utf8_lossy(&line);
             let text = text.trim_end_matches(['\r', '\n']);
             if is_header(text) {
-                return Ok(fields(text));
+                self.titles = fields(text);
+                return Ok(self.titles.clone());
             }
-            self.source.other_lines += 1;
             preamble(text);
+            self.before_table()?;
         }
+    }
+
+    /// Counts a line before the table.
+    ///
+    /// # Errors
+    /// When there are more of them than any program prints.
+    pub(super) fn before_table(&mut self) -> Result<(), IngestError> {
+        self.source.other_lines += 1;
+        if self.read <= LONGEST_PREAMBLE {
+            return Ok(());
+        }
+        let bound = LONGEST_PREAMBLE >> 20;
+        Err(self
+            .error(format!("no table found in the first {bound} MiB"))
+            .line(self.lines)
+            .help("give the profiler's output alone (`--log-file`), without that of the program"))
+    }
+
+    /// Counts a line inside the table that is none of its rows.
+    ///
+    /// # Errors
+    /// When a million lines and cells in a row led to no launch.
+    pub(super) fn other_line(&mut self) -> Result<(), IngestError> {
+        self.source.other_lines += 1;
+        self.idled()
+    }
+
+    fn idled(&mut self) -> Result<(), IngestError> {
+        self.idle += 1;
+        if self.idle < MOST_IDLE {
+            return Ok(());
+        }
+        Err(self
+            .error("1,000,000 lines or cells in a row cannot be used")
+            .help("what follows the table is not a profiler's output; cut the file there"))
     }
 
     /// Reads one raw line; 0 at the end of the file.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
         let Some(bytes) = self.bytes.as_mut() else { return Ok(0) };
-        let read = bytes.take(LONGEST_LINE).read_until(b'\n', line);
+        let read = bytes.take(LONGEST_ROW as u64).read_until(b'\n', line);
         self.lines += 1;
         match read {
-            Ok(read) if read as u64 == LONGEST_LINE => Err(self
+            Ok(read) if read as u64 == LONGEST_ROW as u64 => Err(self
                 .error(format!(
                     "line exceeds {} MiB; profilers do not write lines this long",
-                    LONGEST_LINE >> 20
+                    LONGEST_ROW as u64 >> 20
                 ))
                 .line(self.lines)
                 .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),
-            Ok(read) => Ok(read),
-            Err(error) => {
-                Err(self.error(format!("cannot read: {}", plain::io(&error))).line(self.lines))
+            Ok(read) => {
+                self.read += read as u64;
+                Ok(read)
             }
+            Err(error) => Err(self.failed(error).line(self.lines)),
         }
+    }
+
+    fn failed(&self, error: io::Error) -> IngestError {
+        let fault = Fault::from(error);
+        self.error(fault.message).help(fault.help)
     }
 
     /// Lines read so far.
@@ -255,18 +332,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// All bytes that are left.
-    ///
-    /// # Errors
-    /// When the input fails.
-    pub(super) fn rest(&mut self) -> Result<Vec<u8>, IngestError> {
-        let mut rest = Vec::new();
-        if let Some(mut bytes) = self.bytes.take() {
-            bytes
-                .read_to_end(&mut rest)
-                .map_err(|error| self.error(format!("cannot read: {}", plain::io(&error))))?;
-        }
-        Ok(rest)
+    /// What is left of the file as a JSON document whose parts are bounded.
+    pub(super) fn json(&mut self) -> BufReader<Json<Box<dyn Read>>> {
+        BufReader::with_capacity(BUFFER, Json::new(self.bytes()))
     }
 
     /// Adds an export whose launches are in this file, for tables that were made from several; gives the
@@ -297,10 +365,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The records after the header.
+    /// The records after the header, with the line numbers of the whole file.
     pub fn records(&mut self) -> Records {
         let bytes = self.bytes();
-        Records::new(bytes, self.lines, self.source.path.clone(), self.is_parallel)
+        let place = Place {
+            before: self.lines,
+            path: self.source.path.clone(),
+            titles: self.titles.clone(),
+        };
+        Records::new(bytes, place, self.is_parallel)
     }
 
     /// Counts a record or cell that cannot be used; stops if reading is strict.
@@ -330,7 +403,7 @@ impl<'a> Reading<'a> {
                 .help("leave out --strict to count such records and go on"));
         }
         self.source.skips.add(Skip { line, column, text, reason });
-        Ok(())
+        self.idled()
     }
 
     /// Counts a record that has another number of fields than the header.
@@ -406,6 +479,7 @@ impl<'a> Reading<'a> {
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
+        self.idle = 0;
         self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
     }
@@ -433,6 +507,13 @@ impl<'a> Reading<'a> {
     /// Adds values to a launch of this file that was read before.
     pub fn fill(&mut self, row: usize, values: &Values) {
         self.profile.launches.fill(row, values);
+    }
+
+    /// Gives a launch of this file what follows from all of its rows, where it was read in parts.
+    pub(super) fn revise(&mut self, row: usize, head: &Head, values: &Values) {
+        let launches = &mut self.profile.launches;
+        launches.describe(row, head.shape, head.device);
+        launches.revise(row, values);
     }
 
     /// Adds what a rule of the profiler says of a launch of this file; whether there was room for it.

@@ -113,6 +113,11 @@ impl Rows {
         Self { quotes, delimiter, width, row: Row::default(), pushed: Vec::new(), at: 0, line }
     }
 
+    /// Takes the number of cells from a header inside the table.
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.width = width;
+    }
+
     /// The row found last.
     pub(super) fn row(&self) -> &Row {
         &self.row
@@ -158,7 +163,11 @@ impl Rows {
         let before = self.row.text.len();
         let waiting = &self.pushed[self.at..];
         if waiting.is_empty() {
-            reading.read_line(&mut self.row.text)?;
+            let read = reading.read_line(&mut self.row.text);
+            read.map_err(|error| {
+                self.split();
+                error.column(Some(format!("field {}", self.row.cells.len())))
+            })?;
         } else {
             let end =
                 waiting.iter().position(|byte| *byte == b'\n').map_or(waiting.len(), |end| end + 1);

@@ -190,9 +190,22 @@ impl Launches {
         }
     }
 
+    /// Sets values of an existing launch, in the place of what it has.
+    pub fn revise(&mut self, row: usize, values: &Values) {
+        for (quantity, value, origin) in &values.entries {
+            self.column(*quantity).put(row, *value, *origin);
+        }
+    }
+
     /// Replaces or sets one value of an existing launch.
     pub fn replace(&mut self, row: usize, quantity: Quantity, value: f64, origin: OriginId) {
         self.column(quantity).put(row, value, origin);
+    }
+
+    /// Replaces shape and device of an existing launch, which were not known at first.
+    pub fn describe(&mut self, row: usize, shape: Shape, device: HintId) {
+        self.heads.shape[row] = self.shape_id(shape);
+        self.heads.device[row] = device;
     }
 
     /// Adds a result of a profiler rule to an existing launch, unless it is already there; returns

@@ -49,6 +49,8 @@ pub struct Profile {
     pub devices: Vec<DeviceHint>,
     /// Caveats about the whole profile.
     pub notes: Vec<String>,
+    /// Those of the notes that change what the figures mean; reports begin with them.
+    pub checks: Vec<String>,
     /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
 }
@@ -66,6 +68,12 @@ impl Profile {
     /// Iterates over all launches in file order.
     pub fn iter(&self) -> impl Iterator<Item = Launch<'_>> {
         (0..self.launches.len()).map(|row| self.launch(row))
+    }
+
+    /// Adds a note that reports show at their beginning.
+    pub fn check(&mut self, note: String) {
+        self.notes.push(note.clone());
+        self.checks.push(note);
     }
 
     /// Returns the id of a device description, adding it if it is new.

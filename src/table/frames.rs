@@ -4,7 +4,9 @@
 //! here runs for `--help` or for a report on one file.
 
 use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use polars::prelude::*;
 use polars_io::parquet::read::ParquetReader;
@@ -55,7 +57,31 @@ pub fn parquet(table: Table<'_>) -> Result<Vec<u8>, FrameError> {
 /// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
 pub fn read_parquet(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
     // The frame library panics on some damaged files.
-    catch_unwind(AssertUnwindSafe(|| table(bytes))).unwrap_or(Err(FrameError::Damaged))
+    quietly(|| table(bytes)).unwrap_or(Err(FrameError::Damaged))
+}
+
+/// Makes a call of the frame library; `None` if it panics, of which nothing is printed.
+fn quietly<T>(call: impl FnOnce() -> T) -> Option<T> {
+    // The hook belongs to the whole process.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let usual = Arc::new(panic::take_hook());
+    let (here, other) = (thread::current().id(), Arc::clone(&usual));
+    panic::set_hook(Box::new(move |panicked| {
+        let thread = thread::current();
+        let is_of_call =
+            thread.id() == here || thread.name().is_some_and(|name| name.starts_with("polars"));
+        if !is_of_call {
+            other(panicked);
+        }
+    }));
+    let made = catch_unwind(AssertUnwindSafe(call)).ok();
+    drop(panic::take_hook());
+    match Arc::try_unwrap(usual) {
+        Ok(usual) => panic::set_hook(usual),
+        Err(usual) => panic::set_hook(Box::new(move |panicked| usual(panicked))),
+    }
+    made
 }
 
 fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
@@ -78,8 +104,13 @@ fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
     let frame = reader.finish().map_err(FrameError::Read)?;
     let columns = frame.columns().iter().filter_map(|column| Some((column, cells(column)?)));
     let columns = columns.map(|(column, cells)| Ok((column.name().to_string(), cells?)));
-    let columns: Result<_, PolarsError> = columns.collect();
-    Ok(Table { height: frame.height(), columns: columns.map_err(FrameError::Read)?, metadata })
+    let columns: Result<Vec<(String, Cells)>, PolarsError> = columns.collect();
+    let (height, columns) = (frame.height(), columns.map_err(FrameError::Read)?);
+    // The height is a figure of the file of its own.
+    if columns.iter().any(|(_, cells)| cells.len() != height) {
+        return Err(FrameError::Damaged);
+    }
+    Ok(Table { height, columns, metadata })
 }
 
 /// Returns the cells of a column; `None` for unsupported types.

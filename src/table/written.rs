@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
-use super::cell::{Cell, Form, guarded};
+use super::cell::{Cell, guarded};
 use super::columns::{LaunchColumn, columns};
 use crate::model::{Origin, Profile, Quantity};
 
@@ -36,6 +36,17 @@ pub enum Cells<'p> {
 }
 
 impl Cells<'_> {
+    /// Returns the number of cells.
+    #[cfg(feature = "frames")]
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Launches(profile, _) => profile.launches.len(),
+            Self::Text(cells) => cells.len(),
+            Self::Count(cells) => cells.len(),
+            Self::Number(cells) => cells.len(),
+        }
+    }
+
     /// Returns the cell of a row.
     fn get(&self, row: usize) -> Option<Cell<'_>> {
         match self {

@@ -191,7 +191,7 @@ fn full() -> Profile {
 }
 
 fn read(text: String) -> Profile {
-    let input = Input::Converted("launches".into(), text);
+    let input = Input::Text("launches".to_owned(), text.leak());
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 

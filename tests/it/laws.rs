@@ -149,9 +149,10 @@ fn a_longer_run_of_the_same_launches_is_judged_the_same() {
 fn two_files_add_up_to_what_each_says() {
     let folder = tempfile::tempdir().unwrap();
     let mut inputs = Vec::new();
-    for name in ["one.csv", "two.csv"] {
+    // Two ranks: equal launches of one process would be copies.
+    for (name, process) in [("one.csv", "\"41234\""), ("two.csv", "\"41235\"")] {
         let path = folder.path().join(name);
-        std::fs::write(&path, SAMPLE).unwrap();
+        std::fs::write(&path, SAMPLE.replace("\"41234\"", process)).unwrap();
         inputs.push(ingest::Input::Named(path));
     }
     // The same file named twice is one file.

@@ -6,6 +6,7 @@ mod advice;
 mod algorithmic;
 mod alike;
 mod arithmetic;
+mod attacks;
 mod bad;
 mod brief;
 #[cfg(feature = "page")]
@@ -18,6 +19,7 @@ mod custom_rules;
 mod devices;
 #[cfg(all(unix, feature = "page"))]
 mod documented;
+mod duplicates;
 mod foreign;
 #[cfg(all(feature = "encodings", feature = "expressions"))]
 mod fuzz;

@@ -89,7 +89,7 @@ fn a_launch_printed_in_parts_is_one_and_a_number_used_again_is_another() {
         (0, "9.0", TIME, "ns", "1500"),
     ]);
     assert_eq!(again.launches.len(), 3);
-    assert!(again.sources[0].clues.iter().any(|clue| clue.contains("another run")));
+    assert!(again.notes.iter().any(|note| note.contains("another run")), "{:?}", again.notes);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::ingest::IngestError;
+use crate::ingest::decimal::{Content, DecimalSign};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::plain;
 
@@ -38,6 +39,7 @@ pub struct Mapping {
     /// Name of the GPU all launches ran on.
     pub(super) device: Option<String>,
     pub(super) delimiter: u8,
+    pub(in crate::ingest) decimal: Option<DecimalSign>,
     pub(super) kernel: String,
     /// The columns that hold quantities; the time is the first.
     pub(super) values: Vec<Value>,
@@ -56,6 +58,24 @@ pub(super) struct Value {
     /// Whether the column holds an amount per second, to be multiplied by the time.
     pub(super) rate: bool,
     pub(super) kind: OriginKind,
+}
+
+impl Value {
+    /// What its cells hold.
+    pub(super) fn content(&self) -> Content {
+        let is_base = match self.quantity {
+            Quantity::Duration => self.scale <= 1e-9,
+            Quantity::DramBytes | Quantity::Work(_) => self.scale <= 1.0 && !self.rate,
+            _ => false,
+        };
+        if is_base {
+            Content::Whole
+        } else if self.quantity.unit() == "1" && self.scale < 1.0 {
+            Content::Percent
+        } else {
+            Content::Any
+        }
+    }
 }
 
 /// The column that says how many launches a row stands for.
@@ -134,6 +154,17 @@ impl Mapping {
                 )),
             },
         };
+        let decimal = match &file.decimal {
+            None => None,
+            Some(text) => Some(match text.get_ref().as_str() {
+                "," => DecimalSign::Comma,
+                "." => DecimalSign::Point,
+                _ => {
+                    let message = "the decimal sign must be \",\" or \".\"";
+                    return Err(place.error(text.span().start, message));
+                }
+            }),
+        };
         let plain = Plain {
             device: columns.device,
             grid: columns.grid,
@@ -147,6 +178,7 @@ impl Mapping {
             path,
             device: file.device,
             delimiter,
+            decimal,
             kernel: columns.kernel,
             values,
             launches,
@@ -304,6 +336,7 @@ impl Units {
 struct File {
     device: Option<String>,
     delimiter: Option<Spanned<String>>,
+    decimal: Option<Spanned<String>>,
     columns: Columns,
     #[serde(default)]
     quantities: BTreeMap<Spanned<String>, Cell>,

@@ -6,6 +6,7 @@
 //! ```toml
 //! device = "NVIDIA H100 80GB HBM3"   # all launches ran on it; [columns] device where a column tells
 //! delimiter = ";"                    # a comma if left out
+//! decimal = ","                      # the decimal sign; found out if left out
 //!
 //! [columns]
 //! kernel = "name"                                  # needed
@@ -30,12 +31,14 @@
 //! An amount per second is multiplied by the time of its row. Values are measured unless their `kind`
 //! is `algorithmic`, counted from shapes. Here a zero is a zero; only a time of zero is missing.
 
+mod evidence;
 mod mapping;
 
 use std::borrow::Cow;
 
 pub use mapping::Mapping;
 
+use evidence::evidence;
 use mapping::Value;
 
 use super::rows::{Found, Quotes, Row, Rows, fields};
@@ -43,9 +46,6 @@ use super::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
-
-/// How many records decide how numbers are written.
-const NUMERAL_RECORDS: usize = 1000;
 
 /// Reads a CSV by its mapping.
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
@@ -58,15 +58,24 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
         reading.read_line(&mut line)?;
     }
     reading.source.other_lines += header_line - 1;
-    let numerals = numerals(reading, mapping, header_line, &header);
-    reading.source.numerals = numerals.to_string();
+    let evidence = evidence(reading, mapping, header_line, &header);
+    let numerals = reading.numerals(&evidence, false)?;
 
     let mut table = Table::new(reading, mapping, &header, numerals);
     let mut rows = Rows::new(reading, Quotes::Doubled, mapping.delimiter, header.len());
     while let Some(found) = rows.next(reading)? {
+        if found != Found::Blank
+            && let Some(header) = table.header(rows.row())
+        {
+            reading.source.other_lines += 1;
+            table.count(reading);
+            rows.set_width(header.len());
+            table = Table::new(reading, mapping, &header, numerals);
+            continue;
+        }
         match found {
             Found::Row => table.launch(reading, rows.row())?,
-            Found::Blank => reading.source.other_lines += 1,
+            Found::Blank => reading.other_line()?,
             Found::Misfit { cells, open } => {
                 reading.source.rows += 1;
                 let reason = if open {
@@ -78,9 +87,7 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
             }
         }
     }
-    for (column, _, filled) in &table.filled {
-        reading.source.columns.insert((*column).to_owned(), *filled);
-    }
+    table.count(reading);
     if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
         reading
             .source
@@ -161,29 +168,6 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
     Ok((line, header))
 }
 
-fn numerals(
-    reading: &Reading<'_>,
-    mapping: &Mapping,
-    header_line: u64,
-    header: &[String],
-) -> Numerals {
-    let numeric: Vec<usize> = mapping
-        .values
-        .iter()
-        .filter_map(|value| header.iter().position(|field| *field == value.column))
-        .collect();
-    let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
-    let records: Vec<Vec<String>> = reading
-        .sample
-        .lines()
-        .skip(skipped)
-        .take(NUMERAL_RECORDS)
-        .map(|line| fields(line, mapping.delimiter))
-        .collect();
-    let cells = records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at)));
-    Numerals::detect(cells.map(String::as_str))
-}
-
 /// A table being turned into launches.
 struct Table<'a> {
     mapping: &'a Mapping,
@@ -248,6 +232,25 @@ impl<'a> Table<'a> {
             hints: Vec::new(),
             filled: mapping.columns().into_iter().map(|column| (column, at(column), 0)).collect(),
             read: Values::default(),
+        }
+    }
+
+    /// The fields of a row that is a header: concatenated tables have several.
+    fn header(&self, row: &Row) -> Option<Vec<String>> {
+        // All rows pass here: one byte tells most of them.
+        let time = self.values.first().map_or(&b""[..], |(_, at, _)| row.cell(*at));
+        if time.first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        let fields = fields(&row.whole(), self.mapping.delimiter);
+        let names = |column: &&str| fields.iter().filter(|field| field == column).count() == 1;
+        self.mapping.columns().iter().all(names).then_some(fields)
+    }
+
+    /// Leaves how many rows have a value in which column.
+    fn count(&self, reading: &mut Reading<'_>) {
+        for (column, _, filled) in &self.filled {
+            *reading.source.columns.entry((*column).to_owned()).or_default() += filled;
         }
     }
 
@@ -531,6 +534,29 @@ mod tests {
                 "8: f,2: row has 2 fields, the header 3",
             ],
         );
+    }
+
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let map = format!("{NEEDED}bytes = {{ column = 'b', unit = 'B' }}\n");
+        let csv = "name,dur,b\na,1,7\nname,dur,b\na,2,7\nb,note,dur,name\n5,x,3,c\n";
+        let profile = read(csv, &map).unwrap();
+        let launches: Vec<_> = profile
+            .iter()
+            .map(|one| {
+                (one.kernel(), one.value(Quantity::Duration), one.value(Quantity::DramBytes))
+            })
+            .collect();
+        assert_eq!(
+            launches,
+            [
+                ("a", Some(1e-6), Some(7.0)),
+                ("a", Some(2.0 * 1e-6), Some(7.0)),
+                ("c", Some(3.0 * 1e-6), Some(5.0))
+            ]
+        );
+        let source = &profile.sources[0];
+        assert_eq!((source.other_lines, source.skips.count, source.columns["b"]), (2, 0, 3));
     }
 
     #[test]

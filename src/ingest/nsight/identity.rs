@@ -1,6 +1,7 @@
 //! Which launch a record belongs to: the identity columns of both header generations.
 
 use super::nvtx::Nvtx;
+use crate::ingest::headers::header_again;
 use crate::ingest::nsight::{Gathered, Raw};
 use crate::ingest::{Reading, Record};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
@@ -62,6 +63,17 @@ impl Identity {
             Some(column) => integer(record.get(column)?),
         };
         Some((number(self.process)?, number(self.id)?))
+    }
+
+    /// The fields of a record that is a header printed again, as `is_header` knows it.
+    ///
+    /// Its columns may be in another order: it is told by a title where the number of a launch is.
+    pub(super) fn header(
+        &self,
+        record: &Record<'_>,
+        is_header: impl Fn(&[String]) -> bool,
+    ) -> Option<Vec<String>> {
+        header_again(record, self.id?, is_header)
     }
 
     /// Whether a record has no launch number, as the units row of a raw page.

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::parts::{Cell, Known, Parts};
 use super::row::Row;
 use super::{
     BEST, Catalog, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
-    kind, unit,
+    content, kind, unit,
 };
+use crate::ingest::decimal::Evidence;
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
@@ -75,6 +77,10 @@ struct Metric {
     meaning: Meaning,
     kind: Kind,
     launches: u64,
+    /// The launch that had it last, and its value there.
+    last: (u64, f64),
+    /// The same metric in another unit.
+    twin: Option<usize>,
 }
 
 enum Meaning {
@@ -142,9 +148,11 @@ impl Metrics {
             section: section.to_vec(),
             name: name.to_vec(),
             unit: unit_word.to_vec(),
+            twin: self.known.iter().position(|one| one.name == name && one.section == section),
             meaning,
             kind: kind(&name_text),
             launches: 0,
+            last: (0, 0.0),
         }
     }
 }
@@ -160,6 +168,22 @@ fn meaning(wanted: Wanted, word: &str) -> Meaning {
         Some(_) => Meaning::Unusable(format!("unit {word:?} is not {}", wanted.dimension.noun())),
         None => Meaning::Unusable(format!("unknown unit {word:?}")),
     }
+}
+
+/// Two values of one metric in one unit are one value if they are the same but for rounding.
+const REPEATED: f64 = 1e-9;
+
+/// In two units, scaled values have two decimals.
+const RESCALED: f64 = 0.005;
+
+/// Why a metric is left out.
+const TWICE: &str = "given twice for one launch with different values; neither is used";
+
+/// The error where the rows of a launch cannot be put together.
+fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
+    reading
+        .error(format!("the rows of process {process}, launch ID {id} are not together"))
+        .help("sort the rows by process and launch ID, or export the file again")
 }
 
 /// The launch whose rows are being gathered.
@@ -182,20 +206,20 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let columns = Columns::new(&header);
-    let numerals = numerals(&reading.sample);
-    reading.source.numerals = numerals.to_string();
+    let numerals = reading.numerals(&evidence(&reading.sample), true)?;
     let mut table = Table {
         identity: Identity::new(&header),
         columns,
         metrics: Metrics::default(),
         row: Row::new(numerals),
         current: None,
-        rows_by_key: HashMap::new(),
+        cells: Vec::new(),
+        launch: 1,
+        parts: Parts::default(),
         preamble,
         advice: Vec::new(),
         rules: 0,
         crowded: 0,
-        repeated: 0,
         sms: None,
     };
     let mut records = reading.records();
@@ -203,20 +227,26 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let line = record.line();
         table.record(reading, &record, line)?;
     }
-    table.flush(reading);
+    table.flush(reading)?;
+    table.put_together(reading)?;
     table.finish(reading, &header);
     Ok(())
 }
 
-/// Decides the locale from the values in the sample.
-fn numerals(sample: &Sample) -> Numerals {
+/// What the values in the sample show of how numbers are written.
+fn evidence(sample: &Sample) -> Evidence {
+    let mut evidence = Evidence::default();
     let Some((header, rest)) = sample.header(|line| line.contains("Metric Value"), is_header)
     else {
-        return Numerals::default();
+        return evidence;
     };
     let columns = Columns::new(&header);
-    let records = sample.records(rest, 20_000);
-    Numerals::detect(records.iter().filter_map(|record| record.get(columns.value)))
+    for record in sample.records(rest, 20_000) {
+        let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
+        let content = content(cell(Some(columns.name)), cell(columns.unit));
+        evidence.add(cell(Some(columns.value)), content, || None);
+    }
+    evidence
 }
 
 struct Table {
@@ -225,15 +255,17 @@ struct Table {
     metrics: Metrics,
     row: Row,
     current: Option<Current>,
-    rows_by_key: HashMap<(u32, u32), usize>,
+    /// The values of the current launch.
+    cells: Vec<Cell>,
+    /// Number of the current launch.
+    launch: u64,
+    parts: Parts,
     preamble: Preamble,
     /// What the profiler's rules say of the current launch.
     advice: Vec<ToolAdvice>,
     rules: u64,
     /// Rule rows for which their launch had no room.
     crowded: u64,
-    /// Launches that have number and name of an earlier one, but other values.
-    repeated: u64,
     /// SM count as a rule's text tells it, where no metric does.
     sms: Option<u32>,
 }
@@ -246,7 +278,13 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
-        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
+        if self.preamble.takes(reading, record) {
+            return Ok(());
+        }
+        if let Some(header) = self.identity.header(record, is_header) {
+            self.flush(reading)?;
+            reading.source.other_lines += 1;
+            (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
             return Ok(());
         }
         reading.source.rows += 1;
@@ -265,7 +303,7 @@ impl Table {
                 let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
                 return reading.skip(line, Some("ID"), &text, "launch ID is not a number");
             };
-            self.flush(reading);
+            self.flush(reading)?;
             let [ordinal, capability] = self.identity.device_cells(record);
             let (head, name) = self.identity.head(reading, record);
             self.current = Some(Current {
@@ -325,9 +363,31 @@ impl Table {
                 )
             }
             (Ok(Some(value)), _) => {
-                metric.launches += 1;
-                self.row.raw.set(slot, value * factor);
-                Ok(())
+                let value = value * factor;
+                let (launch, twin) = (self.launch, metric.twin);
+                let before = Some(metric.last).filter(|(last, _)| *last == launch);
+                let twin = twin.map(|twin| (self.metrics.known[twin].last, RESCALED));
+                let twin = twin.filter(|((last, _), _)| *last == launch);
+                let known = before.map(|last| (last, REPEATED)).or(twin);
+                let metric = &mut self.metrics.known[found];
+                metric.last = (launch, value);
+                let Some(((_, known), tolerance)) = known else {
+                    metric.launches += 1;
+                    self.row.raw.set(slot, value);
+                    self.cells.push((found as u32, value));
+                    return Ok(());
+                };
+                if (value - known).abs() <= tolerance * value.abs().max(known.abs()) {
+                    return Ok(());
+                }
+                let name = String::from_utf8_lossy(&metric.name).into_owned();
+                self.row.raw.unset(slot);
+                let known = &self.metrics.known;
+                self.cells.retain(|(at, _)| {
+                    let meaning = &known[*at as usize].meaning;
+                    !matches!(meaning, Meaning::Value { slot: its, .. } if *its == slot)
+                });
+                reading.skip(line, Some(&name), &shown(), TWICE)
             }
             (Err(_), _) => {
                 let name = String::from_utf8_lossy(&metric.name).into_owned();
@@ -360,9 +420,10 @@ impl Table {
     }
 
     /// Ends the current launch.
-    fn flush(&mut self, reading: &mut Reading<'_>) {
-        let Some(mut current) = self.current.take() else { return };
+    fn flush(&mut self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        let Some(mut current) = self.current.take() else { return Ok(()) };
         self.metrics.restart();
+        self.launch += 1;
         let sms = self.row.raw.get(Raw::SmCount).map(|count| count.round() as u32).or(self.sms);
         let preamble = &self.preamble;
         let counted = sms.unwrap_or_default().to_le_bytes();
@@ -373,27 +434,66 @@ impl Table {
         });
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalog = &self.metrics.catalog;
-        // Rows of a launch are contiguous. One that comes again was printed in parts, unless it has
-        // another value for what is known: then a new run began to count anew.
         self.row.derive(reading, catalog, current.head.device, &current.name);
-        let known = self.rows_by_key.get(&current.key).copied();
-        let known = known.filter(|row| reading.head(*row).name == current.head.name);
-        let row = match known.filter(|row| !reading.contradicts(*row, self.row.values())) {
-            Some(row) => {
-                reading.fill(row, self.row.values());
+        let known = self.parts.known(
+            current.key,
+            &self.cells,
+            |row| reading.head(row).name == current.head.name,
+            |row| reading.contradicts(row, self.row.values()),
+        );
+        let row = match known {
+            Known::Part(row) => {
+                if self.parts.is_dropped() {
+                    reading.fill(row, self.row.values());
+                }
+                if !self.parts.add(row, &self.cells) {
+                    return Err(scattered(reading, current.key));
+                }
                 row
             }
-            None => {
-                self.repeated += u64::from(known.is_some());
+            Known::New | Known::Again => {
                 let row = reading.push(current.head, self.row.values());
-                self.rows_by_key.insert(current.key, row);
+                self.parts.keep(current.key, row, &self.cells);
                 row
             }
+            Known::Lost => return Err(scattered(reading, current.key)),
         };
         for advice in self.advice.drain(..) {
             self.crowded += u64::from(!reading.advise(row, advice));
         }
         self.row.raw.clear();
+        self.cells.clear();
+        Ok(())
+    }
+
+    /// Derives again what launches have whose rows were in several places.
+    fn put_together(&mut self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        if self.parts.are_mixed() {
+            return Err(reading
+                .error("rows of several runs with the same process and launch IDs are mixed")
+                .help("give each run in a file of its own"));
+        }
+        for row in self.parts.in_parts() {
+            self.row.raw.clear();
+            for (metric, value) in self.parts.of(row) {
+                let metric = &self.metrics.known[metric as usize];
+                if let Meaning::Value { slot, .. } = metric.meaning {
+                    self.row.raw.saw(metric.kind);
+                    self.row.raw.set(slot, value);
+                }
+            }
+            let mut head = reading.head(row);
+            if let Some(sms) = self.row.raw.get(Raw::SmCount) {
+                let mut hint = reading.device(head.device).clone();
+                hint.sms = Some(sms.round() as u32);
+                head.device = reading.hint(hint);
+            }
+            complete_shape(&mut head.shape, &self.row.raw);
+            let name = reading.text(head.name).to_owned();
+            self.row.derive(reading, &self.metrics.catalog, head.device, name.as_bytes());
+            reading.revise(row, &head, self.row.values());
+        }
+        Ok(())
     }
 
     fn finish(&mut self, reading: &mut Reading<'_>, header: &[String]) {
@@ -415,11 +515,10 @@ impl Table {
         };
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
         self.preamble.tell(&mut reading.source);
-        if self.repeated > 0 {
-            let clue = format!(
-                "{} launches repeat a process and launch number with other values: taken as another run",
-                self.repeated
-            );
+        let parts = self.parts.in_parts().len();
+        if parts > 0 {
+            let clue =
+                format!("the rows of {parts} launches are in several places, as in a sorted file");
             reading.source.clues.push(clue);
         }
         if self.crowded > 0 {
@@ -445,6 +544,23 @@ fn multiprocessors(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two lists one after the other, the second with value and unit first: 2 µs, then 3 µs.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let text = "ID,Process ID,Process Name,Host Name,Kernel Name,Section Name,Metric Name,\
+                    Metric Unit,Metric Value\n\
+                    0,1,a,h,k,Command line profiler metrics,gpu__time_duration.sum,us,2\n\
+                    Metric Value,Metric Unit,Metric Name,Section Name,Kernel Name,Host Name,\
+                    Process Name,Process ID,ID\n\
+                    3,us,gpu__time_duration.sum,Command line profiler metrics,k,h,a,1,1\n";
+        let options = crate::ingest::Options::default();
+        let found = crate::ingest::read_text("list.csv", text, &options).unwrap();
+        let times: Vec<_> =
+            found.iter().map(|one| (one.head.id, one.duration().unwrap().0.get())).collect();
+        assert_eq!(times, [(0, 2.0 * 1e-6), (1, 3.0 * 1e-6)]);
+        assert_eq!((found.sources[0].other_lines, found.sources[0].skips.count), (1, 0));
+    }
 
     #[test]
     fn a_rule_tells_the_number_of_multiprocessors() {

@@ -13,22 +13,15 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Takes a record inside the table that is none of its rows: a message of the profiler, or the
-    /// header, here told by one of its fields, printed again.
-    pub(super) fn takes(
-        &mut self,
-        reading: &mut Reading<'_>,
-        record: &Record<'_>,
-        (column, title): (usize, &str),
-    ) -> bool {
+    /// Takes a record inside the table that is a message of the profiler.
+    pub(super) fn takes(&mut self, reading: &mut Reading<'_>, record: &Record<'_>) -> bool {
         let first = record.get(0).unwrap_or_default();
         let is_message = first.starts_with(b"==");
         if is_message {
             self.line(&String::from_utf8_lossy(first));
+            reading.source.other_lines += 1;
         }
-        let taken = is_message || record.get(column) == Some(title.as_bytes());
-        reading.source.other_lines += u64::from(taken);
-        taken
+        is_message
     }
 
     /// Takes one line.

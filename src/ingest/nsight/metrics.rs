@@ -265,6 +265,13 @@ impl Gathered {
         }
     }
 
+    /// Takes a value back.
+    pub(super) fn unset(&mut self, slot: Slot) {
+        if let Some(value) = self.values.get_mut(slot) {
+            *value = f64::NAN;
+        }
+    }
+
     /// The value of a metric.
     pub(super) fn get(&self, raw: Raw) -> Option<f64> {
         self.slot(raw as Slot)

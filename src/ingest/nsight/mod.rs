@@ -6,6 +6,7 @@ mod identity;
 mod messages;
 mod metrics;
 mod nvtx;
+mod parts;
 mod row;
 mod rule_texts;
 mod rules;
@@ -25,7 +26,7 @@ use messages::Preamble;
 pub(super) use messages::no_table;
 use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
 use rules::RuleColumns;
-use units::{Dimension, unit};
+use units::{Dimension, content, unit};
 
 /// The command that gives the best input: one row per launch, all levels, base units.
 const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::row::Row;
-use super::{Catalog, Identity, Preamble, Wanted, complete_shape, kind, unit};
+use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
+use crate::ingest::decimal::Evidence;
+use crate::ingest::headers::header_again;
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
 
 pub(super) const FORMAT: Format = Format {
@@ -39,6 +41,20 @@ struct Columns {
     width: usize,
 }
 
+impl Columns {
+    fn new(header: &[String]) -> Self {
+        let find = |name: &str| header.iter().position(|field| field == name);
+        Self {
+            section: find("Section Name"),
+            name: find("Metric Name").unwrap_or_default(),
+            unit: find("Metric Unit"),
+            invocations: find("Invocations").unwrap_or_default(),
+            average: find("Average").unwrap_or_default(),
+            width: header.len(),
+        }
+    }
+}
+
 /// The kernel whose rows are being gathered.
 struct Current {
     /// All cells before the metric: they identify the kernel.
@@ -65,23 +81,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| line.contains("Invocations") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
-    let find = |name: &str| header.iter().position(|field| field == name);
-    let (Some(invocations), Some(name), Some(average)) =
-        (find("Invocations"), find("Metric Name"), find("Average"))
-    else {
-        return Err(reading.error("no table found: no line is the header of this format"));
-    };
-    let numerals = numerals(&reading.sample, average);
-    reading.source.numerals = numerals.to_string();
+    let columns = Columns::new(&header);
+    let numerals = reading.numerals(&evidence(&reading.sample, &columns), true)?;
     let mut table = Table {
-        columns: Columns {
-            section: find("Section Name"),
-            name,
-            unit: find("Metric Unit"),
-            invocations,
-            average,
-            width: header.len(),
-        },
+        columns,
         identity: Identity::new(&header),
         catalog: Catalog::default(),
         row: Row::new(numerals),
@@ -115,10 +118,16 @@ impl Table {
         record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
-        let columns = &self.columns;
-        if self.preamble.takes(reading, record, (columns.name, "Metric Name")) {
+        if self.preamble.takes(reading, record) {
             return Ok(());
         }
+        if let Some(header) = header_again(record, self.columns.invocations, is_header) {
+            self.flush(reading);
+            reading.source.other_lines += 1;
+            (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
+            return Ok(());
+        }
+        let columns = &self.columns;
         reading.source.rows += 1;
         if record.len() <= columns.average {
             return reading.misfit(line, record, columns.width);
@@ -212,12 +221,19 @@ fn factor(wanted: Wanted, word: &str) -> Result<f64, String> {
     }
 }
 
-fn numerals(sample: &Sample, average: usize) -> Numerals {
+/// What the averages in the sample show of how numbers are written.
+fn evidence(sample: &Sample, columns: &Columns) -> Evidence {
+    let mut evidence = Evidence::default();
     let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
-        return Numerals::default();
+        return evidence;
     };
-    let records = sample.records(rest, 5_000);
-    Numerals::detect(records.iter().filter_map(|record| record.get(average)))
+    for record in sample.records(rest, 5_000) {
+        let unit = columns.unit.and_then(|unit| record.get(unit)).unwrap_or_default();
+        // An average is no whole number, whatever the metric is.
+        let content = content("", unit);
+        evidence.add(record.get(columns.average).unwrap_or_default(), content, || None);
+    }
+    evidence
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Prefixes are decimal (24,576 bytes print as `24.58 Kbyte`). The unit cell is trusted, never the
 //! command line: the same version prints base or scaled units depending on how it was called.
 
+use crate::ingest::decimal::Content;
+
 /// What kind of quantity a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dimension {
@@ -161,6 +163,30 @@ fn strip_ignoring_case<'a>(word: &'a str, suffix: &str) -> Option<&'a str> {
         .map(|(start, _)| start)
 }
 
+/// What a cell of this metric holds, given in this unit.
+///
+/// Values are scaled so that they are below a thousand, unless there is no longer prefix; sums of events
+/// and of bytes are whole.
+pub(super) fn content(metric: &str, word: &str) -> Content {
+    use Dimension::{Bandwidth, Bytes, Frequency, Percent, Time};
+    let Some(unit) = unit(word) else { return Content::Any };
+    let is_whole = metric.rsplit('.').next() == Some("sum") || metric.starts_with("launch__");
+    let (base, greatest) = match unit.dimension {
+        Percent => return Content::Percent,
+        Time => (1e-9, 1.0),
+        Bytes | Bandwidth | Frequency => (1.0, 1e9),
+        _ if is_whole && !metric.contains("waves") => return Content::Whole,
+        _ => return Content::Any,
+    };
+    if unit.factor > base && unit.factor < greatest {
+        Content::Scaled
+    } else if is_whole && unit.factor <= base && matches!(unit.dimension, Time | Bytes) {
+        Content::Whole
+    } else {
+        Content::Any
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +223,25 @@ mod tests {
             ("/cycle", Count, 1.0),
         ] {
             assert_eq!(unit(word), Some(Unit { dimension, factor }), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_a_cell_holds_follows_from_its_unit() {
+        for (metric, word, expected) in [
+            ("gpu__time_duration.sum", "us", Content::Scaled),
+            ("gpu__time_duration.sum", "second", Content::Any),
+            ("gpu__time_duration.sum", "ns", Content::Whole),
+            ("dram__bytes.sum", "Mbyte", Content::Scaled),
+            ("dram__bytes.sum", "byte", Content::Whole),
+            ("dram__bytes.sum.per_second", "Tbyte/s", Content::Any),
+            ("launch__waves_per_multiprocessor", "", Content::Any),
+            ("launch__grid_size", "", Content::Whole),
+            ("sm__cycles_elapsed.avg", "cycle", Content::Any),
+            ("l1tex__t_sector_hit_rate.pct", "%", Content::Percent),
+            ("Duration", "furlong", Content::Any),
+        ] {
+            assert_eq!(content(metric, word), expected, "{metric} in {word}");
         }
     }
 

@@ -2,10 +2,12 @@
 
 use super::row::Row;
 use super::{
-    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, kind, unit,
+    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
+    kind, unit,
 };
+use crate::ingest::decimal::Evidence;
 use crate::ingest::reading::fields;
-use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -39,6 +41,8 @@ struct Column {
     name: String,
     scale: Scale,
     launches: u64,
+    /// The position among the columns of the same metric before it.
+    twin: Option<usize>,
 }
 
 /// Factor to the base unit, or why there is none.
@@ -49,49 +53,79 @@ enum Scale {
     Reported,
 }
 
+/// What a header says of the rows below it. Concatenated exports have a header each, which may name
+/// other columns or the same in another order.
+struct Map {
+    identity: Identity,
+    attributes: Attributes,
+    columns: Vec<Column>,
+    kinds: Gathered,
+    width: usize,
+    /// Whether a metric has several columns.
+    has_twins: bool,
+}
+
+impl Map {
+    fn new(header: &[String], catalog: &mut Catalog) -> Self {
+        let mut columns: Vec<Column> = Vec::new();
+        let mut kinds = Gathered::default();
+        for (field, name) in header.iter().enumerate() {
+            kinds.saw(kind(name));
+            if let Some(wanted) = catalog.metric(name) {
+                columns.push(Column {
+                    field,
+                    slot: wanted.slot,
+                    dimension: wanted.dimension,
+                    name: name.clone(),
+                    scale: Scale::Unusable("no units row before this row".to_owned()),
+                    launches: 0,
+                    twin: columns.iter().position(|column| column.name == *name),
+                });
+            }
+        }
+        Self {
+            identity: Identity::new(header),
+            attributes: Attributes::new(header),
+            has_twins: columns.iter().any(|column| column.twin.is_some()),
+            columns,
+            kinds,
+            width: header.len(),
+        }
+    }
+}
+
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut preamble = Preamble::default();
     let header = reading.header(
         |line| line.contains("Kernel Name") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
-    let mut identity = Identity::new(&header);
-    let attributes = Attributes::new(&header);
     let mut catalog = Catalog::default();
-    let mut columns: Vec<Column> = Vec::new();
-    let mut kinds = Gathered::default();
-    for (field, name) in header.iter().enumerate() {
-        kinds.saw(kind(name));
-        if let Some(wanted) = catalog.metric(name) {
-            columns.push(Column {
-                field,
-                slot: wanted.slot,
-                dimension: wanted.dimension,
-                name: name.clone(),
-                scale: Scale::Unusable("no units row before this row".to_owned()),
-                launches: 0,
-            });
-        }
-    }
-    let numerals = numerals(&reading.sample, &columns);
-    reading.source.numerals = numerals.to_string();
+    let mut map = Map::new(&header, &mut catalog);
+    let evidence = evidence(&reading.sample, &map);
+    let numerals = reading.numerals(&evidence, true)?;
     let mut state = Row::new(numerals);
     let mut records = reading.records();
     let mut described = Vec::new();
     while let Some(record) = records.next()? {
         let line = record.line();
-        if preamble.takes(reading, &record, (identity.kernel, "Kernel Name")) {
+        if preamble.takes(reading, &record) {
             continue;
         }
-        if record.len() == header.len()
+        let Map { identity, attributes, columns, kinds, width, has_twins } = &mut map;
+        if let Some(header) = identity.header(&record, is_header) {
+            reading.source.other_lines += 1;
+            count(columns, reading);
+            map = Map::new(&header, &mut catalog);
+        } else if record.len() == *width
             && identity.is_blank(&record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
         {
-            scale(&mut columns, &record);
-            state.units = style(&columns, &record);
-        } else if record.len() != header.len() {
+            scale(columns, &record);
+            state.units = style(columns, &record);
+        } else if record.len() != *width {
             reading.source.rows += 1;
-            reading.misfit(line, &record, header.len())?;
+            reading.misfit(line, &record, *width)?;
         } else if identity.key(&record).is_none() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
@@ -99,8 +133,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         } else {
             reading.source.rows += 1;
             state.raw.clear();
-            state.raw.saw_as(&kinds);
-            cells(&mut state, reading, &mut columns, &record, line)?;
+            state.raw.saw_as(kinds);
+            cells(&mut state, reading, columns, &record, line)?;
+            if *has_twins {
+                twins(&mut state, reading, columns, &record, line)?;
+            }
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(&record);
             attributes.cells(&record, &mut described);
@@ -114,40 +151,54 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             state.push(reading, &catalog, head, kernel);
         }
     }
-    finish(reading, &identity, &columns, &state, &mut preamble, &catalog, header.len());
+    finish(reading, &map, &state, &mut preamble, &catalog);
     Ok(())
 }
 
 fn finish(
     reading: &mut Reading<'_>,
-    identity: &Identity,
-    columns: &[Column],
+    map: &Map,
     state: &Row,
     preamble: &mut Preamble,
     catalog: &Catalog,
-    width: usize,
 ) {
-    let age = if identity.is_new() { "2023 or later" } else { "2022 or earlier" };
-    reading.source.dialect = format!("raw page of {age}, {width} columns, {} units", state.units);
+    let age = if map.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
+    reading.source.dialect =
+        format!("raw page of {age}, {} columns, {} units", map.width, state.units);
     preamble.tell(&mut reading.source);
     reading.source.clues.extend(catalog.clues());
-    for column in columns.iter().filter(|column| column.launches > 0) {
-        reading.source.columns.insert(column.name.clone(), column.launches);
-    }
+    count(&map.columns, reading);
     state.finish(reading);
 }
 
-/// Decides the locale from the metric cells of the sample.
-fn numerals(sample: &Sample, columns: &[Column]) -> Numerals {
+/// Notes how many launches have a value in which column.
+fn count(columns: &[Column], reading: &mut Reading<'_>) {
+    for column in columns.iter().filter(|column| column.launches > 0) {
+        *reading.source.columns.entry(column.name.clone()).or_default() += column.launches;
+    }
+}
+
+/// What the metric cells of the sample show of how numbers are written.
+fn evidence(sample: &Sample, map: &Map) -> Evidence {
+    let mut evidence = Evidence::default();
     let Some((_, rest)) = sample.header(|line| line.contains("Kernel Name"), is_header) else {
-        return Numerals::default();
+        return evidence;
     };
     let records = sample.records(rest, 400);
-    Numerals::detect(
-        records
-            .iter()
-            .flat_map(|record| columns.iter().filter_map(|column| record.get(column.field))),
-    )
+    let kernel = map.identity.kernel;
+    let units = records.first().filter(|first| first.get(kernel).is_none_or(str::is_empty));
+    let word = |column: &Column| units.and_then(|units| units.get(column.field));
+    let contents: Vec<_> = map
+        .columns
+        .iter()
+        .map(|column| content(&column.name, word(column).unwrap_or_default()))
+        .collect();
+    for record in &records {
+        for (column, content) in map.columns.iter().zip(&contents) {
+            evidence.add(record.get(column.field).unwrap_or_default(), *content, || None);
+        }
+    }
+    evidence
 }
 
 /// Takes the factors from a units row.
@@ -231,6 +282,36 @@ fn cells(
     Ok(())
 }
 
+/// Leaves out metrics whose columns contradict each other in a launch.
+fn twins(
+    row: &mut Row,
+    reading: &mut Reading<'_>,
+    columns: &[Column],
+    record: &Record<'_>,
+    line: u64,
+) -> Result<(), IngestError> {
+    /// Scaled values have two decimals.
+    const ROUNDING: f64 = 0.005;
+
+    let value = |row: &Row, column: &Column| {
+        let Scale::Factor(factor) = column.scale else { return None };
+        let value = row.numerals.parse(record.get(column.field)?).ok()??;
+        Some(value * factor)
+    };
+    for column in columns {
+        let first = column.twin.map(|twin| &columns[twin]);
+        let values = first.map(|first| (value(row, first), value(row, column)));
+        let Some((Some(one), Some(two))) = values else { continue };
+        if (one - two).abs() > ROUNDING * one.abs().max(two.abs()) {
+            row.raw.unset(column.slot);
+            let text = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
+            let reason = "given twice for one launch with different values; neither is used";
+            reading.skip(line, Some(&column.name), &text, reason)?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ingest::{Options, read_text};
@@ -286,6 +367,33 @@ mod tests {
         assert_eq!(reasons(&found), [""; 0]);
     }
 
+    /// Three tables one after the other: the second has other units and another order of columns, the
+    /// third no row of units, so that nothing of it can be read.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let head = HEAD.join(",");
+        let row = |id: &str| format!("{id},1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0");
+        let text = format!(
+            "{head},{TIME},{BYTES}\n,,,,,,,,,,,ns,byte\n{},2000,3\n\
+             {BYTES},{TIME},{head}\nKbyte,us,,,,,,,,,,,\n5,7,{}\n{head},{TIME}\n{},9\n",
+            row("0"),
+            row("1"),
+            row("2"),
+        );
+        let found = read_text("raw.csv", text.leak(), &Options::default()).unwrap();
+        let values: Vec<_> = found
+            .iter()
+            .map(|one| (one.value(Quantity::Duration), one.value(Quantity::DramBytes)))
+            .collect();
+        assert_eq!(
+            values,
+            [(Some(2000.0 * 1e-9), Some(3.0)), (Some(7.0 * 1e-6), Some(5e3)), (None, None)]
+        );
+        let source = &found.sources[0];
+        assert_eq!((source.other_lines, source.rows, source.columns[TIME]), (2, 3, 2));
+        assert_eq!(reasons(&found), ["no units row before this row, column left out"]);
+    }
+
     #[test]
     fn a_column_with_a_wrong_unit_is_left_out_and_told_once() {
         let found = profile(&[TIME, BYTES], &["ns", "second"], &[&["2", "3"], &["4", "5"]]);
@@ -293,6 +401,22 @@ mod tests {
         assert!(only.starts_with("unit \"second\" is not") && only.ends_with("left out"), "{only}");
         assert_eq!(found.launch(1).value(Quantity::DramBytes), None);
         assert_eq!(found.launches.len(), 2);
+    }
+
+    #[test]
+    fn a_metric_with_two_values_is_left_out_and_named() {
+        let found = profile(
+            &[TIME, TIME, BYTES],
+            &["ns", "us", "byte"],
+            &[&["2000", "2.01", "3"], &["2000", "999", "3"]],
+        );
+        let [only] = reasons(&found)[..] else { panic!("{:?}", reasons(&found)) };
+        assert!(only.starts_with("given twice for one launch"), "{only}");
+        let skip = &found.sources[0].skips.first[0];
+        assert_eq!((skip.line, skip.column.as_deref(), skip.text.as_str()), (4, Some(TIME), "999"));
+        assert_eq!(found.launch(0).value(Quantity::Duration), Some(2000.0 * 1e-9));
+        assert_eq!(found.launch(1).value(Quantity::Duration), None);
+        assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(3.0));
     }
 
     #[test]

@@ -164,6 +164,11 @@ impl Columns {
     }
 }
 
+/// Whether a line may be a header: every one names the silicon time, whole or cut.
+pub(super) fn names_time(line: &str) -> bool {
+    line.contains("Sil") || line.contains("sil") || line.contains("SIL")
+}
+
 /// A column of fixed-width text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {

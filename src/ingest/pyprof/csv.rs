@@ -4,11 +4,12 @@
 //! `FLOPs` and `Bytes` are computed from tensor shapes by the profiler, not counted by the hardware,
 //! and belong to the operator; [`super::counts`] says which are believed. The file names no GPU.
 
-use super::columns::{Column, Columns, fixed_width};
+use super::columns::{Column, Columns, fixed_width, names_time};
 use super::table::Table;
+use crate::ingest::decimal::{Content, Evidence};
 use crate::ingest::reading::fields;
 use crate::ingest::rows::{Found, Quotes, Rows};
-use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -48,11 +49,6 @@ fn header(sample: &Sample) -> Option<(Columns, &str)> {
     Some((Columns::of(&fields)?, rest))
 }
 
-/// Whether a line may be a header: every one names the silicon time, whole or cut.
-pub(super) fn names_time(line: &str) -> bool {
-    line.contains("Sil") || line.contains("sil") || line.contains("SIL")
-}
-
 /// What `PyProf` writes that is no CSV, and the user's next step.
 fn not_csv(sample: &Sample) -> Option<(&'static str, &'static str)> {
     let is_space_separated = |line: &str| {
@@ -84,8 +80,12 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         .iter()
         .filter_map(|column| columns.at(*column))
         .collect();
-    let cells = records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at)));
-    let numerals = Numerals::detect(cells);
+    let mut evidence = Evidence::default();
+    for cell in records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at))) {
+        // Nanoseconds, operations and bytes.
+        evidence.add(cell, Content::Whole, || None);
+    }
+    let numerals = reading.numerals(&evidence, true)?;
 
     reading.header(
         |line| names_time(line) && line.contains(',') && Columns::of(&fields(line)).is_some(),
@@ -94,10 +94,16 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut rows = Rows::new(reading, Quotes::Untouched, b',', columns.headers().len());
     let mut table = Table::new(reading, columns, numerals, false);
     while let Some(found) = rows.next(reading)? {
+        if found != Found::Blank
+            && let Some(columns) = table.header(rows.row())
+        {
+            rows.set_width(columns.headers().len());
+            table.turn_to(reading, columns);
+            continue;
+        }
         match found {
-            Found::Row if table.is_header(rows.row()) => reading.source.other_lines += 1,
             Found::Row => table.launch(reading, rows.row())?,
-            Found::Blank => reading.source.other_lines += 1,
+            Found::Blank => reading.other_line()?,
             Found::Misfit { cells, open } => table.misfit(reading, rows.row(), cells, open)?,
         }
     }
@@ -310,6 +316,21 @@ mod tests {
             "{:?}",
             source.clues
         );
+    }
+
+    /// The second table has its columns in another order, and one fewer: 5 + 9 ns.
+    #[test]
+    fn a_header_inside_the_table_names_the_columns_below_it() {
+        let profile = read_text(
+            "\"Idx\",\"Kernel\",\"Sil(ns)\"\n\"1\",\"a\",\"5\"\n\"Sil(ns)\",\"Kernel\",\"Idx\"\n\
+             \"9\",\"b\",\"2\"\n\"Kernel\",\"Sil(ns)\"\n\"c\",\"11\"\n",
+        );
+        let launches: Vec<_> =
+            profile.iter().map(|one| (one.kernel(), one.value(Quantity::Duration))).collect();
+        assert_eq!(launches, [("a", Some(5e-9)), ("b", Some(9e-9)), ("c", Some(1.1e-8))]);
+        let source = &profile.sources[0];
+        assert_eq!((source.other_lines, source.skips.count), (2, 0));
+        assert_eq!((source.columns["Sil(ns)"], source.columns["Idx"]), (3, 2));
     }
 
     #[test]

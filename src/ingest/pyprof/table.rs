@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::columns::{Column, Columns};
+use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
 use super::forms::{Basis, Count, Work};
 use super::kernel::{Kernel, TensorCores, lane_pipe};
@@ -14,6 +14,7 @@ use super::label::label;
 use super::operator::Operator;
 use super::params::Params;
 use super::tally::{NANOSECONDS, Tally};
+use crate::ingest::reading::fields;
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
@@ -59,7 +60,6 @@ impl Table {
         numerals: Numerals,
         fixed_width: bool,
     ) -> Self {
-        reading.source.numerals = numerals.to_string();
         let time = columns.header(Column::Time).unwrap_or_default();
         let time_origin = reading.origin(&Origin::measured(time));
         Self {
@@ -185,8 +185,7 @@ impl Table {
             {
                 self.tally.traceback.get_or_insert(row.line());
             }
-            reading.source.other_lines += 1;
-            return Ok(());
+            return reading.other_line();
         }
         reading.source.rows += 1;
         let columns = self.columns.headers().len();
@@ -217,22 +216,41 @@ impl Table {
                 reading.error(format!("none of the {} rows can be used{why}", reading.source.rows))
             );
         }
-        for (header, filled) in self.columns.headers().iter().zip(&self.filled) {
-            if !header.is_empty() {
-                *reading.source.columns.entry(header.clone()).or_default() += filled;
-            }
-        }
+        self.count(reading);
         self.tally.dialect(&self.columns).clone_into(&mut reading.source.dialect);
         reading.source.clues.extend(self.tally.clues(&self.columns));
         reading.source.mended = self.tally.mended;
         Ok(())
     }
 
-    /// Whether the row repeats the header, as concatenated files do.
-    pub(super) fn is_header(&self, row: &Row) -> bool {
-        self.columns
-            .header(Column::Time)
-            .is_some_and(|header| self.cell(row, Column::Time) == header.as_bytes())
+    /// The columns that a row names, if it is a header: concatenated files have several.
+    pub(super) fn header(&self, row: &Row) -> Option<Columns> {
+        // All rows pass here: one byte tells most of them.
+        let time = self.cell(row, Column::Time);
+        if time.first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        let text = row.whole();
+        if names_time(&text) { Columns::of(&fields(&text)) } else { None }
+    }
+
+    /// Takes the columns of the rows that follow from a header inside the table.
+    pub(super) fn turn_to(&mut self, reading: &mut Reading<'_>, columns: Columns) {
+        reading.source.other_lines += 1;
+        self.count(reading);
+        let time = columns.header(Column::Time).unwrap_or_default();
+        self.time_origin = reading.origin(&Origin::measured(time));
+        self.filled = vec![0; columns.headers().len()];
+        self.columns = columns;
+    }
+
+    /// Leaves how many rows have a value in which column.
+    fn count(&self, reading: &mut Reading<'_>) {
+        for (header, filled) in self.columns.headers().iter().zip(&self.filled) {
+            if !header.is_empty() {
+                *reading.source.columns.entry(header.clone()).or_default() += filled;
+            }
+        }
     }
 
     fn cell<'a>(&self, row: &'a Row, column: Column) -> &'a [u8] {

@@ -5,8 +5,7 @@
 //! name or parameters that fill their column may have lost their end: such a name is kept, such
 //! parameters are not computed with.
 
-use super::columns::{Columns, Width, fixed_width};
-use super::csv::names_time;
+use super::columns::{Columns, Width, fixed_width, names_time};
 use super::table::Table;
 use crate::ingest::rows::Row;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -37,11 +36,12 @@ fn sniff(sample: &Sample) -> Sniff {
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
-    let Some((columns, widths)) = header(reading)? else {
+    let Some((columns, mut widths)) = header(reading)? else {
         return Err(reading
             .error("no table found: no line has PyProf's columns at the widths -w gives them")
             .help("a CSV of PyProf is read with --from pyprof"));
     };
+    reading.source.numerals = Numerals::default().to_string();
     let mut table = Table::new(reading, columns, Numerals::default(), true);
     let (mut line, mut row) = (Vec::new(), Row::default());
     loop {
@@ -51,8 +51,15 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\r', '\n']);
-        if text.trim().is_empty() || fixed_width(text).is_some() {
-            reading.source.other_lines += 1;
+        if text.trim().is_empty() {
+            reading.other_line()?;
+            continue;
+        }
+        if names_time(text)
+            && let Some((columns, found)) = fixed_width(text)
+        {
+            widths = found;
+            table.turn_to(reading, columns);
             continue;
         }
         let number = reading.line();
@@ -82,7 +89,7 @@ fn header(reading: &mut Reading<'_>) -> Result<Option<(Columns, Vec<Width>)>, In
         if let Some(found) = fixed_width(text.trim_end_matches(['\r', '\n'])) {
             return Ok(Some(found));
         }
-        reading.source.other_lines += 1;
+        reading.before_table()?;
     }
 }
 

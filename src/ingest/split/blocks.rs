@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::{Block, Failure, Splitter};
+use super::{Block, Failure, Splitter, Why};
 
 /// Tables of up to this many bytes are not worth a thread.
 const SMALL: usize = 8 * 1024 * 1024;
@@ -55,10 +55,7 @@ impl Blocks {
                     }
                     Ok(Ok(None)) => Ok(false),
                     Ok(Err(failure)) => Err(failure),
-                    Err(_) => Err(Failure {
-                        lines: block.lines,
-                        message: "the reading thread stopped".to_owned(),
-                    }),
+                    Err(_) => Err(Failure { lines: block.lines, why: Why::Stopped }),
                 }
             }
             Self::Ended => Ok(false),

@@ -18,16 +18,16 @@ pub(super) use line::quoted_fields;
 pub(super) use record::Record;
 
 use super::IngestError;
-use crate::plain;
+use super::input::Fault;
 
-/// Bytes of a block; larger ones leave the L2 cache, smaller ones cost calls.
-const WINDOW: usize = 256 * 1024;
+/// Bytes read at once; larger buffers leave the L2 cache, smaller ones cost calls.
+pub(super) const BUFFER: usize = 256 * 1024;
 
 /// Longest field, in bytes; a longer one has lost its closing quote.
 const LONGEST_FIELD: usize = 1024 * 1024;
 
-/// Longest row, in bytes: a hundred thousand columns take less.
-const LONGEST_ROW: usize = 4 * 1024 * 1024;
+/// Longest row or line, in bytes: a hundred thousand columns take less.
+pub(super) const LONGEST_ROW: usize = 4 * 1024 * 1024;
 
 /// A part of a table with its rows.
 #[derive(Debug, Default)]
@@ -77,7 +77,26 @@ struct Splitter {
 struct Failure {
     /// Lines of the table before it.
     lines: u64,
-    message: String,
+    why: Why,
+}
+
+enum Why {
+    /// The source fails.
+    Source(Fault),
+    /// The field at this place is longer than any profiler's.
+    Field(usize),
+    /// The row is.
+    Row,
+    /// The thread that takes the table apart is gone.
+    Stopped,
+}
+
+/// Where a table begins, and what its columns are called.
+pub(super) struct Place {
+    pub(super) path: String,
+    /// Lines of the file before the table.
+    pub(super) before: u64,
+    pub(super) titles: Vec<String>,
 }
 
 impl Splitter {
@@ -91,7 +110,7 @@ impl Splitter {
         block.buffer.resize(block.buffer.len().max(block.length), 0);
         block.buffer[..block.length].copy_from_slice(&self.rest);
         block.lines = self.lines;
-        let mut size = WINDOW;
+        let mut size = BUFFER;
         loop {
             self.read_up_to(size, block);
             self.split(block);
@@ -128,8 +147,7 @@ impl Splitter {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(cause) => {
                     let lines = self.lines + line_feeds(block.text()) as u64;
-                    let message = format!("cannot read: {}", plain::io(&cause));
-                    self.failed = Some(Failure { lines, message });
+                    self.failed = Some(Failure { lines, why: Why::Source(cause.into()) });
                 }
             }
         }
@@ -160,13 +178,7 @@ impl Splitter {
                 (block.lines + u64::from(block.index.lines), column)
             }
         };
-        let what = match column {
-            Some(column) => {
-                format!("field {} is longer than {} MiB", column + 1, LONGEST_FIELD >> 20)
-            }
-            None => format!("the row is longer than {} MiB", LONGEST_ROW >> 20),
-        };
-        Some(Failure { lines, message: format!("{what}: a closing quote may be missing") })
+        Some(Failure { lines, why: column.map_or(Why::Row, Why::Field) })
     }
 
     /// Finds the rows of a block.
@@ -243,19 +255,12 @@ pub struct Records {
     next: usize,
     /// The fields of a row whose quotes are doubled.
     undoubled: csv::ByteRecord,
-    /// Lines of the file before the table.
-    before: u64,
-    path: String,
+    place: Place,
 }
 
 impl Records {
-    /// The records that are left of a source, of which `before` lines have been read.
-    pub(super) fn new(
-        source: Box<dyn Read + Send>,
-        before: u64,
-        path: String,
-        may_run_ahead: bool,
-    ) -> Self {
+    /// The records that are left of a source.
+    pub(super) fn new(source: Box<dyn Read + Send>, place: Place, may_run_ahead: bool) -> Self {
         let (delimiter, rest) = (b',', Vec::new());
         let splitter = Splitter { source, delimiter, rest, lines: 0, ended: false, failed: None };
         Self {
@@ -263,8 +268,7 @@ impl Records {
             block: Block::default(),
             next: 0,
             undoubled: csv::ByteRecord::new(),
-            before,
-            path,
+            place,
         }
     }
 
@@ -281,7 +285,7 @@ impl Records {
                 Err(failure) => return Err(self.error(failure)),
             }
         }
-        let record = self.block.record(self.next, self.before);
+        let record = self.block.record(self.next, self.place.before);
         let is_doubled = self.block.index.rows[self.next].form == Form::Doubled;
         self.next += 1;
         if !is_doubled {
@@ -295,10 +299,21 @@ impl Records {
     }
 
     fn error(&self, failure: Failure) -> IngestError {
-        let line = self.before + failure.lines + 1;
-        IngestError::new(&self.path, failure.message)
-            .line(line)
-            .help("the file may be damaged or cut; copy or export it again")
+        const OPEN: &str = "a quote that opens there is probably never closed; export the file again, or remove the line";
+        let Place { path, before, titles } = &self.place;
+        let (message, column, help) = match failure.why {
+            Why::Source(fault) => (fault.message, None, fault.help),
+            Why::Field(at) => {
+                let title = titles.get(at).cloned().unwrap_or_else(|| format!("field {}", at + 1));
+                let message = format!("the field exceeds {} MiB", LONGEST_FIELD >> 20);
+                (message, Some(title), OPEN)
+            }
+            Why::Row => (format!("the row exceeds {} MiB", LONGEST_ROW >> 20), None, OPEN),
+            Why::Stopped => {
+                ("the reading thread stopped".to_owned(), None, "try again with --threads 1")
+            }
+        };
+        IngestError::new(path, message).line(before + failure.lines + 1).column(column).help(help)
     }
 }
 
@@ -333,6 +348,11 @@ mod tests {
         }
     }
 
+    fn place(before: u64) -> Place {
+        let titles = ["a", "b"].map(str::to_owned).to_vec();
+        Place { path: "t.csv".to_owned(), before, titles }
+    }
+
     type Rows = Vec<(u64, Vec<Vec<u8>>)>;
 
     fn rows(mut records: Records) -> Result<Rows, String> {
@@ -345,7 +365,7 @@ mod tests {
 
     fn read(text: &[u8], step: usize) -> Rows {
         let source = Box::new(Drops(text.to_vec(), step));
-        rows(Records::new(source, 0, "t.csv".to_owned(), false)).unwrap()
+        rows(Records::new(source, place(0), false)).unwrap()
     }
 
     /// The reference. Its line is that of the end of the row before: the blank lines between, and the line
@@ -383,23 +403,18 @@ mod tests {
     fn a_field_or_row_without_end_is_refused_with_its_place() {
         let endless = |start: &'static [u8], byte: u8| {
             let source = Box::new(start.chain(std::io::repeat(byte)));
-            rows(Records::new(source, 5, "t.csv".to_owned(), false)).unwrap_err()
+            rows(Records::new(source, place(5), false)).unwrap_err()
         };
-        let why = "a closing quote may be missing";
-        assert_eq!(
-            endless(b"1,2\n\n3,\"", b'x'),
-            format!("t.csv:8: field 2 is longer than 1 MiB: {why}")
-        );
-        assert_eq!(
-            endless(b"1\n2\n", b','),
-            format!("t.csv:8: the row is longer than 4 MiB: {why}")
-        );
+        let error = endless(b"1,2\n\n3,\"", b'x');
+        assert!(error.starts_with("t.csv:8: column \"b\": the field exceeds 1 MiB"), "{error}");
+        let error = endless(b"1\n2\n", b',');
+        assert!(error.starts_with("t.csv:8: the row exceeds 4 MiB"), "{error}");
         let long = format!("1\n2,{}\n3\n", "x".repeat(LONGEST_FIELD + 1));
         let source = Box::new(Drops(long.into_bytes(), usize::MAX));
-        let mut records = Records::new(source, 0, "t.csv".to_owned(), false);
+        let mut records = Records::new(source, place(0), false);
         assert_eq!(records.next().unwrap().map(|record| record.line()), Some(1));
         let error = records.next().unwrap_err().to_string();
-        assert!(error.starts_with("t.csv:2: field 2 is longer"), "{error}");
+        assert!(error.starts_with("t.csv:2: column \"b\": the field exceeds"), "{error}");
         assert!(records.next().unwrap().is_none());
     }
 
@@ -413,7 +428,7 @@ mod tests {
         }
         let read = |may_run_ahead| {
             let source = Box::new(std::io::Cursor::new(text.clone().into_bytes()));
-            rows(Records::new(source, 0, "t.csv".to_owned(), may_run_ahead)).unwrap()
+            rows(Records::new(source, place(0), may_run_ahead)).unwrap()
         };
         let ahead = read(true);
         assert!(ahead == read(false) && ahead.len() == 300_000);

@@ -170,7 +170,8 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
             format!("{} not read", count(analysis.unread as u64, "file was", "files were")),
         );
     }
-    for note in analysis.devices.iter().flat_map(|device| &device.notes) {
+    let devices = analysis.devices.iter().flat_map(|device| &device.notes);
+    for note in analysis.checks.iter().chain(devices) {
         add("Check", printable(note));
     }
     notices

@@ -7,6 +7,9 @@ use crate::report::document::Fact;
 use crate::report::view::{count, factor, interval, percent, printable, range, si};
 use crate::units::Seconds;
 
+/// How many notes on reading stand at the beginning; all of them are in the list of inputs.
+const CHECKS: usize = 3;
+
 /// What the run is and what it can save, a label and a sentence each.
 pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
     let analysis = report.analysis;
@@ -28,6 +31,7 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
         lines.push(("Check", format!("{unread} not read (--full says why)")));
     }
     let notes = analysis.devices.iter().flat_map(|device| &device.notes);
+    let notes = analysis.checks.iter().take(CHECKS).chain(notes);
     lines.extend(notes.map(|note| ("Check", printable(note))));
     lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
 }

@@ -1,0 +1,259 @@
+//! Which decimal sign a file has: decided once, from cells that leave no doubt, else by what its
+//! numbers can be.
+//!
+//! `300,123` is a number of three hundred in one file and of three hundred thousand in another. A whole
+//! number is not split, a value with the prefix `M` is below a thousand, a share rarely exceeds ten: such
+//! evidence decides, and where there is none the user does.
+
+/// The sign before the decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum DecimalSign {
+    /// `1.5`; a comma groups digits.
+    #[default]
+    Point,
+    /// `1,5`; a point groups digits.
+    Comma,
+}
+
+/// What a cell holds, as far as it bears on how its number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Any number.
+    Any,
+    /// A whole number: bytes, nanoseconds, a count.
+    Whole,
+    /// A number with a prefix that keeps it below a thousand.
+    Scaled,
+    /// A percentage.
+    Percent,
+}
+
+/// What the cells of a sample show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Evidence {
+    /// Cells that can be read in one way only.
+    comma: u32,
+    point: u32,
+    /// Whether a cell has digits that may be grouped.
+    pub(super) grouped: bool,
+    /// The first cell that can be read in two ways, and where it is.
+    pub(super) ambiguous: Option<(String, Place)>,
+    /// Why a cell that can be read in two ways must have this sign.
+    because_comma: Option<String>,
+    because_point: Option<String>,
+}
+
+/// Line and column of a cell, as far as they are known.
+pub(super) type Place = Option<(u64, String)>;
+
+/// What follows from evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The sign is clear.
+    Clear(DecimalSign),
+    /// The sign follows for this reason.
+    Because(DecimalSign, String),
+    /// There is no reason for either, or one for both.
+    Open(Option<[String; 2]>),
+    /// No cell has a sign.
+    Nothing,
+}
+
+impl Evidence {
+    /// Takes a cell; text is ignored.
+    ///
+    /// Evidence for a decimal comma: both signs with the comma last, or one comma followed by other than
+    /// three digits at the end or preceded by more than three or a single zero (ncu prints two decimals,
+    /// scripts up to six). Against it: the same with a point, or several groups of three after commas.
+    pub(super) fn add(&mut self, cell: &str, content: Content, place: impl FnOnce() -> Place) {
+        let body = cell.trim().trim_start_matches('-');
+        let shape =
+            |c: char| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}');
+        if !body.starts_with(|c: char| c.is_ascii_digit()) || !body.chars().all(shape) {
+            return;
+        }
+        let commas = body.matches(',').count();
+        let points = body.matches('.').count();
+        // Groups have three digits, the first of them one to three and no leading zero.
+        let may_group = |mark: char| {
+            body.split_once(mark).is_some_and(|(before, after)| {
+                after.len() == 3 && before.len() <= 3 && !before.starts_with('0')
+            })
+        };
+        self.grouped |= commas + points > 1;
+        let is_comma = match (commas, points) {
+            // The last sign is the decimal one; one that repeats groups digits.
+            (1.., 1..) => Some(body.rfind(',') > body.rfind('.')),
+            (0, 2..) => Some(true),
+            (2.., 0) => Some(false),
+            (1, 0) => (!may_group(',')).then_some(true),
+            (0, 1) => (!may_group('.')).then_some(false),
+            (0, 0) => None,
+        };
+        match is_comma {
+            Some(true) => self.comma += 1,
+            Some(false) => self.point += 1,
+            None if commas == 1 => {
+                self.grouped = true;
+                if self.ambiguous.is_none() {
+                    self.ambiguous = Some((body.to_owned(), place()));
+                }
+                self.weigh(body, content);
+            }
+            None => {}
+        }
+    }
+
+    /// Weighs a cell such as `300,123` by what it holds.
+    fn weigh(&mut self, cell: &str, content: Content) {
+        match content {
+            Content::Whole if !cell.ends_with(",000") => {
+                self.because_point.get_or_insert_with(|| format!("{cell:?} is a whole number"));
+            }
+            Content::Scaled => {
+                let why = || format!("{cell:?} has a unit that keeps numbers below 1000");
+                self.because_comma.get_or_insert_with(why);
+            }
+            Content::Percent => {
+                self.because_comma.get_or_insert_with(|| format!("{cell:?} is a percentage"));
+            }
+            Content::Whole | Content::Any => {}
+        }
+    }
+
+    /// Takes a reason that does not lie in a single cell.
+    pub(super) fn reason(&mut self, sign: DecimalSign, why: String) {
+        match sign {
+            DecimalSign::Comma => self.because_comma.get_or_insert(why),
+            DecimalSign::Point => self.because_point.get_or_insert(why),
+        };
+    }
+
+    /// What follows.
+    pub(super) fn verdict(&self) -> Verdict {
+        if self.comma + self.point > 0 {
+            let comma = self.comma > self.point;
+            return Verdict::Clear(if comma { DecimalSign::Comma } else { DecimalSign::Point });
+        }
+        match (&self.ambiguous, &self.because_comma, &self.because_point) {
+            (None, ..) => Verdict::Nothing,
+            (_, Some(why), None) => Verdict::Because(DecimalSign::Comma, why.clone()),
+            (_, None, Some(why)) => Verdict::Because(DecimalSign::Point, why.clone()),
+            (_, None, None) => Verdict::Open(None),
+            (_, Some(one), Some(two)) => Verdict::Open(Some([one.clone(), two.clone()])),
+        }
+    }
+}
+
+/// The user's next step where nothing decides.
+pub(super) const UNDECIDED: &str = "add --decimal-sign comma or --decimal-sign point; in a mapping: decimal = \",\" or decimal = \".\"";
+
+/// The sign to read with, and what to say of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Settled {
+    pub(super) sign: DecimalSign,
+    pub(super) is_certain: bool,
+    pub(super) note: Option<String>,
+}
+
+impl Evidence {
+    /// Settles the sign: as asked for, by evidence, or by what its writer never prints (`never`: three
+    /// decimals).
+    ///
+    /// # Errors
+    /// What is open, and the place of a cell, where nothing decides.
+    pub(super) fn settle(
+        &self,
+        asked: Option<DecimalSign>,
+        never: bool,
+    ) -> Result<Settled, (String, Place)> {
+        let settled = |sign, is_certain| Settled { sign, is_certain, note: None };
+        match (asked, self.verdict()) {
+            (Some(sign), _) | (None, Verdict::Clear(sign)) => Ok(settled(sign, true)),
+            (None, Verdict::Because(sign, why)) => {
+                let (read, other) = match sign {
+                    DecimalSign::Comma => ("decimals", "point"),
+                    DecimalSign::Point => ("thousands", "comma"),
+                };
+                let note = format!(
+                    "commas in numbers are read as those of {read}, because {why}; --decimal-sign {other} changes it"
+                );
+                let is_usual = sign == DecimalSign::Point && never;
+                Ok(Settled { note: (!is_usual).then_some(note), ..settled(sign, true) })
+            }
+            (None, Verdict::Nothing) => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(None)) if never => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(reasons)) => {
+                let (cell, place) = self.ambiguous.clone().unwrap_or_default();
+                let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
+                    format!(": of decimals, because {decimals}; of thousands, because {thousands}")
+                });
+                let message = format!(
+                    "the comma of numbers such as {cell:?} may be of decimals or of thousands{reasons}"
+                );
+                Err((message, place))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(cells: &[(&str, Content)]) -> Verdict {
+        let mut evidence = Evidence::default();
+        for (cell, content) in cells {
+            evidence.add(cell, *content, || None);
+        }
+        evidence.verdict()
+    }
+
+    #[test]
+    fn cells_that_can_be_read_in_one_way_decide() {
+        use Content::Any;
+        use DecimalSign::{Comma, Point};
+        for (cell, sign) in [
+            ("13,982,900,136.80", Point),
+            ("12.34", Point),
+            ("0.123", Point),
+            ("1234.567", Point),
+            ("1,234,567", Point),
+            ("9.420.231,80", Comma),
+            ("2,33", Comma),
+            ("0,123", Comma),
+            ("1234,567", Comma),
+            ("1,500000", Comma),
+            ("1.234.567", Comma),
+        ] {
+            let found = verdict(&[(cell, Any), ("5,156", Any), ("7", Any), ("gemm", Any)]);
+            assert_eq!(found, Verdict::Clear(sign), "{cell}");
+        }
+        assert_eq!(verdict(&[("7", Any), ("117.344", Any)]), Verdict::Nothing);
+    }
+
+    #[test]
+    fn what_a_number_can_be_decides_where_its_cell_does_not() {
+        use Content::{Any, Percent, Scaled, Whole};
+        use DecimalSign::{Comma, Point};
+        let because = |cells: &[(&str, Content)]| match verdict(cells) {
+            Verdict::Because(sign, why) => (sign, why),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            because(&[("100,123", Scaled)]),
+            (Comma, "\"100,123\" has a unit that keeps numbers below 1000".to_owned())
+        );
+        assert_eq!(
+            because(&[("45,123", Percent), ("100,123", Any)]),
+            (Comma, "\"45,123\" is a percentage".to_owned())
+        );
+        assert_eq!(
+            because(&[("300,000", Whole), ("300,123", Whole)]),
+            (Point, "\"300,123\" is a whole number".to_owned())
+        );
+        assert_eq!(verdict(&[("300,000", Whole), ("100,123", Any)]), Verdict::Open(None));
+        let both = verdict(&[("262,144", Whole), ("45,123", Percent)]);
+        assert!(matches!(both, Verdict::Open(Some(_))), "{both:?}");
+    }
+}

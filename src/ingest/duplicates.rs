@@ -1,0 +1,318 @@
+//! Launches that were read twice: a copy, an export beside its compressed form or its launch table,
+//! exports that overlap.
+//!
+//! They are recognized by content, whatever the files are called: process, launch number, kernel, grid
+//! and time are the same to the last digit, and no other figure contradicts. All launches that two
+//! inputs share must agree; one that does not shows another run of the same program, whose launches
+//! count.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::model::{NameId, Profile, Quantity, Values};
+
+/// Two prints of one figure differ by less than this share: percentages have two decimals.
+const AGREES: f64 = 0.005;
+
+/// The same for shares that are almost zero.
+const NOTHING: f64 = 1e-4;
+
+/// How many pairs of inputs are named.
+const NAMED: usize = 5;
+
+/// What identifies a launch within its run.
+type Key = (u32, u32, NameId, Option<u64>);
+
+/// When launches with fewer figures than others count as copies of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Only with the same figures: what lacks some may belong to another run, which is joined first.
+    Equal,
+    /// With any; what one lacks it takes from the other.
+    All,
+}
+
+/// Launches of one process of an input; those that repeat earlier ones of the input are others.
+#[derive(Debug, Default)]
+struct Group {
+    source: u16,
+    rows: Vec<u32>,
+    /// For earlier groups, how many launches are the same.
+    same: HashMap<u32, u32>,
+}
+
+/// Leaves out launches that repeat earlier ones, and says so.
+pub(super) fn leave_out(profile: &mut Profile, which: Which) {
+    if !may_repeat(profile) {
+        return;
+    }
+    let (groups, twins) = compare(profile, which);
+    let mut gone = vec![false; profile.launches.len()];
+    let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
+    let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
+    for group in &groups {
+        // Of several the first: all are the same.
+        let most = group.same.iter().max_by_key(|(first, same)| (**same, u32::MAX - **first));
+        let Some((first, same)) = most.map(|(first, same)| (*first as usize, *same as usize))
+        else {
+            continue;
+        };
+        let known: HashSet<Key> =
+            groups[first].rows.iter().map(|row| key(profile, *row as usize)).collect();
+        let rows = group.rows.iter().map(|row| *row as usize);
+        let shared: Vec<usize> = rows.filter(|row| known.contains(&key(profile, *row))).collect();
+        if shared.len() != same {
+            continue;
+        }
+        let told = told.entry((group.source, groups[first].source)).or_default();
+        told.0 += same;
+        told.1 += group.rows.len();
+        for row in shared {
+            let Some(twin) = twins.get(&(row as u32)) else { continue };
+            gone[row] = true;
+            if which == Which::All {
+                complete(profile, *twin as usize, row);
+            }
+        }
+    }
+    if which == Which::All {
+        let mut seen: HashSet<(u16, Key)> = HashSet::new();
+        for group in &groups {
+            for row in group.rows.iter().filter(|row| !gone[**row as usize]) {
+                if !seen.insert((group.source, key(profile, *row as usize))) {
+                    *other_runs.entry(group.source).or_default() += 1;
+                }
+            }
+        }
+    }
+    tell(profile, &told, &other_runs);
+    if gone.contains(&true) {
+        profile.launches.retain(|row| !gone[row]);
+    }
+}
+
+/// Whether a number occurs twice in a process: those of one run ascend, and nothing is to be compared.
+fn may_repeat(profile: &Profile) -> bool {
+    let mut last: HashMap<u32, u32> = HashMap::new();
+    let mut current: Option<(u32, u32)> = None;
+    for row in 0..profile.launches.len() {
+        let head = profile.launches.head(row);
+        let known = match current {
+            Some((process, id)) if process == head.process => Some(id),
+            _ => last.get(&head.process).copied(),
+        };
+        if known.is_some_and(|known| head.id <= known) {
+            return true;
+        }
+        if current.is_none_or(|(process, _)| process != head.process)
+            && let Some((process, id)) = current
+        {
+            last.insert(process, id);
+        }
+        current = Some((head.process, head.id));
+    }
+    false
+}
+
+/// The groups of launches, and for rows that are the same as an earlier one that row.
+fn compare(profile: &Profile, which: Which) -> (Vec<Group>, HashMap<u32, u32>) {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut ids: HashMap<(u16, u32, u32), u32> = HashMap::new();
+    let mut of_row: Vec<u32> = Vec::with_capacity(profile.launches.len());
+    let mut times: HashMap<(u16, Key), u32> = HashMap::new();
+    let mut first: HashMap<(Key, Option<i64>), u32> = HashMap::new();
+    let mut twins: HashMap<u32, u32> = HashMap::new();
+    for row in 0..profile.launches.len() {
+        let head = profile.launches.head(row);
+        let key = key(profile, row);
+        let occurrence = times.entry((head.source, key)).or_default();
+        let group = *ids.entry((head.source, head.process, *occurrence)).or_insert_with(|| {
+            groups.push(Group { source: head.source, ..Group::default() });
+            groups.len() as u32 - 1
+        });
+        *occurrence += 1;
+        of_row.push(group);
+        groups[group as usize].rows.push(row as u32);
+        let twin = *first.entry((key, time(profile, row))).or_insert(row as u32);
+        if (twin as usize) < row && agree(profile, row, twin as usize, which) {
+            twins.insert(row as u32, twin);
+            *groups[group as usize].same.entry(of_row[twin as usize]).or_default() += 1;
+        }
+    }
+    (groups, twins)
+}
+
+fn key(profile: &Profile, row: usize) -> Key {
+    let head = profile.launches.head(row);
+    (head.process, head.id, head.name, head.shape.blocks)
+}
+
+/// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer.
+fn time(profile: &Profile, row: usize) -> Option<i64> {
+    let (time, _) = profile.launches.get(row, Quantity::Duration)?;
+    Some((time * 1e12).round() as i64)
+}
+
+/// Whether no figure of two launches contradicts.
+fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
+    let launches = &profile.launches;
+    launches.head(one).count == launches.head(two).count
+        && launches.quantities().all(|quantity| {
+            match (launches.get(one, quantity), launches.get(two, quantity)) {
+                (Some((one, _)), Some((two, _))) => {
+                    (one - two).abs() <= AGREES * one.abs().max(two.abs()) + NOTHING
+                }
+                (None, None) => true,
+                _ => which == Which::All,
+            }
+        })
+}
+
+/// Gives a launch what only its copy has.
+fn complete(profile: &mut Profile, row: usize, copy: usize) {
+    let mut values = Values::default();
+    for quantity in Quantity::all() {
+        if let Some((value, origin)) = profile.launches.get(copy, quantity) {
+            values.set(quantity, value, origin);
+        }
+    }
+    profile.launches.fill(row, &values);
+    if profile.launches.advice(row).is_empty() {
+        for advice in profile.launches.advice(copy).to_vec() {
+            profile.launches.advise(row, advice);
+        }
+    }
+}
+
+fn tell(
+    profile: &mut Profile,
+    told: &BTreeMap<(u16, u16), (usize, usize)>,
+    other_runs: &BTreeMap<u16, usize>,
+) {
+    let path = |source: u16| profile.sources[usize::from(source)].path.clone();
+    let launches = |count: usize| if count == 1 { "launch" } else { "launches" };
+    let mut notes = Vec::new();
+    for ((source, first), (same, all)) in told.iter().take(NAMED) {
+        let (one, two) = (path(*source), path(*first));
+        let why = "same process, launch ID, kernel and values; counted once";
+        notes.push(if source == first {
+            let are = if *same == 1 { "launch is" } else { "launches are" };
+            format!("{one}: {same} {are} repeated in this file ({why})")
+        } else if same == all {
+            format!("{one} repeats {two}: {same} {} ({why})", launches(*same))
+        } else {
+            format!("{one} overlaps {two}: {same} of {all} launches ({why})")
+        });
+    }
+    if told.len() > NAMED {
+        notes.push(format!("{} more inputs repeat others; counted once", told.len() - NAMED));
+    }
+    for (source, count) in other_runs.iter().take(NAMED) {
+        notes.push(format!(
+            "{}: {count} {} process, launch ID and kernel of an earlier one with other values; counted as another run",
+            path(*source),
+            if *count == 1 { "launch repeats" } else { "launches repeat" },
+        ));
+    }
+    for note in notes {
+        profile.check(note);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Head, Origin, Source};
+
+    /// Launches given as (source, process, id, time in ns, bytes).
+    fn profile(rows: &[(u16, u32, u32, f64, Option<f64>)]) -> Profile {
+        let sources = ["a.csv", "b.csv", "c.csv"];
+        let source = |path: &&str| Source { path: (*path).to_owned(), ..Source::default() };
+        let mut profile =
+            Profile { sources: sources.iter().map(source).collect(), ..Profile::default() };
+        let name = profile.names.id("kernel");
+        let origin = profile.origins.id(&Origin::measured("column"));
+        for (source, process, id, time, bytes) in rows {
+            let mut values = Values::default();
+            values.set(Quantity::Duration, time * 1e-9, origin);
+            if let Some(bytes) = bytes {
+                values.set(Quantity::DramBytes, *bytes, origin);
+            }
+            let head = Head {
+                source: *source,
+                process: *process,
+                id: *id,
+                name,
+                count: 1,
+                ..Head::default()
+            };
+            profile.launches.push(head, &values);
+        }
+        profile
+    }
+
+    fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
+        let mut profile = profile(rows);
+        leave_out(&mut profile, which);
+        (profile.launches.len(), profile.notes)
+    }
+
+    const B: Option<f64> = Some(1e6);
+
+    #[test]
+    fn a_copy_is_counted_once_and_named() {
+        let rows =
+            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 700.0, B)];
+        let (launches, notes) = left(&rows, Which::Equal);
+        assert_eq!(launches, 2);
+        assert_eq!(
+            notes,
+            [
+                "b.csv repeats a.csv: 2 launches (same process, launch ID, kernel and values; counted once)"
+            ]
+        );
+    }
+
+    #[test]
+    fn another_run_of_the_same_program_counts() {
+        // One launch took exactly as long; the other did not.
+        let rows =
+            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 701.0, B)];
+        assert_eq!(left(&rows, Which::All), (4, Vec::new()));
+        // Other processes are other runs, whatever they measured.
+        let rows = [(0, 1, 0, 500.0, B), (1, 2, 0, 500.0, B)];
+        assert_eq!(left(&rows, Which::All), (2, Vec::new()));
+        // The same in one file is said.
+        let rows =
+            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 701.0, B)];
+        let (launches, notes) = left(&rows, Which::All);
+        assert_eq!(launches, 4);
+        assert!(notes[0].starts_with("a.csv: 2 launches repeat process, launch ID"), "{notes:?}");
+    }
+
+    #[test]
+    fn launches_that_overlap_are_counted_once() {
+        let rows =
+            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 1, 700.0, B), (1, 1, 2, 900.0, B)];
+        let (launches, notes) = left(&rows, Which::Equal);
+        assert_eq!(launches, 3);
+        assert!(notes[0].starts_with("b.csv overlaps a.csv: 1 of 2 launches"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_repetition_within_a_file_is_counted_once() {
+        let rows = [(0, 1, 0, 500.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B)];
+        let (launches, notes) = left(&rows, Which::Equal);
+        assert_eq!(launches, 2);
+        assert!(notes[0].starts_with("a.csv: 1 launch is repeated in this file"), "{notes:?}");
+    }
+
+    #[test]
+    fn what_has_more_figures_is_left_until_runs_are_joined_and_then_completes() {
+        let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, B)];
+        assert_eq!(left(&rows, Which::Equal), (2, Vec::new()));
+        let mut profile = profile(&rows);
+        leave_out(&mut profile, Which::All);
+        assert_eq!(profile.launches.len(), 1);
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), B);
+    }
+}

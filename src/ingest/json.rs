@@ -1,0 +1,113 @@
+//! A JSON document while it is read: what is held of it at once is bounded.
+//!
+//! An archive of a gigabyte of blanks is an error at its place instead of a gigabyte in memory.
+
+use std::io::{self, Read};
+
+/// A text, number or gap of a JSON document has at most this many bytes.
+const LONGEST_TOKEN: u64 = 1 << 20;
+
+/// A JSON document has at most this many bytes.
+const LONGEST_DOCUMENT: u64 = 1 << 30;
+
+/// Bytes of a JSON document, refused where a token is too long.
+pub(super) struct Json<R> {
+    inner: R,
+    line: u64,
+    column: u64,
+    /// Bytes of the document, and of the token that they end in.
+    total: u64,
+    token: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Mark,
+    Blank,
+    Word,
+    Text,
+    Escape,
+}
+
+impl<R: Read> Json<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, line: 1, column: 0, total: 0, token: 0, state: State::Mark }
+    }
+
+    fn take(&mut self, byte: u8) {
+        let next = match (self.state, byte) {
+            (State::Text, b'\\') => State::Escape,
+            (State::Text, b'"') => State::Mark,
+            (State::Text | State::Escape, _) | (_, b'"') => State::Text,
+            (_, b' ' | b'\t' | b'\r' | b'\n') => State::Blank,
+            (_, b'{' | b'}' | b'[' | b']' | b':' | b',') => State::Mark,
+            _ => State::Word,
+        };
+        let is_within = next == self.state || matches!(self.state, State::Text | State::Escape);
+        let goes_on = next != State::Mark && is_within;
+        self.token = if goes_on { self.token + 1 } else { 0 };
+        self.state = next;
+        self.column += 1;
+        if byte == b'\n' {
+            (self.line, self.column) = (self.line + 1, 0);
+        }
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        if self.token > LONGEST_TOKEN {
+            return Some(match self.state {
+                State::Text | State::Escape => "a text exceeds 1 MiB; is its quote closed?",
+                State::Blank => "blanks exceed 1 MiB",
+                State::Word | State::Mark => "a number or word exceeds 1 MiB",
+            });
+        }
+        (self.total > LONGEST_DOCUMENT)
+            .then_some("the document exceeds 1 GiB; write it as CSV or Parquet")
+    }
+}
+
+impl<R: Read> Read for Json<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.total += read as u64;
+        for byte in &buffer[..read] {
+            self.take(*byte);
+            if let Some(reason) = self.refusal() {
+                let (line, column) = (self.line, self.column);
+                let message = format!("line {line}, column {column}: {reason}");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &[u8]) -> Option<String> {
+        let mut all = Vec::new();
+        Json::new(text).read_to_end(&mut all).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_token_that_is_too_long_is_refused_at_its_place() {
+        let long = "x".repeat((1 << 20) - 10);
+        assert_eq!(refused(format!("{{\"a\": \"{long}\\\"\", \"b\": 1}}").as_bytes()), None);
+        let many = "[1, \"a\", {}], ".repeat(200_000);
+        assert_eq!(refused(many.as_bytes()), None);
+        for (start, filling, reason) in [
+            ("{\n\"a\": ", " ", "blanks exceed 1 MiB"),
+            ("{\n\"a\": \"", "x", "a text exceeds 1 MiB; is its quote closed?"),
+            ("{\n\"a\": \"\\\"", "\\\"", "a text exceeds 1 MiB; is its quote closed?"),
+            ("{\n\"a\": ", "7", "a number or word exceeds 1 MiB"),
+        ] {
+            let text = format!("{start}{}", filling.repeat((1 << 20) + 100));
+            let found = refused(text.as_bytes()).unwrap();
+            assert!(found.starts_with("line 2, column 1048"), "{found}");
+            assert!(found.ends_with(reason), "{found}");
+        }
+    }
+}

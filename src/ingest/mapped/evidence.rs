@@ -1,0 +1,138 @@
+//! How the numbers of a mapped table are written, by what its rows can mean.
+
+use super::Mapping;
+use super::mapping::Value;
+use crate::ingest::decimal::{Content, DecimalSign, Evidence};
+use crate::ingest::rows::fields;
+use crate::ingest::{Numerals, Reading};
+use crate::model::Quantity;
+use crate::units;
+
+/// How many records decide how numbers are written.
+const NUMERAL_RECORDS: usize = 1000;
+
+/// What the cells of the sample show of how numbers are written.
+pub(super) fn evidence(
+    reading: &Reading<'_>,
+    mapping: &Mapping,
+    header_line: u64,
+    header: &[String],
+) -> Evidence {
+    let at = |column: &String| header.iter().position(|field| field == column);
+    let values: Vec<(&Value, usize)> =
+        mapping.values.iter().filter_map(|value| Some((value, at(&value.column)?))).collect();
+    let counts = mapping.launches.iter().filter_map(|launches| at(&launches.column));
+    let numeric: Vec<(usize, Content)> = values
+        .iter()
+        .map(|(value, at)| (*at, value.content()))
+        .chain(counts.map(|at| (at, Content::Whole)))
+        .collect();
+    let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
+    let lines = (header_line + 1..).zip(reading.sample.lines().skip(skipped));
+    let mut evidence = Evidence::default();
+    for (line, text) in lines.take(NUMERAL_RECORDS) {
+        let record = fields(text, mapping.delimiter);
+        for (at, content) in &numeric {
+            let place = || Some((line, header[*at].clone()));
+            evidence.add(record.get(*at).map_or("", String::as_str), *content, place);
+        }
+        possible(&mut evidence, &values, &record);
+    }
+    evidence
+}
+
+/// Adds a reason where a row makes sense with one decimal sign only.
+fn possible(evidence: &mut Evidence, values: &[(&Value, usize)], record: &[String]) {
+    /// No device memory moves so many bytes per second, no device does so many operations.
+    const MOST_BYTES: f64 = 1e14;
+    const MOST_WORK: f64 = 1e18;
+    /// A kernel takes longer than this, and not as long as that, in seconds.
+    const TIMES: std::ops::Range<f64> = 1e-7..3600.0;
+
+    let fault = |sign: DecimalSign| {
+        let numerals = Numerals::new(sign, true, false);
+        let read = |(value, at): &(&Value, usize)| {
+            let number = numerals.parse(record.get(*at)?.as_bytes()).ok()??;
+            Some(number * value.scale)
+        };
+        let time = read(values.first()?).filter(|time| *time > 0.0)?;
+        let cell = |at: usize| record.get(at).map_or("", String::as_str);
+        if !TIMES.contains(&time) {
+            return Some(format!(
+                "a kernel would take {}: {:?}",
+                units::si(time, "s"),
+                cell(values[0].1)
+            ));
+        }
+        values[1..].iter().filter(|(value, _)| !value.rate).find_map(|one| {
+            let (unit, most) = match one.0.quantity {
+                Quantity::DramBytes => ("B/s", MOST_BYTES),
+                Quantity::Work(_) => ("FLOP/s", MOST_WORK),
+                _ => return None,
+            };
+            let rate = read(one)? / time;
+            (rate > most).then(|| format!("{:?} would be {}", cell(one.1), units::si(rate, unit)))
+        })
+    };
+    let faults = [DecimalSign::Point, DecimalSign::Comma].map(fault);
+    match faults {
+        [Some(why), None] => evidence.reason(DecimalSign::Comma, format!("as thousands {why}")),
+        [None, Some(why)] => evidence.reason(DecimalSign::Point, format!("as decimals {why}")),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+    use crate::model::Profile;
+
+    const NEEDED: &str = "[columns]\nkernel = 'name'\ntime = { column = 'dur', unit = 'us' }\n";
+
+    fn read(csv: &str, map: &str) -> Result<Profile, String> {
+        let map = Some(Mapping::from_toml(map, "map.toml").unwrap());
+        let options = Options { map, ..Options::default() };
+        read_text("table.csv", csv.to_owned().leak(), &options)
+            .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))
+    }
+
+    /// 100.123 µs or 100,123 µs: with the bytes in plain digits only one moves them in time.
+    #[test]
+    fn a_comma_that_may_be_of_decimals_or_thousands_is_decided_or_refused() {
+        let map = format!("delimiter = ';'\n{NEEDED}bytes = {{ column = 'b', unit = 'MB' }}\n");
+        let open = "name;dur;b\nk;100,123;200,456\n";
+        assert_eq!(
+            read(open, &map).unwrap_err(),
+            "table.csv:2: column \"dur\": the comma of numbers such as \"100,123\" may be of decimals or of thousands | \
+             add --decimal-sign comma or --decimal-sign point; in a mapping: decimal = \",\" or decimal = \".\"",
+        );
+        for (sign, time) in [(",", 100.123 * 1e-6), (".", 100_123.0 * 1e-6)] {
+            let profile = read(open, &format!("decimal = '{sign}'\n{map}")).unwrap();
+            assert_eq!(profile.launch(0).value(Quantity::Duration), Some(time), "{sign}");
+            assert_eq!(profile.notes, [""; 0]);
+        }
+        let time = |csv: &str| {
+            let profile = read(csv, &map).unwrap();
+            (profile.launch(0).value(Quantity::Duration).unwrap(), profile.notes.join("; "))
+        };
+        // 200 GB in 100 ms are 2 TB/s; in 100 µs they would be 2 PB/s.
+        let (seconds, note) = time("name;dur;b\nk;100,123;200000\n");
+        assert_eq!(seconds, 100_123.0 * 1e-6);
+        assert!(
+            note.contains("those of thousands, because as decimals \"200000\" would be 2.00 PB/s"),
+            "{note}"
+        );
+        // No group begins with a zero.
+        let (seconds, note) = time("name;dur;b\nk;0,002;1\n");
+        assert_eq!((seconds, note.as_str()), (0.002 * 1e-6, ""));
+        let seconds = map.replace("'us'", "'s'");
+        let profile = read("name;dur;b\nk;7,250;1\n", &seconds).unwrap();
+        assert_eq!(profile.launch(0).value(Quantity::Duration), Some(7.25));
+        assert!(
+            profile.notes[0].contains("those of decimals, because as thousands"),
+            "{:?}",
+            profile.notes
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! The same launches under another name or in another order: counted once, and named.
+
+use std::path::{Path, PathBuf};
+
+use rooflint::ingest::{self, DecimalSign, Input, Options};
+use rooflint::model::{Profile, Quantity};
+use rooflint::table::Table;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn read(paths: &[PathBuf]) -> Profile {
+    let inputs: Vec<Input> = paths.iter().cloned().map(Input::Named).collect();
+    ingest::read(&inputs, &Options::default()).unwrap()
+}
+
+/// Kernel, number and values of every launch, in an order of their own.
+fn launches(profile: &Profile) -> Vec<String> {
+    let mut all: Vec<String> = profile
+        .iter()
+        .map(|one| {
+            let values = Quantity::all().filter_map(|quantity| {
+                Some(format!("{}={:e}", quantity.column(), one.value(quantity)?))
+            });
+            let head = format!(
+                "{} {} {} {:?}",
+                one.head.process,
+                one.head.id,
+                one.kernel(),
+                one.head.shape
+            );
+            format!("{head} {}", values.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn total(profile: &Profile, quantity: Quantity) -> f64 {
+    profile.iter().filter_map(|launch| launch.value(quantity)).sum()
+}
+
+/// An export, a hard link to it, its archive and its launch table in three forms: 18 launches, not 108.
+#[test]
+fn every_form_of_a_run_is_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let export = fixture("demo/h100-training-step.csv");
+    let alone = read(std::slice::from_ref(&export));
+    let bytes = std::fs::read(&export).unwrap();
+    std::fs::write(at("a.csv"), &bytes).unwrap();
+    std::fs::hard_link(at("a.csv"), at("b.csv")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &bytes).unwrap();
+    std::fs::write(at("c.csv.gz"), gzip.finish().unwrap()).unwrap();
+    std::fs::write(at("d.csv"), Table::of(&alone).csv()).unwrap();
+    std::fs::write(at("e.json"), Table::of(&alone).json()).unwrap();
+    let names = ["a.csv", "b.csv", "c.csv.gz", "d.csv", "e.json"];
+    let all = read(&names.map(at));
+    assert_eq!(all.launches.len(), alone.launches.len());
+    assert_eq!(launches(&all), launches(&alone));
+    assert_eq!(all.notes.len(), names.len() - 1, "{:?}", all.notes);
+    let first = at("a.csv").display().to_string();
+    for (note, name) in all.notes.iter().zip(&names[1..]) {
+        let says =
+            format!("{} repeats {first}: {} launches (", at(name).display(), alone.launches.len());
+        assert!(note.contains(&says), "{note}");
+    }
+    // In another order the table is the first.
+    let other = read(&["e.json", "d.csv", "a.csv"].map(at));
+    assert_eq!(other.launches.len(), alone.launches.len());
+}
+
+/// The counters of a run were taken apart; the table has both.
+#[test]
+fn the_table_of_joined_runs_is_no_further_run() {
+    let export = fixture("ncu_long/v100-two-runs-in-one-file.csv");
+    let joined = read(std::slice::from_ref(&export));
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("t.csv");
+    std::fs::write(&table, Table::of(&joined).csv()).unwrap();
+    for inputs in [[export.clone(), table.clone()], [table, export]] {
+        let both = read(&inputs);
+        assert_eq!(both.launches.len(), joined.launches.len(), "{:?}", both.notes);
+        assert_eq!(total(&both, Quantity::Duration), total(&joined, Quantity::Duration));
+    }
+}
+
+/// Rows sorted by their text from the metric on, and from the back: no two of a launch stand together.
+#[test]
+fn rows_in_any_order_give_the_same_launches() {
+    for name in [
+        "ncu_long/v100-two-runs-in-one-file.csv",
+        "ncu_long/v100-nersc-cycles-over-rate.csv",
+        "ncu_long/v100-sass-counters-only.csv",
+    ] {
+        let text = std::fs::read_to_string(fixture(name)).unwrap();
+        let header = text.lines().position(|line| line.contains("Metric Value")).unwrap();
+        let lines: Vec<&str> = text.lines().skip(header).collect();
+        let metric = |line: &&str| line.split("\",\"").skip(9).collect::<Vec<_>>().join(",");
+        let mut sorted: Vec<&str> = lines[1..].to_vec();
+        sorted.sort_by_key(metric);
+        let expected = launches(&read(&[fixture(name)]));
+        for rows in [sorted.clone(), sorted.into_iter().rev().collect()] {
+            let text = format!("{}\n{}\n", lines[0], rows.join("\n"));
+            let found = ingest::read_text("sorted.csv", text.leak(), &Options::default()).unwrap();
+            assert_eq!(launches(&found), expected, "{name}");
+        }
+    }
+}
+
+const HEADER: &str = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\
+                      \"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\",";
+
+fn row(id: u32, values: &str) -> String {
+    format!(
+        "\"{id}\",\"100\",\"app\",\"h\",\"k\",\"1\",\"7\",\"(256, 1, 1)\",\"(1024, 1, 1)\",\"0\",\"9.0\",{values}\n"
+    )
+}
+
+const BLANK: &str = "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",";
+
+/// Six launches that read 200 MB each: 1.2 GB, whichever column has them.
+#[test]
+fn a_second_header_with_another_order_of_columns_is_a_new_map() {
+    let (read, l2) = ("\"dram__bytes_read.sum\"", "\"lts__t_bytes.sum\"");
+    let units = format!("{BLANK}\"ns\",\"byte\",\"byte\"\n");
+    let one: String = (0..3).map(|id| row(id, "\"100000\",\"200000000\",\"250000000\"")).collect();
+    let two: String = (3..6).map(|id| row(id, "\"100000\",\"250000000\",\"200000000\"")).collect();
+    let text = format!("{HEADER}{read},{l2}\n{units}{one}{HEADER}{l2},{read}\n{units}{two}");
+    let profile = ingest::read_text("run.csv", text.leak(), &Options::default()).unwrap();
+    assert_eq!(total(&profile, Quantity::DramReadBytes), 1.2e9);
+    assert_eq!(total(&profile, Quantity::L2Bytes), 1.5e9);
+}
+
+/// 100.123 µs a launch, not 100.123 ms: a time of 100,123 µs would be printed in ms.
+#[test]
+fn a_decimal_comma_with_three_decimals_is_one() {
+    let text = |time: &str, unit: &str| {
+        let rows: String = (0..3).map(|id| row(id, &format!("\"{time}\",\"200,456\""))).collect();
+        let text = format!("{HEADER}\"dram__bytes_read.sum\"\n{BLANK}\"{unit}\",\"Mbyte\"\n{rows}");
+        &*text.leak()
+    };
+    let read = |text, decimal| {
+        let options = Options { decimal, ..Options::default() };
+        ingest::read_text("run.csv", text, &options)
+    };
+    let profile = read(text("100,123", "us"), None).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(100.123 * 1e-6));
+    assert_eq!(profile.launch(0).value(Quantity::DramReadBytes), Some(200.456 * 1e6));
+    assert_eq!(
+        profile.notes,
+        [
+            "run.csv: commas in numbers are read as those of decimals, because \"100,123\" has a unit that \
+          keeps numbers below 1000; --decimal-sign point changes it"
+        ]
+    );
+    let profile = read(text("100,123", "us"), Some(DecimalSign::Point)).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(100_123.0 * 1e-6));
+    assert!(profile.notes.is_empty(), "{:?}", profile.notes);
+    // Whole nanoseconds beside megabytes that cannot be whole thousands.
+    let error = read(text("100,123", "ns"), None).unwrap_err();
+    assert!(
+        error.to_string().contains("may be of decimals or of thousands: of decimals, because"),
+        "{error}"
+    );
+    assert!(error.next_step().unwrap().starts_with("add --decimal-sign comma"), "{error}");
+}
+
+/// Twice in one file is once; with other values it is another run.
+#[test]
+fn repeated_rows_are_counted_once_and_other_values_are_another_run() {
+    let text = |second: &str| {
+        let rows = format!("{}{}", row(0, "\"5000\""), row(0, &format!("\"{second}\"")));
+        format!("{}\n{BLANK}\"ns\"\n{rows}", HEADER.trim_end_matches(',')).leak()
+    };
+    let read = |second| ingest::read_text("run.csv", text(second), &Options::default()).unwrap();
+    let same = read("5000");
+    assert_eq!(same.launches.len(), 1);
+    assert!(
+        same.notes[0].starts_with("run.csv: 1 launch is repeated in this file"),
+        "{:?}",
+        same.notes
+    );
+    let other = read("5001");
+    assert_eq!(other.launches.len(), 2);
+    assert!(other.notes[0].contains("counted as another run"), "{:?}", other.notes);
+}
