@@ -50,12 +50,13 @@ fn bench_all(quick: bool) {
 
 fn write_files(folder: &Path, megabytes: usize) -> Vec<PathBuf> {
     let size = megabytes * 1_000_000;
-    let write = |((name, _), text): (&(&str, Task), fn(usize) -> String)| {
+    let mut paths = Vec::new();
+    for ((name, _), text) in TASKS.iter().zip([wide(size), long(size), pyprof(size)]) {
         let path = folder.join(format!("{name}.csv"));
-        std::fs::write(&path, text(size)).unwrap();
-        path
-    };
-    TASKS.iter().zip([wide as fn(usize) -> String, long, pyprof]).map(write).collect()
+        std::fs::write(&path, text).unwrap();
+        paths.push(path);
+    }
+    paths
 }
 
 /// The task for a file, by its name.

@@ -73,15 +73,15 @@ impl Index {
             };
             let Marks { quotes, delimiters, ends } = Marks::of(block, delimiter);
             let inside = parity(quotes) ^ quoted;
-            let (opens, closes) = (quotes & inside, quotes & !inside);
+            let (opens, shuts) = (quotes & inside, quotes & !inside);
             let edges = (delimiters | ends) & !inside;
-            let (after_edge, after_close) = (edges << 1 | edge, closes << 1 | closed);
+            let (after_edge, after_close) = (edges << 1 | edge, shuts << 1 | closed);
             let doubled = opens & after_close;
             let faults = opens & !(after_edge | after_close) | after_close & !(edges | opens);
-            let seen = Seen { edges, doubled, ends, faults: faults & valid };
+            let seen = &Seen { edges, doubled, ends, faults: faults & valid };
             match self.take(text, at, seen, &mut row) {
                 Step::On => {
-                    (edge, closed) = (edges >> (BLOCK - 1), closes >> (BLOCK - 1));
+                    (edge, closed) = (edges >> (BLOCK - 1), shuts >> (BLOCK - 1));
                     quoted = 0_u64.wrapping_sub(inside >> (BLOCK - 1));
                     at += BLOCK;
                 }
@@ -98,8 +98,8 @@ impl Index {
 
     /// Takes what was seen in the block at `at`.
     #[inline]
-    fn take(&mut self, text: &[u8], at: usize, seen: Seen, row: &mut Open) -> Step {
-        let Seen { mut edges, doubled, ends, faults } = seen;
+    fn take(&mut self, text: &[u8], at: usize, seen: &Seen, row: &mut Open) -> Step {
+        let Seen { mut edges, doubled, ends, faults } = *seen;
         if doubled | ends | faults == 0 {
             while edges != 0 {
                 self.ends.push(place(at, edges));
@@ -237,5 +237,5 @@ fn place(at: usize, bits: u64) -> u32 {
 
 /// Number of line feeds.
 pub(super) fn line_feeds(text: &[u8]) -> usize {
-    text.iter().filter(|byte| **byte == b'\n').count()
+    text.iter().map(|byte| usize::from(*byte == b'\n')).sum()
 }

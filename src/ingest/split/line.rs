@@ -24,20 +24,20 @@ pub(in crate::ingest) fn quoted_fields(
         };
         let Marks { quotes, delimiters, ends } = Marks::of(block, delimiter);
         let inside = parity(quotes) ^ quoted;
-        let (opens, mut closes) = (quotes & inside, quotes & !inside);
+        let (opens, mut shuts) = (quotes & inside, quotes & !inside);
         let edges = delimiters & !inside;
-        let (after_edge, after_close) = (edges << 1 | edge, closes << 1 | closed);
+        let (after_edge, after_close) = (edges << 1 | edge, shuts << 1 | closed);
         if (opens ^ after_edge) & valid | (edges ^ after_close) & valid | ends != 0 {
             return false;
         }
-        (edge, closed) = (edges >> (BLOCK - 1), closes >> (BLOCK - 1));
+        (edge, closed) = (edges >> (BLOCK - 1), shuts >> (BLOCK - 1));
         quoted = 0_u64.wrapping_sub(inside >> (BLOCK - 1));
-        while closes != 0 {
-            let end = number * BLOCK + closes.trailing_zeros() as usize;
+        while shuts != 0 {
+            let end = number * BLOCK + shuts.trailing_zeros() as usize;
             fields.push((start, end));
             // The quote, the delimiter, and the quote that opens the next.
             start = end + 3;
-            closes &= closes - 1;
+            shuts &= shuts - 1;
         }
     }
     fields.last().is_some_and(|(_, end)| end + 1 == line.len())

@@ -463,12 +463,12 @@ mod tests {
             rows in prop::collection::vec((0..2_usize, "[a,\"\n]{0,5}", 0..5_usize), 0..12),
         ) {
             let line_ends = ["\n", "\r\n", "\n\n", "\n", "\n"];
-            let text: String = rows
-                .iter()
-                .map(|(start, end, line)| {
-                    format!("{}{end}{}", starts[start % starts.len()], line_ends[*line])
-                })
-                .collect();
+            let mut text = String::new();
+            for (start, end, line) in rows {
+                text.push_str(&starts[start % starts.len()]);
+                text.push_str(&end);
+                text.push_str(line_ends[line]);
+            }
             prop_assert_eq!(read(text.as_bytes(), 64), reference(text.as_bytes()));
         }
 
