@@ -103,9 +103,21 @@ fn is_place(name: &str) -> bool {
 
 /// The cells of a table, whose order of launches is that of the profile.
 pub(crate) fn cells(profile: &Profile) -> Vec<(String, String)> {
-    let columns = Table::of(profile).columns;
-    let kept = columns.into_iter().filter(|(name, _)| !is_place(name));
-    kept.map(|(name, cells)| (name, format!("{cells:?}"))).collect()
+    let text = Table::of(profile).csv();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names: Vec<String> =
+        reader.headers().expect("a table has titles").iter().map(str::to_owned).collect();
+    let mut columns: Vec<(String, String)> =
+        names.into_iter().map(|name| (name, String::new())).collect();
+    // Numbers are written so that they come back exactly.
+    for record in reader.records() {
+        let record = record.expect("our own table is a table");
+        for ((_, cells), cell) in columns.iter_mut().zip(&record) {
+            cells.push_str(&format!("{cell:?} "));
+        }
+    }
+    columns.retain(|(name, _)| !is_place(name));
+    columns
 }
 
 /// The launch table leads back to the same launches, as CSV and as JSON.

@@ -24,6 +24,7 @@ mod launch_table;
 mod mapped;
 mod nsight;
 mod numerals;
+mod observed;
 mod pyprof;
 mod reading;
 mod rows;
@@ -45,7 +46,7 @@ pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
-use reading::Observed;
+use observed::Observed;
 pub use reading::{Reading, Sample};
 use split::Record;
 

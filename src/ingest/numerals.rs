@@ -96,7 +96,7 @@ impl Numerals {
             let fits = if is_grouped { since_mark == 3 } else { since_mark <= 3 };
             if before_decimal.is_some() {
                 return None;
-            } else if *byte == group && fits && since_mark > 0 {
+            } else if *byte == group && fits && since_mark > 0 && cell.first() != Some(&b'0') {
                 (is_grouped, since_mark) = (true, 0);
             } else if *byte == decimal && (fits || !is_grouped) {
                 before_decimal = Some(digits);

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::input::{self, Fault};
 use super::json::Json;
+use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records};
 use super::{IngestError, Input, Numerals, Options};
 use crate::model::{
@@ -93,25 +94,6 @@ impl Sample {
             .flexible(true)
             .from_reader(&rest.as_bytes()[..end]);
         reader.records().map_while(Result::ok).take(limit).collect()
-    }
-}
-
-/// What the launches of a file show of its devices.
-#[derive(Debug, Default)]
-pub(super) struct Observed {
-    pub(super) devices: Vec<HintId>,
-    memory_clock: Option<Hertz>,
-    l2_bytes: Option<u64>,
-}
-
-impl Observed {
-    /// Adds it to the descriptions of the devices.
-    pub(super) fn complete(&self, profile: &mut Profile) {
-        for id in &self.devices {
-            let device = &mut profile.devices[usize::from(id.0)];
-            device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
-            device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
-        }
     }
 }
 

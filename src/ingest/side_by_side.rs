@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::reading::Observed;
+use super::observed::Observed;
 use super::{IngestError, Input, Options, read_one};
 use crate::model::Profile;
 

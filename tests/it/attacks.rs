@@ -34,7 +34,7 @@ fn a_field_without_end_is_refused_at_its_line_and_column() {
         let open = ROW.replacen("\"k\"", &format!("\"k{}", filling.repeat(5 << 20)), 1);
         format!("==PROF== Connected\n{HEADER}{ROW}{open}")
     };
-    let says = "run.csv:5: column \"Kernel Name\": the record exceeds 4 MiB in this column | \
+    let says = "run.csv:5: column \"Kernel Name\": the field exceeds 1 MiB | \
                 a quote that opens there is probably never closed; export the file again, or remove the line";
     assert_eq!(refused("run.csv", text("x").as_bytes(), None), says);
     assert_eq!(refused("run.csv", text("\n").as_bytes(), None), says);

@@ -117,6 +117,7 @@ fn a_damaged_parquet_table_is_refused_or_read_whole() {
                 Cells::Text(cells) => cells.len(),
                 Cells::Count(cells) => cells.len(),
                 Cells::Number(cells) => cells.len(),
+                Cells::Launches(profile, _) => profile.launches.len(),
             };
             assert_eq!(height, table.height, "round {round}, column {name}");
         }

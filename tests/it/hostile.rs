@@ -307,7 +307,8 @@ fn an_interrupt_leaves_no_output() {
 fn a_file_that_vanishes_is_an_error() {
     let folder = folder();
     let path = folder.path();
-    let arguments = ["-", "run.csv", "-o", "report.json"];
+    // One after the other: else both are open before one is gone.
+    let arguments = ["-", "run.csv", "-o", "report.json", "--threads", "1"];
     let mut command = rooflint(path, &arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

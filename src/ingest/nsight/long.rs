@@ -353,7 +353,7 @@ impl Table {
                     (String::from_utf8_lossy(&metric.name).into_owned(), reason.clone());
                 reading.skip(line, Some(&name), &shown(), reason)
             }
-            (Ok(Some(value)), _) if value < 0.0 && !dimension.can_be_negative() => {
+            (Ok(Some(value)), _) if value < 0.0 && !dimension.can_be_negative(&metric.name) => {
                 let name = String::from_utf8_lossy(&metric.name).into_owned();
                 reading.skip(
                     line,

@@ -180,7 +180,9 @@ impl Table {
         let reason = match (self.row.numerals.parse(average), factor(wanted, &word)) {
             (Ok(None), _) => return Ok(()),
             (_, Err(reason)) => reason,
-            (Ok(Some(value)), Ok(_)) if value < 0.0 && !wanted.dimension.can_be_negative() => {
+            (Ok(Some(value)), Ok(_))
+                if value < 0.0 && !wanted.dimension.can_be_negative(metric.as_bytes()) =>
+            {
                 format!("{} cannot be negative", wanted.dimension.noun())
             }
             (Ok(Some(value)), Ok(factor)) => {

@@ -29,9 +29,15 @@ pub(super) enum Dimension {
 }
 
 impl Dimension {
-    /// Whether values of this dimension can be negative: amounts and counts cannot.
-    pub(super) const fn can_be_negative(self) -> bool {
-        matches!(self, Self::Percent)
+    /// Whether values of this metric can be negative: amounts and counts cannot, but bank conflicts are a
+    /// difference of counters that are collected in different passes.
+    pub(super) fn can_be_negative(self, metric: &[u8]) -> bool {
+        let is_difference = || metric.windows(9).any(|part| part == b"conflicts");
+        match self {
+            Self::Percent => true,
+            Self::Count | Self::CountPerSecond => is_difference(),
+            _ => false,
+        }
     }
 
     /// What a cell of this dimension should be, for error messages.

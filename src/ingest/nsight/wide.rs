@@ -254,7 +254,9 @@ fn cells(
         let cell = record.get(column.field).unwrap_or_default();
         match row.numerals.parse(cell) {
             Ok(None) => {}
-            Ok(Some(value)) if value < 0.0 && !column.dimension.can_be_negative() => {
+            Ok(Some(value))
+                if value < 0.0 && !column.dimension.can_be_negative(column.name.as_bytes()) =>
+            {
                 let reason = format!("{} cannot be negative", column.dimension.noun());
                 let text = String::from_utf8_lossy(cell).into_owned();
                 reading.skip(line, Some(&column.name), &text, reason)?;

@@ -275,7 +275,7 @@ impl Report {
                     self.record[6] = number.to_string().into_bytes();
                 }
                 (Use::Metric { dimension, .. }, Some(number), _)
-                    if number < 0.0 && !dimension.can_be_negative() =>
+                    if number < 0.0 && !dimension.can_be_negative(&self.names[at]) =>
                 {
                     let name = String::from_utf8_lossy(&self.names[at]).into_owned();
                     let reason = format!("{} cannot be negative", dimension.noun());
