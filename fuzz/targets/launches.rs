@@ -62,9 +62,9 @@ const PARTS: [&str; 24] = [
 
 fn name(choices: &mut Choices<'_>) -> String {
     let parts = 1 + choices.index(4);
-    let mut name: String = (0..parts).map(|_| choices.pick(&PARTS)).collect();
+    let name: String = (0..parts).map(|_| choices.pick(&PARTS)).collect();
     // Exports do not begin or end names with blanks, and readers may cut them.
-    name = name.trim().to_owned();
+    let name = name.trim().to_owned();
     if name.is_empty() { "kernel".to_owned() } else { name }
 }
 

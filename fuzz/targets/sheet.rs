@@ -45,6 +45,9 @@ const BEFORE: [&str; 3] =
 impl Sheet {
     /// `before` and `after` where the profiler prints messages around its table.
     pub(crate) fn choose(choices: &mut Choices<'_>, has_messages: bool) -> Self {
+        use Compression::{Gzip, GzipTwice, None, Zstd};
+        use Encoding::{Utf8, Utf8Mark, Utf16Big, Utf16Little};
+
         let mut before = Vec::new();
         let mut after = Vec::new();
         if has_messages {
@@ -54,8 +57,6 @@ impl Sheet {
                 after.push("==PROF== Disconnected from process 60000");
             }
         }
-        use Compression::{Gzip, GzipTwice, None, Zstd};
-        use Encoding::{Utf8, Utf8Mark, Utf16Big, Utf16Little};
         Self {
             always_quoted: choices.once_in(2),
             quoted_now_and_then: choices.index(4),

@@ -31,7 +31,7 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failu
         (if is_output { &mut outputs } else { &mut inputs }).extend(paths.cloned());
     }
     let outputs: Vec<(&PathBuf, Identity)> =
-        outputs.iter().flat_map(|path| Some((path, written(path)?))).collect();
+        outputs.iter().filter_map(|path| Some((path, written(path)?))).collect();
     if outputs.is_empty() {
         return Ok(());
     }

@@ -85,7 +85,7 @@ impl Document {
     /// Iterates over the launches, each as the positions of its titles and the texts there, in order.
     /// Missing values and empty texts are left out, so that a launch costs what it has.
     pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<(usize, String)>> {
-        let places: HashMap<&str, usize> =
+        let columns: HashMap<&str, usize> =
             titles.iter().enumerate().map(|(at, title)| (&**title, at)).collect();
         let text = |value: &Value| match value {
             Value::Null => String::new(),
@@ -95,7 +95,7 @@ impl Document {
         self.launches.iter().map(move |launch| {
             let cells = launch.iter();
             let placed =
-                cells.filter_map(|(title, value)| Some((*places.get(&**title)?, text(value))));
+                cells.filter_map(|(title, value)| Some((*columns.get(&**title)?, text(value))));
             let mut cells: Vec<(usize, String)> =
                 placed.filter(|(_, text)| !text.is_empty()).collect();
             cells.sort_by_key(|(at, _)| *at);

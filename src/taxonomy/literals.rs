@@ -154,7 +154,10 @@ impl Scan<'_> {
                     self.at += 1;
                     None
                 }
-                b'\\' => self.escape()?,
+                b'\\' => match self.escape()? {
+                    Escaped::Literal(byte) => Some(byte),
+                    Escaped::Class => None,
+                },
                 _ => {
                     self.at += 1;
                     Some(next).filter(u8::is_ascii).map(Some)?
@@ -210,15 +213,15 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// The character that an escape stands for; none for a class or a place.
-    fn escape(&mut self) -> Option<Option<u8>> {
+    /// What an escape stands for; `None` if it is not read here.
+    fn escape(&mut self) -> Option<Escaped> {
         let escaped = *self.text.get(self.at + 1)?;
         self.at += 2;
         match escaped {
-            b'd' | b'D' | b's' | b'S' | b'w' | b'W' | b'B' => Some(None),
+            b'd' | b'D' | b's' | b'S' | b'w' | b'W' | b'B' => Some(Escaped::Class),
             // `\b{start}` is a place, too.
-            b'b' if self.peek() != Some(b'{') => Some(None),
-            _ => escaped.is_ascii_punctuation().then_some(Some(escaped)),
+            b'b' if self.peek() != Some(b'{') => Some(Escaped::Class),
+            _ => escaped.is_ascii_punctuation().then_some(Escaped::Literal(escaped)),
         }
     }
 
@@ -243,6 +246,14 @@ impl Scan<'_> {
         let again = matches!(self.peek(), Some(b'*' | b'+' | b'?' | b'{'));
         (!again).then_some(times)
     }
+}
+
+/// What an escape stands for.
+enum Escaped {
+    /// One character.
+    Literal(u8),
+    /// One of several, or a place between two.
+    Class,
 }
 
 #[cfg(test)]

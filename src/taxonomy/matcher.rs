@@ -191,9 +191,10 @@ impl Matcher {
             let range = self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize;
             for word in &self.words[range] {
                 let Some(here) = text.get(at..at + word.text.len()) else { continue };
-                let is_here = match word.ignores_case {
-                    true => here.eq_ignore_ascii_case(&word.text),
-                    false => *here == *word.text,
+                let is_here = if word.ignores_case {
+                    here.eq_ignore_ascii_case(&word.text)
+                } else {
+                    *here == *word.text
                 };
                 let sign = &mut signs[word.part];
                 match word.whole {
@@ -218,9 +219,10 @@ impl Part {
     fn groups<'a>(&'a self, text: &'a str) -> Option<Groups<'a>> {
         let compiled = self.compiled.get_or_init(|| Pattern::compiled(&self.pattern).ok());
         let compiled = compiled.as_ref()?;
-        match self.has_groups {
-            true => compiled.captures(text),
-            false => compiled.is_match(text).then(Vec::new),
+        if self.has_groups {
+            compiled.captures(text)
+        } else {
+            compiled.is_match(text).then(Vec::new)
         }
     }
 }
