@@ -124,6 +124,9 @@ mod tests {
         let text = written(&RulePage(page), "text", &narrow).unwrap();
         assert!(text.starts_with("some-rule\n") && text.contains("\n  Two lines.\n"), "{text}");
         let html = written(&RulePage(page), "html", &Style::default()).unwrap();
-        assert!(html.contains("<p>Two lines.</p>\n<pre><code>a &gt; 1</code></pre>"), "{html}");
+        assert!(
+            html.contains("<p>Two lines.</p>\n<pre tabindex=\"0\"><code>a &gt; 1</code></pre>"),
+            "{html}"
+        );
     }
 }

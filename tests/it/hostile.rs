@@ -435,3 +435,36 @@ fn what_unpacks_to_much_more_is_read_in_bounded_memory() {
     let done = limited(path, "ulimit -v 700000", &["window.csv.zst"]);
     assert_eq!(done.code, Some(3), "{}", done.err);
 }
+
+/// A pipe that nobody writes to is never read to its end: the mistake is found before.
+#[test]
+fn wrong_arguments_are_found_before_anything_is_read() {
+    let folder = folder();
+    let path = folder.path();
+    let made = Command::new("mkfifo").arg(path.join("pipe")).status();
+    assert!(made.unwrap().success());
+    fs::write(path.join("bad.toml"), "[columns]\nkernel = 7\n").unwrap();
+    for (arguments, said) in [
+        (&["--device", "no such GPU"][..], "no such GPU"),
+        (&["--what-if", "no such GPU"], "no such GPU"),
+        (&["-o", "report.docx"], "report.docx"),
+        (&["-o", "missing/report.md"], "missing"),
+        (&["--map", "bad.toml"], "bad.toml:2"),
+        (&["--config", "none.toml"], "none.toml"),
+    ] {
+        let mut command = rooflint(path, &["pipe"]);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let begin = Instant::now();
+        while child.try_wait().unwrap().is_none() && begin.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Does nothing to a program that has ended.
+        let _ = child.kill();
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        let code = output.status.code();
+        assert!(matches!(code, Some(2 | 3)), "{arguments:?}: {code:?} {error}");
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}

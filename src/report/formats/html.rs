@@ -73,7 +73,9 @@ fn block(block: &Block, level: usize) -> String {
         }
         Block::Table(one) => table(one),
         Block::Figures(all) => figures(all),
-        Block::Code(code) => format!("<pre><code>{}</code></pre>\n", escape(code.trim_end())),
+        Block::Code(code) => {
+            format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape(code.trim_end()))
+        }
         Block::Section(section) => {
             let (title, content) = (escape(&section.title), blocks(&section.blocks, level + 1));
             if section.is_folded {
