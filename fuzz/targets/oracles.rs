@@ -86,14 +86,18 @@ pub(crate) fn check(profile: &Profile) {
     tables(profile);
 }
 
-/// Every row is a launch, or was counted as skipped.
+/// Every row is a launch, repeats one, or was counted as skipped.
 pub(crate) fn rows_are_counted(profile: &Profile) {
     let rows: u64 = profile.sources.iter().map(|source| source.rows).sum();
     let skips: u64 = profile.sources.iter().map(|source| source.skips.count).sum();
     let launches = profile.launches.len() as u64;
     assert!(launches <= rows, "{launches} launches of {rows} rows");
+    let repeated: u64 = profile.sources.iter().map(|source| source.repeated).sum();
     // Cells that were skipped are counted with the rows.
-    assert!(rows <= launches + skips, "{rows} rows, {launches} launches, {skips} skipped");
+    assert!(
+        rows <= launches + skips + repeated,
+        "{rows} rows, {launches} launches, {skips} skipped, {repeated} repeated"
+    );
 }
 
 /// The columns that say where a table was read from.

@@ -69,6 +69,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         for row in shared {
             let Some(twin) = twins.get(&(row as u32)) else { continue };
             gone[row] = true;
+            profile.sources[usize::from(group.source)].repeated += 1;
             if which == Which::All {
                 complete(profile, *twin as usize, row);
             }

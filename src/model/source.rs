@@ -32,6 +32,8 @@ pub struct Source {
     pub rows: u64,
     /// Launches the records describe, before separate runs were joined.
     pub launches: u64,
+    /// Launches that repeat earlier ones, of this file or another, and are not counted again.
+    pub repeated: u64,
     /// Lines before the table and messages of the profiler inside it.
     pub other_lines: u64,
     /// Records that could not be used.
