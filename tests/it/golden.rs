@@ -84,7 +84,8 @@ pub(crate) fn reading(path: &Path) -> ingest::Options {
 fn every_fixture_gives_the_report_beside_it() {
     for (path, device) in fixtures() {
         let label = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-        let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path))
+        // Tests run where the package lies: a report is as long as its paths are.
+        let profile = ingest::read(&[Input::Named(PathBuf::from(&label))], &reading(&path))
             .unwrap_or_else(|error| panic!("{label}: {error}"));
         let text = match Session::default().on(device).judge(&profile) {
             Ok(Judged { analysis, findings, .. }) => {
@@ -103,8 +104,7 @@ fn every_fixture_gives_the_report_beside_it() {
             #[cfg(feature = "frames")]
             Err(error) => panic!("{label}: {error}"),
         };
-        let shown = path.display().to_string();
-        check(&path.with_extension("report.txt"), &text.replace(&shown, &label));
+        check(&path.with_extension("report.txt"), &text);
     }
 }
 
