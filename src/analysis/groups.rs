@@ -124,11 +124,11 @@ impl Groups {
             Some(found) => *found,
             None => {
                 let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
-                let class = taxonomy.classify(text);
+                let class = taxonomy.shared(text);
                 self.names.push(Name {
                     short: short.into(),
                     nature: Nature::of(&class, &key.0),
-                    class: Arc::new(class),
+                    class,
                 });
                 self.heads.insert(key, next);
                 next

@@ -198,7 +198,7 @@ pub fn analyze(
         .filter(|quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_)))
         .collect();
     let mut groups = Groups::new(options.taxonomy.clone());
-    let mut of_group: Vec<Sums> = Vec::new();
+    let mut of_group: Vec<Box<Sums>> = Vec::new();
     for launch in profile.iter() {
         let device = of_hint[usize::from(launch.head.device.0)];
         let (group, nature) = groups.of(profile, &launch, device);
@@ -206,7 +206,7 @@ pub fn analyze(
         let roofs = &devices[device].roofs;
         let judged = law::judge(&launch, roofs, ceilings, nature, instrument);
         if group == of_group.len() {
-            of_group.push(Sums::default());
+            of_group.push(Box::default());
         }
         of_group[group].add(&launch, &judged, &averaged);
     }
@@ -226,9 +226,8 @@ pub fn analyze(
     // The sums of a kernel are let go once it is judged: there can be tens of thousands.
     for (group, sums) in of_group.into_iter().enumerate() {
         let device = groups.keys[group].3;
-        let sums = &sums;
-        check_figures(sums, &devices[device], profile)?;
-        let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
+        check_figures(&sums, &devices[device], profile)?;
+        let mut kernel = add_up(profile, &sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
             threshold,
@@ -239,7 +238,7 @@ pub fn analyze(
             family: families[&family(&groups.keys[group])],
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
-        verdict::conclude(&mut kernel, sums, &setting);
+        verdict::conclude(&mut kernel, &sums, &setting);
         kernels.push(kernel);
     }
     ranking::rank(&mut kernels);
@@ -282,7 +281,7 @@ fn family(key: &groups::Key) -> Family {
 }
 
 /// Sums realistic and largest savings of the kernels of one name, whose grids are one finding.
-fn families(groups: &Groups, of_group: &[Sums]) -> BTreeMap<Family, (Seconds, Seconds)> {
+fn families(groups: &Groups, of_group: &[Box<Sums>]) -> BTreeMap<Family, (Seconds, Seconds)> {
     let mut families: BTreeMap<Family, (Seconds, Seconds)> = BTreeMap::new();
     for (key, sums) in groups.keys.iter().zip(of_group) {
         let (likely, most) = families.entry(family(key)).or_default();
@@ -322,26 +321,27 @@ fn choose_ceilings(
     profile: &Profile,
     choice: Option<CeilingSet>,
 ) -> Result<(CeilingSet, String), AnalysisError> {
-    let timed: Vec<Launch<'_>> =
-        profile.iter().filter(|launch| launch.duration().is_some()).collect();
-    let lacking = timed.iter().filter(|launch| launch.value(Quantity::SmClock).is_none()).count();
+    let (mut timed, mut lacking) = (0, 0);
+    for launch in profile.iter().filter(|launch| launch.duration().is_some()) {
+        timed += 1;
+        lacking += usize::from(launch.value(Quantity::SmClock).is_none());
+    }
     match choice {
         Some(CeilingSet::MeasuredClock) if lacking > 0 => {
-            Err(AnalysisError::NoClock { lacking, launches: timed.len() })
+            Err(AnalysisError::NoClock { lacking, launches: timed })
         }
         Some(set) => Ok((set, "as requested".to_owned())),
-        None if !timed.is_empty() && lacking == 0 => {
+        None if timed > 0 && lacking == 0 => {
             Ok((CeilingSet::MeasuredClock, "every launch has an SM clock".to_owned()))
         }
-        None if lacking == timed.len() => Ok((
+        None if lacking == timed => Ok((
             CeilingSet::Spec,
             "the export has no SM clock; datasheet peaks at boost clock".to_owned(),
         )),
         None => Ok((
             CeilingSet::Spec,
             format!(
-                "{lacking} of {} launches have no SM clock; datasheet peaks at boost clock",
-                timed.len()
+                "{lacking} of {timed} launches have no SM clock; datasheet peaks at boost clock"
             ),
         )),
     }

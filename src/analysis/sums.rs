@@ -68,7 +68,7 @@ pub(super) struct Sums {
     faster: u64,
     faster_time: ExactSum,
     /// Launches that cannot be judged; their counts still describe the kernel.
-    rest: Part,
+    rest: Option<Box<Part>>,
     pub(super) problems: BTreeMap<Problem, u64>,
     pub(super) without_peak: Option<Pipe>,
     pub(super) without_bandwidth: bool,
@@ -82,7 +82,8 @@ pub(super) struct Sums {
 impl Sums {
     /// Returns the launches that represent the kernel: the judged ones, else the rest.
     pub(super) fn part(&self) -> &Part {
-        if self.is_judged() { &self.judged } else { &self.rest }
+        let rest = self.rest.as_deref().filter(|_| !self.is_judged());
+        rest.unwrap_or(&self.judged)
     }
 
     /// Returns `true` if any launch could be compared with its roofs.
@@ -130,7 +131,7 @@ impl Sums {
         else {
             *self.problems.entry(judged.problem.unwrap_or(Problem::NoCounters)).or_default() +=
                 count;
-            self.rest.counters(judged, count);
+            self.rest.get_or_insert_default().counters(judged, count);
             return;
         };
         // They count in all sums: what is impossible is said, not left out.

@@ -100,10 +100,15 @@ impl Catalog {
     /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Ambiguous`] with the
     /// candidates.
     pub fn find(&self, name: &str, hint: &DeviceHint) -> Result<Device, CatalogError> {
-        self.find_by(name, &Evidence::of(hint, &Observed::default()))
+        self.find_by(name, hint, &Observed::default())
     }
 
-    fn find_by(&self, name: &str, evidence: &Evidence) -> Result<Device, CatalogError> {
+    fn find_by(
+        &self,
+        name: &str,
+        hint: &DeviceHint,
+        observed: &Observed,
+    ) -> Result<Device, CatalogError> {
         let (whole, slice) = split_mig(name);
         let named = self.named(&normalized(whole))?;
         if named.is_empty() {
@@ -111,7 +116,8 @@ impl Catalog {
             return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
-        let fitting = if candidates.len() == 1 { named } else { evidence.narrow(named).best };
+        let narrow = |named| Evidence::of(hint, observed).narrow(named).best;
+        let fitting = if candidates.len() == 1 { named } else { narrow(named) };
         let Ok([mut device]) = <[Device; 1]>::try_from(fitting) else {
             return Err(CatalogError::Ambiguous { name: name.to_owned(), candidates });
         };
@@ -137,9 +143,10 @@ impl Catalog {
         hint: &DeviceHint,
         observed: &Observed,
     ) -> Result<Identified, CatalogError> {
-        let evidence = Evidence::of(hint, observed);
-        let Some(name) = &hint.name else { return self.by_attributes(hint, &evidence) };
-        match self.find_by(name, &evidence) {
+        let Some(name) = &hint.name else {
+            return self.by_attributes(hint, &Evidence::of(hint, observed));
+        };
+        match self.find_by(name, hint, observed) {
             Ok(device) => {
                 let from = hint.name_from.as_deref().unwrap_or("the export");
                 Ok(Identified { device, how: format!("named by {from}") })
@@ -306,15 +313,21 @@ impl BuiltinDevice {
         file::builtin(self.id, self.text)
     }
 
-    /// Returns the lines before the first blank one, which have the names.
-    fn head(&self) -> &'static str {
-        self.text.split("\n\n").next().unwrap_or(self.text)
+    /// Iterates over the lines before the first blank one, which have the names.
+    fn head(&self) -> impl Iterator<Item = &'static str> {
+        self.text.lines().take_while(|line| !line.is_empty())
     }
 
-    /// Returns `true` if the name occurs anywhere in the names: a cheap filter without false
-    /// negatives.
+    /// Returns `true` if every word of the name occurs in the id or in the names: a cheap filter
+    /// without false negatives.
     fn may_be_called(&self, normalized_name: &str) -> bool {
-        normalized(self.id) == normalized_name || normalized(self.head()).contains(normalized_name)
+        let occurs = |word: &[u8], text: &str| {
+            text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+        };
+        normalized_name
+            .split_whitespace()
+            .map(str::as_bytes)
+            .all(|word| occurs(word, self.id) || self.head().any(|line| occurs(word, line)))
     }
 
     fn unique_name(&self) -> Option<&'static str> {

@@ -270,13 +270,13 @@ fn write_named(
     let is_for_terminal = place.is_stdout() && name == "text";
     let drawn = if is_for_terminal { terminal.style() } else { Style::default() };
     let style = style(drawn, &place.path);
-    let text = match terminal.quiet() {
-        0 => report::written(subject, name, &style),
-        1 if is_for_terminal => Some(report::verdict(subject, &style)),
-        _ if is_for_terminal => return Ok(()),
-        _ => report::written(subject, name, &style),
-    };
-    terminal.write(&place.path, text.unwrap_or_default().as_bytes())
+    match terminal.quiet() {
+        1 if is_for_terminal => {
+            terminal.write(&place.path, report::verdict(subject, &style).as_bytes())
+        }
+        2.. if is_for_terminal => Ok(()),
+        _ => terminal.stream(&place.path, |to| report::write(subject, name, &style, to)),
+    }
 }
 
 #[cfg(test)]

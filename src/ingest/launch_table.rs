@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::headers::header_again;
-use super::reading::fields;
+use super::split::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,

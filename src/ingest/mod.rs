@@ -148,7 +148,9 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                     return Err(error);
                 }
                 // A file that breaks off in its middle would pass for a shorter run.
-                profile.launches.retain(|row| row < before);
+                if profile.launches.len() > before {
+                    profile.launches.retain(|row| row < before);
+                }
                 profile.unread += 1;
                 if profile.unread <= UNREAD_NAMED {
                     profile.notes.push(format!("not read: {error}"));

@@ -6,7 +6,7 @@ use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::input::{self, Fault};
 use super::json::Json;
 use super::observed::Observed;
-use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records};
+use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
 use super::{IngestError, Input, Numerals, Options};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
@@ -508,17 +508,6 @@ impl<'a> Reading<'a> {
         self.profile.sources.push(self.source);
         self.profile.sources.extend(self.parts);
         self.observed
-    }
-}
-
-/// The fields of one CSV line; surrounding blanks are kept.
-pub(super) fn fields(line: &str) -> Vec<String> {
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
-    let mut record = csv::StringRecord::new();
-    match reader.read_record(&mut record) {
-        Ok(true) => record.iter().map(str::to_owned).collect(),
-        _ => Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! A run beside its baseline: the report with what `diff` says of both.
 
+use std::io::{self, Write};
+
 use super::document::{Block, Document, Section};
 use super::view::Style;
 use super::{GateReport, Report, Reported};
@@ -28,5 +30,9 @@ impl Reported for Against<'_> {
         }
         // Documents hold the comparison; machine formats of a run do not.
         self.report.own(format, style)
+    }
+
+    fn stream(&self, format: &str, to: &mut dyn Write) -> Option<io::Result<()>> {
+        self.report.stream(format, to)
     }
 }

@@ -36,6 +36,8 @@ mod tool_advice;
 mod trend;
 mod view;
 
+use std::io::{self, Write};
+
 use crate::analysis::{Analysis, Kernel, WhatIf};
 use crate::rules::{Finding, Findings};
 
@@ -107,6 +109,28 @@ pub trait Reported {
         let _ = (format, style);
         None
     }
+
+    /// Writes its own form of a format that is too long to be held at once; `None` where it is not.
+    fn stream(&self, format: &str, to: &mut dyn Write) -> Option<io::Result<()>> {
+        let _ = (format, to);
+        None
+    }
+}
+
+/// Writes what [`written()`] returns, part by part where it may be long; nothing if there is no such
+/// format.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(
+    subject: &dyn Reported,
+    format: &str,
+    style: &Style,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    subject.stream(format, to).unwrap_or_else(|| {
+        to.write_all(written(subject, format, style).unwrap_or_default().as_bytes())
+    })
 }
 
 /// A subject in a format, by the format's name; `None` if there is no such format.

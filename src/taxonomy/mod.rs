@@ -23,7 +23,8 @@ mod operator;
 mod table;
 mod words;
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use attributes::{Field, Texts};
 pub use class::{Architecture, Class, Formats};
@@ -45,7 +46,10 @@ pub struct Taxonomy {
     table: Table,
     classes: Matcher,
     attributes: Matcher,
-    operators: Matcher,
+    /// Prepared for the first operator: few profiles have any.
+    operators: OnceLock<Matcher>,
+    /// Names classified before: several runs, and several walks over one, have the same.
+    known: Mutex<HashMap<Box<str>, Arc<Class>>>,
 }
 
 impl Taxonomy {
@@ -107,6 +111,24 @@ impl Taxonomy {
         class
     }
 
+    /// Returns the class of a name, which is shared with those who asked for it before.
+    #[must_use]
+    pub fn shared(&self, name: &str) -> Arc<Class> {
+        /// Names that are remembered; a run with more of them has no room to waste.
+        const MOST: usize = 1 << 16;
+
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(class) = lock().get(name) {
+            return Arc::clone(class);
+        }
+        let class = Arc::new(self.classify(name));
+        let mut known = lock();
+        if known.len() < MOST {
+            known.insert(name.into(), Arc::clone(&class));
+        }
+        class
+    }
+
     /// Classifies the operator that launched a kernel, for kernels whose own name is not
     /// recognized. Accepts an operator with parameters, or a path of ranges, of which the innermost
     /// is used.
@@ -121,7 +143,7 @@ impl Taxonomy {
     pub fn classify_operator(&self, operator: &str) -> Class {
         let mut class = Class::unknown();
         let word = operator::word(operator);
-        let rule = self.operators.matches(&word).next();
+        let rule = self.operators().matches(&word).next();
         if let Some(rule) = rule.and_then(|(at, _)| self.table.by_operator.get(at)) {
             class.rule = Some(rule.id.clone());
             class.kind = Some(rule.kind);
@@ -133,6 +155,11 @@ impl Taxonomy {
                 .or_else(|| word.contains("backward").then_some(Direction::Backward));
         }
         class
+    }
+
+    fn operators(&self) -> &Matcher {
+        let patterns = || self.table.by_operator.iter().map(|rule| &*rule.pattern);
+        self.operators.get_or_init(|| Matcher::new(patterns()))
     }
 
     /// Returns the text of each field.
@@ -154,8 +181,7 @@ impl Taxonomy {
     fn new(table: Table) -> Self {
         let classes = Matcher::new(table.classes.iter().map(|rule| &*rule.pattern));
         let attributes = Matcher::new(table.attributes.iter().map(|rule| &*rule.pattern));
-        let operators = Matcher::new(table.by_operator.iter().map(|rule| &*rule.pattern));
-        Self { table, classes, attributes, operators }
+        Self { table, classes, attributes, operators: OnceLock::new(), known: Mutex::default() }
     }
 }
 
@@ -229,7 +255,7 @@ mod tests {
             attributes.iter().map(|rule| Pattern::new(&rule.pattern).unwrap()).collect();
         for (matcher, alone) in [
             (&taxonomy.classes, patterns(classes)),
-            (&taxonomy.operators, patterns(by_operator)),
+            (taxonomy.operators(), patterns(by_operator)),
             (&taxonomy.attributes, of_attributes),
         ] {
             let mut found = 0;

@@ -9,7 +9,7 @@ use super::{
     content, kind, unit,
 };
 use crate::ingest::decimal::Evidence;
-use crate::ingest::reading::fields;
+use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 

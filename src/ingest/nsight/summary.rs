@@ -6,7 +6,7 @@ use super::row::Row;
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_again;
-use crate::ingest::reading::fields;
+use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
 

@@ -6,7 +6,7 @@ use super::{
     kind, unit,
 };
 use crate::ingest::decimal::Evidence;
-use crate::ingest::reading::fields;
+use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 

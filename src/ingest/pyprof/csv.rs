@@ -7,8 +7,8 @@
 use super::columns::{Column, Columns, fixed_width, names_time};
 use super::table::Table;
 use crate::ingest::decimal::{Content, Evidence};
-use crate::ingest::reading::fields;
 use crate::ingest::rows::{Found, Quotes, Rows};
+use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 

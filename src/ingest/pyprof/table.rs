@@ -14,8 +14,8 @@ use super::label::label;
 use super::operator::Operator;
 use super::params::Params;
 use super::tally::{NANOSECONDS, Tally};
-use crate::ingest::reading::fields;
 use crate::ingest::rows::Row;
+use crate::ingest::split::fields;
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,

@@ -1,4 +1,4 @@
-//! The fields of one line whose every field is between quotes.
+//! The fields of one line.
 
 use super::marks::{BLOCK, Marks, parity};
 
@@ -43,6 +43,31 @@ pub(in crate::ingest) fn quoted_fields(
     fields.last().is_some_and(|(_, end)| end + 1 == line.len())
 }
 
+/// The fields of one CSV line; surrounding blanks are kept.
+pub(in crate::ingest) fn fields(line: &str) -> Vec<String> {
+    let mut places = Vec::new();
+    if quoted_fields(line.as_bytes(), b',', &mut places) {
+        let field = |(start, end)| line.get(start..end).map(str::to_owned);
+        return places.into_iter().filter_map(field).collect();
+    }
+    if !line.is_empty() && !line.contains(['"', '\r', '\n', '\u{feff}']) {
+        return line.split(',').map(str::to_owned).collect();
+    }
+    // Making a reader costs more than most lines.
+    read(line)
+}
+
+/// The fields of a line as the `csv` crate finds them.
+fn read(line: &str) -> Vec<String> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut record = csv::StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(true) => record.iter().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -71,6 +96,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_fields_of_a_line_are_those_of_the_csv_crate(line in "\u{feff}?[a,é \"\r\n]{0,40}|(\"[a, ]{0,9}\",?){0,9}|[a,é ]{0,40}") {
+            prop_assert_eq!(fields(&line), read(&line));
+        }
+
         #[test]
         fn what_was_quoted_comes_back(row in prop::collection::vec("[a, ]{0,40}", 1..9), bad in 0..400_usize) {
             let mut line = format!("\"{}\"", row.join("\",\"")).into_bytes();

@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Read};
 
 use blocks::Blocks;
 use index::{Form, Index, line_feeds};
-pub(super) use line::quoted_fields;
+pub(super) use line::{fields, quoted_fields};
 pub(super) use record::Record;
 
 use super::IngestError;

@@ -287,7 +287,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
     crate::json::lines(&document(report))
 }
 
-fn document<'a>(report: &Report<'a>) -> Document<'a> {
+pub(super) fn document<'a>(report: &Report<'a>) -> impl Serialize + use<'a> {
     let analysis = report.analysis;
     let main = main_device(analysis);
     let inputs = analysis

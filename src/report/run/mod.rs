@@ -12,9 +12,11 @@ mod tables;
 mod verdict;
 mod what_if;
 
+use std::io::{self, Write};
+
 use super::document::{Block, Document, Section, first_of};
 use super::view::Style;
-use super::{FORMATS, Report, Reported};
+use super::{FORMATS, Report, Reported, json};
 use crate::analysis::Kernel;
 
 pub(super) use brief::{Brief, KERNELS};
@@ -45,6 +47,10 @@ impl Reported for Report<'_> {
         }
         let own = super::OUTPUTS.iter().find(|output| output.name == format)?;
         Some((own.render)(self, style))
+    }
+
+    fn stream(&self, format: &str, to: &mut dyn Write) -> Option<io::Result<()>> {
+        (format == "json").then(|| crate::json::write(to, &json::document(self)))
     }
 }
 
