@@ -96,20 +96,21 @@ fn may_repeat(profile: &Profile) -> bool {
     let mut last: HashMap<u32, u32> = HashMap::new();
     let mut current: Option<(u32, u32)> = None;
     for row in 0..profile.launches.len() {
-        let head = profile.launches.head(row);
-        let known = match current {
-            Some((process, id)) if process == head.process => Some(id),
-            _ => last.get(&head.process).copied(),
-        };
-        if known.is_some_and(|known| head.id <= known) {
-            return true;
+        let (process, id) = profile.launches.numbers(row);
+        match current {
+            Some((same, known)) if same == process => {
+                if id <= known {
+                    return true;
+                }
+            }
+            before => {
+                if last.get(&process).is_some_and(|known| id <= *known) {
+                    return true;
+                }
+                last.extend(before);
+            }
         }
-        if current.is_none_or(|(process, _)| process != head.process)
-            && let Some((process, id)) = current
-        {
-            last.insert(process, id);
-        }
-        current = Some((head.process, head.id));
+        current = Some((process, id));
     }
     false
 }

@@ -64,7 +64,7 @@ impl Numerals {
     /// When the cell is text, or a number that contradicts this format.
     pub fn parse(&self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
         let cell = cell.trim_ascii();
-        if let Some(value) = plain_integer(cell).or_else(|| self.plain_decimal(cell)) {
+        if let Some(value) = self.plain(cell) {
             return Ok(Some(value));
         }
         if is_missing(cell) {
@@ -80,15 +80,27 @@ impl Numerals {
         }
     }
 
-    /// The common case with marks: digits in groups of three and a fraction, at most 15 in all.
-    fn plain_decimal(self, cell: &[u8]) -> Option<f64> {
-        let (decimal, group) = self.marks();
-        let (mut mantissa, mut digits, mut since_mark) = (0_u64, 0_usize, 0);
-        let (mut is_grouped, mut before_decimal) = (false, None);
+    /// The common case: digits, maybe in groups of three and with a fraction, at most 15 in all.
+    fn plain(self, cell: &[u8]) -> Option<f64> {
+        let (mut mantissa, mut digits) = (0_i64, 0_usize);
         for byte in cell {
             let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit));
+            digits += 1;
+        }
+        if digits == cell.len() {
+            return (1..=15).contains(&digits).then_some(mantissa as f64);
+        }
+        let (decimal, group) = self.marks();
+        let mut since_mark = digits;
+        let (mut is_grouped, mut before_decimal) = (false, None);
+        for byte in &cell[digits..] {
+            let digit = byte.wrapping_sub(b'0');
             if digit <= 9 {
-                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+                mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit));
                 digits += 1;
                 since_mark += 1;
                 continue;
@@ -187,22 +199,6 @@ impl Numerals {
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// The common case without any mark.
-fn plain_integer(cell: &[u8]) -> Option<f64> {
-    if cell.is_empty() || cell.len() > 15 {
-        return None;
-    }
-    let mut value = 0_u64;
-    for byte in cell {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + u64::from(digit);
-    }
-    Some(value as f64)
-}
-
 /// The ways profilers, pandas and spreadsheets write that there is no value.
 fn is_missing(cell: &[u8]) -> bool {
     const WORDS: [&[u8]; 10] =
@@ -225,7 +221,7 @@ mod tests {
         ) {
             let decimal = if comma { DecimalSign::Comma } else { DecimalSign::Point };
             let numerals = Numerals { decimal, ..Numerals::default() };
-            if let Some(short) = numerals.plain_decimal(cell.as_bytes()) {
+            if let Some(short) = numerals.plain(cell.as_bytes()) {
                 prop_assert_eq!(Ok(short), numerals.parse_marked(cell.as_bytes()));
             }
         }

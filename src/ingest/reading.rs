@@ -309,7 +309,11 @@ impl<'a> Reading<'a> {
     /// What is left of the file, for formats that are no text.
     pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
-            Some(bytes) => Box::new(bytes),
+            // Who takes the rest has a buffer of its own.
+            Some(bytes) => {
+                let ready = io::Cursor::new(bytes.buffer().to_vec());
+                Box::new(ready.chain(bytes.into_inner()))
+            }
             None => Box::new(io::empty()),
         }
     }

@@ -267,6 +267,12 @@ impl Launches {
         (self.heads.source[row], self.heads.process[row])
     }
 
+    /// Returns the process of launch `row` and its number there.
+    #[must_use]
+    pub fn numbers(&self, row: usize) -> (u32, u32) {
+        (self.heads.process[row], self.heads.id[row])
+    }
+
     /// Appends the launches of another profile, whose ids become those of this one.
     pub(super) fn append(&mut self, other: &Self, ids: &Renumbered) {
         let before = self.len();

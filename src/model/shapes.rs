@@ -104,6 +104,9 @@ impl Shape {
     }
 }
 
+/// Slots of recent shapes, told by eight bits.
+const RECENT: usize = 256;
+
 /// The distinct shapes of a profile.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
@@ -111,11 +114,26 @@ pub(super) struct Shapes {
     /// Positions in the list plus one, where their hash leads; zero if free. Up to half are taken.
     slots: Vec<u32>,
     state: RandomState,
+    /// The shape met last of those whose grid looks alike, which saves most look-ups.
+    recent: Vec<u32>,
 }
 
 impl Shapes {
     /// Returns the id of a shape, adding it if it is new.
     pub(super) fn id(&mut self, shape: Shape) -> u32 {
+        let alike = shape.blocks.unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        if let Some(id) = self.recent.get(alike as usize)
+            && self.list[*id as usize] == shape
+        {
+            return *id;
+        }
+        let id = self.look_up(shape);
+        self.recent.resize(RECENT, 0);
+        self.recent[alike as usize] = id;
+        id
+    }
+
+    fn look_up(&mut self, shape: Shape) -> u32 {
         if self.slots.len() <= self.list.len() * 2 {
             self.grow();
         }

@@ -56,6 +56,11 @@ impl Identity {
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
 
+    /// Number of columns up to the last of those that tell launches apart.
+    pub(super) fn width(&self) -> usize {
+        [self.process, self.id, Some(self.kernel)].into_iter().flatten().max().unwrap_or(0) + 1
+    }
+
     /// Launch number and process of a record; `None` where the launch number is no number.
     pub(super) fn key(&self, record: &Record<'_>) -> Option<(u32, u32)> {
         let number = |column: Option<usize>| match column {

@@ -213,6 +213,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         metrics: Metrics::default(),
         row: Row::new(numerals),
         current: None,
+        is_within: false,
         cells: Vec::new(),
         launch: 1,
         parts: Parts::default(),
@@ -255,6 +256,8 @@ struct Table {
     metrics: Metrics,
     row: Row,
     current: Option<Current>,
+    /// Whether the record before was a row of it.
+    is_within: bool,
     /// The values of the current launch.
     cells: Vec<Cell>,
     /// Number of the current launch.
@@ -278,10 +281,13 @@ impl Table {
         line: u64,
     ) -> Result<(), IngestError> {
         let columns = self.columns;
-        if self.preamble.takes(reading, record) {
+        // What the record before was, this one is too.
+        let is_next =
+            std::mem::take(&mut self.is_within) && record.repeated() >= self.identity.width();
+        if !is_next && self.preamble.takes(reading, record) {
             return Ok(());
         }
-        if let Some(header) = self.identity.header(record, is_header) {
+        if !is_next && let Some(header) = self.identity.header(record, is_header) {
             self.flush(reading)?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
@@ -292,18 +298,14 @@ impl Table {
         if record.len() <= columns.value || record.len() > columns.width {
             return reading.misfit(line, record, columns.width);
         }
-        let [process, id] = self.identity.number_cells(record);
-        let kernel = record.get(self.identity.kernel).unwrap_or_default();
-        // Rows of a launch follow each other: comparing cells is cheaper than reading them.
-        let same = self.current.as_ref().is_some_and(|current| {
-            current.id == id && current.process == process && current.kernel == kernel
-        });
-        if !same {
+        if !is_next && !self.is_of_current(record) {
             let Some(key) = self.identity.key(record) else {
                 let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
                 return reading.skip(line, Some("ID"), &text, "launch ID is not a number");
             };
             self.flush(reading)?;
+            let [process, id] = self.identity.number_cells(record);
+            let kernel = record.get(self.identity.kernel).unwrap_or_default();
             let [ordinal, capability] = self.identity.device_cells(record);
             let (head, name) = self.identity.head(reading, record);
             self.current = Some(Current {
@@ -317,11 +319,21 @@ impl Table {
                 capability: capability.to_vec(),
             });
         }
+        self.is_within = true;
         let name = record.get(columns.name).unwrap_or_default();
         if name.is_empty() {
             return self.rule(reading, record, line);
         }
         self.value(reading, record, line)
+    }
+
+    /// Rows of a launch follow each other: comparing cells is cheaper than reading them.
+    fn is_of_current(&self, record: &Record<'_>) -> bool {
+        let [process, id] = self.identity.number_cells(record);
+        let kernel = record.get(self.identity.kernel).unwrap_or_default();
+        self.current.as_ref().is_some_and(|current| {
+            current.id == id && current.process == process && current.kernel == kernel
+        })
     }
 
     fn value(

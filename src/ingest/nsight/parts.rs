@@ -136,16 +136,18 @@ impl Parts {
     }
 
     fn part(&mut self, cells: &[Cell]) -> Part {
-        let metrics: Vec<u32> = cells.iter().map(|(metric, _)| *metric).collect();
-        let layout = match self.layout_ids.get(&metrics) {
-            Some(layout) => *layout,
-            None => {
-                let layout = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
+        let metrics = cells.iter().map(|(metric, _)| *metric);
+        let is_last =
+            |layout: &u32| metrics.clone().eq(self.layouts[*layout as usize].iter().copied());
+        let last = self.first.last().map(|part| part.layout);
+        let layout = last.filter(is_last).unwrap_or_else(|| {
+            let metrics: Vec<u32> = metrics.collect();
+            let next = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
+            *self.layout_ids.entry(metrics).or_insert_with_key(|metrics| {
                 self.layouts.push(metrics.clone());
-                self.layout_ids.insert(metrics, layout);
-                layout
-            }
-        };
+                next
+            })
+        });
         let start = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
         if !self.is_dropped {
             self.values.extend(cells.iter().map(|(_, value)| *value));

@@ -62,9 +62,7 @@ impl Row {
         kernel: &[u8],
     ) {
         self.values.clear();
-        let capability = reading.device(device).compute_capability.clone();
-        let kernel = String::from_utf8_lossy(kernel);
-        let context = Context { kernel: &kernel, compute_capability: capability.as_deref() };
+        let context = Context { kernel, device };
         Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
             .derive(catalog, context);
         let raw = &self.raw;

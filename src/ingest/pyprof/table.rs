@@ -263,7 +263,13 @@ impl Table {
 
     fn count_values(&mut self, row: &Row) {
         for (column, filled) in self.filled.iter_mut().enumerate() {
-            *filled += u64::from(!matches!(row.cell(column), b"" | b"-" | b"na" | b"na=na,"));
+            // Most cells show by one byte that they are none of these.
+            let is_missing = match row.cell(column) {
+                [] => true,
+                cell @ [b'-' | b'n', ..] => matches!(cell, b"-" | b"na" | b"na=na,"),
+                _ => false,
+            };
+            *filled += u64::from(!is_missing);
         }
     }
 
@@ -302,13 +308,14 @@ impl Table {
         column: Column,
     ) -> Result<Option<u32>, IngestError> {
         let Some(number) = self.number(reading, row, column)? else { return Ok(None) };
-        if number.fract() == 0.0 && number <= f64::from(u32::MAX) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked above"
-            )]
-            return Ok(Some(number as u32));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "what is lost shows below"
+        )]
+        let whole = number as u32;
+        if f64::from(whole).total_cmp(&number.abs()).is_eq() {
+            return Ok(Some(whole));
         }
         self.skip(reading, row, column, "not a number of 32 bits")?;
         Ok(None)

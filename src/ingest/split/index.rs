@@ -16,6 +16,8 @@ pub(super) struct Place {
     /// Line feeds of the text before it.
     pub(super) lines: u32,
     pub(super) form: Form,
+    /// So many fields at its beginning are those of the row before.
+    pub(super) repeated: u32,
 }
 
 /// How a row is written.
@@ -58,7 +60,7 @@ impl Index {
     /// Finds the rows from `start` on; false if the row that starts there is against the rules.
     pub(super) fn scan(&mut self, text: &[u8], delimiter: u8) -> bool {
         let mut at = self.start;
-        let mut row = Open { first: self.ends.len(), lines: self.lines, form: Form::Plain };
+        let mut row = Open::new(self.ends.len(), self.lines);
         // Whether the byte before a block ended a field or row, closed a quote, was inside of one.
         let (mut edge, mut closed, mut quoted) = (1, 0, 0);
         let mut padded = [0; BLOCK];
@@ -99,12 +101,9 @@ impl Index {
     /// Takes what was seen in the block at `at`.
     #[inline]
     fn take(&mut self, text: &[u8], at: usize, seen: &Seen, row: &mut Open) -> Step {
-        let Seen { mut edges, doubled, ends, faults } = *seen;
+        let Seen { edges, doubled, ends, faults } = *seen;
         if doubled | ends | faults == 0 {
-            while edges != 0 {
-                self.ends.push(place(at, edges));
-                edges &= edges - 1;
-            }
+            self.push_all(at, edges);
             return Step::On;
         }
         let mut marks = edges | doubled | ends | faults;
@@ -124,12 +123,28 @@ impl Index {
                 if edges & bit != 0 {
                     self.end_row(end, row);
                     if let Some(place) = self.repeat(text) {
+                        row.repeated = self.shared as u32;
                         return Step::To(place);
                     }
                 }
             }
         }
         Step::On
+    }
+
+    /// Adds the ends of a block, eight at a time; those beyond the last are taken back.
+    #[inline]
+    fn push_all(&mut self, at: usize, mut edges: u64) {
+        let length = self.ends.len() + edges.count_ones() as usize;
+        while edges != 0 {
+            let eight: [u32; 8] = std::array::from_fn(|_| {
+                let end = place(at, edges);
+                edges &= edges.wrapping_sub(1);
+                end
+            });
+            self.ends.extend_from_slice(&eight);
+        }
+        self.ends.truncate(length);
     }
 
     /// Takes the first fields of a row from the row before, where they are the same; gives the place
@@ -169,17 +184,13 @@ impl Index {
     fn end_row(&mut self, end: u32, row: &mut Open) {
         if self.start < end as usize {
             self.ends.push(end);
-            self.push(row.first, row.form);
+            let (start, last, lines) = (self.start as u32, self.ends.len() as u32, self.lines);
+            let Open { first, form, repeated, .. } = *row;
+            self.rows.push(Place { start, first: first as u32, last, lines, form, repeated });
         }
         self.start = end as usize + 1;
         self.lines = row.lines;
-        (row.first, row.form) = (self.ends.len(), Form::Plain);
-    }
-
-    /// Adds the row from `start` on, with the ends from `first` on.
-    fn push(&mut self, first: usize, form: Form) {
-        let (start, last) = (self.start as u32, self.ends.len() as u32);
-        self.rows.push(Place { start, first: first as u32, last, lines: self.lines, form });
+        *row = Open::new(self.ends.len(), self.lines);
     }
 
     /// Adds the row from `start` up to `end` as the `number`th of those that were read otherwise, if
@@ -192,7 +203,8 @@ impl Index {
         self.lines += lines(self.start, start);
         if let Some(number) = number {
             let (start, first, form) = (start as u32, number as u32, Form::Other);
-            self.rows.push(Place { start, first, last: first + 1, lines: self.lines, form });
+            let (last, lines, repeated) = (first + 1, self.lines, 0);
+            self.rows.push(Place { start, first, last, lines, form, repeated });
         }
         self.lines += lines(start, end);
         self.start = end;
@@ -206,6 +218,14 @@ struct Open {
     /// Line feeds so far.
     lines: u32,
     form: Form,
+    repeated: u32,
+}
+
+impl Open {
+    /// A row of which nothing is known.
+    fn new(first: usize, lines: u32) -> Self {
+        Self { first, lines, form: Form::Plain, repeated: 0 }
+    }
 }
 
 /// Where the scan goes on.

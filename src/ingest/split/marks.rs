@@ -30,17 +30,26 @@ impl Marks {
 /// One bit for each byte that is meant.
 #[inline]
 fn mask(block: &[u8; BLOCK], is_meant: impl Fn(u8) -> bool) -> u64 {
-    let mut flags = [0_u8; BLOCK];
-    for (flag, byte) in flags.iter_mut().zip(block) {
-        *flag = u8::from(is_meant(*byte));
+    // Bit k of byte j stands for byte 8k + j.
+    let mut columns = [0_u8; 16];
+    for (four, bytes) in block.chunks_exact(16).enumerate() {
+        for (at, (column, byte)) in columns.iter_mut().zip(bytes).enumerate() {
+            let weight = 1 << (2 * four + at / 8);
+            *column |= if is_meant(*byte) { weight } else { 0 };
+        }
     }
-    let mut bits = 0;
-    for (at, eight) in flags.chunks_exact(8).enumerate() {
-        let mut word = [0; 8];
-        word.copy_from_slice(eight);
-        // Moves the lowest bit of each byte into the highest byte, in order.
-        let byte = u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= byte << (8 * at);
+    let both = u128::from_le_bytes(columns);
+    transposed(both as u64 | (both >> 64) as u64)
+}
+
+/// Eight rows of eight bits turned into columns.
+#[inline]
+fn transposed(mut bits: u64) -> u64 {
+    for (shift, upper) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
+        let other = (bits ^ bits >> shift) & upper;
+        bits ^= other ^ other << shift;
     }
     bits
 }
@@ -53,4 +62,22 @@ pub(super) fn parity(bits: u64) -> u64 {
         sum ^= sum << shift;
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_bit_stands_for_its_byte(bytes in prop::collection::vec(any::<bool>(), BLOCK)) {
+            let text: Vec<u8> = bytes.iter().map(|is_mark| if *is_mark { b',' } else { b'a' }).collect();
+            let found = mask(text.first_chunk().unwrap(), |byte| byte == b',');
+            for (at, is_mark) in bytes.into_iter().enumerate() {
+                prop_assert_eq!(found >> at & 1 == 1, is_mark);
+            }
+        }
+    }
 }

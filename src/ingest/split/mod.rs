@@ -56,6 +56,7 @@ impl Block {
             Form::Other => Record::parsed(&self.others[first], line),
             Form::Plain | Form::Doubled => {
                 Record::split(self.text(), row.start, &self.index.ends[first..last], line)
+                    .repeating(row.repeated as usize)
             }
         }
     }

@@ -5,6 +5,7 @@
 pub struct Record<'a> {
     cells: Cells<'a>,
     line: u64,
+    repeated: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +22,22 @@ enum Cells<'a> {
 impl<'a> Record<'a> {
     /// A record of a text, from `start` on.
     pub(super) fn split(text: &'a [u8], start: u32, ends: &'a [u32], line: u64) -> Self {
-        Self { cells: Cells::Split { text, start, ends }, line }
+        Self { cells: Cells::Split { text, start, ends }, line, repeated: 0 }
+    }
+
+    /// The same, known to begin with so many fields of the record before it.
+    pub(super) fn repeating(self, repeated: usize) -> Self {
+        Self { repeated, ..self }
+    }
+
+    /// At least so many fields at its beginning are those of the record before it.
+    pub(in crate::ingest) fn repeated(&self) -> usize {
+        self.repeated
     }
 
     /// A record whose fields have been copied.
     pub(super) fn parsed(record: &'a csv::ByteRecord, line: u64) -> Self {
-        Self { cells: Cells::Parsed(record), line }
+        Self { cells: Cells::Parsed(record), line, repeated: 0 }
     }
 
     /// Returns the field of a column, without its quotes.

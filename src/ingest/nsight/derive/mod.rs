@@ -13,7 +13,7 @@ mod work;
 
 use super::metrics::{Catalog, Gathered, Raw};
 use crate::ingest::Reading;
-use crate::model::{Origin, OriginId, OriginKind, Quantity, Values};
+use crate::model::{HintId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::roofline;
 use crate::units::Hertz;
 
@@ -21,9 +21,9 @@ use crate::units::Hertz;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     /// Kernel name as printed; its tokens tell tile and instruction shapes.
-    pub(super) kernel: &'a str,
-    /// Compute capability, where the export has one.
-    pub(super) compute_capability: Option<&'a str>,
+    pub(super) kernel: &'a [u8],
+    /// The device, whose compute capability the export may have.
+    pub(super) device: HintId,
 }
 
 /// Origins by formula, so that a million launches do not compare strings.

@@ -188,8 +188,11 @@ impl Deriver<'_, '_, '_> {
         let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
         let work = Quantity::Work(Pipe::Fp16Matrix);
         let mut is_least = false;
+        let capability = self.reading.device(context.device).compute_capability.clone();
+        let capability = capability.as_deref();
+        let shape = shape_in_name(&String::from_utf8_lossy(context.kernel));
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
-        if matches!(context.compute_capability, Some("8.0" | "9.0")) && count > 0.0 {
+        if matches!(capability, Some("8.0" | "9.0")) && count > 0.0 {
             let Some((half, _)) = self.count(HFMA) else {
                 let formula = "2048× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
                 let origin = self.origins.with(
@@ -208,10 +211,10 @@ impl Deriver<'_, '_, '_> {
             count = (count - half / 32.0).max(0.0);
             // Threads that a predicate left off are in no count of theirs, and their warps are here.
             let on = self.raw.get(Raw::PredicatedPerInstruction).unwrap_or(16.0).clamp(1.0, 32.0);
-            if shape_in_name(context.kernel).is_none() && count <= half / on - half / 32.0 {
+            if shape.is_none() && count <= half / on - half / 32.0 {
                 count = 0.0;
             }
-        } else if context.compute_capability.is_none()
+        } else if capability.is_none()
             && let Some((half, _)) = self.count(HFMA)
             && half > 0.0
         {
@@ -225,7 +228,7 @@ impl Deriver<'_, '_, '_> {
         }
         if count == 0.0 {
             self.set(work, 0.0, OriginKind::Measured, "sm__inst_executed_pipe_tensor.sum");
-        } else if let Some(each) = shape_in_name(context.kernel) {
+        } else if let Some(each) = shape {
             // One text for each interval, as origins are told apart by it.
             let (formula, high) = if is_least {
                 (
@@ -241,7 +244,7 @@ impl Deriver<'_, '_, '_> {
             let kind = OriginKind::Derived;
             let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
             self.values.set(work, count * each, origin);
-        } else if context.compute_capability == Some("7.0") {
+        } else if capability == Some("7.0") {
             self.set(
                 work,
                 count * 512.0,
