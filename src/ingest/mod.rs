@@ -12,6 +12,7 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod averages;
 mod decimal;
 mod detect;
 mod duplicates;
@@ -23,7 +24,9 @@ mod json;
 mod launch_table;
 mod mapped;
 mod nsight;
+mod nsys;
 mod numerals;
+mod nvprof;
 mod observed;
 mod pyprof;
 mod reading;
@@ -31,6 +34,7 @@ mod rows;
 mod runs;
 mod side_by_side;
 mod split;
+mod timeline;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -74,7 +78,10 @@ pub struct Format {
 
 /// Every format that can be read, in the order in which they are listed.
 pub const FORMATS: &[Format] =
-    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]);
+    joined!(
+        Format,
+        &[nsight::FORMATS, nsys::FORMATS, nvprof::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]
+    );
 
 /// The format with this name.
 #[must_use]
@@ -168,6 +175,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
+    averages::join(&mut profile);
     runs::join(&mut profile);
     duplicates::leave_out(&mut profile, Which::All);
     Ok(profile)

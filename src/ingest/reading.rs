@@ -1,6 +1,8 @@
 //! A file while it is read: the bytes, the place, and what has been found so far.
 
 use std::io::{self, BufRead, BufReader, Read};
+#[cfg(feature = "sqlite")]
+use std::path::{Path, PathBuf};
 
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::input::{self, Fault};
@@ -105,6 +107,9 @@ pub struct Reading<'a> {
     pub sample: Sample,
     profile: &'a mut Profile,
     bytes: Option<BufReader<Box<dyn Read + Send>>>,
+    /// The file itself, if its bytes are on a disk as they are read.
+    #[cfg(feature = "sqlite")]
+    file: Option<PathBuf>,
     lines: u64,
     /// Bytes read as lines.
     read: u64,
@@ -167,6 +172,13 @@ impl<'a> Reading<'a> {
             sample,
             profile,
             bytes: Some(BufReader::with_capacity(BUFFER, whole)),
+            #[cfg(feature = "sqlite")]
+            file: match input {
+                Input::Named(path) | Input::Found(path) if opened.is_plain && path.is_file() => {
+                    Some(path.clone())
+                }
+                _ => None,
+            },
             lines: 0,
             read: 0,
             idle: 0,
@@ -306,6 +318,12 @@ impl<'a> Reading<'a> {
         self.lines
     }
 
+    /// The file itself, for formats that go back and forth in it; `None` if it is compressed or no file.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     /// What is left of the file, for formats that are no text.
     pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
@@ -416,6 +434,12 @@ impl<'a> Reading<'a> {
         self.source.skips.count += lost;
         self.source.rows += lost;
         Ok(())
+    }
+
+    /// Adds a note that reports show at their beginning.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn check(&mut self, note: String) {
+        self.profile.check(format!("{}: {note}", self.source.path));
     }
 
     /// An error about this file.

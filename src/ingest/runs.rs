@@ -66,7 +66,7 @@ fn key(head: &Head) -> Key {
 }
 
 /// Whether two descriptions may be of the same kind of device.
-fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
+pub(super) fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
     fn agree<T: PartialEq>(one: Option<&T>, two: Option<&T>) -> bool {
         one.zip(two).is_none_or(|(one, two)| one == two)
     }

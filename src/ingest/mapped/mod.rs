@@ -34,14 +34,12 @@
 mod evidence;
 mod mapping;
 
-use std::borrow::Cow;
-
 pub use mapping::Mapping;
 
 use evidence::evidence;
 use mapping::Value;
 
-use super::rows::{Found, Quotes, Row, Rows, fields};
+use super::rows::{Found, Quotes, Row, Rows, fields, unquoted};
 use super::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
@@ -385,14 +383,6 @@ impl<'a> Table<'a> {
         self.hints.push((text.to_vec(), id));
         id
     }
-}
-
-/// Doubled quotes stand for one.
-fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
-    if !cell.windows(2).any(|pair| pair == b"\"\"") {
-        return Cow::Borrowed(cell);
-    }
-    Cow::Owned(String::from_utf8_lossy(cell).replace("\"\"", "\"").into_bytes())
 }
 
 /// Grid and block, each as three extents in some spelling, or as their product.
