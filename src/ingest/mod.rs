@@ -32,6 +32,7 @@ mod pyprof;
 mod reading;
 mod rows;
 mod runs;
+mod sample;
 mod side_by_side;
 mod split;
 mod timeline;
@@ -51,7 +52,8 @@ pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
 use observed::Observed;
-pub use reading::{Reading, Sample};
+pub use reading::Reading;
+pub use sample::Sample;
 use split::Record;
 
 use crate::model::{Profile, Profiler};
@@ -77,11 +79,10 @@ pub struct Format {
 }
 
 /// Every format that can be read, in the order in which they are listed.
-pub const FORMATS: &[Format] =
-    joined!(
-        Format,
-        &[nsight::FORMATS, nsys::FORMATS, nvprof::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]
-    );
+pub const FORMATS: &[Format] = joined!(
+    Format,
+    &[nsight::FORMATS, nsys::FORMATS, nvprof::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]
+);
 
 /// The format with this name.
 #[must_use]

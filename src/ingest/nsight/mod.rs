@@ -24,8 +24,8 @@ use derive::{Context, Deriver, OriginCache};
 use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
-pub(super) use nvtx::steady;
 use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
+pub(super) use nvtx::steady;
 use rules::RuleColumns;
 use units::{Dimension, content, unit};
 

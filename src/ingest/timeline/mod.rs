@@ -58,8 +58,7 @@ impl LeftOut {
     /// What is said of them.
     pub(super) fn clue(&self) -> Option<String> {
         let Self { count, seconds } = self;
-        let took =
-            if *seconds > 0.0 { format!(" ({})", si(*seconds, "s")) } else { String::new() };
+        let took = if *seconds > 0.0 { format!(" ({})", si(*seconds, "s")) } else { String::new() };
         (*count > 0)
             .then(|| format!("{count} copies and memsets{took} are left out: they are not kernels"))
     }

@@ -250,7 +250,7 @@ fn tell(
     }
     if !database.has(ranges::RANGES) {
         reading.source.clues.push(
-            "no NVTX ranges: with --trace=cuda,nvtx and ranges in the program, launches are told apart by operator"
+            "no NVTX ranges: with --trace=cuda,nvtx and ranges in the program, kernels are listed by operator"
                 .to_owned(),
         );
     }
