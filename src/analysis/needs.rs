@@ -50,7 +50,8 @@ impl Need {
             Profiler::NsightCompute => !self.metrics.is_empty(),
             Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
             Profiler::Nvprof => {
-                self.nvprof.iter().any(|metric| !source.columns.contains_key(*metric))
+                self.what == TIME
+                    || self.nvprof.iter().any(|metric| !source.columns.contains_key(*metric))
             }
             profiler if is_timeline(profiler) => !self.metrics.is_empty(),
             _ => false,
@@ -142,10 +143,13 @@ fn has_work(launch: &Launch<'_>, fits: impl Fn(Pipe) -> bool) -> bool {
     launch.work().any(|(pipe, ..)| fits(pipe))
 }
 
+/// What no launch can be analyzed without.
+const TIME: &str = "time";
+
 /// All data that an analysis uses, most important first.
 pub const NEEDS: &[Need] = &[
     Need {
-        what: "time",
+        what: TIME,
         consequence: "no launch can be analyzed",
         metrics: &["gpu__time_duration.sum"],
         columns: &["sil"],
@@ -364,18 +368,21 @@ pub fn short_command_for(
         });
     }
     let helps = needs.iter().any(|need| need.is_in_reach(source));
-    if helps && is_timeline(source.profiler) {
+    // Nsight Compute supports GPUs from compute capability 7.0 on, nvprof has metrics of those before.
+    let major = compute_capability.and_then(|known| known.split('.').next()?.parse::<u32>().ok());
+    let is_old = major.is_some_and(|major| major < 7);
+    if helps && is_timeline(source.profiler) && !is_old {
         return Some(format!("ncu --csv {SECTIONS} APP > counters.csv"));
     }
-    if source.profiler == Profiler::Nvprof {
-        if needs.iter().any(|need| need.what == NEEDS[0].what) {
+    if helps && (is_timeline(source.profiler) || source.profiler == Profiler::Nvprof) {
+        if needs.iter().any(|need| need.what == TIME) {
             return Some("nvprof --csv --print-gpu-trace --log-file trace.csv APP".to_owned());
         }
         let mut metrics: Vec<&str> = needs.iter().flat_map(|need| need.nvprof).copied().collect();
         metrics.retain(|metric| !source.columns.contains_key(*metric));
         let metrics = metrics.join(",");
-        return helps
-            .then(|| format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP"));
+        let command = format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP");
+        return (!metrics.is_empty()).then_some(command);
     }
     (source.profiler == Profiler::PyProf && helps)
         .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
@@ -440,6 +447,34 @@ mod tests {
         assert_eq!(short_command_for(&source, &[], None), None);
         let mapped = Source::default();
         assert_eq!(short_command_for(&mapped, &all, None), None);
+    }
+
+    #[test]
+    fn times_are_completed_by_the_profiler_that_has_counters_of_the_device() {
+        let source = |profiler, columns: &[&str]| Source {
+            profiler,
+            columns: columns.iter().map(|column| ((*column).to_owned(), 1)).collect(),
+            ..Source::default()
+        };
+        let nsys = source(Profiler::NsightSystems, &[]);
+        let roofs: Vec<&Need> = NEEDS[1..].iter().filter(|need| need.used == Use::Roofs).collect();
+        let command = |source, needs: &[&Need], capability| {
+            short_command_for(source, needs, capability).unwrap()
+        };
+        for capability in [None, Some("7.0"), Some("10.0")] {
+            assert!(command(&nsys, &roofs, capability).starts_with("ncu --csv --set roofline"));
+        }
+        assert!(
+            command(&nsys, &roofs, Some("6.1")).starts_with("nvprof --csv --metrics dram_read")
+        );
+        let metrics = source(Profiler::Nvprof, &["flop_count_sp", "dram_read_transactions"]);
+        let more = command(&metrics, &roofs, None);
+        assert!(!more.contains("flop_count_sp") && more.contains("dram_write_transactions"));
+        assert!(command(&metrics, &[&NEEDS[0]], None).contains("--print-gpu-trace"));
+        let mut all = source(Profiler::Nvprof, &[]);
+        all.columns =
+            roofs.iter().flat_map(|need| need.nvprof).map(|one| ((*one).to_owned(), 1)).collect();
+        assert_eq!(short_command_for(&all, &roofs, None), None);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn traces_of_both_eras_have_the_same_launches() {
         (launches.collect::<Vec<_>>(), profile.sources[0].clues.clone())
     };
     let (old, clues) = rows(TRACE);
-    assert_eq!(clues, ["1 copies and memsets (373 µs) are left out: they are not kernels"]);
+    assert_eq!(clues, ["1 copy or memset (373 µs) is left out: it is not a kernel"]);
     assert_eq!(old.len(), 6);
     let (name, figures, start, shape, stream) = &old[1];
     // The number of the launch stands behind the name here.
@@ -43,7 +43,7 @@ fn traces_of_both_eras_have_the_same_launches() {
     assert_eq!(figures[2], Some(4_224e9));
     assert_eq!((*start, shape.blocks, *stream), (648_200, Some(1024), Some(7)));
     let (new, clues) = rows(UNIFIED);
-    assert!(clues[0].starts_with("2 copies and memsets"), "{clues:?}");
+    assert!(clues[0].starts_with("2 copies, memsets and page faults"), "{clues:?}");
     assert_eq!(new, old);
 }
 

@@ -108,7 +108,7 @@ impl Launches {
         let has_grid = grid.is_none_or(|grid| grid.iter().any(|cell| !cell.is_empty()));
         if is_besides(&name) || !has_grid {
             if is_besides(&name) {
-                self.left_out.add(1, duration.ok().flatten().map_or(0.0, seconds));
+                self.left_out.row(&name, 1, duration.ok().flatten().map_or(0.0, seconds));
             } else {
                 self.gridless += 1;
             }

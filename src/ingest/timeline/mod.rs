@@ -46,21 +46,36 @@ pub(super) fn is_besides(name: &[u8]) -> bool {
 pub(super) struct LeftOut {
     count: u64,
     seconds: f64,
+    has_faults: bool,
 }
 
 impl LeftOut {
-    /// Adds so many of them.
+    /// Adds so many of them, which took so long together.
     pub(super) fn add(&mut self, count: u64, seconds: f64) {
         self.count += count;
         self.seconds += seconds;
     }
 
+    /// Adds a row by its name.
+    fn row(&mut self, name: &[u8], count: u64, seconds: f64) {
+        self.add(count, seconds);
+        self.has_faults |= name.ends_with(b"page faults]");
+    }
+
     /// What is said of them.
     pub(super) fn clue(&self) -> Option<String> {
-        let Self { count, seconds } = self;
-        let took = if *seconds > 0.0 { format!(" ({})", si(*seconds, "s")) } else { String::new() };
-        (*count > 0)
-            .then(|| format!("{count} copies and memsets{took} are left out: they are not kernels"))
+        let Self { count, seconds, has_faults } = self;
+        let time = if *seconds > 0.0 { format!(" ({})", si(*seconds, "s")) } else { String::new() };
+        match (count, has_faults) {
+            (0, _) => None,
+            (1, _) => Some(format!("1 copy or memset{time} is left out: it is not a kernel")),
+            (_, false) => {
+                Some(format!("{count} copies and memsets{time} are left out: they are not kernels"))
+            }
+            (_, true) => Some(format!(
+                "{count} copies, memsets and page faults{time} are left out: they are not kernels"
+            )),
+        }
     }
 }
 
@@ -150,10 +165,16 @@ mod tests {
         let mut left = LeftOut::default();
         assert_eq!(left.clue(), None);
         left.add(1, 0.5e-3);
-        left.add(2, 1e-3);
+        assert_eq!(
+            left.clue().unwrap(),
+            "1 copy or memset (500 µs) is left out: it is not a kernel"
+        );
+        left.row(b"[CUDA memset]", 2, 1e-3);
         assert_eq!(
             left.clue().unwrap(),
             "3 copies and memsets (1.50 ms) are left out: they are not kernels"
         );
+        left.row(b"[Unified Memory CPU page faults]", 1, 0.0);
+        assert!(left.clue().unwrap().starts_with("4 copies, memsets and page faults (1.50 ms)"));
     }
 }

@@ -77,7 +77,7 @@ impl Totals {
             // What is neither is a call of the host.
             if is_besides(&name) {
                 let seconds = total.ok().flatten().unwrap_or(0.0) / columns.total.per_second;
-                self.left_out.add(launches.map_or(1, u64::from), seconds);
+                self.left_out.row(&name, launches.map_or(1, u64::from), seconds);
             }
             reading.source.other_lines += 1;
             return Ok(());
@@ -128,7 +128,7 @@ impl Totals {
         clues.extend(self.left_out.clue());
         if self.uneven > 0 {
             clues.push(format!(
-                "{} kernels have launches of very different times under one name; a trace has them apart",
+                "names of kernels whose launches differ widely in time: {}; a trace shows them one by one",
                 self.uneven
             ));
         }

@@ -9,6 +9,7 @@ use super::sentence::{ROOM, ROOM_OF_RUN, first_clauses, sentence, within};
 use crate::analysis::{DeviceUse, GroupTotals, Kernel, State, Target};
 use crate::model::KernelName;
 use crate::report::Report;
+use crate::report::numbers::count;
 use crate::report::view::{Style, name, percent, printable, si};
 use crate::rules::{Finding, Severity};
 use crate::units::Seconds;
@@ -206,6 +207,11 @@ impl<'a> Entry<'a> {
             None if self.is_unexplained() => {
                 let meaning = self.kernel.meaning();
                 format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
+            }
+            None if self.kernel.state == State::NotEnoughData => {
+                let launches = count(self.kernel.launches, "launch", "launches");
+                let each = si(self.kernel.mean().get(), "s");
+                format!("{launches} of {each}; {}", self.kernel.reason.general())
             }
             None => first_clauses(&self.kernel.meaning(), ROOM).to_owned(),
         }
