@@ -12,6 +12,7 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod counters;
 mod decimal;
 mod detect;
 mod duplicates;
@@ -26,6 +27,7 @@ mod nsight;
 mod numerals;
 mod observed;
 mod presets;
+mod proton;
 mod pyprof;
 mod reading;
 mod rows;
@@ -75,8 +77,10 @@ pub struct Format {
 }
 
 /// Every format that can be read, in the order in which they are listed.
-pub const FORMATS: &[Format] =
-    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, presets::FORMATS, &[launch_table::FORMAT]]);
+pub const FORMATS: &[Format] = joined!(
+    Format,
+    &[nsight::FORMATS, pyprof::FORMATS, presets::FORMATS, &[proton::FORMAT, launch_table::FORMAT]]
+);
 
 /// The format with this name.
 #[must_use]
@@ -172,6 +176,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     duplicates::leave_out(&mut profile, Which::Equal);
     runs::join(&mut profile);
     duplicates::leave_out(&mut profile, Which::All);
+    counters::join(&mut profile);
     Ok(profile)
 }
 

@@ -120,12 +120,6 @@ fn text(name: &'static str, text: &str, what: &'static str, help: &'static str) 
 fn json() -> Vec<Case> {
     vec![
         text(
-            "a.hatchet",
-            r#"[{"children": [], "frame": {"name": "ROOT"}, "metrics": {}}]"#,
-            "a Triton Proton profile (.hatchet)",
-            "--map MAPPING.toml",
-        ),
-        text(
             "trace.json",
             r#"{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}"#,
             "a PyTorch profiler trace (Chrome trace JSON)",
@@ -394,7 +388,6 @@ fn real_files_of_other_tools_are_named() {
         ("rocprof", &["rocprof", "ROCm Compute Profiler", "no row is a kernel", "log"]),
         ("xprof", &["XProf"]),
         ("dlprof", &["DLProf"]),
-        ("proton", &["Proton"]),
         ("kineto", &["trace"]),
         ("ncu-rep", &["Nsight Compute report", "separated by tabs"]),
     ] {

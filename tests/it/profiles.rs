@@ -207,6 +207,14 @@ fn every_real_report_of_dlprof_is_read_as_counted_by_hand() {
     check("dlprof", DLPROF);
 }
 
+const PROTON: &[(&str, Expected)] =
+    &[("triton_cuda.json", ok(11, 409_600.0)), ("triton_scope_real-times.json", ok(1, 1_664.0))];
+
+#[test]
+fn every_real_profile_of_proton_is_read_as_counted_by_hand() {
+    check("proton", PROTON);
+}
+
 /// The devices of the exports, which mostly do not name them, by the beginning of the file's name.
 pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("v100", "Tesla V100-SXM2-16GB"),
@@ -225,6 +233,8 @@ pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("GEN_nvidia-3.11dev_lenet-like-2070super", "NVIDIA GeForce RTX 2070 SUPER"),
     ("GEN", "NVIDIA GeForce RTX 2080 Ti"),
     ("fork", "NVIDIA GeForce RTX 2080 Ti"),
+    ("triton_cuda", "NVIDIA H100 SXM5 80GB"),
+    ("triton_scope", "GeForce RTX 3050 8GB"),
     ("omniperf_vcopy_mi100", "AMD Instinct MI100"),
     ("omniperf_vcopy_mi200", "AMD Instinct MI210"),
     ("omniperf_vcopy_mi300x", "AMD Instinct MI300X"),

@@ -182,16 +182,6 @@ pub(super) const KINDS: &[Foreign] = &[
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
     // JSON, by its keys.
     Foreign {
-        what: "a Triton Proton profile (.hatchet)",
-        help: MAPPING,
-        is: |file| {
-            file.is_json()
-                && file.has("\"frame\"")
-                && file.has("\"metrics\"")
-                && file.has("\"children\"")
-        },
-    },
-    Foreign {
         what: "a PyTorch profiler trace (Chrome trace JSON)",
         help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
         is: |file| {
