@@ -187,3 +187,92 @@ fn repeated_rows_are_counted_once_and_other_values_are_another_run() {
     assert_eq!(other.launches.len(), 2);
     assert!(other.notes[0].contains("counted as another run"), "{:?}", other.notes);
 }
+
+/// Three launches as a raw page: 2464, 45,678 and 1,234,567 ns.
+fn raw_page() -> String {
+    let row = |id, kernel, time, read| {
+        format!(
+            "\"{id}\",\"100\",\"app\",\"h\",\"{kernel}\",\"1\",\"7\",\"(256, 1, 1)\",\"(1024, 1, 1)\",\"0\",\"9.0\",\"{time}\",\"{read}\",\"58.426\",\"1833807000\"\n"
+        )
+    };
+    let metrics = "\"dram__throughput.avg.pct_of_peak_sustained_elapsed\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"sm__cycles_elapsed.avg.per_second\"";
+    let units = "\"ns\",\"%\",\"%\",\"hz\"";
+    format!(
+        "{HEADER}{metrics}\n{BLANK}{units}\n{}{}{}",
+        row(0, "a", 2_464, "12.3456"),
+        row(1, "b", 45_678, "0.0042"),
+        row(2, "a", 1_234_567, "71.5049")
+    )
+}
+
+/// The same as a details page: two decimals, an SM clock of another pass, a kernel's registers.
+fn details_page(with_times: bool) -> String {
+    let mut text = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n".to_owned();
+    for (id, kernel, unit, time, throughput) in [
+        (0, "a", "us", "2.46", "12.35"),
+        (1, "b", "us", "45.68", "0.00"),
+        (2, "a", "ms", "1.23", "71.50"),
+    ] {
+        const SPEED: &str = "GPU Speed Of Light Throughput";
+        for (section, name, unit, value) in [
+            (SPEED, "Duration", unit, time),
+            (SPEED, "DRAM Throughput", "%", throughput),
+            (SPEED, "SM Frequency", "Ghz", "1.96"),
+            ("Occupancy", "Achieved Occupancy", "%", "58.43"),
+            ("Launch Statistics", "Registers Per Thread", "register/thread", "40"),
+        ] {
+            if with_times || name != "Duration" {
+                text += &format!(
+                    "\"{id}\",\"100\",\"app\",\"h\",\"{kernel}\",\"1\",\"7\",\"(256, 1, 1)\",\"(1024, 1, 1)\",\"0\",\"9.0\",\"{section}\",\"{name}\",\"{unit}\",\"{value}\"\n"
+                );
+            }
+        }
+    }
+    text
+}
+
+/// In either order the raw page's figures stay, and the details page adds what only it has.
+#[test]
+fn a_details_page_beside_the_raw_page_of_its_run_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (raw, details) = (folder.path().join("raw.csv"), folder.path().join("details.csv"));
+    std::fs::write(&raw, raw_page()).unwrap();
+    for with_times in [true, false] {
+        std::fs::write(&details, details_page(with_times)).unwrap();
+        for inputs in [[raw.clone(), details.clone()], [details.clone(), raw.clone()]] {
+            let both = read(&inputs);
+            assert_eq!(both.launches.len(), 3, "{:?}", both.notes);
+            assert!((total(&both, Quantity::Duration) - 1_282_709e-9).abs() < 1e-15);
+            let first = both.iter().find(|launch| launch.head.id == 0).unwrap();
+            assert!((first.value(Quantity::DramThroughput).unwrap() - 0.123_456).abs() < 1e-12);
+            assert_eq!(first.value(Quantity::SmClock), Some(1_833_807_000.0));
+            assert_eq!(first.value(Quantity::RegistersPerThread), Some(40.0));
+            assert_eq!(both.notes.len(), 1, "{:?}", both.notes);
+            assert!(both.notes[0].contains(&details.display().to_string()), "{:?}", both.notes);
+        }
+    }
+}
+
+/// One launch of the details page took longer: another run, of which all three count.
+#[test]
+fn a_details_page_of_another_run_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (raw, details) = (folder.path().join("raw.csv"), folder.path().join("details.csv"));
+    std::fs::write(&raw, raw_page()).unwrap();
+    std::fs::write(&details, details_page(true).replace("\"45.68\"", "\"45.69\"")).unwrap();
+    assert_eq!(read(&[raw, details]).launches.len(), 6);
+}
+
+/// The pages of one report as Nsight Compute wrote them.
+#[test]
+fn real_pages_of_one_report_are_counted_once() {
+    let Some(profiles) = std::env::var_os("ROOFLINT_PROFILES") else { return };
+    let at = |name: &str| Path::new(&profiles).join("ncu").join(name);
+    let raw = at("h200-raw-autoscaled-2232col-sglang.csv");
+    let details = at("h200-details-multiline-rule-sglang-decode.csv");
+    for inputs in [[raw.clone(), details.clone()], [details, raw]] {
+        let both = read(&inputs);
+        assert_eq!(both.launches.len(), 30, "{:?}", both.notes);
+        assert!((total(&both, Quantity::Duration) - 132_320e-9).abs() < 1e-12);
+    }
+}
