@@ -276,3 +276,43 @@ fn real_pages_of_one_report_are_counted_once() {
         assert!((total(&both, Quantity::Duration) - 132_320e-9).abs() < 1e-12);
     }
 }
+
+/// A table of `PyProf` with the time under both of its names, and with two different kernels in a row.
+#[test]
+fn columns_of_pyprof_that_contradict_each_other_are_not_used() {
+    let text = "Idx,Kernel,Sil(ns),Stream,sil,Kernel\n1,a,1000,7,1000.0,a\n2,a,1000,7,2000,a\n3,a,1000,7,,b\n";
+    let profile = ingest::read_text("net.csv", text, &Options::default()).unwrap();
+    let times: Vec<_> = profile.iter().map(|one| one.value(Quantity::Duration)).collect();
+    assert_eq!(times, [Some(1000.0 / 1e9), None, Some(1000.0 / 1e9)]);
+    assert_eq!(profile.launch(1).kernel(), "a");
+    assert_ne!(profile.launch(2).kernel(), "a");
+    let skips = &profile.sources[0].skips;
+    let told: Vec<_> =
+        skips.first.iter().map(|one| (one.line, one.column.as_deref(), &*one.text)).collect();
+    assert_eq!(told, [(3, Some("Sil(ns)"), "2000"), (4, Some("Kernel"), "b")]);
+    assert!(skips.first.iter().all(|skip| skip.reason.starts_with("given twice")), "{skips:?}");
+}
+
+/// The launch table of the sample with a column or a key given twice.
+#[test]
+fn a_launch_table_whose_columns_contradict_each_other_says_so() {
+    let options = Options::default();
+    let profile = ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
+    let csv = Table::of(&profile).csv();
+    let again = |time: &str| {
+        let mut lines = csv.lines();
+        let header = format!("{},duration_s", lines.next().unwrap());
+        let rows: String = lines.map(|line| format!("{line},{time}\n")).collect();
+        ingest::read_text("t.csv", format!("{header}\n{rows}").leak(), &options).unwrap()
+    };
+    let launches = profile.launches.len() as u64;
+    let empty = again("");
+    assert_eq!(empty.sources[0].skips.count, 0);
+    assert_eq!(total(&empty, Quantity::Duration), total(&profile, Quantity::Duration));
+    let other = again("7");
+    assert_eq!(other.sources[0].skips.count, launches);
+    assert_eq!(total(&other, Quantity::Duration), 0.0);
+    let json = Table::of(&profile).json().replacen("\"stream\":", "\"stream\": 9, \"stream\":", 1);
+    let error = ingest::read_text("t.json", json.leak(), &options).unwrap_err();
+    assert!(error.to_string().contains("key \"stream\" is given twice"), "{error}");
+}

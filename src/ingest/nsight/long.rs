@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::parts::{Cell, Known, Parts};
-use super::row::Row;
+use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{
     BEST, Catalog, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
     content, kind, unit,
@@ -169,15 +169,6 @@ fn meaning(wanted: Wanted, word: &str) -> Meaning {
         None => Meaning::Unusable(format!("unknown unit {word:?}")),
     }
 }
-
-/// Two values of one metric in one unit are one value if they are the same but for rounding.
-const REPEATED: f64 = 1e-9;
-
-/// In two units, scaled values have two decimals.
-const RESCALED: f64 = 0.005;
-
-/// Why a metric is left out.
-const TWICE: &str = "given twice for one launch with different values; neither is used";
 
 /// The error where the rows of a launch cannot be put together.
 fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
@@ -389,7 +380,7 @@ impl Table {
                     self.cells.push((found as u32, value));
                     return Ok(());
                 };
-                if (value - known).abs() <= tolerance * value.abs().max(known.abs()) {
+                if is_same(value, known, tolerance) {
                     return Ok(());
                 }
                 let name = String::from_utf8_lossy(&metric.name).into_owned();

@@ -1,6 +1,6 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
-use super::row::Row;
+use super::row::{RESCALED, Row, TWICE, is_same};
 use super::{
     Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
     kind, unit,
@@ -292,9 +292,6 @@ fn twins(
     record: &Record<'_>,
     line: u64,
 ) -> Result<(), IngestError> {
-    /// Scaled values have two decimals.
-    const ROUNDING: f64 = 0.005;
-
     let value = |row: &Row, column: &Column| {
         let Scale::Factor(factor) = column.scale else { return None };
         let value = row.numerals.parse(record.get(column.field)?).ok()??;
@@ -304,11 +301,10 @@ fn twins(
         let first = column.twin.map(|twin| &columns[twin]);
         let values = first.map(|first| (value(row, first), value(row, column)));
         let Some((Some(one), Some(two))) = values else { continue };
-        if (one - two).abs() > ROUNDING * one.abs().max(two.abs()) {
+        if !is_same(one, two, RESCALED) {
             row.raw.unset(column.slot);
             let text = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
-            let reason = "given twice for one launch with different values; neither is used";
-            reading.skip(line, Some(&column.name), &text, reason)?;
+            reading.skip(line, Some(&column.name), &text, TWICE)?;
         }
     }
     Ok(())

@@ -82,8 +82,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         .collect();
     let mut evidence = Evidence::default();
     for cell in records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at))) {
-        // Nanoseconds, operations and bytes.
-        evidence.add(cell, Content::Whole, || None);
+        // Nanoseconds, operations and bytes; Python prints any number of decimals behind a point.
+        let content = if cell.contains('.') { Content::Any } else { Content::Whole };
+        evidence.add(cell, content, || None);
     }
     let numerals = reading.numerals(&evidence, true)?;
 
