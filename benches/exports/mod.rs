@@ -163,8 +163,8 @@ pub(crate) fn pyprof(size: usize) -> String {
 }
 
 /// A raw page of so many launches, each of a kernel of its own.
-pub(crate) fn kernels(launches: usize) -> String {
-    let mut random = Random(45);
+pub(crate) fn kernels(launches: usize, run: u64) -> String {
+    let mut random = Random(44 + run);
     let mut text = String::from(
         "\"ID\",\"Process ID\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\"",
     );
