@@ -150,7 +150,8 @@ pub(crate) fn any_dialect(bytes: &[u8]) {
     }
     let Some(profile) = read_all(&parts) else { return };
     let skips: u64 = profile.sources.iter().map(|source| source.skips.count).sum();
-    assert_eq!((missing(dialect, &written, &profile), skips), (0, 0), "lost of a sound export");
+    let told: Vec<_> = profile.sources.iter().map(|source| &source.skips.first).collect();
+    assert_eq!((missing(dialect, &written, &profile), skips), (0, 0), "lost: {told:?}");
     check(&profile);
     if is_chosen(bytes) {
         judge(&profile);

@@ -9,6 +9,7 @@ use super::{
     content, kind, unit,
 };
 use crate::ingest::decimal::Evidence;
+use crate::ingest::headers::header_of;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
@@ -232,8 +233,11 @@ fn evidence(sample: &Sample) -> Evidence {
     else {
         return evidence;
     };
-    let columns = Columns::new(&header);
+    let mut columns = Columns::new(&header);
     for record in sample.records(rest, 20_000) {
+        if let Some(header) = header_of(&record, "Metric Value", is_header) {
+            columns = Columns::new(&header);
+        }
         let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
         let content = content(cell(Some(columns.name)), cell(columns.unit));
         evidence.add(cell(Some(columns.value)), content, || None);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
-use crate::ingest::headers::header_again;
+use crate::ingest::headers::{header_again, header_of};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -243,7 +243,12 @@ fn evidence(sample: &Sample, columns: &Columns) -> Evidence {
     let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
         return evidence;
     };
+    let mut again = None;
     for record in sample.records(rest, 5_000) {
+        if let Some(header) = header_of(&record, "Invocations", is_header) {
+            again = Some(Columns::new(&header));
+        }
+        let columns = again.as_ref().unwrap_or(columns);
         let unit = columns.unit.and_then(|unit| record.get(unit)).unwrap_or_default();
         // An average is no whole number, whatever the metric is.
         let content = content("", unit);
