@@ -173,9 +173,10 @@ impl Evidence {
         never: bool,
     ) -> Result<Settled, (String, Place)> {
         let settled = |sign, is_certain| Settled { sign, is_certain, note: None };
-        match (asked, self.verdict()) {
-            (Some(sign), _) | (None, Verdict::Clear(sign)) => Ok(settled(sign, true)),
-            (None, Verdict::Because(sign, why)) => {
+        let with_point = self.whole_with_point.as_ref().filter(|_| never);
+        match (asked, self.verdict(), with_point) {
+            (Some(sign), ..) | (None, Verdict::Clear(sign), _) => Ok(settled(sign, true)),
+            (None, Verdict::Because(sign, why), _) => {
                 let (read, other) = match sign {
                     DecimalSign::Comma => ("decimals", "point"),
                     DecimalSign::Point => ("thousands", "comma"),
@@ -186,17 +187,15 @@ impl Evidence {
                 let is_usual = sign == DecimalSign::Point && never;
                 Ok(Settled { note: (!is_usual).then_some(note), ..settled(sign, true) })
             }
-            (None, Verdict::Nothing | Verdict::Open(None))
-                if never && let Some(cell) = &self.whole_with_point =>
-            {
+            (None, Verdict::Nothing | Verdict::Open(None), Some(cell)) => {
                 let note = format!(
                     "points in numbers are read as those of thousands, because {cell:?} is a whole number; --decimal-sign point changes it"
                 );
                 Ok(Settled { note: Some(note), ..settled(DecimalSign::Comma, true) })
             }
-            (None, Verdict::Nothing) => Ok(settled(DecimalSign::Point, false)),
-            (None, Verdict::Open(None)) if never => Ok(settled(DecimalSign::Point, false)),
-            (None, Verdict::Open(reasons)) => {
+            (None, Verdict::Nothing, None) => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(None), None) if never => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(reasons), _) => {
                 let (cell, place) = self.ambiguous.clone().unwrap_or_default();
                 let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
                     format!(": of decimals, because {decimals}; of thousands, because {thousands}")

@@ -302,8 +302,9 @@ fn a_launch_table_whose_columns_contradict_each_other_says_so() {
     let again = |time: &str| {
         let mut lines = csv.lines();
         let header = format!("{},duration_s", lines.next().unwrap());
-        let rows: String = lines.map(|line| format!("{line},{time}\n")).collect();
-        ingest::read_text("t.csv", format!("{header}\n{rows}").leak(), &options).unwrap()
+        let rows: Vec<String> = lines.map(|line| format!("{line},{time}")).collect();
+        ingest::read_text("t.csv", format!("{header}\n{}\n", rows.join("\n")).leak(), &options)
+            .unwrap()
     };
     let launches = profile.launches.len() as u64;
     let empty = again("");
@@ -315,4 +316,25 @@ fn a_launch_table_whose_columns_contradict_each_other_says_so() {
     let json = Table::of(&profile).json().replacen("\"stream\":", "\"stream\": 9, \"stream\":", 1);
     let error = ingest::read_text("t.json", json.leak(), &options).unwrap_err();
     assert!(error.to_string().contains("key \"stream\" is given twice"), "{error}");
+}
+
+/// 5632 ns and 123,456 bytes, as a locale prints them whose groups end in points; no other cell has a sign.
+#[test]
+fn whole_numbers_grouped_by_points_are_whole() {
+    let text = format!(
+        "{HEADER}\"dram__bytes_read.sum\"\n{BLANK}\"ns\",\"byte\"\n{}",
+        row(0, "\"5.632\",\"123.456\"")
+    );
+    let text: &'static str = text.leak();
+    let profile = ingest::read_text("run.csv", text, &Options::default()).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5632.0 * 1e-9));
+    assert_eq!(profile.launch(0).value(Quantity::DramReadBytes), Some(123_456.0));
+    assert!(
+        profile.notes[0].contains("because \"5.632\" is a whole number"),
+        "{:?}",
+        profile.notes
+    );
+    let options = Options { decimal: Some(DecimalSign::Point), ..Options::default() };
+    let profile = ingest::read_text("run.csv", text, &options).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5.632 * 1e-9));
 }

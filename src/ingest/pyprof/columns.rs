@@ -136,10 +136,10 @@ impl Columns {
                 continue;
             };
             count += 1;
-            if let Some(column) = known.used {
-                if *at[column as usize].get_or_insert(position) != position {
-                    again.push((column, position));
-                }
+            if let Some(column) = known.used
+                && *at[column as usize].get_or_insert(position) != position
+            {
+                again.push((column, position));
             }
         }
         let headers: Vec<String> = headers.iter().map(|header| header.trim().to_owned()).collect();
