@@ -25,6 +25,7 @@ mod mapped;
 mod nsight;
 mod numerals;
 mod observed;
+mod presets;
 mod pyprof;
 mod reading;
 mod rows;
@@ -47,6 +48,7 @@ pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
 use observed::Observed;
+pub use presets::preset;
 pub use reading::{Reading, Sample};
 use split::Record;
 
@@ -74,7 +76,7 @@ pub struct Format {
 
 /// Every format that can be read, in the order in which they are listed.
 pub const FORMATS: &[Format] =
-    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]);
+    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, presets::FORMATS, &[launch_table::FORMAT]]);
 
 /// The format with this name.
 #[must_use]

@@ -36,9 +36,12 @@ const TIMES_ONLY: &str = record!("it has times but no FLOPs or bytes; record the
 const MAPPING: &str =
     "name its columns in a mapping (docs/formats.md): rooflint {file} --map MAPPING.toml";
 
-/// How an AMD profile is read.
-const AMD: &str = "AMD exports need a mapping of their columns (docs/formats.md): \
-    rooflint {file} --map MAPPING.toml";
+/// Which of AMD's tables can be read.
+const ROCPROF: &str = "it has no times of kernels; record them: \
+    rocprofv3 --kernel-trace --output-format csv -d out -- APP";
+
+/// Which table of a workload can be read.
+const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
 
 /// How a report of Nsight Compute becomes a table.
 const IMPORT: &str = "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
@@ -209,7 +212,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of XProf (TensorBoard profiler) as JSON",
-        help: TIMES_ONLY,
+        help: "export the tool Kernel Stats as CSV",
         is: |file| file.is_json() && file.has("\"cols\"") && file.has("\"rank\""),
     },
     Foreign {
@@ -313,8 +316,8 @@ pub(super) const KINDS: &[Foreign] = &[
         },
     },
     Foreign {
-        what: "a DLProf report",
-        help: TIMES_ONLY,
+        what: "a DLProf report without launches",
+        help: "give the iteration report: dlprof --reports=iteration python TRAIN.py",
         is: |file| {
             [
                 "All Iterations\n",
@@ -331,8 +334,8 @@ pub(super) const KINDS: &[Foreign] = &[
         },
     },
     Foreign {
-        what: "an XProf (TensorBoard profiler) table",
-        help: TIMES_ONLY,
+        what: "an XProf (TensorBoard profiler) table without kernels",
+        help: "export the tool Kernel Stats as CSV",
         is: |file| {
             file.line("\"Kernel Name\",\"Registers per thread\"")
                 || file.line("\"Operation Type\",\"Operation Name\"")
@@ -342,7 +345,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a rocprof table",
-        help: AMD,
+        help: ROCPROF,
         is: |file| {
             file.line("\"Name\",\"Calls\",\"TotalDurationNs\"")
                 || file.line("KernelName\",\"gpu-id")
@@ -354,7 +357,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of ROCm Compute Profiler (Omniperf)",
-        help: AMD,
+        help: OMNIPERF,
         is: |file| {
             file.line("Dispatch_ID,Kernel_Name")
                 || file.line("Dispatch_ID,GPU_ID")
