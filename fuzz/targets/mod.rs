@@ -63,6 +63,7 @@ pub(crate) const TARGETS: &[Target] = &[
     target("saved-run", &["fuzz/seeds/saved-run"], 16_384, texts::saved),
     target("predict", &["fuzz/seeds/predict", "fixtures/predict"], 2_048, texts::predict),
     target("dialect", &[], 512, meaning::any_dialect),
+    target("unmarked", &[], 512, meaning::unmarked),
     target("damaged", &[], 512, meaning::damaged),
     target("table-dialect", &[], 512, meaning::launch_table),
 ];
