@@ -8,7 +8,7 @@ use super::called::folded;
 use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
-use crate::model::{MemoryLevel, Origin, OriginKind, Pipe, Quantity, Shape};
+use crate::model::{Engine, MemoryLevel, Origin, OriginKind, Pipe, Precision, Quantity, Shape};
 use crate::roofline::Limiter;
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
@@ -116,7 +116,7 @@ impl State {
 }
 
 /// Work of a kernel on one pipe.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Work {
     /// Pipe that executed it.
     pub pipe: Pipe,
@@ -125,7 +125,7 @@ pub struct Work {
     /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
     /// Origin of the count in the longest launch; `None` if only others have it.
-    pub origin: Option<Origin>,
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Work {
@@ -210,7 +210,7 @@ pub struct Kernel {
     /// Integer operations on tensor pipes, separate from FLOPs.
     pub integer_operations: Option<Flops>,
     /// Work per pipe.
-    pub work: Vec<Work>,
+    pub work: Box<[Work]>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
     /// Least direct origin of bytes and operations; `None` if there are none.
@@ -224,7 +224,7 @@ pub struct Kernel {
     /// Least time of its operations.
     pub math_time: Option<Seconds>,
     /// Traffic per level of the memory hierarchy, from the SM outwards.
-    pub levels: Vec<LevelTraffic>,
+    pub levels: Box<[LevelTraffic]>,
     /// Roofline time: the longer of memory and math time.
     pub roofline_time: Option<Seconds>,
     /// Roofline time over all levels of the memory hierarchy, not only DRAM: per launch the longest
@@ -270,13 +270,15 @@ pub struct Kernel {
     /// Group of the kernel.
     pub group: Arc<str>,
     /// Time-weighted averages over the launches, of quantities that do not add up.
-    pub averages: Vec<(Quantity, f64)>,
+    pub averages: Box<[(Quantity, f64)]>,
     /// Index of its longest launch in the profile.
     pub longest: usize,
-    /// Pipes that were not counted, if the export counts others.
-    pub uncounted: Vec<&'static str>,
+    /// True if its bytes or operations come from sizes, not counters.
+    pub(crate) is_algorithmic: bool,
+    /// True if tensor pipes were seen to be active.
+    pub(crate) has_tensor_activity: bool,
     /// Results of the profiler's own rules; empty if the export has none.
-    pub tool_advice: Vec<KernelAdvice>,
+    pub tool_advice: Box<[KernelAdvice]>,
 }
 
 impl Kernel {
@@ -368,6 +370,29 @@ impl Kernel {
         let longest = math.into_iter().chain(levels);
         let longest = longest.max_by(|one, two| one.1.get().total_cmp(&two.1.get()));
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
+    }
+
+    /// Returns the kinds of work that were not counted, if the export counts others.
+    #[must_use]
+    pub fn uncounted(&self) -> Vec<&'static str> {
+        if self.work.is_empty() || self.is_algorithmic {
+            return Vec::new();
+        }
+        let has = |fits: &dyn Fn(Pipe) -> bool| self.work.iter().any(|work| fits(work.pipe));
+        let mut missing = Vec::new();
+        if !has(&|pipe| pipe == Pipe::Fp64Vector) {
+            missing.push("fp64");
+        }
+        if !has(&|pipe| pipe == Pipe::Fp32Vector) {
+            missing.push("fp32");
+        }
+        if !has(&|pipe| pipe.precision() == Precision::Fp16 && pipe.engine() == Engine::Vector) {
+            missing.push("fp16");
+        }
+        if !has(&|pipe| pipe.engine() == Engine::Matrix) && !self.has_tensor_activity {
+            missing.push("tensor");
+        }
+        missing
     }
 
     /// Returns the mean measured time of one launch.

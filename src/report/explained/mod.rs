@@ -364,10 +364,10 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         ),
         None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
-    if !kernel.uncounted.is_empty() {
+    if !kernel.uncounted().is_empty() {
         lines.add(
             "not counted",
-            kernel.uncounted.join(", "),
+            kernel.uncounted().join(", "),
             if kernel.is_lower_bound() {
                 "may need time too: E is a lower bound".to_owned()
             } else {

@@ -1,7 +1,7 @@
 //! Chosen kernels (`--kernel`): each with its numbers, cause, arithmetic, device and how to reproduce it, which is
 //! the text of an issue.
 
-use super::brief;
+use super::entry;
 use super::sentence::sentence;
 use super::{screen, what_if};
 use crate::analysis::Kernel;
@@ -27,7 +27,7 @@ pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
             let mut document = Document::titled(format!("{title} chosen"));
             document.push(Block::Facts(sums(report, several)));
             let shown = &several[..several.len().min(report.top)];
-            let entries = brief::of_kernels(report, shown);
+            let entries = entry::of_kernels(report, shown);
             let title = format!("Chosen kernels{}", first_of(shown.len(), several.len()));
             document.section(title, vec![Block::Table(screen::table(&entries, style))]);
             if style.full {
@@ -82,7 +82,7 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
         format!("{}: {}", kernel.state.label(), printable(kernel.reason.as_str())),
     ));
     facts.extend(savings(kernel).map(|savings| Fact::new("Savings", savings)));
-    let cause = brief::cause(found, kernel);
+    let cause = entry::cause(found, kernel);
     facts.push(Fact::new(
         "Cause",
         match cause {
