@@ -121,7 +121,7 @@ impl Groups {
         self.index = HashMap::new();
         let mut shown: Vec<Arc<str>> =
             self.names.iter().map(|name| Arc::clone(&name.short)).collect();
-        make_unique(&mut shown, |at| KernelName::parse(profile.names.get(self.spelled[at])));
+        make_unique(&mut shown, |at| KernelName::parts(profile.names.get(self.spelled[at])));
         for (name, shown) in self.names.iter_mut().zip(shown) {
             name.short = shown;
         }
@@ -186,17 +186,14 @@ impl Analysis {
         profile: &'p Profile,
         mut visit: impl FnMut(usize, &Launch<'p>, Nature),
     ) {
-        let mut groups = Groups::new(self.taxonomy.clone());
-        // Each kernel is a group of its own: its longest launch makes the group's number the
-        // kernel's position.
-        for kernel in &self.kernels {
-            groups.of(profile, &profile.launch(kernel.longest), kernel.device);
+        let mut places = vec![None; self.natures.len()];
+        for (position, kernel) in self.kernels.iter().enumerate() {
+            places[self.of_row[kernel.longest] as usize] = Some(position as u32);
         }
-        for launch in profile.iter() {
-            let device = self.of_hint[usize::from(launch.head.device.0)];
-            let (position, nature) = groups.of(profile, &launch, device);
-            if position < self.kernels.len() {
-                visit(position, &launch, nature);
+        for (launch, group) in profile.iter().zip(&self.of_row) {
+            let group = *group as usize;
+            if let Some(position) = places[group] {
+                visit(position as usize, &launch, self.natures[group]);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
 use crate::model::{Engine, MemoryLevel, Origin, OriginKind, Pipe, Precision, Quantity, Shape};
-use crate::roofline::Limiter;
+use crate::roofline::{self, Limiter};
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
@@ -205,20 +205,12 @@ pub struct Kernel {
     pub share: f64,
     /// Needs of its algorithm, if its shape is known.
     pub algorithmic: Option<Box<Algorithmic>>,
-    /// Floating-point operations on all pipes; `None` if none were counted.
-    pub flops: Option<Flops>,
-    /// Integer operations on tensor pipes, separate from FLOPs.
-    pub integer_operations: Option<Flops>,
     /// Work per pipe.
     pub work: Box<[Work]>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
     /// Least direct origin of bytes and operations; `None` if there are none.
     pub provenance: Option<OriginKind>,
-    /// FLOPs over bytes.
-    pub intensity: Option<FlopsPerByte>,
-    /// Intensity at which the kernel's own compute roof meets the memory roof.
-    pub ridge_point: Option<FlopsPerByte>,
     /// Least time of its DRAM traffic.
     pub memory_time: Option<Seconds>,
     /// Least time of its operations.
@@ -238,10 +230,6 @@ pub struct Kernel {
     pub by_utilization: bool,
     /// Time that remains if only the implementation improves: launch cost, tail, achievable share.
     pub structural: Option<Seconds>,
-    /// Measured over roofline time.
-    pub headroom: Option<f64>,
-    /// Lower bound of headroom: measured time over the upper bound of the roofline time.
-    pub headroom_low: Option<f64>,
     /// Smallest and largest headroom of a launch.
     pub headrooms: Option<(f64, f64)>,
     /// The first limit that the algorithm meets.
@@ -316,6 +304,55 @@ impl Kernel {
             (Some(roofline_time), Some(high)) => high.get() > roofline_time.get() * 1.001,
             _ => false,
         }
+    }
+
+    /// Returns the floating-point operations on all pipes; `None` if none were counted.
+    #[must_use]
+    pub fn flops(&self) -> Option<Flops> {
+        self.operations(false)
+    }
+
+    /// Returns the integer operations on tensor pipes, separate from FLOPs.
+    #[must_use]
+    pub fn integer_operations(&self) -> Option<Flops> {
+        self.operations(true)
+    }
+
+    fn operations(&self, integer: bool) -> Option<Flops> {
+        let is_integer = |work: &&Work| (work.pipe.operation() == "OP") == integer;
+        let mut of_kind = self.work.iter().filter(is_integer).peekable();
+        of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
+    }
+
+    /// Returns FLOPs over bytes.
+    #[must_use]
+    pub fn intensity(&self) -> Option<FlopsPerByte> {
+        let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
+        Some(self.flops()? / bytes)
+    }
+
+    /// Returns the intensity at which the kernel's own compute roof, that of its busiest pipe, meets the
+    /// memory roof; both are averages over its launches.
+    #[must_use]
+    pub fn ridge_point(&self) -> Option<FlopsPerByte> {
+        let busy = self.work.iter().filter(|work| work.time.get() > 0.0);
+        let busiest = busy.max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
+        let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
+        let time = self.memory_time.filter(|time| time.get() > 0.0)?;
+        Some(roofline::ridge_point(busiest.peak()?, bytes / time))
+    }
+
+    /// Returns measured over roofline time.
+    #[must_use]
+    pub fn headroom(&self) -> Option<f64> {
+        self.roofline_time.map(|time| roofline::headroom(self.modeled, time))
+    }
+
+    /// Returns the lower bound of headroom: measured time over the upper bound of the roofline time.
+    #[must_use]
+    pub fn headroom_low(&self) -> Option<f64> {
+        let high = self.roofline_time_high.filter(|high| high.get() > 0.0)?;
+        Some(self.modeled / high)
     }
 
     /// Returns the likely headroom: measured time over the likely upper bound of the roofline time.

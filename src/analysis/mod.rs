@@ -66,15 +66,16 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    KernelName, Launch, MemoryLevel, OriginKind, Pipe, Profile, Profiler, Quantity, Source,
+    KernelName, Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
-use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
+use crate::units::{Bytes, ExactSum, Flops, Seconds};
 use algorithmic::Describer;
 use groups::{Groups, Name};
 use law::Instrument;
+use nature::Nature;
 use summing::Summing;
 use sums::{Part, Sums};
 use verdict::Setting;
@@ -140,8 +141,10 @@ pub struct Analysis {
     pub is_narrowed: bool,
     /// For each device hint of the profile, the index of its device.
     of_hint: Vec<usize>,
-    /// Rules for kernel names.
-    taxonomy: Option<Arc<Taxonomy>>,
+    /// For each launch of the profile, its group: the launches of one kernel.
+    of_row: Vec<u32>,
+    /// The likely work of each group.
+    natures: Vec<Nature>,
     /// The user's groups.
     grouping: Vec<Group>,
 }
@@ -205,7 +208,7 @@ pub fn analyze(
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     let mut families = Families::new();
-    summing.each(&mut groups, |group, sums, groups| {
+    summing.each(|group, sums| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
@@ -218,7 +221,7 @@ pub fn analyze(
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
-    summing.each(&mut groups, |group, sums, groups| {
+    summing.each(|group, sums| {
         let device = groups.keys[group].3 as usize;
         check_figures(sums, &devices[device], profile)?;
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
@@ -236,7 +239,8 @@ pub fn analyze(
         kernels.push(kernel);
         Ok(())
     })?;
-    drop((summing, groups, families));
+    let (of_row, natures) = summing.into_groups();
+    drop((groups, families));
     ranking::rank(&mut kernels);
     totals.sum_up(&mut kernels);
     let mut notes = profile.notes.clone();
@@ -261,7 +265,8 @@ pub fn analyze(
         unread: profile.unread,
         ranks: None,
         of_hint,
-        taxonomy: options.taxonomy.clone(),
+        of_row,
+        natures,
         grouping: Vec::new(),
         is_narrowed: false,
     };
@@ -367,12 +372,6 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
                 .map(|(_, origin)| profile.origins.shared(origin)),
         })
         .collect();
-    let is_integer = |pipe: Pipe| pipe.operation() == "OP";
-    let sum = |integer: bool| {
-        let mut of_kind = work.iter().filter(|work| is_integer(work.pipe) == integer).peekable();
-        of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
-    };
-    let (flops, integer_operations) = (sum(false), sum(true));
     let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
     let modeled = Seconds::new(part.time.get());
     let judged = sums.is_judged();
@@ -382,8 +381,6 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     let roofline_time_high = judged.then(|| Seconds::new(part.roofline_time_high.get()));
     let measured = Seconds::new(sums.measured.get());
     let savings = Seconds::new(part.savings.get());
-    // The roofs actually used, averaged over the launches.
-    let ridge_point = ridge_point(&work, part);
     Kernel {
         name: if known.short.is_empty() {
             unnamed(operator).into()
@@ -401,15 +398,8 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         modeled,
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
         algorithmic: None,
-        flops,
-        integer_operations,
         bytes,
         provenance: provenance(&launch),
-        intensity: flops
-            .zip(bytes)
-            .filter(|(_, bytes)| bytes.get() > 0.0)
-            .map(|(flops, bytes)| flops / bytes),
-        ridge_point,
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
         // How busy a unit was is not the time of work that was counted.
         math_time: (part.has_math && !part.math_by_utilization)
@@ -423,8 +413,6 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         roofline_time_high,
         by_utilization: judged && part.by_utilization,
         structural: roofline_time.map(|_| Seconds::new(part.structural.get())),
-        headroom: roofline_time.map(|roofline_time| roofline::headroom(modeled, roofline_time)),
-        headroom_low: roofline_time_high.filter(|high| high.get() > 0.0).map(|high| modeled / high),
         limiter: roofline::Limiter::Unknown,
         state: State::NotEnoughData,
         confidence: None,
@@ -470,17 +458,6 @@ fn levels(part: &Part) -> Box<[LevelTraffic]> {
 fn unnamed(operator: &str) -> String {
     let operator = operator.split([' ', '(']).next().unwrap_or_default();
     if operator.is_empty() { "(unnamed kernel)".to_owned() } else { format!("({operator})") }
-}
-
-fn ridge_point(work: &[Work], part: &Part) -> Option<FlopsPerByte> {
-    let busiest = work
-        .iter()
-        .filter(|work| work.time.get() > 0.0)
-        .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
-    let (bytes, time) = (Bytes::new(part.bytes.get()), Seconds::new(part.memory.get()));
-    (bytes.get() > 0.0 && time.get() > 0.0)
-        .then(|| Some(roofline::ridge_point(busiest.peak()?, bytes / time)))
-        .flatten()
 }
 
 /// Returns the least direct origin of bytes and operations of a launch.

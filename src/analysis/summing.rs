@@ -28,12 +28,15 @@ pub(super) struct Summing<'a> {
     setting: Setting<'a>,
     /// Quantities of the profile that do not add up.
     averaged: Vec<Quantity>,
+    /// The kernel of each row.
+    of_row: Vec<u32>,
+    natures: Vec<Nature>,
     /// Where the rows of each kernel with few launches begin, and after the last where they end.
     starts: Vec<u32>,
     /// These rows, kernel by kernel.
     rows: Vec<u32>,
     /// The sums of kernels with many launches.
-    kept: Vec<Option<Box<(Nature, Sums)>>>,
+    kept: Vec<Option<Box<Sums>>>,
 }
 
 impl<'a> Summing<'a> {
@@ -51,16 +54,14 @@ impl<'a> Summing<'a> {
             |quantity: &Quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_));
         let averaged = quantities.filter(is_averaged).collect();
         let (starts, rows) = few(&of_row, groups.keys.len());
-        let kept = starts.windows(2).enumerate().map(|(group, bounds)| {
-            let nature = groups.nature(profile, group);
-            (bounds[0] == bounds[1]).then(|| Box::new((nature, Sums::default())))
-        });
-        let mut kept: Vec<_> = kept.collect();
-        let mut summing = Self { setting, averaged, starts, rows, kept: Vec::new() };
-        for (row, group) in of_row.iter().enumerate() {
-            if let Some(of_group) = &mut kept[*group as usize] {
-                let (nature, sums) = &mut **of_group;
-                summing.add(sums, row, *nature);
+        let natures = (0..groups.keys.len()).map(|group| groups.nature(profile, group)).collect();
+        let kept = starts.windows(2).map(|bounds| (bounds[0] == bounds[1]).then(Box::default));
+        let mut kept: Vec<Option<Box<Sums>>> = kept.collect();
+        let mut summing =
+            Self { setting, averaged, of_row, natures, starts, rows, kept: Vec::new() };
+        for (row, group) in summing.of_row.iter().enumerate() {
+            if let Some(sums) = &mut kept[*group as usize] {
+                summing.add(sums, row);
             }
         }
         summing.kept = kept;
@@ -70,29 +71,33 @@ impl<'a> Summing<'a> {
     /// Visits the sums of every kernel, in order of appearance.
     pub(super) fn each(
         &self,
-        groups: &mut Groups,
-        mut visit: impl FnMut(usize, &Sums, &Groups) -> Result<(), AnalysisError>,
+        mut visit: impl FnMut(usize, &Sums) -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         for (group, kept) in self.kept.iter().enumerate() {
             if let Some(kept) = kept {
-                visit(group, &kept.1, groups)?;
+                visit(group, kept)?;
                 continue;
             }
-            let nature = groups.nature(self.setting.profile, group);
             let mut sums = Sums::default();
             for row in &self.rows[self.starts[group] as usize..self.starts[group + 1] as usize] {
-                self.add(&mut sums, *row as usize, nature);
+                self.add(&mut sums, *row as usize);
             }
-            visit(group, &sums, groups)?;
+            visit(group, &sums)?;
         }
         Ok(())
     }
 
-    fn add(&self, sums: &mut Sums, row: usize, nature: Nature) {
+    /// Returns the kernel of each row, and the likely work of each.
+    pub(super) fn into_groups(self) -> (Vec<u32>, Vec<Nature>) {
+        (self.of_row, self.natures)
+    }
+
+    fn add(&self, sums: &mut Sums, row: usize) {
         let Setting { profile, devices, of_hint, ceilings, instruments } = self.setting;
         let launch = profile.launch(row);
         let roofs = &devices[of_hint[usize::from(launch.head.device.0)]].roofs;
         let instrument = instruments.get(launch.head.source);
+        let nature = self.natures[self.of_row[row] as usize];
         let judged = law::judge(&launch, roofs, ceilings, nature, instrument);
         sums.add(&launch, &judged, &self.averaged);
     }

@@ -151,7 +151,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         );
         return (State::LaunchBound, Some(counted), reason.into());
     }
-    let Some(headroom) = kernel.headroom else {
+    let Some(headroom) = kernel.headroom() else {
         let reason = match (part.has_memory, part.has_math) {
             (true, true) if kernel.uncounted().is_empty() => {
                 "neither floating-point work nor DRAM traffic: its time has another cause"
@@ -181,7 +181,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
     }
     let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
-    if at_least(kernel.headroom_low) {
+    if at_least(kernel.headroom_low()) {
         return far(kernel, sums, setting, counted);
     }
     let likely = kernel.headroom_likely().filter(|likely| *likely > 0.0);
@@ -217,7 +217,7 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
 /// enough savings.
 fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
     let (headroom, roofline_time) =
-        (kernel.headroom.unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
+        (kernel.headroom().unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
     let (family, family_most) = setting.family;
     let others = roofline::savings(family_most, kernel.savings_high);
     let floor = roofline::savings(setting.floor, others);

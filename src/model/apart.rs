@@ -3,29 +3,29 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::names::KernelName;
 use super::short::{elide, split};
 
 /// Maximum characters of a parameter list shown in full, and of a distinguishing word.
 const SHOWN: usize = 32;
 
 /// Makes the short names of different kernels unique: adds the differing template argument, else
-/// the parameter types, else `~2`. `parsed` takes a name apart, which only equal ones need.
-pub(crate) fn make_unique(shown: &mut [Arc<str>], parsed: impl Fn(usize) -> KernelName) {
+/// the parameter types, else `~2`. `parsed` gives head and parameter list of a
+/// name, which only equal ones need.
+pub(crate) fn make_unique(shown: &mut [Arc<str>], parsed: impl Fn(usize) -> (String, String)) {
     let names = |group: &[usize]| group.iter().map(|at| parsed(*at)).collect::<Vec<_>>();
     for group in same(shown) {
         let names = names(&group);
         let arguments: Vec<Vec<&str>> =
-            names.iter().map(|name| words(template(&name.head))).collect();
-        for ((at, name), added) in group.iter().zip(&names).zip(differences(&arguments)) {
-            shown[*at] = with_argument(&shown[*at], &name.head, &added).into();
+            names.iter().map(|(head, _)| words(template(head))).collect();
+        for ((at, (head, _)), added) in group.iter().zip(&names).zip(differences(&arguments)) {
+            shown[*at] = with_argument(&shown[*at], head, &added).into();
         }
     }
     for group in same(shown) {
         let names = names(&group);
-        let parameters: Vec<Vec<&str>> = names.iter().map(|name| words(&name.parameters)).collect();
-        for ((at, name), added) in group.iter().zip(&names).zip(differences(&parameters)) {
-            let list = types(&name.parameters);
+        let parameters: Vec<Vec<&str>> = names.iter().map(|(_, list)| words(list)).collect();
+        for ((at, (_, list)), added) in group.iter().zip(&names).zip(differences(&parameters)) {
+            let list = types(list);
             let fits = list.chars().count() <= SHOWN;
             let list = if fits || added.is_empty() { elide(&list, SHOWN) } else { added };
             shown[*at] = format!("{}({list})", shown[*at]).into();
@@ -189,11 +189,12 @@ fn around(text: &str, place: usize, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::KernelName;
 
     fn apart(names: &[&str]) -> Vec<String> {
-        let parsed = |at: usize| KernelName::parse(names[at]);
-        let mut shown: Vec<Arc<str>> = (0..names.len()).map(|at| parsed(at).short.into()).collect();
-        make_unique(&mut shown, parsed);
+        let short = |name: &&str| KernelName::parse(name).short.into();
+        let mut shown: Vec<Arc<str>> = names.iter().map(short).collect();
+        make_unique(&mut shown, |at| KernelName::parts(names[at]));
         shown.iter().map(|name| name.to_string()).collect()
     }
 

@@ -188,6 +188,11 @@ impl KernelName {
         (head, overload)
     }
 
+    /// Returns head and parameter list of a name.
+    pub(crate) fn parts(name: &str) -> (String, String) {
+        parts(name)
+    }
+
     /// Returns the short name for a head.
     pub(crate) fn short(head: &str) -> String {
         short::short(head)

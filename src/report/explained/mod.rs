@@ -76,11 +76,11 @@ impl Explained<'_> {
 /// Arithmetic intensity beside the ridge point.
 fn intensity(lines: &mut Lines, kernel: &Kernel) {
     let (Some(flops), Some(bytes), Some(intensity)) =
-        (kernel.flops, kernel.bytes, kernel.intensity)
+        (kernel.flops(), kernel.bytes, kernel.intensity())
     else {
         return;
     };
-    let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
+    let ridge = kernel.ridge_point().map_or_else(String::new, |ridge| {
         format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
     });
     let (flops, bytes) = (view::si(flops.get(), "FLOP"), view::si(bytes.get(), "B"));
@@ -264,7 +264,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             String::new()
         };
         lines.add("E", time(roofline_time), format!("max(t_mem, t_math){bound}"));
-        if let Some(headroom) = kernel.headroom {
+        if let Some(headroom) = kernel.headroom() {
             lines.add(
                 "headroom",
                 view::factor(headroom),

@@ -263,6 +263,7 @@ fn why(entries: &[&Entry<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::{Certainty, cause};
     use super::*;
     use crate::report::bench::{Bench, run as judged};
     use crate::rules::Confidence;

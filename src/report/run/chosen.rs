@@ -137,19 +137,19 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
         let how = format!("{}{peak}", si(work.operations.get(), unit));
         lines.push(Figure::new(format!("{label} time"), time(work.time), how));
     }
-    if let Some((intensity, ridge)) = kernel.intensity.zip(kernel.ridge_point) {
+    if let Some((intensity, ridge)) = kernel.intensity().zip(kernel.ridge_point()) {
         let (intensity, ridge) = (digits(intensity.get()), digits(ridge.get()));
         let how = format!("ridge point {ridge} FLOP/B");
         lines.push(Figure::new("intensity", format!("{intensity} FLOP/B"), how));
     }
-    if let (Some(roofline), Some(headroom)) = (kernel.roofline_time, kernel.headroom) {
+    if let (Some(roofline), Some(headroom)) = (kernel.roofline_time, kernel.headroom()) {
         let bound = if kernel.is_lower_bound() {
             "a lower bound: not all work was counted"
         } else {
             "the longest of these, launch by launch"
         };
         lines.push(Figure::new("roofline time", time(roofline), bound));
-        let low = kernel.headroom_low.filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
+        let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
         let how = format!("{} measured ÷ {}", time(kernel.modeled), time(roofline));
         lines.push(Figure::new("ratio", interval(headroom, low), how));
     }
