@@ -125,6 +125,8 @@ impl Groups {
         for (name, shown) in self.names.iter_mut().zip(shown) {
             name.short = shown;
         }
+        self.names.shrink_to_fit();
+        self.keys.shrink_to_fit();
         self.spelled = Vec::new();
     }
 

@@ -12,9 +12,11 @@ const TEXT: &str = include_str!("../../devices/architectures/limits.toml");
 /// Registers of an SM for which [`roofline::register_limited_blocks`] holds.
 const REGISTERS: u32 = 65_536;
 
+type Entry = (&'static str, OnceLock<Option<Limits>>);
+
 /// The entries by compute capability: the text of each, which is parsed when it is asked for. An
 /// unreadable one would be missing; a test sees to it that none is.
-static TABLE: LazyLock<BTreeMap<&str, (&str, OnceLock<Option<Limits>>)>> = LazyLock::new(|| {
+static TABLE: LazyLock<BTreeMap<&str, Entry>> = LazyLock::new(|| {
     let entries = TEXT.split("\n[\"").filter_map(|entry| entry.split_once("\"]"));
     entries.map(|(key, text)| (key, (text, OnceLock::new()))).collect()
 });

@@ -195,7 +195,7 @@ mod tests {
         let short = |name: &&str| KernelName::parse(name).short.into();
         let mut shown: Vec<Arc<str>> = names.iter().map(short).collect();
         make_unique(&mut shown, |at| KernelName::parts(names[at]));
-        shown.iter().map(|name| name.to_string()).collect()
+        shown.iter().map(ToString::to_string).collect()
     }
 
     #[test]
