@@ -265,7 +265,7 @@ fn states(file: &str, profile: &Profile) -> String {
         }
         if kernel.state == State::Flagged {
             // Far from the roof for certain, or by all that is likely.
-            let low = kernel.headroom_low.unwrap().max(kernel.headroom_likely().unwrap());
+            let low = kernel.headroom_low().unwrap().max(kernel.headroom_likely().unwrap());
             assert!(low >= analysis.threshold, "{file}: {name}");
         }
         if let (Some(expected), Some(high)) = (kernel.roofline_time, kernel.roofline_time_high) {
