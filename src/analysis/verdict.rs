@@ -129,7 +129,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::NotRoofline, None, reason.into());
     }
     if !sums.is_judged() {
-        return (State::NotEnoughData, None, unmodeled(kernel, sums, setting));
+        return unjudged(kernel, sums, setting);
     }
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
@@ -248,11 +248,29 @@ fn microseconds(time: Seconds) -> String {
     if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
 }
 
+/// The verdict of a kernel whose work and traffic are unknown: whatever they are, no launch is shorter than its cost.
+fn unjudged(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
+    let is_timed = !matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented));
+    let mean = kernel.mean();
+    if is_timed && mean > Seconds::ZERO && mean <= setting.fixed_cost {
+        let reason = format!(
+            "{:.2} µs per launch, no more than the launch cost of {:.1} µs",
+            mean.get() * 1e6,
+            setting.fixed_cost.get() * 1e6
+        );
+        return (State::LaunchBound, Some(Confidence::Certain), reason.into());
+    }
+    (State::NotEnoughData, None, unmodeled(kernel, sums, setting))
+}
+
+/// What most launches of a kernel lack.
+fn problem(sums: &Sums) -> Option<Problem> {
+    sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem)
+}
+
 /// Explains why a kernel was not judged.
 fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
-    let problem =
-        sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
-    match problem {
+    match problem(sums) {
         Some(Problem::NoTime) => "no duration in the export".into(),
         Some(Problem::Instrumented) => {
             "only timed while instrumented for SASS counters, which is not the time of the real \

@@ -12,6 +12,7 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod averages;
 mod counters;
 mod decimal;
 mod detect;
@@ -24,7 +25,9 @@ mod json;
 mod launch_table;
 mod mapped;
 mod nsight;
+mod nsys;
 mod numerals;
+mod nvprof;
 mod observed;
 mod presets;
 mod proton;
@@ -32,8 +35,10 @@ mod pyprof;
 mod reading;
 mod rows;
 mod runs;
+mod sample;
 mod side_by_side;
 mod split;
+mod timeline;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -51,7 +56,8 @@ pub use mapped::Mapping;
 pub use numerals::Numerals;
 use observed::Observed;
 pub use presets::preset;
-pub use reading::{Reading, Sample};
+pub use reading::Reading;
+pub use sample::Sample;
 use split::Record;
 
 use crate::model::{Profile, Profiler};
@@ -79,7 +85,15 @@ pub struct Format {
 /// Every format that can be read, in the order in which they are listed.
 pub const FORMATS: &[Format] = joined!(
     Format,
-    &[nsight::FORMATS, pyprof::FORMATS, presets::FORMATS, &[proton::FORMAT, launch_table::FORMAT]]
+    &[
+        nsight::FORMATS,
+        nsys::FORMATS,
+        nvprof::FORMATS,
+        pyprof::FORMATS,
+        &[proton::FORMAT],
+        presets::FORMATS,
+        &[launch_table::FORMAT],
+    ]
 );
 
 /// The format with this name.
@@ -174,6 +188,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
+    averages::join(&mut profile);
     runs::join(&mut profile);
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);

@@ -24,12 +24,6 @@ fn tar() -> Vec<u8> {
     bytes
 }
 
-fn sqlite(tables: &str) -> Vec<u8> {
-    let mut bytes = b"SQLite format 3\0\x10\0".to_vec();
-    bytes.extend(tables.bytes());
-    bytes
-}
-
 const RECORD: &str = "ncu --set full --csv --page raw --print-units base --log-file run.csv";
 
 /// A file, what it is said to be, and a part of the next step.
@@ -49,27 +43,24 @@ fn binary() -> Vec<Case> {
             "a damaged Nsight Compute report (.ncu-rep)",
             "ncu --import '",
         ),
-        ("a.nsys-rep", b"\x05\x01\0\0".to_vec(), "a Nsight Systems report (.nsys-rep)", RECORD),
-        ("a.qdrep", b"\x05\x01\0\0".to_vec(), "an old Nsight Systems report (.qdrep)", RECORD),
         (
-            "a.sqlite",
-            sqlite("CREATE TABLE StringIds CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL"),
-            "a Nsight Systems database (SQLite)",
-            RECORD,
+            "a.nsys-rep",
+            b"\x05\x01\0\0".to_vec(),
+            "a Nsight Systems report (.nsys-rep)",
+            "nsys export --type sqlite --output a.sqlite a.nsys-rep",
         ),
         (
-            "a.nvvp",
-            sqlite("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL"),
-            "an nvprof database (SQLite)",
-            RECORD,
+            "a.qdrep",
+            b"\x05\x01\0\0".to_vec(),
+            "an old Nsight Systems report (.qdrep)",
+            "nsys export --type sqlite --output a.sqlite a.qdrep",
         ),
         (
-            "dlprof_dldb.sqlite",
-            sqlite("CREATE TABLE read_only_kernels"),
-            "a DLProf database",
-            RECORD,
+            "a.qdstrm",
+            b"\x05\x01\0\0".to_vec(),
+            "an unfinished Nsight Systems capture (.qdstrm)",
+            "QdstrmImporter -i a.qdstrm",
         ),
-        ("a.db", sqlite("CREATE TABLE users"), "a SQLite database without a GPU profile", RECORD),
         (
             "a.xlsx",
             b"PK\x03\x04\x14\0xl/workbook.xml".to_vec(),
@@ -196,27 +187,15 @@ fn pages() -> Vec<Case> {
         ),
         text(
             "nvprof.csv",
-            "==1== NVPROF is profiling process 1\n\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\"\n",
-            "an nvprof metrics table",
-            "--map MAPPING.toml",
+            "==1== NVPROF is profiling process 1\n\"Device\",\"Kernel\",\"Event Name\"\n",
+            "an nvprof table of events",
+            "nvprof --csv --metrics",
         ),
         text(
             "nvprof.txt",
-            "==1== NVPROF is profiling process 1\n  Time  Calls  Name\n",
+            "==1== NVPROF is profiling process 1\n  Time(%)      Time     Calls  Name\n",
             "nvprof output as text",
             "nvprof --csv",
-        ),
-        text(
-            "nvprof.csv",
-            "\"Start\",\"Duration\",\"Grid X\",\"Name\"\ns,ms,,\n",
-            "an nvprof table",
-            RECORD,
-        ),
-        text(
-            "nvprof.csv",
-            "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Name\"\n",
-            "an nvprof table",
-            RECORD,
         ),
         text(
             "nvprof.txt",
@@ -231,21 +210,27 @@ fn tools() -> Vec<Case> {
     vec![
         text(
             "sum.csv",
-            "Time (%),Total Time (ns),Instances,Avg (ns),Name\n1.0,2,3,4,a\n",
-            "an `nsys stats` table",
-            RECORD,
+            "Time (%),Total Time (ns),Count,Avg (ns),Operation\n1.0,2,3,4,a\n",
+            "an `nsys stats` table of copies and memsets",
+            "nsys stats --report cuda_gpu_trace",
         ),
         text(
-            "trace.csv",
-            "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,Name\n",
-            "an `nsys stats` table",
-            RECORD,
+            "api.csv",
+            "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1.0,2,3,4,a\n",
+            "an `nsys stats` table of calls",
+            "nsys stats --report cuda_gpu_trace",
         ),
         text(
             "nsys.txt",
             "SKIPPED: x.sqlite does not contain CUDA kernel data.\n",
-            "an `nsys stats` table",
-            RECORD,
+            "`nsys stats` output without a table",
+            "nsys profile --trace=cuda,nvtx",
+        ),
+        text(
+            "nsys-table.txt",
+            " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)  Name\n",
+            "an `nsys stats` table as text",
+            "--format csv",
         ),
         text(
             "kernel.csv",

@@ -215,6 +215,75 @@ fn every_real_profile_of_proton_is_read_as_counted_by_hand() {
     check("proton", PROTON);
 }
 
+const NSYS: &[(&str, Expected)] = &[
+    ("RECONSTRUCTED_2080ti_conv2d_cuda_gpu_kern_gb_sum.csv", ok(80, 21_785_339.0)),
+    ("RECONSTRUCTED_2080ti_conv2d_gpukernsum_2021-style.csv", ok(80, 21_785_339.0)),
+    ("RECONSTRUCTED_2080ti_conv2d_gputrace_2021-style.csv", ok(80, 21_785_339.0)),
+    ("RECONSTRUCTED_2080ti_conv2d_gputrace_2022-style.csv", ok(80, 21_785_339.0)),
+    ("dlprof_2070s_2022.1_pytorch-nvtx.sqlite", ok(46, 346_684.0)),
+    ("extrap_gtx1060_2022.1_4-streams-concurrent.sqlite", ok(12, 230_271_811.0)),
+    ("h100_llama2-70b_cuda_gpu_mem_time_sum.csv", Expected::Refused("which has no kernels")),
+    ("nsysai_h100x2_2026.2_fsdp-nccl-window.sqlite", ok(4010, 535_200_650.0)),
+    ("phobos_2080super_bubble_cuda_gpu_kern_sum.csv", ok(116_336, 1_702_324_072.0)),
+    ("phobos_2080super_llamacpp-prefill_cuda_gpu_kern_sum.csv", ok(742, 12_827_897.0)),
+    // 14 kernels and 6 copies by their names: the list of sources says 13 and 7.
+    ("phobos_2080super_lmhead_cuda_gpu_trace_HEAD-EXTRACT.csv", ok(14, 159_253.0)),
+    ("pipit_a100x4_2024.5_cloverleaf.sqlite", ok(1312, 294_404_540.0)),
+    ("testcuda_4060ti_2026.1_4-streams-copies.sqlite", ok(4, 4_839_761.0)),
+];
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn every_real_export_of_nsight_systems_is_read_as_counted_by_hand() {
+    check("nsys", NSYS);
+}
+
+const NVPROF: &[(&str, Expected)] = &[
+    ("magus_cudasdk_BlackScholes_gpu-trace.csv", ok(512, 115_075_900.0)),
+    ("magus_cudasdk_BlackScholes_metrics-all.csv", untimed(512)),
+    ("magus_cudasdk_batchCUBLAS_gpu-trace.csv", ok(44, 1_625_266.0)),
+    ("magus_cudasdk_batchCUBLAS_metrics-all.csv", untimed(44)),
+    ("magus_cudasdk_matrixMul_gpu-trace.csv", ok(301, 28_870_755.0)),
+    ("magus_cudasdk_matrixMul_metrics-all.csv", untimed(301)),
+    ("magus_cudasdk_transpose_gpu-trace.csv", ok(808, 23_542_626.0)),
+    ("magus_cudasdk_transpose_metrics-all.csv", untimed(808)),
+    ("p100_deepspeech_summary_textmode.txt", Expected::Refused("nvprof --csv")),
+    ("tegrax1_celeba-dcnn-l1_metrics.csv", untimed(6)),
+    ("tegrax1_mnist-dcnn-l1_gpu-trace.csv", ok(4, 249_988_031.0)),
+    ("titanxp_babelstream_gpu-trace_textmode.txt", Expected::Refused("nvprof --csv")),
+    // The sum of the column of times of its four kernels.
+    ("titanxp_cfd_gpu-summary.csv", ok(14_003, 371_284_709.0)),
+    ("titanxp_cfd_gpu-trace_unified-memory.csv", ok(14_003, 402_140_420.0)),
+];
+
+#[test]
+fn every_real_output_of_nvprof_is_read_as_counted_by_hand() {
+    check("nvprof", NVPROF);
+}
+
+/// The roof by hand: 131,072,000 operations in 95.9 µs are 12% of 11.3 TFLOP/s, and `flop_sp_efficiency` says 11.9%.
+#[test]
+fn a_trace_and_its_metrics_are_one_run() {
+    let Some(folder) = collection() else { return };
+    let input = |name: &str| Input::Named(folder.join("nvprof").join(name));
+    for (program, launches, kernels) in
+        [("matrixMul", 301, 1), ("BlackScholes", 512, 1), ("transpose", 808, 8)]
+    {
+        let inputs = ["gpu-trace", "metrics-all"]
+            .map(|what| input(&format!("magus_cudasdk_{program}_{what}.csv")));
+        let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+        assert_eq!(profile.launches.len(), launches, "{program}");
+        assert!(profile.iter().all(|one| one.duration().is_some() && one.dram_bytes().is_some()));
+        let analysis =
+            analysis::analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+        assert_eq!(analysis.kernels.len(), kernels, "{program}");
+        if program == "matrixMul" {
+            let share = 1.0 / analysis.kernels[0].headroom.unwrap();
+            assert!((0.115..0.125).contains(&share), "{share}");
+        }
+    }
+}
+
 /// The devices of the exports, which mostly do not name them, by the beginning of the file's name.
 pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("v100", "Tesla V100-SXM2-16GB"),
@@ -233,6 +302,10 @@ pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("GEN_nvidia-3.11dev_lenet-like-2070super", "NVIDIA GeForce RTX 2070 SUPER"),
     ("GEN", "NVIDIA GeForce RTX 2080 Ti"),
     ("fork", "NVIDIA GeForce RTX 2080 Ti"),
+    ("nsysai_h100", "NVIDIA H100 80GB HBM3"),
+    ("phobos_2080super", "NVIDIA GeForce RTX 2080 SUPER"),
+    ("RECONSTRUCTED_2080ti", "NVIDIA GeForce RTX 2080 Ti"),
+    ("titanxp", "NVIDIA TITAN Xp"),
     ("triton_cuda", "NVIDIA H100 SXM5 80GB"),
     ("triton_scope", "GeForce RTX 3050 8GB"),
     ("omniperf_vcopy_mi100", "AMD Instinct MI100"),

@@ -32,6 +32,13 @@ macro_rules! record {
 /// What a time-only profile lacks, and how to record it.
 const TIMES_ONLY: &str = record!("it has times but no FLOPs or bytes; record them: ");
 
+/// How a report of Nsight Systems becomes a database that is read.
+const EXPORT_REPORT: &str = "nsys export --type sqlite --output {name}.sqlite {file}";
+
+/// How a table with launches is printed from a report of Nsight Systems.
+const STATS: &str = "print its kernels: nsys stats --report cuda_gpu_trace --format csv \
+    --output . REPORT.nsys-rep";
+
 /// How the columns of any table are named.
 const MAPPING: &str =
     "name its columns in a mapping (docs/formats.md): rooflint {file} --map MAPPING.toml";
@@ -74,38 +81,19 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a Nsight Systems report (.nsys-rep)",
-        help: TIMES_ONLY,
+        help: EXPORT_REPORT,
         is: |file| file.ends(".nsys-rep"),
     },
     Foreign {
         what: "an old Nsight Systems report (.qdrep)",
-        help: TIMES_ONLY,
-        is: |file| file.ends(".qdrep") || file.ends(".qdstrm"),
+        help: EXPORT_REPORT,
+        is: |file| file.ends(".qdrep"),
     },
     Foreign {
-        what: "a DLProf database",
-        help: TIMES_ONLY,
-        is: |file| file.is_sqlite() && file.has("read_only_kernels"),
-    },
-    Foreign {
-        what: "a Nsight Systems database (SQLite)",
-        help: TIMES_ONLY,
-        is: |file| {
-            file.is_sqlite()
-                && (file.has("TARGET_INFO_")
-                    || file.has("META_DATA_EXPORT")
-                    || file.has("StringIds"))
-        },
-    },
-    Foreign {
-        what: "an nvprof database (SQLite)",
-        help: TIMES_ONLY,
-        is: |file| file.is_sqlite() && file.has("CUPTI_ACTIVITY_KIND"),
-    },
-    Foreign {
-        what: "a SQLite database without a GPU profile",
-        help: record!("record one: "),
-        is: |file| file.is_sqlite(),
+        what: "an unfinished Nsight Systems capture (.qdstrm)",
+        help: "make a report of it with `QdstrmImporter -i {file}`, which comes with nsys, \
+            and export that: nsys export --type sqlite REPORT.nsys-rep",
+        is: |file| file.ends(".qdstrm"),
     },
     Foreign {
         what: "an Excel workbook (.xlsx)",
@@ -270,40 +258,47 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     // Tables of other profilers, by their headers.
     Foreign {
-        what: "nvprof output without a table",
-        help: record!("no kernel was recorded; nvprof supports GPUs up to Volta, for newer ones: "),
-        is: |file| file.is_nvprof() && file.has("No kernels were profiled"),
-    },
-    Foreign {
-        what: "an nvprof metrics table",
-        help: MAPPING,
-        is: |file| file.line("\"Invocations\",\"Metric Name\""),
-    },
-    Foreign {
         what: "nvprof output as text",
         help: "print it as CSV: nvprof --csv --print-gpu-trace --log-file run.csv APP",
-        is: |file| file.is_nvprof() && !file.line("\",\""),
-    },
-    Foreign {
-        what: "an nvprof table",
-        help: TIMES_ONLY,
         is: |file| {
             file.is_nvprof()
-                || file.line("\"Time(%)\",\"Time\",\"Calls\"")
-                || file.line("\"Start\",\"Duration\",\"Grid X\"")
+                && (file.line("Time(%)  ") || file.line("Duration  "))
+                && !file.line("\",\"")
         },
     },
     Foreign {
-        what: "an `nsys stats` table",
-        help: TIMES_ONLY,
+        what: "an nvprof table of events, which are not metrics",
+        help: "collect metrics: nvprof --csv --metrics flop_count_sp,dram_read_transactions,dram_write_transactions --log-file metrics.csv APP",
+        is: |file| file.line("\"Event Name\""),
+    },
+    Foreign {
+        what: "nvprof output without a table of kernels",
+        help: record!("no kernel was recorded; nvprof supports GPUs up to Volta, for newer ones: "),
+        is: |file| file.is_nvprof(),
+    },
+    Foreign {
+        what: "an `nsys stats` table of copies and memsets, which has no kernels",
+        help: STATS,
+        is: |file| file.line("Count,") && file.line("Operation") && file.line("Total"),
+    },
+    Foreign {
+        what: "an `nsys stats` table of calls or ranges, which has no kernels",
+        help: STATS,
         is: |file| {
-            file.line("Total Time (ns),Instances")
-                || file.line("Total Time (ns),Count")
-                || file.line("Total Time (ns),Num Calls")
-                || file.line("CorrId,GrdX,GrdY,GrdZ")
-                || file.line("** CUDA ")
-                || file.line("does not contain CUDA")
+            file.line("Total Time (ns),Num Calls")
+                || file.line("Total Time (ns),Instances")
+                || file.line("API Start (ns)")
         },
+    },
+    Foreign {
+        what: "`nsys stats` output without a table: the report has no kernels",
+        help: "trace CUDA: nsys profile --trace=cuda,nvtx -o run APP",
+        is: |file| file.line("does not contain CUDA"),
+    },
+    Foreign {
+        what: "an `nsys stats` table as text",
+        help: STATS,
+        is: |file| file.line("** CUDA ") || file.line("Total Time (ns)  "),
     },
     Foreign {
         what: "a DLProf report without launches",

@@ -1,11 +1,9 @@
 //! Rows of a mapped table turned into launches.
 
-use std::borrow::Cow;
-
 use super::mapping::{Extent, Filter, Instant, Mapping, Time, Value};
 use super::units::picoseconds;
 use super::{LeftOut, is_titled};
-use crate::ingest::rows::{Row, fields};
+use crate::ingest::rows::{Row, fields, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
@@ -411,12 +409,4 @@ impl<'a> Table<'a> {
         self.hints.push((text.to_vec(), id));
         id
     }
-}
-
-/// Doubled quotes stand for one.
-fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
-    if !cell.windows(2).any(|pair| pair == b"\"\"") {
-        return Cow::Borrowed(cell);
-    }
-    Cow::Owned(String::from_utf8_lossy(cell).replace("\"\"", "\"").into_bytes())
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
-use crate::analysis::{Kernel, State};
+use crate::analysis::{DeviceUse, Kernel, State};
 use crate::model::KernelName;
 use crate::report::Report;
 use crate::report::view::{Style, name, percent, printable, si};
@@ -227,7 +227,7 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         return Some(Missing { what, remedy: Remedy::Command(supply.command) });
     }
     let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
-    if !open.is_empty() {
+    if !open.is_empty() && !analysis.devices.iter().any(is_before_counters) {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
         return Some(Missing { what, remedy: Remedy::Command(why(&open)) });
@@ -237,6 +237,14 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         what: "counters that some rules need on some kernels".to_owned(),
         remedy: Remedy::Help("`rooflint inspect FILE` prints the command".to_owned()),
     })
+}
+
+/// Whether a device is older than those that Nsight Compute supports, from compute capability 7.0 on.
+fn is_before_counters(used: &DeviceUse) -> bool {
+    let device = used.device.as_ref().and_then(|device| device.compute_capability.as_deref());
+    let capability = device.or(used.hint.compute_capability.as_deref()).unwrap_or_default();
+    let major = capability.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major < 7)
 }
 
 /// The command that shows what the warps of kernels wait for.

@@ -3,7 +3,8 @@
 use super::sentence::{ROOM, first_clauses, sentence};
 use crate::analysis::{GroupTotals, Kernel, State, Target};
 use crate::report::Report;
-use crate::report::view::{Style, name};
+use crate::report::numbers::count;
+use crate::report::view::{Style, name, si};
 use crate::rules::Finding;
 use crate::units::Seconds;
 
@@ -104,6 +105,11 @@ impl<'a> Entry<'a> {
             None if self.is_unexplained() => {
                 let meaning = self.kernel.meaning();
                 format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
+            }
+            None if self.kernel.state == State::NotEnoughData => {
+                let launches = count(self.kernel.launches, "launch", "launches");
+                let each = si(self.kernel.mean().get(), "s");
+                format!("{launches} of {each}; {}", self.kernel.reason.general())
             }
             None => first_clauses(&self.kernel.meaning(), ROOM).to_owned(),
         }
