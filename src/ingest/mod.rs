@@ -25,6 +25,7 @@ mod mapped;
 mod nsight;
 mod numerals;
 mod observed;
+mod operators;
 mod pyprof;
 mod reading;
 mod rows;
