@@ -47,7 +47,7 @@ impl Need {
         match source.profiler {
             Profiler::NsightCompute => !self.metrics.is_empty(),
             Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
-            Profiler::Rooflint | Profiler::Other => false,
+            _ => false,
         }
     }
 }

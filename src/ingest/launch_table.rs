@@ -252,6 +252,7 @@ impl Launches {
             shape: row.shape(),
             device: self.device(reading, &row.device),
             stream: row.stream,
+            start: row.start,
             count: row.launches.unwrap_or(1),
         };
         reading.push(head, &self.values);

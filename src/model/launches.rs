@@ -24,6 +24,9 @@ pub struct Head {
     pub device: HintId,
     /// CUDA stream.
     pub stream: Option<u32>,
+    /// Start on the GPU in nanoseconds: since 1970 (UTC) if the export says so, otherwise since an instant that all
+    /// launches of the file share. Whole, because absolute times lose nanoseconds as floats.
+    pub start: Option<u64>,
     /// Number of launches in this row; if more than one, values are averages.
     pub count: u32,
 }
@@ -142,11 +145,16 @@ struct Heads {
     shape: Vec<u32>,
     device: Vec<HintId>,
     stream: Vec<u32>,
+    /// As long as there are known starts; many exports have none.
+    start: Vec<u64>,
     count: Vec<u32>,
 }
 
 /// Marks an unknown stream; no export uses this number.
 const NO_STREAM: u32 = u32::MAX;
+
+/// Marks an unknown start.
+const NO_START: u64 = u64::MAX;
 
 impl Launches {
     /// Returns the number of launches.
@@ -174,6 +182,10 @@ impl Launches {
         heads.shape.push(shape);
         heads.device.push(head.device);
         heads.stream.push(head.stream.unwrap_or(NO_STREAM));
+        if let Some(start) = head.start {
+            heads.start.resize(row, NO_START);
+            heads.start.push(start);
+        }
         heads.count.push(head.count.max(1));
         for (quantity, value, origin) in &values.entries {
             self.column(*quantity).put(row, *value, *origin);
@@ -233,6 +245,7 @@ impl Launches {
             shape: self.shapes.get(heads.shape[row]),
             device: heads.device[row],
             stream: (heads.stream[row] != NO_STREAM).then_some(heads.stream[row]),
+            start: heads.start.get(row).copied().filter(|start| *start != NO_START),
             count: heads.count[row],
         }
     }
@@ -278,6 +291,10 @@ impl Launches {
         let before = self.len();
         let shapes: Vec<u32> = other.shapes.iter().map(|shape| self.shapes.id(shape)).collect();
         let (heads, from) = (&mut self.heads, &other.heads);
+        if !from.start.is_empty() {
+            heads.start.resize(before, NO_START);
+            heads.start.extend_from_slice(&from.start);
+        }
         heads.source.extend(from.source.iter().map(|source| source.saturating_add(ids.sources)));
         heads.process.extend_from_slice(&from.process);
         heads.id.extend_from_slice(&from.id);
@@ -317,6 +334,12 @@ impl Launches {
             shape: pick(&heads.shape),
             device: rows.iter().map(|row| heads.device[*row]).collect(),
             stream: pick(&heads.stream),
+            start: if heads.start.is_empty() {
+                Vec::new()
+            } else {
+                let start = |row: &usize| heads.start.get(*row).copied().unwrap_or(NO_START);
+                rows.iter().map(start).collect()
+            },
             count: pick(&heads.count),
         };
         self.advice.pick(&rows);

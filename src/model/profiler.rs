@@ -28,6 +28,25 @@ pub enum Profiler {
     /// PyProf: a timeline, with work and bytes computed from the operators' shapes.
     #[serde(rename = "pyprof")]
     PyProf,
+    /// NVIDIA Nsight Systems: a timeline without counters.
+    NsightSystems,
+    /// NVIDIA nvprof: a timeline, or counters without times.
+    Nvprof,
+    /// `PyTorch`'s own profiler (Kineto): a timeline with operators and, on request, the shapes of their tensors.
+    #[serde(rename = "pytorch")]
+    PyTorch,
+    /// Triton Proton: times, with operations and bytes from the metadata of kernels.
+    Proton,
+    /// `XProf`, the profiler of JAX and TensorFlow: totals of kernels.
+    #[serde(rename = "xprof")]
+    XProf,
+    /// NVIDIA `DLProf`: totals of kernels and operators.
+    #[serde(rename = "dlprof")]
+    DLProf,
+    /// AMD rocprof, versions 1 to 3: a timeline, or counters.
+    Rocprof,
+    /// AMD `ROCm` Compute Profiler (Omniperf): counters.
+    RocprofCompute,
     /// rooflint's own tables of unknown origin.
     Rooflint,
     /// Unknown: a table read through a mapping, or a document of an early version.
@@ -42,6 +61,14 @@ impl Profiler {
         match self {
             Self::NsightCompute => "Nsight Compute",
             Self::PyProf => "PyProf",
+            Self::NsightSystems => "Nsight Systems",
+            Self::Nvprof => "nvprof",
+            Self::PyTorch => "PyTorch profiler",
+            Self::Proton => "Triton Proton",
+            Self::XProf => "XProf",
+            Self::DLProf => "DLProf",
+            Self::Rocprof => "rocprof",
+            Self::RocprofCompute => "ROCm Compute Profiler",
             Self::Rooflint => "rooflint",
             Self::Other => "another tool",
         }

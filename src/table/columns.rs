@@ -257,6 +257,13 @@ fn identity() -> Vec<LaunchColumn> {
             |_, launch| launch.head.stream.map(|stream| Cell::Count(u64::from(stream))),
             |row, cell| whole(cell, &mut row.stream),
         ),
+        rare(
+            "start_ns",
+            Count,
+            "start on the GPU in nanoseconds, since 1970 (UTC) or an instant that all launches of the file share",
+            |_, launch| launch.head.start.map(Cell::Count),
+            |row, cell| whole(cell, &mut row.start),
+        ),
         column(
             "launches",
             Count,

@@ -43,6 +43,8 @@ pub struct Row {
     pub device: DeviceHint,
     /// CUDA stream.
     pub stream: Option<u32>,
+    /// Start on the GPU in nanoseconds.
+    pub start: Option<u64>,
     /// Number of launches it stands for.
     pub launches: Option<u32>,
     /// Blocks in x, y and z.

@@ -175,6 +175,7 @@ fn full() -> Profile {
         shape,
         device,
         stream: Some(9),
+        start: Some(1_712_195_495_519_689_047),
         count: 3,
     };
     profile.launches.push(head, &values);
