@@ -20,6 +20,7 @@ mod foreign;
 mod headers;
 mod input;
 mod json;
+mod kineto;
 mod launch_table;
 mod mapped;
 mod nsight;
@@ -75,7 +76,7 @@ pub struct Format {
 
 /// Every format that can be read, in the order in which they are listed.
 pub const FORMATS: &[Format] =
-    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]);
+    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, kineto::FORMATS, &[launch_table::FORMAT]]);
 
 /// The format with this name.
 #[must_use]

@@ -34,6 +34,17 @@ enum Share {
     Scatter { table: f64 },
 }
 
+/// A kernel among those of one call of its operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::ingest) struct Place {
+    /// It is the first.
+    pub(in crate::ingest) is_first: bool,
+    /// It is the only one.
+    pub(in crate::ingest) is_alone: bool,
+    /// Another one transforms a convolution for a product (Winograd, Fourier).
+    pub(in crate::ingest) is_transformed: bool,
+}
+
 /// An operator with its operands.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ingest) struct Operator {
@@ -49,6 +60,8 @@ pub(in crate::ingest) struct Operator {
     pub(in crate::ingest) is_pointwise: bool,
     /// What a number in the `Bytes` column is.
     pub(in crate::ingest) printed_bytes: &'static Basis,
+    /// A softmax or a batch normalization, whose passes over the input depend on the kernel.
+    is_in_passes: bool,
     /// Type of the operands.
     pub(in crate::ingest) dtype: Option<DataType>,
     /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for.
@@ -72,9 +85,10 @@ impl Operator {
             is_product: kind.is_product(),
             is_pointwise: matches!(
                 kind,
-                Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary
+                Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary | Kind::Chosen
             ),
             printed_bytes: kind.printed_bytes(backward, params.is_some()),
+            is_in_passes: matches!(kind, Kind::Softmax(_) | Kind::BatchNorm),
             dtype: params.and_then(Params::dtype),
             sizes: params.and_then(|params| sized(op, kind, backward, params)),
         };
@@ -99,6 +113,11 @@ impl Operator {
     /// What sizes tell of this kernel, for which `PyProf` has no count and no formula.
     pub(in crate::ingest) fn need(&self, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
         let part = if kernel.convolves { sizes::Part::Convolution } else { kernel.part };
+        self.need_of(part, kernel, shape)
+    }
+
+    /// What sizes tell of a kernel that does this part.
+    fn need_of(&self, part: sizes::Part, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
         let sizes = self.sizes.as_ref()?;
         match (&sizes.operands, kernel.stored) {
             // Parameters that were cut have lost the type, which some kernels name.
@@ -109,6 +128,38 @@ impl Operator {
             }
             _ => sizes.need(part, shape),
         }
+    }
+
+    /// What this kernel has to do, where the recorder counted nothing, and whether that is a product.
+    ///
+    /// The work of the operator is shared among its kernels and never given to several.
+    pub(in crate::ingest) fn share(
+        &self,
+        kernel: Kernel,
+        place: Place,
+        shape: &Shape,
+    ) -> (Work, bool) {
+        if kernel.gemm_helper && self.is_product {
+            return (Work::default(), false);
+        }
+        let is_convolution = matches!(self.share, Share::Convolutions { .. });
+        let told = |need: sizes::Need| (Work::needed(&need), need.is_product);
+        let nothing = (Work::default(), self.is_product);
+        if is_convolution && place.is_transformed && kernel.part == sizes::Part::Product {
+            // A product of transformed tiles does less than the convolution.
+            return self.need_of(kernel.part, kernel, shape).map_or(nothing, told);
+        }
+        let need = || self.need(kernel, shape).map_or(nothing, told);
+        // These count what one kernel does, where the formulas of `PyProf` count all passes.
+        if self.is_in_passes && kernel.pass.is_none() {
+            return need();
+        }
+        if self.share == Share::Each && !place.is_alone {
+            return nothing;
+        }
+        let sub = (!place.is_first).then_some(1.0);
+        let work = self.work(kernel, sub);
+        if work == Work::default() { need() } else { (work, self.is_product) }
     }
 
     /// What depends on the operands beyond the amount of work.
@@ -226,6 +277,7 @@ enum Kind {
     Binary { compares: bool, adds: bool },
     Power,
     Ternary,
+    Chosen,
     Activation(u8),
     Softmax(u8),
     BatchNorm,
@@ -288,13 +340,14 @@ impl Kind {
             "matmul" => Self::Matmul,
             // The activation counts one operation, the Tensor method twenty.
             "sigmoid" | "tanh" if module == "torch.nn.functional" => Self::Activation(1),
-            "abs" | "neg" | "reciprocal" | "invert" | "ceil" | "clamp" | "floor" | "frac"
-            | "round" | "sign" | "trunc" => Self::Unary(1),
+            "abs" | "neg" | "reciprocal" | "invert" | "ceil" | "clamp" | "clamp_min"
+            | "clamp_max" | "floor" | "frac" | "round" | "sign" | "trunc" => Self::Unary(1),
             "exp" | "exp1m" | "expm1" | "log" | "log10" | "log1p" | "log2" | "sqrt" | "rsqrt"
             | "acos" | "asin" | "atan" | "atan2" | "cos" | "cosh" | "sin" | "sinh" | "tan"
             | "sigmoid" | "tanh" | "erf" | "erfc" | "erfinv" => Self::Unary(20),
             "pow" | "rpow" => Self::Power,
             "addcdiv" | "addcmul" => Self::Ternary,
+            "where" | "masked_fill" => Self::Chosen,
             "celu" | "elu" | "hardshrink" | "hardtanh" | "leaky_relu" | "logsigmoid" | "prelu"
             | "relu" | "relu6" | "rrelu" | "selu" | "softplus" | "softshrink" | "softsign"
             | "tanhshrink" | "threshold" => Self::Activation(1),
@@ -305,7 +358,7 @@ impl Kind {
             "embedding" => Self::Embedding,
             "mean" => Self::Mean,
             "sum" => Self::Sum,
-            "norm" => Self::Norm,
+            "norm" | "linalg_vector_norm" => Self::Norm,
             "mse_loss" => Self::SquaredError,
             "adam" => Self::Adam,
             _ => Moved::of(plain).map_or(Self::Unknown, Self::Moved),
@@ -314,7 +367,9 @@ impl Kind {
 
     fn binary(name: &str) -> Option<Self> {
         let (compares, adds) = match name {
-            "add" | "sub" => (false, true),
+            "add" | "sub" | "rsub" => (false, true),
+            "maximum" | "minimum" | "bitwise_and" | "bitwise_or" => (false, false),
+            "logical_and" | "logical_or" => (true, false),
             "mul" | "div" | "truediv" | "floordiv" | "remainder" | "mod" | "fmod" | "and"
             | "or" | "xor" | "lshift" | "rshift" => (false, false),
             "lt" | "gt" | "ge" | "le" | "eq" | "ne" => (true, false),
@@ -378,6 +433,7 @@ impl Kind {
             Self::Binary { adds, .. } if backward => broadcasting_gradient(pair, adds),
             Self::Binary { compares, .. } => broadcasting(1, pair, compares),
             Self::Power => broadcasting(20, pair, false),
+            Self::Chosen => broadcasting(1, operands, false),
             Self::Ternary => {
                 let tensors = operands.iter().filter(|tensor| !tensor.shape.is_empty()).cloned();
                 broadcasting(3, &tensors.collect::<Vec<_>>(), false)

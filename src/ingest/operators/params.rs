@@ -38,6 +38,11 @@ pub(in crate::ingest) struct Tensor {
 }
 
 impl Tensor {
+    /// A tensor that has no key.
+    pub(in crate::ingest) fn new(shape: Vec<f64>, dtype: Option<DataType>) -> Self {
+        Self { key: Box::default(), shape, dtype }
+    }
+
     /// Number of elements; 1 for a scalar.
     pub(in crate::ingest) fn elements(&self) -> f64 {
         self.shape.iter().product()
@@ -61,6 +66,23 @@ pub(in crate::ingest) struct Params {
 }
 
 impl Params {
+    /// Operands of which the tensors are known.
+    pub(in crate::ingest) fn of_tensors(tensors: Vec<Tensor>) -> Self {
+        let dtypes = tensors.iter().filter_map(|tensor| tensor.dtype).collect();
+        Self { tensors, dtypes, ..Self::default() }
+    }
+
+    /// Operands of one type.
+    pub(in crate::ingest) fn of_type(dtype: DataType) -> Self {
+        Self { dtypes: vec![dtype], ..Self::default() }
+    }
+
+    /// The same with sizes that have letters.
+    pub(in crate::ingest) fn with_sizes(mut self, sizes: &[(&str, f64)]) -> Self {
+        self.numbers.extend(sizes.iter().map(|(key, size)| ((*key).into(), *size)));
+        self
+    }
+
     /// Reads a cell; `None` if it says nothing (`na=na,`, empty).
     pub(in crate::ingest) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();

@@ -1,0 +1,14 @@
+//! `PyTorch`'s profiler (Kineto): the traces that it exports.
+
+mod aten;
+mod devices;
+mod event;
+mod gathered;
+mod links;
+mod operands;
+mod scan;
+mod work;
+
+formats! {
+    trace,
+}
