@@ -47,6 +47,10 @@ impl Need {
         match source.profiler {
             Profiler::NsightCompute => !self.metrics.is_empty(),
             Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
+            // Operations and bytes follow from shapes, and from nothing else that it records.
+            Profiler::PyTorch => {
+                self.columns.contains(&"params") && !source.columns.contains_key(SHAPES)
+            }
             _ => false,
         }
     }
@@ -336,10 +340,20 @@ pub fn short_command_for(
             format!("ncu --csv {SECTIONS} APP > more.csv")
         });
     }
-    let helps = needs.iter().any(|need| need.is_in_reach(source));
-    (source.profiler == Profiler::PyProf && helps)
-        .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
+    if !needs.iter().any(|need| need.is_in_reach(source)) {
+        return None;
+    }
+    match source.profiler {
+        Profiler::PyProf => {
+            Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
+        }
+        Profiler::PyTorch => Some("torch.profiler.profile(record_shapes=True)".to_owned()),
+        _ => None,
+    }
 }
+
+/// Where a trace of the `PyTorch` profiler keeps the shapes of tensors.
+const SHAPES: &str = "Input Dims";
 
 /// Returns `true` if a file has a column, by its name in `PyProf`'s option `-c`: `sil` is
 /// `Sil(ns)`.

@@ -189,17 +189,6 @@ pub(super) const KINDS: &[Foreign] = &[
         },
     },
     Foreign {
-        what: "a PyTorch profiler trace (Chrome trace JSON)",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.is_json()
-                && (file.has("\"deviceProperties\"")
-                    || file.has("\"External id\"")
-                    || file.has("\"external id\"")
-                    || file.has("\"schemaVersion\"") && file.has("\"traceEvents\""))
-        },
-    },
-    Foreign {
         what: "a Chrome trace (JSON)",
         help: TIMES_ONLY,
         is: |file| {
@@ -361,13 +350,6 @@ pub(super) const KINDS: &[Foreign] = &[
                 || file.line("device,HBMBw,")
                 || file.line("Kernel_Name,Count,Sum(")
                 || file.line("workload_name,command,ip_blocks")
-        },
-    },
-    Foreign {
-        what: "a key_averages() table of the PyTorch profiler",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.has("Self CPU %") && file.has("# of Calls") || file.line("self_cpu_time_total")
         },
     },
     Foreign {

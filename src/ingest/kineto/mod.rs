@@ -1,4 +1,4 @@
-//! `PyTorch`'s profiler (Kineto): the traces that it exports.
+//! `PyTorch`'s profiler (Kineto): the traces that it exports, and the averages that it prints.
 
 mod aten;
 mod devices;
@@ -11,4 +11,5 @@ mod work;
 
 formats! {
     trace,
+    averages,
 }

@@ -397,7 +397,7 @@ impl Writer {
                 ),
             };
             clues.push(format!(
-                "times are cut to whole microseconds, so a launch took up to 1 µs longer than written{short}"
+                "times are cut to whole microseconds: a launch took up to 1 µs longer than written{short}"
             ));
         } else if short > 0 {
             clues.push(format!("{} have a time of 0", counted(short, "launch", "launches")));
@@ -488,14 +488,19 @@ impl Gathered {
     fn clues(&self) -> Vec<String> {
         let mut clues = Vec::new();
         let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
-        for (moved, one, more) in [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")] {
-            if moved.number > 0 {
-                clues.push(format!(
-                    "{} of memory ({}) are not kernels and are left out",
-                    counted(moved.number, one, more),
-                    time(moved.time)
-                ));
-            }
+        let left_out: Vec<String> =
+            [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")]
+                .into_iter()
+                .filter(|(moved, ..)| moved.number > 0)
+                .map(|(moved, one, more)| {
+                    format!("{} ({})", counted(moved.number, one, more), time(moved.time))
+                })
+                .collect();
+        if !left_out.is_empty() {
+            clues.push(format!(
+                "left out, because they are not kernels: {} of memory",
+                left_out.join(" and ")
+            ));
         }
         let steps: std::collections::BTreeSet<u64> = self.steps.iter().copied().collect();
         if let (Some(first), Some(last)) = (steps.first(), steps.last()) {

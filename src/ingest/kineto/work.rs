@@ -9,7 +9,7 @@ use super::operands::Called;
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
 use crate::ingest::operators::operator::{Operator, Place};
-use crate::model::{DataType, KernelName, NameId, Pipe, Shape};
+use crate::model::{DataType, KernelName, Pipe, Shape};
 
 /// Elements of a chunk, of which a block of a kernel over lists of tensors does one
 /// (`kChunkSize` in `MultiTensorApply.cuh` of `PyTorch`).
@@ -49,7 +49,6 @@ fn element_type(name: &str) -> Option<DataType> {
             "double" => DataType::Fp64,
             "Half" | "__half" | "half" | "__half2" => DataType::Fp16,
             "BFloat16" | "__nv_bfloat16" => DataType::Bf16,
-            word if word.ends_with("sgemm") && !name.contains("fp16") => DataType::Fp32,
             _ => continue,
         };
         if found.is_some_and(|other| other != kind) {
@@ -57,7 +56,8 @@ fn element_type(name: &str) -> Option<DataType> {
         }
         found = Some(kind);
     }
-    found
+    let is_single = name.contains("sgemm") && !name.contains("fp16");
+    found.or_else(|| is_single.then_some(DataType::Fp32))
 }
 
 /// What one kernel of a call of an operator is.

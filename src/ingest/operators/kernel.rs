@@ -134,7 +134,12 @@ impl Kernel {
         let words = || head.split(|c: char| !c.is_ascii_alphanumeric());
         let instruction = words().find_map(instruction);
         let lettered = || words().find_map(cuda_core_product);
-        let engine = if has("ffma") {
+        let tensile = tensile(&head);
+        let engine = if tensile.is_some_and(|(_, is_matrix)| is_matrix) {
+            Engine::Matrix
+        } else if let Some((precision, _)) = tensile {
+            Engine::Vector(Some(precision))
+        } else if has("ffma") {
             Engine::Vector(Some(Precision::Fp32))
         } else if has("simt") {
             Engine::Vector(lettered())
@@ -160,8 +165,10 @@ impl Kernel {
         } else {
             Engine::Silent
         };
-        let operand =
-            named_type(&head).or_else(|| instruction.and_then(|found| implied_type(found, &head)));
+        let operand = tensile
+            .map(|(precision, _)| precision)
+            .or_else(|| named_type(&head))
+            .or_else(|| instruction.and_then(|found| implied_type(found, &head)));
         let around = |parts: &[&str]| parts.iter().any(|part| has(part));
         Self {
             engine,
@@ -222,6 +229,7 @@ impl Kernel {
             Some(Precision::Fp16) => Pipe::Fp16Matrix,
             Some(Precision::Bf16) => Pipe::Bf16Matrix,
             Some(Precision::Tf32) => Pipe::Tf32Matrix,
+            Some(Precision::Fp32) => Pipe::Fp32Matrix,
             Some(Precision::Fp64) => Pipe::Fp64Matrix,
             Some(Precision::Fp8) => Pipe::Fp8Matrix,
             Some(Precision::Int8) => Pipe::Int8Matrix,
@@ -252,6 +260,28 @@ fn instruction(word: &str) -> Option<(char, &'static str)> {
     let shape = SHAPES.into_iter().find(|shape| word[1..].starts_with(shape))?;
     let after = word[1 + shape.len()..].chars().next();
     after.is_none_or(|after| after.is_ascii_alphabetic()).then_some((letter, shape))
+}
+
+/// The type of a product by AMD's Tensile, and whether it runs on matrix units: the fourth part of
+/// `Cijk_Ailk_Bljk_HHS_BH_…_MI32x32x8x1_…` has the type of the operands first.
+fn tensile(head: &str) -> Option<(Precision, bool)> {
+    let mut words = head.split('_');
+    if words.next() != Some("Cijk") {
+        return None;
+    }
+    let precision = match words.nth(2)?.as_bytes() {
+        [b'F' | b'B', b'8', ..] => Precision::Fp8,
+        [b'I', b'8', ..] => Precision::Int8,
+        [b'H', ..] => Precision::Fp16,
+        [b'B', ..] => Precision::Bf16,
+        [b'S', ..] => Precision::Fp32,
+        [b'D', ..] => Precision::Fp64,
+        _ => return None,
+    };
+    let instructs = |word: &str| {
+        word.strip_prefix("MI").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    Some((precision, words.any(instructs)))
 }
 
 fn names_matrix_unit(word: &str) -> bool {
@@ -396,6 +426,20 @@ mod tests {
         );
         assert_eq!(pipe("cutlass_80_simt_dgemm_64x128_8x5_nn_align1", None, Listed), "fp64_vector");
         assert_eq!(pipe("gemv2T_kernel_val", Some(DataType::Fp32), NotListed), "fp32_vector");
+    }
+
+    #[test]
+    fn products_of_amd_name_type_and_instruction() {
+        let pipe = |name| pipe(name, Some(DataType::Fp32), Unknown);
+        for (name, expected) in [
+            ("Cijk_Ailk_Bljk_HHS_BH_Bias_MT128x128x32_MI32x32x8x1_SN_WG64_4_1", "fp16_matrix"),
+            ("Cijk_Alik_Bljk_BBS_BH_MT64x64x32_MI16x16x16x1_SN", "bf16_matrix"),
+            ("Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN", "fp32_matrix"),
+            ("Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "fp32_vector"),
+            ("Cijk_Ailk_Bljk_F8BS_BH_MT256x256x64_MI16x16x1_SN", "fp8_matrix"),
+        ] {
+            assert_eq!(pipe(name), expected, "{name}");
+        }
     }
 
     #[test]

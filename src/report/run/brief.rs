@@ -420,7 +420,10 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     if !open.is_empty() {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
-        return Some(Missing { what, remedy: Remedy::Command(why(&open)) });
+        let devices = || analysis.devices.iter().filter_map(|used| used.device.as_ref());
+        let is_amd = devices().any(|device| device.vendor.as_deref() == Some("AMD"));
+        let command = if is_amd { AMD_WHY.to_owned() } else { why(&open) };
+        return Some(Missing { what, remedy: Remedy::Command(command) });
     }
     let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
     (lacks > 0).then(|| Missing {
@@ -428,6 +431,9 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         remedy: Remedy::Help("`rooflint inspect FILE` prints the command".to_owned()),
     })
 }
+
+/// The same on AMD's devices, for all kernels: it filters by numbers and not by names.
+const AMD_WHY: &str = "rocprof-compute profile --name why -- APP";
 
 /// The command that shows what the warps of kernels wait for.
 fn why(entries: &[&Entry<'_>]) -> String {
