@@ -347,7 +347,10 @@ pub fn short_command_for(
         Profiler::PyProf => {
             Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
         }
-        Profiler::PyTorch => Some("torch.profiler.profile(record_shapes=True)".to_owned()),
+        Profiler::PyTorch => Some(
+            "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

@@ -114,7 +114,11 @@ pub(super) fn operator(
         // Both sum over another dimension than that of the operands that they are given.
         "mse_loss" | "native_dropout_backward" => of("mul", false, &tensors(&[0, 1])?),
         name if ELEMENTWISE.contains(&name) => {
-            let tensors = called.tensors(untold);
+            let mut tensors = called.tensors(untold);
+            // A number comes as a tensor without dimensions, and with the call instead of from memory.
+            if tensors.iter().any(|tensor| !tensor.shape.is_empty()) {
+                tensors.retain(|tensor| !tensor.shape.is_empty());
+            }
             of(name, false, &Params::of_tensors(tensors))
         }
         _ => None,

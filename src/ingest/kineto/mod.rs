@@ -4,6 +4,7 @@ mod aten;
 mod devices;
 mod event;
 mod gathered;
+mod launches;
 mod links;
 mod operands;
 mod scan;

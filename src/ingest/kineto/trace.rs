@@ -3,21 +3,15 @@
 //! The document is read once and event by event; what is kept of it is put together at its end,
 //! because an operator may come after its kernels and the device after both.
 
-use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 
 use super::devices::{self, Properties};
-use super::event::{Launch, count, event};
-use super::gathered::{Gathered, Kernel};
-use super::links::Links;
+use super::event::{count, event};
+use super::gathered::Gathered;
+use super::launches::Writer;
 use super::scan::{Scanner, Stop, bare};
-use super::work::{Judged, Member, Named, Works};
-use crate::ingest::operators::forms::{Basis, Count};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
-use crate::model::{
-    Head, HintId, NameId, Origin, OriginId, OriginKind, Profiler, Quantity, Shape, Values,
-};
-use crate::units::si;
+use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
     name: "pytorch-trace",
@@ -59,11 +53,11 @@ fn sniff(sample: &Sample) -> Sniff {
 
 /// What a trace says beside its events.
 #[derive(Debug, Default)]
-struct About {
-    devices: Vec<Properties>,
+pub(super) struct About {
+    pub(super) devices: Vec<Properties>,
     /// Nanoseconds since 1970 at which its times begin.
     base: u64,
-    rank: Option<String>,
+    pub(super) rank: Option<String>,
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
@@ -230,287 +224,186 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
     reading.error("the trace has no GPU work").help(RECORD)
 }
 
-fn counted(number: u64, one: &str, more: &str) -> String {
+/// `1 copy`, `2 copies`.
+pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
 }
 
-/// Turns what was gathered into launches.
-struct Writer {
-    base: u64,
-    /// Whether times are whole microseconds.
-    is_coarse: bool,
-    origins: Vec<(Basis, OriginId)>,
-    /// Origins of times by how much longer the launch may have taken.
-    times: HashMap<u32, OriginId>,
-    origin: Origins,
-    /// Launches that have a value, by what the trace calls it.
-    filled: [(&'static str, u64); 9],
-}
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
 
-/// Origins of what is read as it is.
-struct Origins {
-    registers: OriginId,
-    shared: OriginId,
-    occupancy: OriginId,
-    stated: OriginId,
-}
+    use crate::ingest::{Input, Options, read};
+    use crate::model::{Dim3, OriginKind, Pipe, Profile, Quantity};
 
-impl Writer {
-    fn new(reading: &mut Reading<'_>, gathered: &Gathered, base: u64) -> Self {
-        Self {
-            base,
-            is_coarse: !gathered.is_fine,
-            origins: Vec::new(),
-            times: HashMap::new(),
-            origin: Origins {
-                registers: reading.origin(&Origin::measured("registers per thread")),
-                shared: reading.origin(&Origin::measured("shared memory")),
-                occupancy: reading.origin(&Origin::measured("est. achieved occupancy %")),
-                stated: reading
-                    .origin(&Origin::new(OriginKind::Algorithmic, "kernel_num_gb of Inductor")),
-            },
-            filled: [
-                ("dur", 0),
-                ("grid", 0),
-                ("block", 0),
-                ("registers per thread", 0),
-                ("shared memory", 0),
-                ("est. achieved occupancy %", 0),
-                ("operator", 0),
-                ("Input Dims", 0),
-                ("kernel_num_gb", 0),
-            ],
-        }
+    fn fixture(name: &str) -> Profile {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let path = root.join("fixtures/pytorch_trace").join(name);
+        let strict = Options { strict: true, ..Options::default() };
+        read(&[Input::Named(path)], &strict).unwrap()
     }
 
-    fn write(mut self, reading: &mut Reading<'_>, mut gathered: Gathered, about: &About) {
-        let clues = gathered.clues();
-        let mut kernels = std::mem::take(&mut gathered.kernels);
-        let Gathered { calls, launching, launches, operators, .. } = gathered;
-        kernels.sort_by_key(|kernel| kernel.start);
-        let launches = launches.into_list();
-        let operators = operators.into_list();
-        let links = Links::new(&kernels, &calls, &launching);
-        let mut works = Works::new(&operators, &calls, &links);
+    fn read_bytes(bytes: &[u8]) -> Result<Profile, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path: PathBuf = directory.path().join("trace.json");
+        std::fs::write(&path, bytes).unwrap();
+        read(&[Input::Named(path)], &Options::default()).map_err(|error| error.to_string())
+    }
 
-        let mut names: HashMap<NameId, Named> = HashMap::new();
-        let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut members = Vec::with_capacity(kernels.len());
-        let mut configured = Vec::with_capacity(kernels.len());
-        for (at, kernel) in kernels.iter().enumerate() {
-            let launch = configuration(kernel, &links, &launches);
-            let named =
-                *names.entry(kernel.name).or_insert_with(|| Named::of(reading.text(kernel.name)));
-            let shape = Shape::new(launch.grid, launch.block);
-            members.push(Member { named, shape });
-            configured.push(launch);
-            if let Some(call) = links.operator(kernel) {
-                of_call.entry(call).or_default().push(at);
-            }
-        }
-        let mut judged: Vec<Option<(u32, Judged)>> = vec![None; kernels.len()];
-        let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
-        calls_with_kernels.sort_unstable();
-        for (call, places) in calls_with_kernels {
-            let of: Vec<Member> = places.iter().map(|at| members[*at]).collect();
-            for (at, work) in places.into_iter().zip(works.of(call, &of)) {
-                judged[at] = Some((call, work));
-            }
-        }
+    /// A kernel event with these arguments after its correlation.
+    fn kernel(name: &str, ts: &str, dur: &str, args: &str) -> String {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": 7, "ts": {ts}, "dur": {dur}, "args": {{"External id": 1, "device": 0, "stream": 7, "grid": [2, 1, 1], "block": [32, 1, 1]{args}}}}}"#
+        )
+    }
 
-        let mut labels: HashMap<u32, NameId> = HashMap::new();
-        let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
-        let mut values = Values::default();
-        let mut short = 0_u64;
-        for (at, (kernel, launch)) in kernels.iter().zip(&configured).enumerate() {
-            values.clear();
-            self.configuration(&mut values, launch);
-            short += u64::from(!self.time(reading, &mut values, kernel.duration));
-            let mut operator = NameId::default();
-            if let Some((call, (work, pipe))) = judged[at] {
-                let of = calls[call as usize].operator;
-                operator = *labels
-                    .entry(of)
-                    .or_insert_with(|| reading.name(works.called(call).label().as_bytes()));
-                self.filled[6].1 += 1;
-                self.filled[7].1 += u64::from(!works.called(call).arguments.is_empty());
-                for (quantity, count) in
-                    [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)]
-                {
-                    if let Some(Count { value, basis }) = count {
-                        let origin = self.basis(reading, basis);
-                        values.set(quantity, value, origin);
-                    }
+    fn trace(events: &[String]) -> String {
+        format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "))
+    }
+
+    #[test]
+    fn a_launch_has_its_start_device_stream_operator_and_configuration() {
+        let profile = fixture("a100-training.json");
+        assert_eq!(profile.launches.len(), 22);
+        let first = profile.launch(0);
+        assert!(first.kernel().starts_with("sm80_xmma_fprop"), "{}", first.kernel());
+        // 1090 µs after the base of the file.
+        assert_eq!(first.head.start, Some(1_712_194_000_001_090_000));
+        assert_eq!((first.head.id, first.head.stream), (0, Some(7)));
+        assert_eq!(first.head.shape.grid, Some(Dim3 { x: 196, y: 1, z: 1 }));
+        assert_eq!(first.value(Quantity::Duration), Some(41.184e-6));
+        assert_eq!(first.value(Quantity::RegistersPerThread), Some(234.0));
+        assert_eq!(
+            profile.names.get(first.head.operator),
+            "aten::cudnn_convolution 32x64x56x56,128x64x3x3 fp16"
+        );
+        let device = &profile.devices[usize::from(first.head.device.0)];
+        assert_eq!(device.name.as_deref(), Some("NVIDIA A100-SXM4-80GB"));
+        assert_eq!((device.sms, device.ordinal.as_deref()), (Some(108), Some("0")));
+        // 2 · 32·128·28·28 · 64·3·3 operations; half the size of input, filter and output in bytes.
+        let (pipe, flops, origin) = first.work().next().unwrap();
+        assert_eq!((pipe, flops.get()), (Pipe::Fp16Matrix, 3_699_376_128.0));
+        assert_eq!(origin.kind, OriginKind::Algorithmic);
+        let bytes = 2.0 * (6_422_528.0 + 73_728.0 + 3_211_264.0);
+        assert_eq!(first.value(Quantity::DramBytes), Some(bytes));
+    }
+
+    #[test]
+    fn the_work_of_an_operator_is_shared_and_helpers_have_none_of_it() {
+        let profile = fixture("a100-training.json");
+        let find = |part: &str| {
+            let mut found = profile.iter().filter(|launch| launch.kernel().contains(part));
+            found.next().unwrap()
+        };
+        let product = find("s1688gemm");
+        assert_eq!(
+            product.value(Quantity::Work(Pipe::Tf32Matrix)),
+            Some(2.0 * 4096.0 * 4096.0 * 1024.0)
+        );
+        let helper = find("splitKreduce");
+        assert_eq!((helper.work().count(), helper.dram_bytes()), (0, None));
+        // Both kernels over lists together do what the operator does: 12,000,000 elements, thrice 4 bytes.
+        let lists = profile.iter().filter(|one| one.kernel().contains("multi_tensor")).take(2);
+        let bytes: f64 = lists.filter_map(|one| one.value(Quantity::DramBytes)).sum();
+        assert!((bytes - 144e6).abs() < 1.0, "{bytes}");
+        assert_eq!(find("triton_poi").value(Quantity::DramBytes), Some(67_108_864.0));
+        let nccl = find("nccl");
+        assert_eq!((nccl.work().count(), nccl.dram_bytes(), nccl.head.stream), (0, None, Some(20)));
+    }
+
+    #[test]
+    fn old_traces_get_types_from_kernels_and_sizes_from_the_operators_around() {
+        let profile = fixture("v100-list-2020.json.gz");
+        let work = |part: &str| {
+            let launch = profile.iter().find(|launch| launch.kernel().contains(part)).unwrap();
+            let flops = launch.value(Quantity::Work(Pipe::Fp32Vector));
+            (flops, launch.value(Quantity::DramBytes))
+        };
+        // Input and output of 32·64·56·56, a filter of 64·64·3·3: forward and both gradients alike.
+        let output = 6_422_528.0;
+        let all = (Some(2.0 * output * 576.0), Some(4.0 * (2.0 * output + 36_864.0)));
+        for part in ["volta_scudnn", "dgrad_engine", "wgrad_alg0_engine"] {
+            assert_eq!(work(part), all, "{part}");
+        }
+        assert_eq!(work("threshold"), (Some(output), Some(8.0 * output)));
+        // 0 is less than a microsecond, and 1 is up to 2.
+        let short: Vec<_> =
+            profile.iter().filter(|launch| launch.kernel().contains("AddFunctor")).collect();
+        assert_eq!(short.len(), 6);
+        assert_eq!(short.iter().filter(|launch| launch.duration().is_none()).count(), 3);
+        let timed = short.iter().find_map(|launch| launch.duration()).unwrap();
+        assert_eq!((timed.0.get(), timed.1.low, timed.1.high), (1e-6, 1.0, 2.0));
+    }
+
+    #[test]
+    fn grids_of_amd_come_from_the_calls() {
+        let profile = fixture("mi250-step.json");
+        assert_eq!(profile.launches.len(), 2);
+        let [product, sum] = [profile.launch(0), profile.launch(1)];
+        assert_eq!(product.head.shape.grid, Some(Dim3 { x: 16, y: 16, z: 1 }));
+        assert_eq!(product.value(Quantity::Work(Pipe::Fp16Matrix)), Some(8_589_934_592.0));
+        assert_eq!(sum.value(Quantity::DramBytes), Some(3.0 * 4.0 * 4096.0 * 4096.0));
+        let clues = &profile.sources[0].clues;
+        let has = |part: &str| clues.iter().any(|clue| clue.contains(part));
+        assert!(has("1 copy (12.8 µs) and 1 fill (4.16 µs)") && has("MI250"), "{clues:?}");
+    }
+
+    /// Wherever the file ends, kernels that are whole are read, and no others.
+    #[test]
+    fn a_trace_that_breaks_off_gives_what_is_whole() {
+        let text = trace(&[kernel("a", "1.5", "2.25", ""), kernel("b", "9.5", "3.25", "")]);
+        let ends: Vec<usize> = text.match_indices("}}").map(|(at, _)| at + 2).collect();
+        for length in 30..text.len() {
+            let whole = ends.iter().filter(|end| **end <= length).count();
+            match read_bytes(&text.as_bytes()[..length]) {
+                Ok(profile) => {
+                    assert_eq!(profile.launches.len(), whole, "{length}");
+                    let skips = &profile.sources[0].skips;
+                    assert_eq!(skips.count, 1, "{length}");
+                    assert!(skips.first[0].reason.contains("breaks off at byte"), "{skips:?}");
                 }
-            }
-            if let Some(gigabytes) = kernel.gigabytes {
-                self.filled[8].1 += 1;
-                values.set(Quantity::DramBytes, gigabytes * 1e9, self.origin.stated);
-            }
-            let device = *hints.entry(kernel.device).or_insert_with(|| {
-                let hint = devices::of(&about.devices, kernel.device);
-                reading.hint(hint.map_or_else(
-                    || devices::unlisted(kernel.device),
-                    |properties| properties.hint(kernel.device),
-                ))
-            });
-            let head = Head {
-                id: u32::try_from(at).unwrap_or(u32::MAX),
-                name: kernel.name,
-                operator,
-                shape: members[at].shape,
-                device,
-                stream: kernel.stream,
-                start: u64::try_from(kernel.start).ok().and_then(|at| self.base.checked_add(at)),
-                count: 1,
-                ..Head::default()
-            };
-            reading.source.rows += 1;
-            reading.push(head, &values);
-        }
-        let unnamed = kernels.len() as u64 - self.filled[6].1;
-        self.finish(reading, about, short, unnamed);
-        reading.source.clues.extend(clues);
-    }
-
-    /// Leaves what was learnt of the whole file.
-    fn finish(&self, reading: &mut Reading<'_>, about: &About, short: u64, unnamed: u64) {
-        let source = &mut reading.source;
-        let times = if self.is_coarse { "whole microseconds" } else { "nanoseconds" };
-        source.dialect = format!("trace of the PyTorch profiler, times in {times}");
-        for (column, launches) in self.filled {
-            if launches > 0 {
-                source.columns.insert(column.to_owned(), launches);
+                Err(error) => assert!(whole == 0, "{length}: {error}"),
             }
         }
-        let clues = &mut source.clues;
-        if let Some(rank) = &about.rank {
-            clues.push(format!("this is {rank}"));
-        }
-        clues.extend(about.devices.first().and_then(|device| device.clue.clone()));
-        if self.is_coarse {
-            let short = match short {
-                0 => String::new(),
-                short => format!(
-                    "; {} of less than 1 µs have no time",
-                    counted(short, "launch", "launches")
-                ),
-            };
-            clues.push(format!(
-                "times are cut to whole microseconds: a launch took up to 1 µs longer than written{short}"
-            ));
-        } else if short > 0 {
-            clues.push(format!("{} have a time of 0", counted(short, "launch", "launches")));
-        }
-        let [.., (_, operators), (_, shapes), _] = self.filled;
-        if operators > 0 && shapes == 0 {
-            clues.push(
-                "no shapes of tensors were recorded (record_shapes=True), so there are no FLOPs and bytes"
-                    .to_owned(),
-            );
-        }
-        if unnamed > 0 {
-            clues.push(format!(
-                "{} belong to no operator that the trace has",
-                counted(unnamed, "launch", "launches")
-            ));
-        }
+        assert_eq!(read_bytes(text.as_bytes()).unwrap().sources[0].skips.count, 0);
     }
 
-    /// Sets the time of a launch; `false` if it is less than the trace can tell.
-    fn time(&mut self, reading: &mut Reading<'_>, values: &mut Values, duration: i64) -> bool {
-        if duration <= 0 {
-            return false;
-        }
-        self.filled[0].1 += 1;
-        let micros = duration / 1000;
-        // Beyond a millisecond the microsecond that was cut off does not matter.
-        let step = if self.is_coarse && micros < 1000 { micros } else { 0 };
-        let step = u32::try_from(step).unwrap_or(0);
-        // In powers of two from 8 on: a profile has few origins.
-        let step = if step < 8 { step } else { 1 << step.ilog2() };
-        let origin = *self.times.entry(step).or_insert_with(|| {
-            let origin = Origin::measured("dur");
-            reading.origin(&match step {
-                0 => origin,
-                step => origin.within(1.0, 1.0 + 1.0 / f64::from(step)),
-            })
-        });
-        values.set(Quantity::Duration, duration as f64 / 1e9, origin);
-        true
+    #[test]
+    fn what_is_no_json_inside_of_events_does_no_harm() {
+        let odd = r#", "queued": NaN, "note": "C:\dir\u00zz""#;
+        let mut bytes =
+            trace(&[kernel("a", "1.5", "2.25", odd), kernel("b", "9.5", "x", "")]).into_bytes();
+        let at = bytes.windows(5).position(|part| part == b"queue").unwrap();
+        bytes[at] = 0xff;
+        let profile = read_bytes(&bytes).unwrap();
+        assert_eq!(profile.launches.len(), 1);
+        let skip = &profile.sources[0].skips.first[0];
+        assert_eq!((skip.column.as_deref(), skip.text.as_str()), (Some("dur"), "x"));
     }
 
-    fn configuration(&mut self, values: &mut Values, launch: &Launch) {
-        self.filled[1].1 += u64::from(launch.grid.is_some());
-        self.filled[2].1 += u64::from(launch.block.is_some());
-        if let Some(registers) = launch.registers {
-            self.filled[3].1 += 1;
-            let origin = self.origin.registers;
-            values.set(Quantity::RegistersPerThread, f64::from(registers), origin);
-        }
-        if let Some(shared) = launch.shared {
-            self.filled[4].1 += 1;
-            values.set(Quantity::SharedMemoryPerBlock, f64::from(shared), self.origin.shared);
-        }
-        if let Some(occupancy) = launch.occupancy {
-            self.filled[5].1 += 1;
-            let origin = self.origin.occupancy;
-            values.set(Quantity::TheoreticalOccupancy, f64::from(occupancy) / 100.0, origin);
-        }
+    #[test]
+    fn several_devices_of_a_file_are_kept_apart() {
+        let other = kernel("b", "9.5", "3.25", "").replace("\"device\": 0", "\"device\": 3");
+        let text = trace(&[kernel("a", "1.5", "2.25", ""), other]);
+        let profile = read_bytes(text.as_bytes()).unwrap();
+        let ordinals: Vec<_> =
+            profile.devices.iter().filter_map(|device| device.ordinal.as_deref()).collect();
+        assert_eq!(ordinals, ["0", "3"]);
     }
 
-    fn basis(&mut self, reading: &mut Reading<'_>, basis: Basis) -> OriginId {
-        if let Some((_, id)) = self.origins.iter().find(|(known, _)| *known == basis) {
-            return *id;
+    #[test]
+    fn a_trace_without_gpu_work_says_why() {
+        let call = r#"{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 3}}"#;
+        let copy = kernel("m", "1", "2", "").replace("\"kernel\"", "\"gpu_memcpy\"");
+        let replay = kernel("m", "1", "2", "").replace("\"kernel\"", "\"cuda_profiler_range\"");
+        for (events, says) in [
+            (vec![], "the trace has no GPU work"),
+            (vec![call.to_owned()], "launches 1 kernel and has no GPU work"),
+            (vec![copy], "has 1 copy or fill and no kernels"),
+            (vec![replay], "counters of replayed ranges"),
+        ] {
+            let error = read_bytes(trace(&events).as_bytes()).unwrap_err();
+            assert!(error.contains(says), "{error}");
         }
-        let origin =
-            Origin::new(OriginKind::Algorithmic, basis.formula).within(basis.low, basis.high);
-        let id = reading.origin(&origin);
-        self.origins.push((basis, id));
-        id
-    }
-}
-
-/// What the launch of a kernel was called with; AMD writes grid and block with the call.
-fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Launch {
-    let own = launches[kernel.launch as usize];
-    if own.grid.is_some() {
-        return own;
-    }
-    links.launch(kernel).map_or(own, |call| {
-        let call = launches[call.launch as usize];
-        Launch { grid: call.grid, block: call.block, shared: own.shared.or(call.shared), ..own }
-    })
-}
-
-impl Gathered {
-    /// What the trace has beside its kernels, one sentence each.
-    fn clues(&self) -> Vec<String> {
-        let mut clues = Vec::new();
-        let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
-        let left_out: Vec<String> =
-            [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")]
-                .into_iter()
-                .filter(|(moved, ..)| moved.number > 0)
-                .map(|(moved, one, more)| {
-                    format!("{} ({})", counted(moved.number, one, more), time(moved.time))
-                })
-                .collect();
-        if !left_out.is_empty() {
-            clues.push(format!(
-                "left out, because they are not kernels: {} of memory",
-                left_out.join(" and ")
-            ));
-        }
-        let steps: std::collections::BTreeSet<u64> = self.steps.iter().copied().collect();
-        if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
-            clues.push(match steps.len() {
-                1 => format!("one step of the profiler is recorded: ProfilerStep#{first}"),
-                steps => {
-                    format!("{steps} steps of the profiler are recorded: ProfilerStep#{first} to #{last}")
-                }
-            });
-        }
-        clues
     }
 }
