@@ -47,10 +47,8 @@ impl Need {
         match source.profiler {
             Profiler::NsightCompute => !self.metrics.is_empty(),
             Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
-            // Operations and bytes follow from shapes, and from nothing else that it records.
-            Profiler::PyTorch => {
-                self.columns.contains(&"params") && !source.columns.contains_key(SHAPES)
-            }
+            // Operations and bytes follow from shapes, and where they do not, from counters.
+            Profiler::PyTorch => self.used == Use::Roofs && self.columns.contains(&"params"),
             _ => false,
         }
     }
@@ -347,10 +345,14 @@ pub fn short_command_for(
         Profiler::PyProf => {
             Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
         }
-        Profiler::PyTorch => Some(
+        Profiler::PyTorch if !source.columns.contains_key(SHAPES) => Some(
             "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
                 .to_owned(),
         ),
+        // Only NVIDIA's devices have a compute capability.
+        Profiler::PyTorch if compute_capability.is_some() => {
+            Some(format!("rooflint {} --next-ncu", source.path))
+        }
         _ => None,
     }
 }

@@ -2,16 +2,29 @@
 
 use std::collections::HashMap;
 
-use super::devices;
+use super::devices::{self, Properties};
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel};
 use super::links::Links;
-use super::trace::{About, counted};
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
 use crate::model::{Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values};
 use crate::units::si;
+
+/// What a trace says beside its events.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    pub(super) devices: Vec<Properties>,
+    /// Nanoseconds since 1970 at which its times begin.
+    pub(super) base: u64,
+    pub(super) rank: Option<String>,
+}
+
+/// `1 copy`, `2 copies`.
+pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
 
 /// Turns what was gathered into launches.
 pub(super) struct Writer {

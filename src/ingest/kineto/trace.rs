@@ -5,10 +5,10 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::devices::{self, Properties};
+use super::devices;
 use super::event::{count, event};
 use super::gathered::Gathered;
-use super::launches::Writer;
+use super::launches::{About, Writer, counted};
 use super::scan::{Scanner, Stop, bare};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
@@ -49,15 +49,6 @@ fn sniff(sample: &Sample) -> Sniff {
         }
         _ => Sniff::No("JSON without events of the PyTorch profiler".to_owned()),
     }
-}
-
-/// What a trace says beside its events.
-#[derive(Debug, Default)]
-pub(super) struct About {
-    pub(super) devices: Vec<Properties>,
-    /// Nanoseconds since 1970 at which its times begin.
-    base: u64,
-    pub(super) rank: Option<String>,
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
@@ -222,11 +213,6 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
             .help(RECORD);
     }
     reading.error("the trace has no GPU work").help(RECORD)
-}
-
-/// `1 copy`, `2 copies`.
-pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 #[cfg(test)]
