@@ -22,6 +22,7 @@ mod foreign;
 mod headers;
 mod input;
 mod json;
+mod kineto;
 mod launch_table;
 mod mapped;
 mod nsight;
@@ -29,6 +30,7 @@ mod nsys;
 mod numerals;
 mod nvprof;
 mod observed;
+mod operators;
 mod presets;
 mod proton;
 mod pyprof;
@@ -90,6 +92,7 @@ pub const FORMATS: &[Format] = joined!(
         nsys::FORMATS,
         nvprof::FORMATS,
         pyprof::FORMATS,
+        kineto::FORMATS,
         &[proton::FORMAT],
         presets::FORMATS,
         &[launch_table::FORMAT],

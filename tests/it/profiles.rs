@@ -124,6 +124,25 @@ const PYPROF: &[(&str, Expected)] = &[
     ("fork_conv2d_80_25col-lowercase.csv", ok(80, 21_785_339.0)),
 ];
 
+const KINETO: &[(&str, Expected)] = &[
+    ("hta_a100_alexnet.json.gz", ok(79, 10_692_000.0)),
+    ("hta_a100_nccl-fractional-us.json.gz", ok(2_700, 162_532_340.0)),
+    ("hta_a100_triton-one-kernel.json.gz", ok(1, 1_760.0)),
+    ("hta_cpu-only_no-kernels.json.gz", Expected::Refused("no GPU work")),
+    ("hta_mi250_rocm6.2_toy-train.json.gz", ok(14, 110_881.0)),
+    ("hta_no-deviceProperties_sampled.json.gz", ok(1_154, 606_519_000.0)),
+    ("hta_old-schema_capital-Kernel_tiny.json.gz", ok(4, 30_000.0)),
+    ("hta_tiny_uncompressed.json", ok(1, 45_000.0)),
+    ("hta_v100_trace-diff-test_input-dims.json.gz", ok(9_876, 801_858_000.0)),
+    ("tbplugin_resnet50_list-root_2020.json.gz", ok(9_538, 635_237_000.0)),
+    ("tbplugin_v100_resnet50_Operator-Kernel-cats.json.gz", ok(8_868, 594_868_000.0)),
+];
+
+#[test]
+fn every_real_trace_of_pytorch_is_read_as_counted_by_another_program() {
+    check("kineto", KINETO);
+}
+
 #[test]
 fn every_real_pyprof_export_is_read_as_counted_by_hand() {
     check("pyprof", PYPROF);

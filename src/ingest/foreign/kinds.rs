@@ -39,10 +39,6 @@ const EXPORT_REPORT: &str = "nsys export --type sqlite --output {name}.sqlite {f
 const STATS: &str = "print its kernels: nsys stats --report cuda_gpu_trace --format csv \
     --output . REPORT.nsys-rep";
 
-/// How the columns of any table are named.
-const MAPPING: &str =
-    "name its columns in a mapping (docs/formats.md): rooflint {file} --map MAPPING.toml";
-
 /// Which of AMD's tables can be read.
 const ROCPROF: &str = "it has no times of kernels; record them: \
     rocprofv3 --kernel-trace --output-format csv -d out -- APP";
@@ -169,17 +165,6 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
     // JSON, by its keys.
-    Foreign {
-        what: "a PyTorch profiler trace (Chrome trace JSON)",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.is_json()
-                && (file.has("\"deviceProperties\"")
-                    || file.has("\"External id\"")
-                    || file.has("\"external id\"")
-                    || file.has("\"schemaVersion\"") && file.has("\"traceEvents\""))
-        },
-    },
     Foreign {
         what: "a Chrome trace (JSON)",
         help: TIMES_ONLY,
@@ -349,13 +334,6 @@ pub(super) const KINDS: &[Foreign] = &[
                 || file.line("device,HBMBw,")
                 || file.line("Kernel_Name,Count,Sum(")
                 || file.line("workload_name,command,ip_blocks")
-        },
-    },
-    Foreign {
-        what: "a key_averages() table of the PyTorch profiler",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.has("Self CPU %") && file.has("# of Calls") || file.line("self_cpu_time_total")
         },
     },
     Foreign {

@@ -17,9 +17,9 @@
 //! 7. Any other zero, and a missing column, means unknown: the count comes from the shapes if the
 //!    operator's formula is known and the kernel is one that does the work, else there is none.
 
-use super::forms::{Basis, Count, NO_OPERATIONS, Work};
-use super::kernel::Kernel;
-use super::operator::Operator;
+use crate::ingest::operators::forms::{Basis, Count, NO_OPERATIONS, Work};
+use crate::ingest::operators::kernel::Kernel;
+use crate::ingest::operators::operator::Operator;
 
 /// The counts printed for one launch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,7 +68,7 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::pyprof::params::Params;
+    use crate::ingest::operators::params::Params;
 
     struct Case {
         operator: &'static str,

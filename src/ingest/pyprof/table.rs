@@ -8,12 +8,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
-use super::forms::{Basis, Count, Work};
-use super::kernel::{Kernel, TensorCores, lane_pipe};
 use super::label::label;
-use super::operator::Operator;
-use super::params::Params;
 use super::tally::{NANOSECONDS, Tally};
+use crate::ingest::operators::forms::{Basis, Count, Work};
+use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
+use crate::ingest::operators::operator::Operator;
+use crate::ingest::operators::params::Params;
 use crate::ingest::rows::Row;
 use crate::ingest::split::fields;
 use crate::ingest::{IngestError, Numerals, Reading};

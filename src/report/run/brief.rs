@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
-use crate::analysis::{DeviceUse, Kernel, State};
-use crate::model::KernelName;
+use crate::analysis::{DeviceUse, Kernel, State, filter_name};
+use crate::model::{Profiler, Source};
 use crate::report::Report;
+use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
 use crate::report::view::{Style, name, percent, printable, si};
 use crate::rules::{Finding, Severity};
 use crate::units::Seconds;
@@ -230,12 +231,21 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     if !open.is_empty() && !analysis.devices.iter().any(is_before_counters) {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
-        return Some(Missing { what, remedy: Remedy::Command(why(&open)) });
+        let command = if is_amd(analysis) { AMD_WHY.to_owned() } else { why(&open) };
+        return Some(Missing { what, remedy: Remedy::Command(command) });
     }
     let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
-    (lacks > 0).then(|| Missing {
-        what: "counters that some rules need on some kernels".to_owned(),
-        remedy: Remedy::Help("`rooflint inspect FILE` prints the command".to_owned()),
+    (lacks > 0).then(|| {
+        let supplies =
+            |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
+        let remedy = if is_amd(analysis) {
+            Remedy::Command(AMD_WHY.to_owned())
+        } else if analysis.sources.iter().any(supplies) {
+            Remedy::Help("`rooflint inspect FILE` prints the command".to_owned())
+        } else {
+            Remedy::Help("`rooflint FILE --next-ncu` prints the command".to_owned())
+        };
+        Missing { what: "counters that some rules need on some kernels".to_owned(), remedy }
     })
 }
 
@@ -251,22 +261,10 @@ fn is_before_counters(used: &DeviceUse) -> bool {
 fn why(entries: &[&Entry<'_>]) -> String {
     let mut names: Vec<String> = Vec::new();
     for entry in entries {
-        // Templates and namespaces are no part of the name that ncu filters by.
-        let head = KernelName::parse(&entry.kernel.full_name).head;
-        let base = head.split(['<', '(']).next().unwrap_or_default();
-        let base = base.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
-        let is_name =
-            !base.is_empty() && base.chars().all(|one| one.is_alphanumeric() || one == '_');
-        if is_name && !names.contains(&base) {
-            names.push(base);
-        }
+        let name = filter_name(&entry.kernel.full_name);
+        names.extend(name.filter(|name| !names.contains(name)));
     }
-    let filter = match names.as_slice() {
-        [] => String::new(),
-        [one] => format!("-k {one} "),
-        several => format!("-k 'regex:{}' ", several.join("|")),
-    };
-    format!("ncu --set full --import-source yes {filter}-o why APP")
+    format!("ncu --set full --import-source yes {}-o why APP", filter(&names))
 }
 
 #[cfg(test)]
@@ -405,7 +403,7 @@ mod tests {
         bench.analysis.lacking.clear();
         let missing = Brief::of(&bench.report(), KERNELS).missing.unwrap();
         assert_eq!(missing.what, "what the warps of #1, #2 wait for");
-        let command = "ncu --set full --import-source yes -k 'regex:a|b' -o why APP";
+        let command = "ncu --set full --import-source yes -k 'regex:^(a|b)$' -o why APP";
         assert_eq!(missing.remedy, Remedy::Command(command.to_owned()));
     }
 }
