@@ -42,7 +42,17 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 7] = ["ncu-rep", "csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst"];
+const EXTENSIONS: [&str; 9] = [
+    "ncu-rep",
+    "csv",
+    "txt",
+    "csv.gz",
+    "csv.zst",
+    "txt.gz",
+    "txt.zst",
+    "trace.json",
+    "trace.json.gz",
+];
 
 /// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.
 ///
