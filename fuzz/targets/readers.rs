@@ -52,6 +52,30 @@ pub(crate) fn report(bytes: &[u8]) {
     twice(bytes, Some("ncu-rep"));
 }
 
+pub(crate) fn nsys_sqlite(bytes: &[u8]) {
+    twice(bytes, Some("nsys-sqlite"));
+}
+
+pub(crate) fn nsys_trace(bytes: &[u8]) {
+    by_rows(bytes, "nsys-trace");
+}
+
+pub(crate) fn nsys_sum(bytes: &[u8]) {
+    by_rows(bytes, "nsys-sum");
+}
+
+pub(crate) fn nvprof_trace(bytes: &[u8]) {
+    by_rows(bytes, "nvprof-trace");
+}
+
+pub(crate) fn nvprof_summary(bytes: &[u8]) {
+    by_rows(bytes, "nvprof-summary");
+}
+
+pub(crate) fn nvprof_metrics(bytes: &[u8]) {
+    twice(bytes, Some("nvprof-metrics"));
+}
+
 pub(crate) fn pyprof(bytes: &[u8]) {
     by_rows(bytes, "pyprof");
 }

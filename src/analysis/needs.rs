@@ -17,6 +17,8 @@ pub struct Need {
     /// `PyProf` columns that supply it; parameters have shapes, from which operations and bytes
     /// follow.
     pub columns: &'static [&'static str],
+    /// Metrics of nvprof that supply it.
+    pub nvprof: &'static [&'static str],
     /// Purpose of the data.
     pub used: Use,
     met: fn(&Launch<'_>) -> bool,
@@ -47,8 +49,14 @@ impl Need {
         match source.profiler {
             Profiler::NsightCompute => !self.metrics.is_empty(),
             Profiler::PyProf => self.columns.iter().any(|column| !has_column(source, column)),
+            Profiler::Nvprof => {
+                self.what == TIME
+                    || self.nvprof.iter().any(|metric| !source.columns.contains_key(*metric))
+            }
             // Operations and bytes follow from shapes, and where they do not, from counters.
             Profiler::PyTorch => self.used == Use::Roofs && self.columns.contains(&"params"),
+            Profiler::Rocprof => self.used == Use::Roofs,
+            profiler if profiler.is_timeline() => !self.metrics.is_empty(),
             _ => false,
         }
     }
@@ -133,13 +141,17 @@ fn has_work(launch: &Launch<'_>, fits: impl Fn(Pipe) -> bool) -> bool {
     launch.work().any(|(pipe, ..)| fits(pipe))
 }
 
+/// What no launch can be analyzed without.
+const TIME: &str = "time";
+
 /// All data that an analysis uses, most important first.
 pub const NEEDS: &[Need] = &[
     Need {
-        what: "time",
+        what: TIME,
         consequence: "no launch can be analyzed",
         metrics: &["gpu__time_duration.sum"],
         columns: &["sil"],
+        nvprof: &[],
         used: Use::Roofs,
         met: |launch| {
             launch
@@ -152,6 +164,7 @@ pub const NEEDS: &[Need] = &[
         consequence: "no memory roof",
         metrics: &["dram__bytes_read.sum", "dram__bytes_write.sum"],
         columns: &["bytes", "params"],
+        nvprof: &["dram_read_transactions", "dram_write_transactions"],
         used: Use::Roofs,
         met: |launch| launch.dram_bytes().is_some_and(|(_, origin)| origin.high.is_finite()),
     },
@@ -164,6 +177,7 @@ pub const NEEDS: &[Need] = &[
             "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
         ],
         columns: &["flops", "params"],
+        nvprof: &["flop_count_sp"],
         used: Use::Roofs,
         met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp32Vector) || algorithmic(launch),
     },
@@ -176,6 +190,7 @@ pub const NEEDS: &[Need] = &[
             "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
         ],
         columns: &[],
+        nvprof: &["flop_count_dp"],
         used: Use::Roofs,
         met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp64Vector) || algorithmic(launch),
     },
@@ -188,6 +203,7 @@ pub const NEEDS: &[Need] = &[
             "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
         ],
         columns: &[],
+        nvprof: &["flop_count_hp"],
         used: Use::Roofs,
         met: |launch| has_work(launch, |pipe| pipe == Pipe::Fp16Vector) || algorithmic(launch),
     },
@@ -199,6 +215,7 @@ pub const NEEDS: &[Need] = &[
             "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
         ],
         columns: &["flops", "params"],
+        nvprof: &[],
         used: Use::Roofs,
         met: |launch| {
             has_work(launch, |pipe| pipe.engine() == Engine::Matrix)
@@ -212,6 +229,7 @@ pub const NEEDS: &[Need] = &[
             reach",
         metrics: &["sm__cycles_elapsed.avg.per_second"],
         columns: &[],
+        nvprof: &[],
         used: Use::Ceilings,
         met: |launch| launch.value(Quantity::SmClock).is_some() || algorithmic(launch),
     },
@@ -220,6 +238,7 @@ pub const NEEDS: &[Need] = &[
         consequence: "too little parallelism is not detected",
         metrics: &["launch__grid_size", "launch__block_size"],
         columns: &["grid", "block"],
+        nvprof: &[],
         used: Use::Rules,
         met: |launch| {
             launch.head.shape.blocks.is_some() && launch.head.shape.threads_per_block.is_some()
@@ -235,6 +254,7 @@ pub const NEEDS: &[Need] = &[
             "launch__occupancy_limit_warps",
         ],
         columns: &[],
+        nvprof: &[],
         used: Use::Rules,
         met: |launch| launch.value(Quantity::ResidentBlocksPerSm).is_some() || algorithmic(launch),
     },
@@ -243,6 +263,7 @@ pub const NEEDS: &[Need] = &[
         consequence: "low occupancy is not detected",
         metrics: &["sm__warps_active.avg.pct_of_peak_sustained_active"],
         columns: &[],
+        nvprof: &["achieved_occupancy"],
         used: Use::Rules,
         met: |launch| launch.value(Quantity::AchievedOccupancy).is_some() || algorithmic(launch),
     },
@@ -251,6 +272,7 @@ pub const NEEDS: &[Need] = &[
         consequence: "cache-resident kernels look like slow ones",
         metrics: &["lts__t_sectors_srcunit_tex.sum"],
         columns: &[],
+        nvprof: &["l2_read_transactions", "l2_write_transactions"],
         used: Use::Rules,
         met: |launch| launch.value(Quantity::L2Bytes).is_some() || algorithmic(launch),
     },
@@ -262,6 +284,7 @@ pub const NEEDS: &[Need] = &[
             "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
         ],
         columns: &[],
+        nvprof: &[],
         used: Use::Rules,
         met: |launch| launch.value(Quantity::SmThroughput).is_some() || algorithmic(launch),
     },
@@ -273,6 +296,7 @@ pub const NEEDS: &[Need] = &[
             "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
         ],
         columns: &[],
+        nvprof: &["gld_efficiency", "gst_efficiency"],
         used: Use::Rules,
         met: |launch| {
             launch.value(Quantity::LoadSectorsPerRequest).is_some() || algorithmic(launch)
@@ -315,7 +339,10 @@ pub fn command_for(
              are joined"
         ));
     }
-    short_command_for(source, needs, compute_capability)
+    let command = short_command_for(source, needs, compute_capability)?;
+    let is_joined = source.profiler == Profiler::Nvprof;
+    let more = if is_joined { "   # then pass both files: they are joined by name" } else { "" };
+    Some(format!("{command}{more}"))
 }
 
 /// Returns a shorter command that collects whole sections if many metrics are missing.
@@ -341,6 +368,9 @@ pub fn short_command_for(
     if !needs.iter().any(|need| need.is_in_reach(source)) {
         return None;
     }
+    // Nsight Compute supports GPUs from compute capability 7.0 on, nvprof has metrics of those before.
+    let major = compute_capability.and_then(|known| known.split('.').next()?.parse::<u32>().ok());
+    let is_old = major.is_some_and(|major| major < 7);
     match source.profiler {
         Profiler::PyProf => {
             Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
@@ -350,11 +380,29 @@ pub fn short_command_for(
                 .to_owned(),
         ),
         // Only NVIDIA's devices have a compute capability.
-        Profiler::PyTorch if compute_capability.is_some() => {
-            Some(format!("rooflint {} --next-ncu", source.path))
+        Profiler::PyTorch => {
+            compute_capability.map(|_| format!("rooflint {} --next-ncu", source.path))
+        }
+        Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
+        Profiler::Nvprof => nvprof_command(source, needs),
+        profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs),
+        profiler if profiler.is_timeline() => {
+            Some(format!("ncu --csv {SECTIONS} APP > counters.csv"))
         }
         _ => None,
     }
+}
+
+/// Returns the command by which nvprof measures these needs.
+fn nvprof_command(source: &Source, needs: &[&Need]) -> Option<String> {
+    if needs.iter().any(|need| need.what == TIME) {
+        return Some("nvprof --csv --print-gpu-trace --log-file trace.csv APP".to_owned());
+    }
+    let mut metrics: Vec<&str> = needs.iter().flat_map(|need| need.nvprof).copied().collect();
+    metrics.retain(|metric| !source.columns.contains_key(*metric));
+    let metrics = metrics.join(",");
+    let command = format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP");
+    (!metrics.is_empty()).then_some(command)
 }
 
 /// Where a trace of the `PyTorch` profiler keeps the shapes of tensors.
@@ -419,6 +467,34 @@ mod tests {
         assert_eq!(short_command_for(&source, &[], None), None);
         let mapped = Source::default();
         assert_eq!(short_command_for(&mapped, &all, None), None);
+    }
+
+    #[test]
+    fn times_are_completed_by_the_profiler_that_has_counters_of_the_device() {
+        let source = |profiler, columns: &[&str]| Source {
+            profiler,
+            columns: columns.iter().map(|column| ((*column).to_owned(), 1)).collect(),
+            ..Source::default()
+        };
+        let nsys = source(Profiler::NsightSystems, &[]);
+        let roofs: Vec<&Need> = NEEDS[1..].iter().filter(|need| need.used == Use::Roofs).collect();
+        let command = |source, needs: &[&Need], capability| {
+            short_command_for(source, needs, capability).unwrap()
+        };
+        for capability in [None, Some("7.0"), Some("10.0")] {
+            assert!(command(&nsys, &roofs, capability).starts_with("ncu --csv --set roofline"));
+        }
+        assert!(
+            command(&nsys, &roofs, Some("6.1")).starts_with("nvprof --csv --metrics dram_read")
+        );
+        let metrics = source(Profiler::Nvprof, &["flop_count_sp", "dram_read_transactions"]);
+        let more = command(&metrics, &roofs, None);
+        assert!(!more.contains("flop_count_sp") && more.contains("dram_write_transactions"));
+        assert!(command(&metrics, &[&NEEDS[0]], None).contains("--print-gpu-trace"));
+        let mut all = source(Profiler::Nvprof, &[]);
+        all.columns =
+            roofs.iter().flat_map(|need| need.nvprof).map(|one| ((*one).to_owned(), 1)).collect();
+        assert_eq!(short_command_for(&all, &roofs, None), None);
     }
 
     #[test]

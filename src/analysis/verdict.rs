@@ -129,7 +129,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::NotRoofline, None, reason.into());
     }
     if !sums.is_judged() {
-        return (State::NotEnoughData, None, unmodeled(kernel, sums, setting));
+        return unjudged(kernel, sums, setting);
     }
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
@@ -151,9 +151,9 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         );
         return (State::LaunchBound, Some(counted), reason.into());
     }
-    let Some(headroom) = kernel.headroom else {
+    let Some(headroom) = kernel.headroom() else {
         let reason = match (part.has_memory, part.has_math) {
-            (true, true) if kernel.uncounted.is_empty() => {
+            (true, true) if kernel.uncounted().is_empty() => {
                 "neither floating-point work nor DRAM traffic: its time has another cause"
             }
             (true, true) => "all counters are zero: its time has another cause",
@@ -181,7 +181,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
     }
     let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
-    if at_least(kernel.headroom_low) {
+    if at_least(kernel.headroom_low()) {
         return far(kernel, sums, setting, counted);
     }
     let likely = kernel.headroom_likely().filter(|likely| *likely > 0.0);
@@ -217,7 +217,7 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
 /// enough savings.
 fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
     let (headroom, roofline_time) =
-        (kernel.headroom.unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
+        (kernel.headroom().unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
     let (family, family_most) = setting.family;
     let others = roofline::savings(family_most, kernel.savings_high);
     let floor = roofline::savings(setting.floor, others);
@@ -248,11 +248,29 @@ fn microseconds(time: Seconds) -> String {
     if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
 }
 
+/// The verdict of a kernel whose work and traffic are unknown: whatever they are, no launch is shorter than its cost.
+fn unjudged(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
+    let is_timed = !matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented));
+    let mean = kernel.mean();
+    if is_timed && mean > Seconds::ZERO && mean <= setting.fixed_cost {
+        let reason = format!(
+            "{:.2} µs per launch, no more than the launch cost of {:.1} µs",
+            mean.get() * 1e6,
+            setting.fixed_cost.get() * 1e6
+        );
+        return (State::LaunchBound, Some(Confidence::Certain), reason.into());
+    }
+    (State::NotEnoughData, None, unmodeled(kernel, sums, setting))
+}
+
+/// What most launches of a kernel lack.
+fn problem(sums: &Sums) -> Option<Problem> {
+    sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem)
+}
+
 /// Explains why a kernel was not judged.
 fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
-    let problem =
-        sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem);
-    match problem {
+    match problem(sums) {
         Some(Problem::NoTime) => "no duration in the export".into(),
         Some(Problem::Instrumented) => {
             "only timed while instrumented for SASS counters, which is not the time of the real \
@@ -267,7 +285,7 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
 /// Describes what is unknown, with the metric that would resolve it.
 fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let part = sums.part();
-    let metric = match (part.has_memory, kernel.uncounted.contains(&"tensor")) {
+    let metric = match (part.has_memory, kernel.uncounted().contains(&"tensor")) {
         (true, true) => "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
         (true, false) => "sm__throughput.avg.pct_of_peak_sustained_elapsed",
         (false, _) if part.has_math => "dram__bytes.sum",
@@ -294,11 +312,11 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
     let (missing, known) = match (part.has_memory, part.has_math) {
         (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone account for"),
         (false, true) => ("bytes were not counted".to_owned(), "math alone accounts for"),
-        _ if kernel.uncounted.is_empty() => {
+        _ if kernel.uncounted().is_empty() => {
             ("counts are only known within bounds".to_owned(), "they account for at least")
         }
         _ => (
-            format!("{} not counted", kernel.uncounted.join(", ")),
+            format!("{} not counted", kernel.uncounted().join(", ")),
             "the counters collected \
             account for",
         ),

@@ -42,8 +42,9 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 9] = [
+const EXTENSIONS: [&str; 10] = [
     "ncu-rep",
+    "sqlite",
     "csv",
     "txt",
     "csv.gz",
@@ -100,6 +101,9 @@ pub(super) struct Opened {
     pub(super) encoding: String,
     /// Threads that are busy with it.
     pub(super) threads: usize,
+    /// Whether nothing was done to get there.
+    #[cfg(feature = "sqlite")]
+    pub(super) is_plain: bool,
 }
 
 /// Why an input cannot be read, and the next step.
@@ -209,7 +213,13 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
         _ => (raw, "UTF-8"),
     };
     let encoding = compression.map_or_else(|| text.to_owned(), |how| format!("{how}, {text}"));
-    Ok(Opened { bytes, encoding, threads: 1 + usize::from(is_ahead) })
+    Ok(Opened {
+        bytes,
+        #[cfg(feature = "sqlite")]
+        is_plain: encoding == "UTF-8",
+        encoding,
+        threads: 1 + usize::from(is_ahead),
+    })
 }
 
 /// A launch table in Parquet as the CSV it would be, so that only the table knows frames.

@@ -12,6 +12,8 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod averages;
+mod counters;
 mod decimal;
 mod detect;
 mod duplicates;
@@ -24,15 +26,21 @@ mod kineto;
 mod launch_table;
 mod mapped;
 mod nsight;
+mod nsys;
 mod numerals;
+mod nvprof;
 mod observed;
 mod operators;
+mod presets;
+mod proton;
 mod pyprof;
 mod reading;
 mod rows;
 mod runs;
+mod sample;
 mod side_by_side;
 mod split;
+mod timeline;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -49,7 +57,9 @@ pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
 use observed::Observed;
-pub use reading::{Reading, Sample};
+pub use presets::preset;
+pub use reading::Reading;
+pub use sample::Sample;
 use split::Record;
 
 use crate::model::{Profile, Profiler};
@@ -75,8 +85,19 @@ pub struct Format {
 }
 
 /// Every format that can be read, in the order in which they are listed.
-pub const FORMATS: &[Format] =
-    joined!(Format, &[nsight::FORMATS, pyprof::FORMATS, kineto::FORMATS, &[launch_table::FORMAT]]);
+pub const FORMATS: &[Format] = joined!(
+    Format,
+    &[
+        nsight::FORMATS,
+        nsys::FORMATS,
+        nvprof::FORMATS,
+        pyprof::FORMATS,
+        kineto::FORMATS,
+        &[proton::FORMAT],
+        presets::FORMATS,
+        &[launch_table::FORMAT],
+    ]
+);
 
 /// The format with this name.
 #[must_use]
@@ -170,8 +191,10 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
+    averages::join(&mut profile);
     runs::join(&mut profile);
     duplicates::leave_out(&mut profile, Which::All);
+    counters::join(&mut profile);
     Ok(profile)
 }
 

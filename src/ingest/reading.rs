@@ -1,13 +1,15 @@
 //! A file while it is read: the bytes, the place, and what has been found so far.
 
 use std::io::{self, BufRead, BufReader, Read};
+#[cfg(feature = "sqlite")]
+use std::path::{Path, PathBuf};
 
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::input::{self, Fault};
 use super::json::Json;
 use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
-use super::{IngestError, Input, Numerals, Options};
+use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
     DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
 };
@@ -15,9 +17,6 @@ use crate::units::Hertz;
 
 /// How much of the beginning is looked at to recognize format and locale.
 const SAMPLE: u64 = 512 * 1024;
-
-/// First bytes that tell binary files apart.
-const HEAD: usize = 512;
 
 /// A table begins within this many bytes, after whatever a program printed.
 const LONGEST_PREAMBLE: u64 = 64 << 20;
@@ -28,75 +27,6 @@ const MOST_IDLE: u64 = 1_000_000;
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
 
-/// The decoded beginning of a file.
-#[derive(Debug, Clone, Default)]
-pub struct Sample {
-    text: String,
-    /// The first bytes as they are.
-    pub(super) head: Vec<u8>,
-    pub(super) binary: bool,
-    truncated: bool,
-}
-
-impl Sample {
-    /// A sample of these bytes; they may end in the middle of a line.
-    #[must_use]
-    pub fn new(bytes: &[u8]) -> Self {
-        Self {
-            head: bytes.iter().take(HEAD).copied().collect(),
-            binary: bytes.iter().take(4096).any(|byte| *byte == 0),
-            truncated: !bytes.ends_with(b"\n"),
-            text: String::from_utf8_lossy(bytes).into_owned(),
-        }
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The lines without their ends.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.lines()
-    }
-
-    /// The fields of the first line that `accepts` them, and the text after it.
-    ///
-    /// Only lines that may be the header are taken apart: that costs more than looking for a word.
-    pub fn header(
-        &self,
-        may_be: impl Fn(&str) -> bool,
-        accepts: impl Fn(&[String]) -> bool,
-    ) -> Option<(Vec<String>, &str)> {
-        let mut start = 0;
-        for line in self.text.split_inclusive('\n') {
-            start += line.len();
-            let line = line.trim_end_matches(['\r', '\n']);
-            if !may_be(line) {
-                continue;
-            }
-            let fields = fields(line);
-            if accepts(&fields) {
-                return Some((fields, &self.text[start..]));
-            }
-        }
-        None
-    }
-
-    /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
-    #[must_use]
-    pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
-        let end =
-            if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(&rest.as_bytes()[..end]);
-        reader.records().map_while(Result::ok).take(limit).collect()
-    }
-}
-
 /// A file being read into a profile.
 pub struct Reading<'a> {
     /// What is known of the file so far.
@@ -105,6 +35,9 @@ pub struct Reading<'a> {
     pub sample: Sample,
     profile: &'a mut Profile,
     bytes: Option<BufReader<Box<dyn Read + Send>>>,
+    /// The file itself, if its bytes are on a disk as they are read.
+    #[cfg(feature = "sqlite")]
+    file: Option<PathBuf>,
     lines: u64,
     /// Bytes read as lines.
     read: u64,
@@ -167,6 +100,13 @@ impl<'a> Reading<'a> {
             sample,
             profile,
             bytes: Some(BufReader::with_capacity(BUFFER, whole)),
+            #[cfg(feature = "sqlite")]
+            file: match input {
+                Input::Named(path) | Input::Found(path) if opened.is_plain && path.is_file() => {
+                    Some(path.clone())
+                }
+                _ => None,
+            },
             lines: 0,
             read: 0,
             idle: 0,
@@ -306,6 +246,12 @@ impl<'a> Reading<'a> {
         self.lines
     }
 
+    /// The file itself, for formats that go back and forth in it; `None` if it is compressed or no file.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     /// What is left of the file, for formats that are no text.
     pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
@@ -418,6 +364,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Adds a note that reports show at their beginning.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn check(&mut self, note: String) {
+        self.profile.check(format!("{}: {note}", self.source.path));
+    }
+
     /// An error about this file.
     pub fn error(&self, message: impl Into<String>) -> IngestError {
         IngestError::new(&self.source.path, message)
@@ -523,19 +475,6 @@ mod tests {
         let mut profile = Profile::default();
         let input = Input::Text("file.csv".to_owned(), text);
         look(&mut Reading::open(&input, &Options::default(), &mut profile).unwrap());
-    }
-
-    #[test]
-    fn the_last_record_of_a_cut_sample_is_left_out() {
-        let records = |text: &str| {
-            let sample = Sample::new(text.as_bytes());
-            let (header, rest) =
-                sample.header(|line| line.contains("ID"), |fields| fields.len() == 2).unwrap();
-            (header, sample.records(rest, 10).len())
-        };
-        let header = vec!["ID".to_owned(), "a, b".to_owned()];
-        assert_eq!(records("noise\nID\nID,\"a, b\"\r\n1,2\n3,4\n"), (header.clone(), 2));
-        assert_eq!(records("ID,\"a, b\"\n1,2\n3,4"), (header, 1));
     }
 
     #[test]

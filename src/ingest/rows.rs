@@ -4,6 +4,8 @@
 //! inside, and a file that was cut or mixed with messages has a quote that is never closed. A strict
 //! reader swallows everything up to the next quote; here at most one line is lost.
 
+use std::borrow::Cow;
+
 use super::split::quoted_fields;
 use super::{IngestError, Reading};
 
@@ -201,6 +203,14 @@ impl Rows {
             Found::Misfit { cells: cells.len(), open }
         }
     }
+}
+
+/// A cell in which doubled quotes stand for one.
+pub(super) fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
+    if !cell.windows(2).any(|pair| pair == b"\"\"") {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(String::from_utf8_lossy(cell).replace("\"\"", "\"").into_bytes())
 }
 
 /// The fields of one line with doubled quotes, without surrounding blanks.

@@ -196,9 +196,14 @@ impl File<'_> {
             count(self.skipped, "record or cell", "records or cells"),
             count(self.other_lines, "other line", "other lines")
         );
+        let text = match self.numerals {
+            // What is no text has no way of writing numbers.
+            "" => self.encoding.to_owned(),
+            numerals => format!("{}; {numerals}", self.encoding),
+        };
         let mut figures = vec![
             line("format", format!("{format} ({profiler}), {}", printable(self.dialect))),
-            line("text", format!("{}; {}", self.encoding, self.numerals)),
+            line("text", text),
             line("table", table),
         ];
         for skip in self.first_skipped {

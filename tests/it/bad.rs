@@ -28,6 +28,9 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("own-script.csv", "unknown table; no format has these columns"),
         ("own-script.csv", "--map MAPPING.toml"),
         ("header-only.csv", "the table holds no kernel launch"),
+        ("nsys-copies.csv", "copies and memsets, which has no kernels"),
+        ("nsys-skipped.csv", "the report has no kernels"),
+        ("nvprof-as-text.txt", "nvprof --csv --print-gpu-trace"),
     ] {
         let error = read(name, false).expect_err(name);
         assert!(error.contains(says), "{name}: {error}");
@@ -128,4 +131,22 @@ fn a_damaged_archive_is_an_error_not_a_short_table() {
     std::fs::write(&path, bytes).unwrap();
     let error = ingest::read(&[Input::Named(path)], &Options::default()).unwrap_err().to_string();
     assert!(error.contains("cannot read"), "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn databases_without_kernels_say_why() {
+    for (name, says) in [
+        ("unrelated.sqlite", "this is a SQLite database without a GPU profile"),
+        ("nvprof.sqlite", "nvprof -i FILE --csv --print-gpu-trace"),
+        ("no-kernels.sqlite", "none ran, or the driver did not permit it"),
+        ("no-kernels.sqlite", "nsys says: CUDA device driver is too old."),
+        ("whole-graphs.sqlite", "--cuda-graph-trace=node"),
+        ("cut.sqlite", "the database breaks off: it has 4000 of "),
+        ("damaged.sqlite", "the database is damaged: "),
+    ] {
+        let error = read(name, false).expect_err(name);
+        assert!(error.contains(says), "{name}: {error}");
+        assert!(!error.ends_with("help: none"), "{name}: {error}");
+    }
 }

@@ -24,12 +24,6 @@ fn tar() -> Vec<u8> {
     bytes
 }
 
-fn sqlite(tables: &str) -> Vec<u8> {
-    let mut bytes = b"SQLite format 3\0\x10\0".to_vec();
-    bytes.extend(tables.bytes());
-    bytes
-}
-
 const RECORD: &str = "ncu --set full --csv --page raw --print-units base --log-file run.csv";
 
 /// A file, what it is said to be, and a part of the next step.
@@ -49,27 +43,24 @@ fn binary() -> Vec<Case> {
             "a damaged Nsight Compute report (.ncu-rep)",
             "ncu --import '",
         ),
-        ("a.nsys-rep", b"\x05\x01\0\0".to_vec(), "a Nsight Systems report (.nsys-rep)", RECORD),
-        ("a.qdrep", b"\x05\x01\0\0".to_vec(), "an old Nsight Systems report (.qdrep)", RECORD),
         (
-            "a.sqlite",
-            sqlite("CREATE TABLE StringIds CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL"),
-            "a Nsight Systems database (SQLite)",
-            RECORD,
+            "a.nsys-rep",
+            b"\x05\x01\0\0".to_vec(),
+            "a Nsight Systems report (.nsys-rep)",
+            "nsys export --type sqlite --output a.sqlite a.nsys-rep",
         ),
         (
-            "a.nvvp",
-            sqlite("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL"),
-            "an nvprof database (SQLite)",
-            RECORD,
+            "a.qdrep",
+            b"\x05\x01\0\0".to_vec(),
+            "an old Nsight Systems report (.qdrep)",
+            "nsys export --type sqlite --output a.sqlite a.qdrep",
         ),
         (
-            "dlprof_dldb.sqlite",
-            sqlite("CREATE TABLE read_only_kernels"),
-            "a DLProf database",
-            RECORD,
+            "a.qdstrm",
+            b"\x05\x01\0\0".to_vec(),
+            "an unfinished Nsight Systems capture (.qdstrm)",
+            "QdstrmImporter -i a.qdstrm",
         ),
-        ("a.db", sqlite("CREATE TABLE users"), "a SQLite database without a GPU profile", RECORD),
         (
             "a.xlsx",
             b"PK\x03\x04\x14\0xl/workbook.xml".to_vec(),
@@ -120,12 +111,6 @@ fn text(name: &'static str, text: &str, what: &'static str, help: &'static str) 
 fn json() -> Vec<Case> {
     vec![
         text(
-            "a.hatchet",
-            r#"[{"children": [], "frame": {"name": "ROOT"}, "metrics": {}}]"#,
-            "a Triton Proton profile (.hatchet)",
-            "--map MAPPING.toml",
-        ),
-        text(
             "trace.json",
             r#"[{"ph": "X", "ts": 1, "name": "a"}]"#,
             "a Chrome trace (JSON)",
@@ -135,7 +120,7 @@ fn json() -> Vec<Case> {
             "stats.json",
             r#"{"cols": [{"id": "rank"}], "rows": []}"#,
             "a table of XProf (TensorBoard profiler) as JSON",
-            RECORD,
+            "Kernel Stats",
         ),
         text(
             "report.json",
@@ -196,27 +181,15 @@ fn pages() -> Vec<Case> {
         ),
         text(
             "nvprof.csv",
-            "==1== NVPROF is profiling process 1\n\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\"\n",
-            "an nvprof metrics table",
-            "--map MAPPING.toml",
+            "==1== NVPROF is profiling process 1\n\"Device\",\"Kernel\",\"Event Name\"\n",
+            "an nvprof table of events",
+            "nvprof --csv --metrics",
         ),
         text(
             "nvprof.txt",
-            "==1== NVPROF is profiling process 1\n  Time  Calls  Name\n",
+            "==1== NVPROF is profiling process 1\n  Time(%)      Time     Calls  Name\n",
             "nvprof output as text",
             "nvprof --csv",
-        ),
-        text(
-            "nvprof.csv",
-            "\"Start\",\"Duration\",\"Grid X\",\"Name\"\ns,ms,,\n",
-            "an nvprof table",
-            RECORD,
-        ),
-        text(
-            "nvprof.csv",
-            "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Name\"\n",
-            "an nvprof table",
-            RECORD,
         ),
         text(
             "nvprof.txt",
@@ -231,46 +204,57 @@ fn tools() -> Vec<Case> {
     vec![
         text(
             "sum.csv",
-            "Time (%),Total Time (ns),Instances,Avg (ns),Name\n1.0,2,3,4,a\n",
-            "an `nsys stats` table",
-            RECORD,
+            "Time (%),Total Time (ns),Count,Avg (ns),Operation\n1.0,2,3,4,a\n",
+            "an `nsys stats` table of copies and memsets",
+            "nsys stats --report cuda_gpu_trace",
         ),
         text(
-            "trace.csv",
-            "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,Name\n",
-            "an `nsys stats` table",
-            RECORD,
+            "api.csv",
+            "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1.0,2,3,4,a\n",
+            "an `nsys stats` table of calls",
+            "nsys stats --report cuda_gpu_trace",
         ),
         text(
             "nsys.txt",
             "SKIPPED: x.sqlite does not contain CUDA kernel data.\n",
-            "an `nsys stats` table",
-            RECORD,
+            "`nsys stats` output without a table",
+            "nsys profile --trace=cuda,nvtx",
         ),
-        text("kernel.csv", "Kernel Report\nKernel Name,Op ID\na,b\n", "a DLProf report", RECORD),
+        text(
+            "nsys-table.txt",
+            " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)  Name\n",
+            "an `nsys stats` table as text",
+            "--format csv",
+        ),
+        text(
+            "kernel.csv",
+            "Kernel Report\nKernel Name,Op ID\na,b\n",
+            "a DLProf report without launches",
+            "--reports=iteration",
+        ),
         text(
             "stats.csv",
-            "\"Rank\",\"Kernel Name\",\"Registers per thread\"\n\"1\",\"a\",\"2\"\n",
-            "an XProf (TensorBoard profiler) table",
-            RECORD,
+            "\"Operation Type\",\"Operation Name\"\n\"1\",\"a\"\n",
+            "an XProf (TensorBoard profiler) table without kernels",
+            "Kernel Stats",
         ),
         text(
             "v1.csv",
             "\"Index\",\"KernelName\",\"gpu-id\"\n0,\"a\",1\n",
             "a rocprof table",
-            "--map MAPPING.toml",
+            "rocprofv3 --kernel-trace",
         ),
         text(
             "v3.csv",
             "\"Kind\",\"Agent_Id\",\"Kernel_Name\"\n",
             "a rocprof table",
-            "--map MAPPING.toml",
+            "rocprofv3 --kernel-trace",
         ),
         text(
             "pmc_perf.csv",
             "Dispatch_ID,Kernel_Name,GPU_ID\n0,a,0\n",
             "a table of ROCm Compute Profiler (Omniperf)",
-            "--map MAPPING.toml",
+            "give its pmc_perf.csv",
         ),
         text(
             "a.txt",
@@ -368,10 +352,9 @@ fn real_files_of_other_tools_are_named() {
     for (kind, what) in [
         ("nsys", &["Nsight Systems", "DLProf", "nsys stats"][..]),
         ("nvprof", &["nvprof"]),
-        ("rocprof", &["rocprof", "ROCm Compute Profiler", "unknown table"]),
+        ("rocprof", &["rocprof", "ROCm Compute Profiler", "no row is a kernel", "log"]),
         ("xprof", &["XProf"]),
         ("dlprof", &["DLProf"]),
-        ("proton", &["Proton"]),
         ("kineto", &["has no GPU work"]),
         ("ncu-rep", &["Nsight Compute report", "separated by tabs"]),
     ] {

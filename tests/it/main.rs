@@ -32,6 +32,9 @@ mod judged;
 mod laws;
 mod levels;
 mod metrics;
+#[cfg(feature = "sqlite")]
+mod nsys;
+mod nvprof;
 mod nvtx;
 #[cfg(feature = "plot")]
 mod pictures;

@@ -32,13 +32,19 @@ macro_rules! record {
 /// What a time-only profile lacks, and how to record it.
 const TIMES_ONLY: &str = record!("it has times but no FLOPs or bytes; record them: ");
 
-/// How the columns of any table are named.
-const MAPPING: &str =
-    "name its columns in a mapping (docs/formats.md): rooflint {file} --map MAPPING.toml";
+/// How a report of Nsight Systems becomes a database that is read.
+const EXPORT_REPORT: &str = "nsys export --type sqlite --output {name}.sqlite {file}";
 
-/// How an AMD profile is read.
-const AMD: &str = "AMD exports need a mapping of their columns (docs/formats.md): \
-    rooflint {file} --map MAPPING.toml";
+/// How a table with launches is printed from a report of Nsight Systems.
+const STATS: &str = "print its kernels: nsys stats --report cuda_gpu_trace --format csv \
+    --output . REPORT.nsys-rep";
+
+/// Which of AMD's tables can be read.
+const ROCPROF: &str = "it has no times of kernels; record them: \
+    rocprofv3 --kernel-trace --output-format csv -d out -- APP";
+
+/// Which table of a workload can be read.
+const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
 
 /// How a report of Nsight Compute becomes a table.
 const IMPORT: &str = "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
@@ -71,38 +77,19 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a Nsight Systems report (.nsys-rep)",
-        help: TIMES_ONLY,
+        help: EXPORT_REPORT,
         is: |file| file.ends(".nsys-rep"),
     },
     Foreign {
         what: "an old Nsight Systems report (.qdrep)",
-        help: TIMES_ONLY,
-        is: |file| file.ends(".qdrep") || file.ends(".qdstrm"),
+        help: EXPORT_REPORT,
+        is: |file| file.ends(".qdrep"),
     },
     Foreign {
-        what: "a DLProf database",
-        help: TIMES_ONLY,
-        is: |file| file.is_sqlite() && file.has("read_only_kernels"),
-    },
-    Foreign {
-        what: "a Nsight Systems database (SQLite)",
-        help: TIMES_ONLY,
-        is: |file| {
-            file.is_sqlite()
-                && (file.has("TARGET_INFO_")
-                    || file.has("META_DATA_EXPORT")
-                    || file.has("StringIds"))
-        },
-    },
-    Foreign {
-        what: "an nvprof database (SQLite)",
-        help: TIMES_ONLY,
-        is: |file| file.is_sqlite() && file.has("CUPTI_ACTIVITY_KIND"),
-    },
-    Foreign {
-        what: "a SQLite database without a GPU profile",
-        help: record!("record one: "),
-        is: |file| file.is_sqlite(),
+        what: "an unfinished Nsight Systems capture (.qdstrm)",
+        help: "make a report of it with `QdstrmImporter -i {file}`, which comes with nsys, \
+            and export that: nsys export --type sqlite REPORT.nsys-rep",
+        is: |file| file.ends(".qdstrm"),
     },
     Foreign {
         what: "an Excel workbook (.xlsx)",
@@ -179,16 +166,6 @@ pub(super) const KINDS: &[Foreign] = &[
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
     // JSON, by its keys.
     Foreign {
-        what: "a Triton Proton profile (.hatchet)",
-        help: MAPPING,
-        is: |file| {
-            file.is_json()
-                && file.has("\"frame\"")
-                && file.has("\"metrics\"")
-                && file.has("\"children\"")
-        },
-    },
-    Foreign {
         what: "a Chrome trace (JSON)",
         help: TIMES_ONLY,
         is: |file| {
@@ -198,7 +175,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of XProf (TensorBoard profiler) as JSON",
-        help: TIMES_ONLY,
+        help: "export the tool Kernel Stats as CSV",
         is: |file| file.is_json() && file.has("\"cols\"") && file.has("\"rank\""),
     },
     Foreign {
@@ -266,44 +243,51 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     // Tables of other profilers, by their headers.
     Foreign {
-        what: "nvprof output without a table",
-        help: record!("no kernel was recorded; nvprof supports GPUs up to Volta, for newer ones: "),
-        is: |file| file.is_nvprof() && file.has("No kernels were profiled"),
-    },
-    Foreign {
-        what: "an nvprof metrics table",
-        help: MAPPING,
-        is: |file| file.line("\"Invocations\",\"Metric Name\""),
-    },
-    Foreign {
         what: "nvprof output as text",
         help: "print it as CSV: nvprof --csv --print-gpu-trace --log-file run.csv APP",
-        is: |file| file.is_nvprof() && !file.line("\",\""),
-    },
-    Foreign {
-        what: "an nvprof table",
-        help: TIMES_ONLY,
         is: |file| {
             file.is_nvprof()
-                || file.line("\"Time(%)\",\"Time\",\"Calls\"")
-                || file.line("\"Start\",\"Duration\",\"Grid X\"")
+                && (file.line("Time(%)  ") || file.line("Duration  "))
+                && !file.line("\",\"")
         },
     },
     Foreign {
-        what: "an `nsys stats` table",
-        help: TIMES_ONLY,
+        what: "an nvprof table of events, which are not metrics",
+        help: "collect metrics: nvprof --csv --metrics flop_count_sp,dram_read_transactions,dram_write_transactions --log-file metrics.csv APP",
+        is: |file| file.line("\"Event Name\""),
+    },
+    Foreign {
+        what: "nvprof output without a table of kernels",
+        help: record!("no kernel was recorded; nvprof supports GPUs up to Volta, for newer ones: "),
+        is: |file| file.is_nvprof(),
+    },
+    Foreign {
+        what: "an `nsys stats` table of copies and memsets, which has no kernels",
+        help: STATS,
+        is: |file| file.line("Count,") && file.line("Operation") && file.line("Total"),
+    },
+    Foreign {
+        what: "an `nsys stats` table of calls or ranges, which has no kernels",
+        help: STATS,
         is: |file| {
-            file.line("Total Time (ns),Instances")
-                || file.line("Total Time (ns),Count")
-                || file.line("Total Time (ns),Num Calls")
-                || file.line("CorrId,GrdX,GrdY,GrdZ")
-                || file.line("** CUDA ")
-                || file.line("does not contain CUDA")
+            file.line("Total Time (ns),Num Calls")
+                || file.line("Total Time (ns),Instances")
+                || file.line("API Start (ns)")
         },
     },
     Foreign {
-        what: "a DLProf report",
-        help: TIMES_ONLY,
+        what: "`nsys stats` output without a table: the report has no kernels",
+        help: "trace CUDA: nsys profile --trace=cuda,nvtx -o run APP",
+        is: |file| file.line("does not contain CUDA"),
+    },
+    Foreign {
+        what: "an `nsys stats` table as text",
+        help: STATS,
+        is: |file| file.line("** CUDA ") || file.line("Total Time (ns)  "),
+    },
+    Foreign {
+        what: "a DLProf report without launches",
+        help: "give the iteration report: dlprof --reports=iteration python TRAIN.py",
         is: |file| {
             [
                 "All Iterations\n",
@@ -320,8 +304,8 @@ pub(super) const KINDS: &[Foreign] = &[
         },
     },
     Foreign {
-        what: "an XProf (TensorBoard profiler) table",
-        help: TIMES_ONLY,
+        what: "an XProf (TensorBoard profiler) table without kernels",
+        help: "export the tool Kernel Stats as CSV",
         is: |file| {
             file.line("\"Kernel Name\",\"Registers per thread\"")
                 || file.line("\"Operation Type\",\"Operation Name\"")
@@ -331,7 +315,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a rocprof table",
-        help: AMD,
+        help: ROCPROF,
         is: |file| {
             file.line("\"Name\",\"Calls\",\"TotalDurationNs\"")
                 || file.line("KernelName\",\"gpu-id")
@@ -343,7 +327,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of ROCm Compute Profiler (Omniperf)",
-        help: AMD,
+        help: OMNIPERF,
         is: |file| {
             file.line("Dispatch_ID,Kernel_Name")
                 || file.line("Dispatch_ID,GPU_ID")

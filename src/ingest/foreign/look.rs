@@ -47,10 +47,6 @@ impl<'a> Look<'a> {
         self.lines().any(|line| line.contains(part))
     }
 
-    pub(super) fn is_sqlite(&self) -> bool {
-        self.begins(b"SQLite format 3\0")
-    }
-
     pub(super) fn is_zip(&self) -> bool {
         self.begins(b"PK\x03\x04")
     }

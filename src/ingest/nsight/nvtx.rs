@@ -84,7 +84,7 @@ fn path(stack: &[Range<'_>]) -> String {
 /// A name without what differs at every execution of the same work, else each launch would be a kernel
 /// of its own: the number of a `ProfilerStep#3`, and what `PyTorch` counts up behind a name, as in
 /// `aten::mm, seq = 7, op_id = 12, sizes = [[8, 4], [4, 2]]` (`getNvtxStr` of `torch/csrc/profiler/util.cpp`).
-fn steady(name: &str) -> String {
+pub(in crate::ingest) fn steady(name: &str) -> String {
     let mut text = match name.split_once("ProfilerStep#") {
         Some(("", number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
             return "ProfilerStep".to_owned();

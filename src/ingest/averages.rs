@@ -1,0 +1,127 @@
+//! Joins averages over all launches of a kernel with these launches.
+//!
+//! nvprof writes times and metrics in runs of their own, and a metric only as an average over all launches of a kernel.
+//! Where a trace of the same program has as many launches of the kernel, their sum is right; of launches with different
+//! grids each single one is only known within the extremes that were seen.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::runs::may_be_one;
+use crate::model::{NameId, Origin, Profile, Quantity, Values};
+
+/// The format of files that hold nothing but averages.
+pub(super) const FORMAT: &str = "nvprof-metrics";
+
+/// What came of the kernels of a file.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// Files of the launches, and how many kernels and launches were joined.
+    hosts: BTreeSet<u16>,
+    kernels: u64,
+    launches: u64,
+    uneven: u64,
+    several: u64,
+}
+
+pub(super) fn join(profile: &mut Profile) {
+    let is_averages = |source: u16| profile.sources[usize::from(source)].format == FORMAT;
+    let mut launches: HashMap<NameId, Vec<usize>> = HashMap::new();
+    let mut averages: Vec<usize> = Vec::new();
+    for row in 0..profile.launches.len() {
+        if is_averages(profile.launches.run(row).0) {
+            averages.push(row);
+        }
+    }
+    if averages.is_empty() {
+        return;
+    }
+    for row in 0..profile.launches.len() {
+        let is_timed = profile.launches.get(row, Quantity::Duration).is_some();
+        if is_timed && !is_averages(profile.launches.run(row).0) {
+            launches.entry(profile.launches.head(row).name).or_default().push(row);
+        }
+    }
+    let mut gone = vec![false; profile.launches.len()];
+    let mut outcomes: BTreeMap<u16, Outcome> = BTreeMap::new();
+    for donor in averages {
+        let head = profile.launches.head(donor);
+        let device = &profile.devices[usize::from(head.device.0)];
+        let fits = |row: &usize| {
+            let other = profile.launches.head(*row).device;
+            may_be_one(&profile.devices[usize::from(other.0)], device)
+        };
+        let hosts: Vec<usize> =
+            launches.get(&head.name).into_iter().flatten().copied().filter(fits).collect();
+        let Some(first) = hosts.first() else { continue };
+        let outcome = outcomes.entry(head.source).or_default();
+        if hosts.iter().any(|row| profile.launches.run(*row) != profile.launches.run(*first)) {
+            outcome.several += 1;
+            continue;
+        }
+        let count = |row: &usize| u64::from(profile.launches.head(*row).count);
+        if hosts.iter().map(count).sum::<u64>() != u64::from(head.count) {
+            outcome.uneven += 1;
+            continue;
+        }
+        let shape = |row: usize| profile.launches.head(row).shape;
+        let is_alike = hosts.iter().all(|row| shape(*row) == shape(*first));
+        outcome.hosts.insert(profile.launches.run(*first).0);
+        outcome.kernels += 1;
+        outcome.launches += u64::from(head.count);
+        let values = values(profile, donor, is_alike);
+        for row in hosts {
+            profile.launches.fill(row, &values);
+        }
+        gone[donor] = true;
+    }
+    for (source, outcome) in outcomes {
+        let notes = notes(profile, source, &outcome);
+        profile.notes.extend(notes);
+    }
+    if gone.contains(&true) {
+        profile.launches.retain(|row| !gone[row]);
+    }
+}
+
+/// The averages of a row: exact as such, where all launches are alike.
+fn values(profile: &mut Profile, row: usize, is_exact: bool) -> Values {
+    let mut values = Values::default();
+    for quantity in Quantity::all() {
+        let Some((value, origin)) = profile.launches.get(row, quantity) else { continue };
+        let known = profile.origins.get(origin).clone();
+        let mut origin = origin;
+        if is_exact && !known.is_exact() {
+            origin = profile.origins.id(&Origin { low: 1.0, high: 1.0, ..known });
+        }
+        values.set(quantity, value, origin);
+    }
+    values
+}
+
+fn notes(profile: &Profile, source: u16, outcome: &Outcome) -> Vec<String> {
+    let path = |source: u16| profile.sources[usize::from(source)].path.as_str();
+    let file = path(source);
+    let mut notes = Vec::new();
+    if outcome.kernels > 0 {
+        let hosts: Vec<&str> = outcome.hosts.iter().map(|host| path(*host)).collect();
+        notes.push(format!(
+            "joined the metrics of {} kernels in {file} with their {} launches in {} by name; each launch has the average of its kernel",
+            outcome.kernels,
+            outcome.launches,
+            hosts.join(", ")
+        ));
+    }
+    if outcome.uneven > 0 {
+        notes.push(format!(
+            "{file}: {} kernels were not joined: the trace has another number of their launches",
+            outcome.uneven
+        ));
+    }
+    if outcome.several > 0 {
+        notes.push(format!(
+            "{file}: {} kernels were not joined: several traces have them; give one trace and its metrics at a time",
+            outcome.several
+        ));
+    }
+    notes
+}

@@ -1,0 +1,144 @@
+//! Which GPU a kernel ran on: the number that its process knows is not the number of the table of GPUs.
+
+use std::collections::HashMap;
+
+use super::database::{Database, Failure, integer, text};
+use crate::ingest::Reading;
+use crate::model::{DeviceHint, HintId};
+use crate::units::Hertz;
+
+/// One row of the table of GPUs.
+struct Gpu {
+    id: i64,
+    /// Its number for a process that sees all of them.
+    cuda: Option<i64>,
+    hint: DeviceHint,
+}
+
+/// The GPUs of an export.
+pub(super) struct Gpus {
+    gpus: Vec<Gpu>,
+    /// Process and the number it knows, with the number in the table; exports of 2025.1 and later.
+    of_process: HashMap<(u32, i64), i64>,
+    hints: HashMap<(u32, i64), HintId>,
+}
+
+const TABLE: &str = "TARGET_INFO_GPU";
+
+/// The table of exports until 2021, with clocks in kHz.
+const OLD_TABLE: &str = "TARGET_INFO_CUDA_GPU";
+
+impl Gpus {
+    pub(super) fn of(database: &Database) -> Result<Self, Failure> {
+        let mut gpus = Vec::new();
+        let columns = [
+            "id",
+            "name",
+            "cuDevice",
+            "smCount",
+            "clockRate",
+            "l2CacheSize",
+            "computeMajor",
+            "computeMinor",
+        ];
+        database.each(TABLE, columns, |[id, name, cuda, sms, clock, l2, major, minor]| {
+            // Graphics of the processor and of the system are listed too.
+            if let Some(sms) = integer(sms).filter(|sms| *sms > 0) {
+                let clock = integer(clock).map(|hertz| hertz as f64);
+                let hint = hint(TABLE, text(name), sms, clock, [integer(major), integer(minor)]);
+                let l2_bytes = integer(l2).and_then(|bytes| u64::try_from(bytes).ok());
+                gpus.push(Gpu {
+                    id: integer(id).unwrap_or_default(),
+                    cuda: integer(cuda),
+                    hint: DeviceHint { l2_bytes: l2_bytes.filter(|bytes| *bytes > 0), ..hint },
+                });
+            }
+            Ok(())
+        })?;
+        if gpus.is_empty() {
+            let columns = [
+                "deviceId",
+                "name",
+                "numMultiprocessors",
+                "coreClockRate",
+                "computeCapabilityMajor",
+                "computeCapabilityMinor",
+            ];
+            database.each(OLD_TABLE, columns, |[id, name, sms, clock, major, minor]| {
+                if let Some(sms) = integer(sms).filter(|sms| *sms > 0) {
+                    let clock = integer(clock).map(|kilohertz| kilohertz as f64 * 1e3);
+                    let version = [integer(major), integer(minor)];
+                    let hint = hint(OLD_TABLE, text(name), sms, clock, version);
+                    let id = integer(id);
+                    gpus.push(Gpu { id: id.unwrap_or_default(), cuda: id, hint });
+                }
+                Ok(())
+            })?;
+        }
+        let mut of_process = HashMap::new();
+        let columns = ["gpuId", "cudaId", "pid"];
+        database.each("TARGET_INFO_CUDA_DEVICE", columns, |[gpu, cuda, pid]| {
+            if let [Some(gpu), Some(cuda), Some(pid)] = [gpu, cuda, pid].map(integer)
+                && let Ok(pid) = u32::try_from(pid)
+            {
+                of_process.insert((pid, cuda), gpu);
+            }
+            Ok(())
+        })?;
+        Ok(Self { gpus, of_process, hints: HashMap::new() })
+    }
+
+    /// The device with this number in a process.
+    pub(super) fn hint(&mut self, reading: &mut Reading<'_>, process: u32, number: i64) -> HintId {
+        if let Some(known) = self.hints.get(&(process, number)) {
+            return *known;
+        }
+        let hint = reading.hint(self.describe(process, number));
+        self.hints.insert((process, number), hint);
+        hint
+    }
+
+    fn describe(&self, process: u32, number: i64) -> DeviceHint {
+        let by_id = |id: &i64| self.gpus.iter().find(|gpu| gpu.id == *id);
+        let by_number = || self.gpus.iter().find(|gpu| gpu.cuda == Some(number));
+        if let Some(gpu) = self.of_process.get(&(process, number)).and_then(by_id) {
+            return DeviceHint { ordinal: Some(gpu.id.to_string()), ..gpu.hint.clone() };
+        }
+        // Where all are of one kind the choice does not matter.
+        let alike = || {
+            let first = self.gpus.first()?;
+            self.gpus.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
+        };
+        let hint = by_number().or_else(alike).map(|gpu| gpu.hint.clone());
+        DeviceHint { ordinal: Some(number.to_string()), ..hint.unwrap_or_default() }
+    }
+
+    /// Bytes of shared memory that the driver takes of each block besides: from compute capability 8 on.
+    pub(super) fn reserved(reading: &Reading<'_>, device: HintId) -> Option<u64> {
+        let capability = reading.device(device).compute_capability.as_deref()?;
+        let major: u32 = capability.split('.').next()?.parse().ok()?;
+        Some(if major >= 8 { 1024 } else { 0 })
+    }
+}
+
+fn hint(
+    table: &str,
+    name: Option<&[u8]>,
+    sms: i64,
+    clock: Option<f64>,
+    version: [Option<i64>; 2],
+) -> DeviceHint {
+    let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
+    let compute_capability = match version {
+        [Some(major), Some(minor)] if major > 0 => Some(format!("{major}.{minor}")),
+        _ => None,
+    };
+    DeviceHint {
+        name_from: name.as_ref().map(|_| table.to_owned()),
+        name,
+        compute_capability,
+        sms: u32::try_from(sms).ok(),
+        max_sm_clock: clock.filter(|hertz| *hertz > 0.0).map(Hertz::new),
+        ..DeviceHint::default()
+    }
+}

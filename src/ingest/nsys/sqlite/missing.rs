@@ -1,0 +1,88 @@
+//! Databases without a kernel: what they are, and why there is none.
+
+use super::database::{Database, Failure, integer, text};
+use super::{kernels, ranges};
+use crate::ingest::{IngestError, Reading};
+use crate::model::printable;
+
+/// The table of launches of whole CUDA graphs.
+const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+
+/// Longest message of the profiler that is passed on, in characters.
+const LONGEST: usize = 200;
+
+/// Most messages that are passed on.
+const MOST: usize = 3;
+
+/// Why a database has no kernels.
+pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<IngestError, Failure> {
+    let is_export = ["TARGET_INFO_SYSTEM_ENV", "META_DATA_EXPORT", "EXPORT_META_DATA"]
+        .iter()
+        .any(|table| database.has(table))
+        || database.has("StringIds") && database.has(ranges::CALLS);
+    let is_nvvp = database.first(&["CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", kernels::TABLE]);
+    if let (false, Some(_)) = (is_export, is_nvvp) {
+        return Ok(reading
+            .error("this is an nvprof database (SQLite)")
+            .help("print it as CSV: nvprof -i FILE --csv --print-gpu-trace --log-file trace.csv"));
+    }
+    if !is_export {
+        return Ok(reading.error("this is a SQLite database without a GPU profile").help(
+            "record one: nsys profile -o run APP && nsys export --type sqlite --output run.sqlite run.nsys-rep",
+        ));
+    }
+    let (graphs, _) = whole_graphs(database)?;
+    let (why, help) = if graphs > 0 {
+        (
+            format!(
+                "all kernels ran in CUDA graphs, which were traced as a whole ({graphs} launches)"
+            ),
+            "trace their kernels: nsys profile --cuda-graph-trace=node -o run APP",
+        )
+    } else if database.has(ranges::CALLS) {
+        (
+            "calls of CUDA were traced, and no kernel: none ran, or the driver did not permit it"
+                .to_owned(),
+            "check the messages of nsys; it needs a driver that supports its version of CUDA",
+        )
+    } else {
+        (
+            "CUDA was not traced, or the program does not use it".to_owned(),
+            "trace it: nsys profile --trace=cuda,nvtx -o run APP",
+        )
+    };
+    let messages = messages(database)?;
+    let said = messages.first().map(|said| format!("; nsys says: {said}")).unwrap_or_default();
+    Ok(reading.error(format!("the export has no kernels: {why}{said}")).help(help))
+}
+
+/// Launches of graphs whose kernels were not traced, with their time in nanoseconds.
+pub(super) fn whole_graphs(database: &Database) -> Result<(u64, f64), Failure> {
+    let (mut graphs, mut time) = (0, 0.0);
+    database.each(GRAPHS, ["start", "end"], |[start, end]| {
+        graphs += 1;
+        if let (Some(start), Some(end)) = (integer(start), integer(end)) {
+            time += end.saturating_sub(start).max(0) as f64;
+        }
+        Ok(())
+    })?;
+    Ok((graphs, time))
+}
+
+/// The profiler's own warnings of what it may have lost.
+pub(super) fn messages(database: &Database) -> Result<Vec<String>, Failure> {
+    const WARNING: i64 = 2;
+    let mut messages: Vec<String> = Vec::new();
+    database.each("DIAGNOSTIC_EVENT", ["severity", "text"], |[severity, words]| {
+        let words = String::from_utf8_lossy(text(words).unwrap_or_default());
+        let matters = words.contains("CUDA") || words.contains("events might have been");
+        if integer(severity).is_some_and(|of| of >= WARNING) && matters && messages.len() < MOST {
+            let words: String = printable(words.trim()).chars().take(LONGEST).collect();
+            if !messages.contains(&words) {
+                messages.push(words);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(messages)
+}

@@ -1,0 +1,258 @@
+//! The launches of an export of Nsight Systems.
+
+use std::collections::{HashMap, HashSet};
+
+use super::database::{Database, Failure, STRINGS, integer, text};
+use super::gpus::Gpus;
+use super::kernels::{self, Kernel, process_id};
+use super::missing;
+use super::ranges::{self, Label, Operators};
+use crate::ingest::Reading;
+use crate::ingest::timeline::LeftOut;
+use crate::model::{Head, NameId, Origin, OriginId, Quantity, Values, printable};
+use crate::units::si;
+
+/// Launches without a call in the export are said from this share on.
+const UNCALLED: f64 = 0.05;
+
+/// Versions of the tables by their first number that are known.
+const KNOWN_SCHEMAS: [&str; 2] = ["2", "3"];
+
+/// Where the values come from.
+struct Origins {
+    duration: OriginId,
+    registers: OriginId,
+    shared: OriginId,
+    shared_with_reserve: OriginId,
+}
+
+impl Origins {
+    fn of(reading: &mut Reading<'_>) -> Self {
+        let mut derived = |formula| reading.origin(&Origin::derived(formula));
+        let (shared, shared_with_reserve) = (
+            derived("staticSharedMemory + dynamicSharedMemory"),
+            derived("staticSharedMemory + dynamicSharedMemory + 1 KiB of the driver"),
+        );
+        Self {
+            duration: reading.origin(&Origin::measured("end − start")),
+            registers: reading.origin(&Origin::measured("registersPerThread")),
+            shared,
+            shared_with_reserve,
+        }
+    }
+}
+
+/// Reads the launches.
+///
+/// # Errors
+/// When the database is damaged, or a row cannot be used and reading is strict.
+pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    version(database, reading)?;
+    let kernels = kernels::read(database, reading)?;
+    if kernels.is_empty() {
+        return Err(Failure::Refused(missing::kernels(database, reading)?));
+    }
+    let operators = Operators::of(database, &kernels)?;
+    let mut names = Names::of(database, reading, &kernels, &operators)?;
+    let mut gpus = Gpus::of(database)?;
+    let origins = Origins::of(reading);
+    let zero = epoch(database)?;
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    let mut values = Values::default();
+    let mut in_ranges = 0_u64;
+    for (at, kernel) in kernels.iter().enumerate() {
+        let process = process_id(kernel.process);
+        let device = gpus.hint(reading, process, kernel.device);
+        set(&mut values, reading, kernel, &origins, Gpus::reserved(reading, device));
+        let operator = operators.label(at).map(|label| names.labels[label as usize]);
+        in_ranges += u64::from(operator.is_some());
+        let number = numbers.entry(process).or_default();
+        let head = Head {
+            process,
+            id: *number,
+            name: names.kernel(reading, kernel.name),
+            operator: operator.unwrap_or_default(),
+            shape: kernel.shape,
+            device,
+            stream: kernel.stream,
+            start: Some(zero.saturating_add(kernel.start)),
+            count: 1,
+            ..Head::default()
+        };
+        *number = number.saturating_add(1);
+        reading.push(head, &values);
+    }
+    let columns = &mut reading.source.columns;
+    columns.insert("start, end".to_owned(), kernels.len() as u64);
+    columns.insert("NVTX range".to_owned(), in_ranges);
+    tell(database, reading, &kernels, &operators)
+}
+
+fn set(
+    values: &mut Values,
+    reading: &mut Reading<'_>,
+    kernel: &Kernel,
+    origins: &Origins,
+    reserved: Option<u64>,
+) {
+    values.clear();
+    if let Some(duration) = kernel.duration {
+        values.set(Quantity::Duration, duration as f64 / 1e9, origins.duration);
+    }
+    if let Some(registers) = kernel.registers {
+        values.set(Quantity::RegistersPerThread, f64::from(registers), origins.registers);
+    }
+    if let (Some(shared), Some(reserved)) = (kernel.shared, reserved) {
+        let origin = if reserved > 0 { origins.shared_with_reserve } else { origins.shared };
+        values.set(Quantity::SharedMemoryPerBlock, (shared + reserved) as f64, origin);
+    }
+    let columns = &mut reading.source.columns;
+    for (column, quantity) in [
+        ("registersPerThread", Quantity::RegistersPerThread),
+        ("staticSharedMemory", Quantity::SharedMemoryPerBlock),
+    ] {
+        if values.get(quantity).is_some() {
+            match columns.get_mut(column) {
+                Some(filled) => *filled += 1,
+                None => _ = columns.insert(column.to_owned(), 1),
+            }
+        }
+    }
+}
+
+/// Texts of kernels and ranges.
+struct Names {
+    kernels: HashMap<i64, NameId>,
+    labels: Vec<NameId>,
+}
+
+impl Names {
+    fn of(
+        database: &Database,
+        reading: &mut Reading<'_>,
+        kernels: &[Kernel],
+        operators: &Operators,
+    ) -> Result<Self, Failure> {
+        let wanted: HashSet<i64> = kernels.iter().map(|kernel| kernel.name).collect();
+        let mut of_labels: HashMap<i64, NameId> = operators
+            .labels
+            .iter()
+            .filter_map(|label| match label {
+                Label::Id(id) => Some((*id, NameId::default())),
+                Label::Text(_) => None,
+            })
+            .collect();
+        let mut kernels = HashMap::new();
+        database.each(STRINGS, ["id", "value"], |[id, value]| {
+            let Some(id) = integer(id) else { return Ok(()) };
+            if wanted.contains(&id)
+                && let Some(value) = text(value)
+            {
+                kernels.insert(id, reading.name(value));
+            }
+            if let Some(name) = of_labels.get_mut(&id) {
+                let value = String::from_utf8_lossy(text(value).unwrap_or_default());
+                let value = ranges::named(&value).unwrap_or_default();
+                *name = reading.name(value.as_bytes());
+            }
+            Ok(())
+        })?;
+        let labels = operators
+            .labels
+            .iter()
+            .map(|label| match label {
+                Label::Text(text) => reading.name(text.as_bytes()),
+                Label::Id(id) => of_labels.get(id).copied().unwrap_or_default(),
+            })
+            .collect();
+        Ok(Self { kernels, labels })
+    }
+
+    /// The name of a kernel by its number among the texts.
+    fn kernel(&mut self, reading: &mut Reading<'_>, id: i64) -> NameId {
+        *self.kernels.entry(id).or_insert_with(|| reading.name(format!("<string {id}>").as_bytes()))
+    }
+}
+
+/// The time of the export's zero, in nanoseconds since 1970; 0 if it is not known.
+fn epoch(database: &Database) -> Result<u64, Failure> {
+    let mut zero = 0;
+    database.each("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"], |[time]| {
+        zero = integer(time).and_then(|time| u64::try_from(time).ok()).unwrap_or(zero);
+        Ok(())
+    })?;
+    Ok(zero)
+}
+
+/// What wrote the export.
+fn version(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let (mut product, mut schema) = (None, None);
+    if let Some(table) = database.first(&["META_DATA_EXPORT", "EXPORT_META_DATA"]) {
+        // Other rows name users and hosts.
+        database.each(table, ["name", "value"], |[name, value]| {
+            let value = text(value).map(|text| printable(&String::from_utf8_lossy(text)));
+            match text(name) {
+                Some(b"EXPORT_PRODUCT_VERSION") => product = value,
+                Some(b"EXPORT_SCHEMA_VERSION") => schema = value,
+                _ => {}
+            }
+            Ok(())
+        })?;
+    }
+    let product = product.unwrap_or_else(|| "2021 or older".to_owned());
+    let source = &mut reading.source;
+    source.dialect = match &schema {
+        Some(schema) => format!("SQLite export of Nsight Systems {product}, schema {schema}"),
+        None => format!("SQLite export of Nsight Systems {product}"),
+    };
+    let major = schema.as_deref().and_then(|schema| schema.split('.').next());
+    if let Some(major) = major.filter(|major| !KNOWN_SCHEMAS.contains(major)) {
+        source.clues.push(format!(
+            "schema {major} of the export is newer than known: check the figures against `nsys stats`"
+        ));
+    }
+    Ok(())
+}
+
+/// Says what the launches do not show.
+fn tell(
+    database: &Database,
+    reading: &mut Reading<'_>,
+    kernels: &[Kernel],
+    operators: &Operators,
+) -> Result<(), Failure> {
+    let mut left_out = LeftOut::default();
+    for table in ["CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"] {
+        database.each(table, ["start", "end"], |[start, end]| {
+            let time = integer(start).zip(integer(end));
+            let time = time.map_or(0, |(start, end)| end.saturating_sub(start).max(0));
+            left_out.add(1, time as f64 / 1e9);
+            Ok(())
+        })?;
+    }
+    reading.source.clues.extend(left_out.clue());
+    let (graphs, time) = missing::whole_graphs(database)?;
+    if graphs > 0 {
+        reading.check(format!(
+            "{graphs} launches of CUDA graphs ({}) are missing: they were traced as a whole; trace their kernels with --cuda-graph-trace=node",
+            si(time / 1e9, "s")
+        ));
+    }
+    for message in missing::messages(database)? {
+        reading.check(format!("the profiler says: {message}"));
+    }
+    let launches = kernels.len() as u64;
+    let uncalled = launches - operators.called;
+    if database.has(ranges::CALLS) && uncalled as f64 > UNCALLED * launches as f64 {
+        reading.source.clues.push(format!(
+            "{uncalled} of {launches} launches have no launch call in the export: it was cut, or the capture began after them"
+        ));
+    }
+    if !database.has(ranges::RANGES) {
+        reading.source.clues.push(
+            "no NVTX ranges: with --trace=cuda,nvtx and ranges in the program, kernels are listed by operator"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! `nvprof --csv` without a mode, or with `--print-gpu-summary`: the total of each kernel, then other tables.
+
+use super::{Titles, begin, cells, found, has, is_message};
+use crate::ingest::rows::Row;
+use crate::ingest::timeline::{Tables, TotalColumns, Totals, Turn, read_tables};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::Profiler;
+
+pub(super) const FORMAT: Format = Format {
+    name: "nvprof-summary",
+    profiler: Profiler::Nvprof,
+    summary: "`nvprof` without a mode, or --print-gpu-summary: the total of each kernel",
+    command: "nvprof --csv --print-gpu-summary --log-file summary.csv APP",
+    sniff,
+    read,
+};
+
+const WANTED: [&str; 4] = ["Time(%)", "Time", "Calls", "Name"];
+
+fn sniff(sample: &Sample) -> Sniff {
+    match found(sample, &WANTED) {
+        Some(_) => Sniff::Yes("a header with Time(%), Time, Calls and Name".to_owned()),
+        None => Sniff::No("no header with Time(%), Time, Calls and Name".to_owned()),
+    }
+}
+
+fn columns(header: &[String], units: &[String]) -> Option<TotalColumns> {
+    let titles = Titles { titles: header, units };
+    Some(TotalColumns {
+        titles: header.to_vec(),
+        total: titles.time("Time")?,
+        launches: titles.at("Calls")?,
+        spread: None,
+        shape: None,
+        kind: titles.at("Type").map(|at| (at, "GPU activities")),
+        name: titles.at("Name")?,
+    })
+}
+
+struct Summary {
+    numerals: Numerals,
+    /// Titles whose units come next.
+    header: Option<Vec<String>>,
+    totals: Option<Totals>,
+    /// The table that comes is of calls of the host: without a column of types, a message says so.
+    is_host: bool,
+}
+
+impl Tables for Summary {
+    fn turn(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<Turn, IngestError> {
+        if let Some(header) = self.header.take() {
+            let Some(columns) = columns(&header, &cells(row)) else {
+                return Err(reading
+                    .error("no line of units below the titles: times cannot be read")
+                    .line(row.line())
+                    .help("give the file as nvprof wrote it"));
+            };
+            match &mut self.totals {
+                Some(totals) => totals.turn_to(reading, columns),
+                none => *none = Some(Totals::new(reading, columns, self.numerals)),
+            }
+            return Ok(Turn::Taken);
+        }
+        if is_message(row.cell(0)) {
+            let text = row.whole();
+            if text.contains("API calls:") || text.contains("Profiling result:") {
+                self.is_host = text.contains("API calls:");
+            } else if text.ends_with("result:") {
+                return Ok(Turn::Away);
+            }
+            return Ok(Turn::Taken);
+        }
+        let header = cells(row);
+        if has(&header, &WANTED) {
+            if self.is_host && !has(&header, &["Type"]) {
+                return Ok(Turn::Away);
+            }
+            let width = header.len();
+            self.header = Some(header);
+            return Ok(Turn::Titles(width));
+        }
+        Ok(if has(&header, &["Device", "Count"]) { Turn::Away } else { Turn::Row })
+    }
+
+    fn row(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {
+        match &mut self.totals {
+            Some(totals) => totals.row(reading, row),
+            None => reading.other_line(),
+        }
+    }
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    let (header, numerals) = begin(reading, &WANTED, &["Time(%)", "Time", "Avg", "Min", "Max"])?;
+    let width = header.len();
+    reading.source.dialect = format!("GPU summary, {width} columns; times are averages");
+    let mut summary = Summary { numerals, header: Some(header), totals: None, is_host: false };
+    read_tables(reading, width, &mut summary)?;
+    if let Some(totals) = summary.totals {
+        totals.finish(reading);
+    }
+    Ok(())
+}

@@ -1,0 +1,225 @@
+//! Rows of a table with one launch each.
+
+use super::{Devices, LeftOut, Timed, is_besides, skip, time, whole};
+use crate::ingest::rows::{Row, unquoted};
+use crate::ingest::{IngestError, Numerals, Reading};
+use crate::model::{Dim3, Head, Origin, OriginId, Quantity, Shape, Values};
+
+/// Where the columns of a table of launches are.
+#[derive(Debug, Clone)]
+pub(in crate::ingest) struct LaunchColumns {
+    pub(in crate::ingest) titles: Vec<String>,
+    pub(in crate::ingest) start: Option<Timed>,
+    pub(in crate::ingest) duration: Timed,
+    pub(in crate::ingest) grid: Option<[usize; 3]>,
+    pub(in crate::ingest) block: Option<[usize; 3]>,
+    pub(in crate::ingest) registers: Option<usize>,
+    /// Static and dynamic shared memory of a block with their units in bytes, where they are exact.
+    pub(in crate::ingest) shared: Option<[(usize, f64); 2]>,
+    pub(in crate::ingest) device: Option<usize>,
+    pub(in crate::ingest) stream: Option<usize>,
+    pub(in crate::ingest) name: usize,
+    /// Whether a name ends with the number of its launch, as in `kernel [1170]`.
+    pub(in crate::ingest) is_numbered: bool,
+}
+
+/// The three columns whose titles end with X, Y and Z.
+pub(in crate::ingest) fn extents(
+    find: impl Fn(&str) -> Option<usize>,
+    title: &str,
+) -> Option<[usize; 3]> {
+    let at = |axis: &str| find(&format!("{title}{axis}"));
+    Some([at("X")?, at("Y")?, at("Z")?])
+}
+
+/// A table being turned into launches.
+pub(in crate::ingest) struct Launches {
+    columns: LaunchColumns,
+    numerals: Numerals,
+    devices: Devices,
+    left_out: LeftOut,
+    origins: Origins,
+    values: Values,
+    /// Rows that are neither kernels nor copies.
+    gridless: u64,
+    found: u32,
+}
+
+/// Where the values of the current columns come from.
+struct Origins {
+    duration: OriginId,
+    registers: OriginId,
+    shared: OriginId,
+}
+
+impl Origins {
+    fn of(reading: &mut Reading<'_>, columns: &LaunchColumns) -> Self {
+        let title = |at: usize| columns.titles.get(at).map_or("", String::as_str);
+        let shared = columns.shared.map_or_else(String::new, |[fixed, dynamic]| {
+            format!("{} + {}", title(fixed.0), title(dynamic.0))
+        });
+        Self {
+            duration: reading.origin(&Origin::measured(title(columns.duration.at))),
+            registers: reading.origin(&Origin::measured(columns.registers.map_or("", title))),
+            shared: reading.origin(&Origin::derived(shared)),
+        }
+    }
+}
+
+impl Launches {
+    pub(in crate::ingest) fn new(
+        reading: &mut Reading<'_>,
+        columns: LaunchColumns,
+        numerals: Numerals,
+    ) -> Self {
+        Self {
+            origins: Origins::of(reading, &columns),
+            columns,
+            numerals,
+            devices: Devices::default(),
+            left_out: LeftOut::default(),
+            values: Values::default(),
+            gridless: 0,
+            found: 0,
+        }
+    }
+
+    /// Takes the columns of the rows that follow from another header.
+    pub(in crate::ingest) fn turn_to(&mut self, reading: &mut Reading<'_>, columns: LaunchColumns) {
+        self.origins = Origins::of(reading, &columns);
+        self.columns = columns;
+    }
+
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// When something in it cannot be read and reading is strict.
+    pub(in crate::ingest) fn row(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+    ) -> Result<(), IngestError> {
+        let columns = &self.columns;
+        let numerals = self.numerals;
+        let duration = time(row, columns.duration, numerals);
+        let seconds = |time: f64| time / columns.duration.per_second;
+        let name = unquoted(row.cell(columns.name));
+        let grid = columns.grid.map(|at| at.map(|at| row.cell(at)));
+        let has_grid = grid.is_none_or(|grid| grid.iter().any(|cell| !cell.is_empty()));
+        if is_besides(&name) || !has_grid {
+            if is_besides(&name) {
+                self.left_out.row(&name, 1, duration.ok().flatten().map_or(0.0, seconds));
+            } else {
+                self.gridless += 1;
+            }
+            reading.source.other_lines += 1;
+            return Ok(());
+        }
+        reading.source.rows += 1;
+        let duration = match duration {
+            Ok(duration) => duration,
+            Err(reason) => {
+                return skip(reading, row, &columns.titles, columns.duration.at, reason);
+            }
+        };
+        let start = match columns.start.map(|column| (column, numerals.parse(row.cell(column.at))))
+        {
+            Some((column, Ok(Some(start)))) if start >= 0.0 => {
+                Some((start * (1e9 / column.per_second)).round() as u64)
+            }
+            None | Some((_, Ok(None))) => None,
+            Some((column, _)) => {
+                skip(reading, row, &columns.titles, column.at, "not a time")?;
+                None
+            }
+        };
+        let extent = |at: Option<[usize; 3]>| {
+            let [x, y, z] = at?.map(|at| whole(row.cell(at), numerals));
+            Some(Dim3 { x: x?, y: y?, z: z? })
+        };
+        self.values.clear();
+        if let Some(duration) = duration {
+            self.values.set(Quantity::Duration, seconds(duration), self.origins.duration);
+        }
+        if let Some(registers) = columns.registers.and_then(|at| whole(row.cell(at), numerals)) {
+            let registers = f64::from(registers);
+            self.values.set(Quantity::RegistersPerThread, registers, self.origins.registers);
+        }
+        if let Some(shared) = columns.shared {
+            let bytes = shared.map(|(at, unit)| Some(numerals.parse(row.cell(at)).ok()?? * unit));
+            if let [Some(fixed), Some(dynamic)] = bytes {
+                let shared = fixed + dynamic;
+                self.values.set(Quantity::SharedMemoryPerBlock, shared, self.origins.shared);
+            }
+        }
+        for (at, quantity) in [
+            (Some(columns.duration.at), Quantity::Duration),
+            (columns.registers, Quantity::RegistersPerThread),
+            (columns.shared.map(|[fixed, _]| fixed.0), Quantity::SharedMemoryPerBlock),
+        ] {
+            if let Some(at) = at.filter(|_| self.values.get(quantity).is_some()) {
+                match reading.source.columns.get_mut(&columns.titles[at]) {
+                    Some(filled) => *filled += 1,
+                    None => _ = reading.source.columns.insert(columns.titles[at].clone(), 1),
+                }
+            }
+        }
+        let name = if columns.is_numbered { without_number(&name) } else { &name };
+        let device = columns.device.map_or(&b""[..], |at| row.cell(at));
+        let column = columns.device.and_then(|at| columns.titles.get(at));
+        let head = Head {
+            id: self.found,
+            name: reading.name(name),
+            shape: Shape::new(extent(columns.grid), extent(columns.block)),
+            device: self.devices.hint(reading, device, column.map_or("", String::as_str)),
+            stream: columns.stream.and_then(|at| whole(row.cell(at), numerals)),
+            start,
+            count: 1,
+            ..Head::default()
+        };
+        self.found = self.found.saturating_add(1);
+        reading.push(head, &self.values);
+        Ok(())
+    }
+
+    /// Says what was left out.
+    pub(in crate::ingest) fn finish(&self, reading: &mut Reading<'_>) {
+        let source = &mut reading.source;
+        source.clues.extend(self.left_out.clue());
+        if self.gridless > 0 {
+            source.clues.push(format!(
+                "{} rows without a grid are left out: CUDA graphs traced as a whole (`--cuda-graph-trace=node` traces their kernels)",
+                self.gridless
+            ));
+        }
+    }
+}
+
+/// A name without the number of its launch.
+fn without_number(name: &[u8]) -> &[u8] {
+    let Some(inside) = name.strip_suffix(b"]") else { return name };
+    let digits = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    match inside[..inside.len() - digits].strip_suffix(b" [") {
+        Some(bare) if digits > 0 => bare,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_number;
+
+    #[test]
+    fn a_name_loses_the_number_of_its_launch_and_nothing_else() {
+        for (name, bare) in [
+            ("copy(float*, int) [1170]", "copy(float*, int)"),
+            ("k<int=3> [12] [7]", "k<int=3> [12]"),
+            ("k []", "k []"),
+            ("k[3]", "k[3]"),
+            ("k [a1]", "k [a1]"),
+            ("k", "k"),
+        ] {
+            assert_eq!(without_number(name.as_bytes()), bare.as_bytes(), "{name}");
+        }
+    }
+}

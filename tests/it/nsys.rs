@@ -1,0 +1,213 @@
+//! Exports of Nsight Systems: what each launch is, which range it lies in, and what must never be printed.
+
+use std::path::{Path, PathBuf};
+
+use rooflint::ingest::{self, Input, Options};
+use rooflint::model::{Profile, Quantity};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn read(path: &Path) -> Result<Profile, String> {
+    ingest::read(&[Input::Named(path.to_owned())], &Options::default())
+        .map_err(|error| format!("{error} | help: {}", error.next_step().unwrap_or_default()))
+}
+
+const RANKS: &str = "nsys_sqlite/h100-two-ranks-2025.5.sqlite";
+
+/// What the generator wrote: three steps of five launches in two processes, and one launch before.
+#[test]
+fn launches_of_a_database_are_those_of_its_rows_in_the_order_of_their_start() {
+    let profile = read(&fixture(RANKS)).unwrap();
+    assert_eq!(profile.launches.len(), 31);
+    let starts: Vec<u64> = profile.iter().map(|launch| launch.head.start.unwrap()).collect();
+    assert!(starts.is_sorted());
+    // The zero of the capture, and the row with the smallest start.
+    assert_eq!(starts[0], 1_760_000_000_000_000_000 + 150_000_000);
+    let first = profile.launch(0);
+    assert_eq!((first.kernel(), first.head.process, first.head.id), ("<string 99>", 4100, 0));
+    let gemms: Vec<_> =
+        profile.iter().filter(|launch| launch.kernel().contains("cutlass")).collect();
+    assert_eq!(gemms.len(), 6);
+    let gemm = gemms[0];
+    let grid = gemm.head.shape.grid.unwrap();
+    assert_eq!((grid.x, grid.y, grid.z), (132, 4, 1));
+    assert_eq!(gemm.head.shape.threads_per_block, Some(128));
+    assert_eq!(gemm.value(Quantity::Duration), Some(412e-6));
+    assert_eq!(gemm.value(Quantity::RegistersPerThread), Some(168.0));
+    // 96 KiB asked for, and 1 KiB that the driver takes on this generation.
+    assert_eq!(gemm.value(Quantity::SharedMemoryPerBlock), Some(97.0 * 1024.0));
+    assert_eq!(gemm.head.stream, Some(7));
+    // Numbers of launches are those within their process.
+    let mut ids: Vec<u32> =
+        profile.iter().filter(|one| one.head.process == 4200).map(|one| one.head.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..15).collect::<Vec<u32>>());
+    let source = &profile.sources[0];
+    assert_eq!((source.rows, source.launches, source.skips.count), (31, 31, 0));
+    let has = |part: &str| source.clues.iter().any(|clue| clue.contains(part));
+    assert!(has("5 copies and memsets (81.5 µs) are left out"), "{:?}", source.clues);
+    assert!(profile.checks.iter().any(|check| check.contains("Not all CUDA events")));
+}
+
+#[test]
+fn both_processes_see_a_device_0_and_are_on_different_ones() {
+    let profile = read(&fixture(RANKS)).unwrap();
+    let device = |process: u32| {
+        let launch = profile.iter().find(|launch| launch.head.process == process).unwrap();
+        &profile.devices[usize::from(launch.head.device.0)]
+    };
+    assert_eq!(device(4100).name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
+    assert_eq!(device(4100).sms, Some(132));
+    assert_eq!(
+        (device(4100).ordinal.as_deref(), device(4200).ordinal.as_deref()),
+        (Some("0"), Some("1"))
+    );
+    // The number of a device is not its place in the table.
+    let old = read(&fixture("nsys_sqlite/a100-devices-renumbered-2022.1.sqlite")).unwrap();
+    let used = &old.devices[usize::from(old.launch(0).head.device.0)];
+    assert_eq!(used.name.as_deref(), Some("NVIDIA A100-SXM4-40GB"));
+    let clues = &old.sources[0].clues;
+    assert!(clues.iter().any(|clue| clue.starts_with("4 of 8 launches have no")), "{clues:?}");
+    // Clocks in kHz, in a table that newer exports do not have.
+    let older = read(&fixture("nsys_sqlite/v100-2020.sqlite")).unwrap();
+    let used = &older.devices[usize::from(older.launch(0).head.device.0)];
+    assert_eq!(used.name.as_deref(), Some("Tesla V100-SXM2-16GB"));
+    assert_eq!(used.max_sm_clock.unwrap().get(), 1.53e9);
+    assert_eq!(older.names.get(older.launch(0).head.operator), "step");
+}
+
+/// The innermost range of the program on the thread of the call; a library's where there is none; nothing for the
+/// process that has no ranges and for the launch without a call.
+#[test]
+fn a_launch_belongs_to_the_range_of_its_call() {
+    let profile = read(&fixture(RANKS)).unwrap();
+    let operators = |process: u32, kernel: &str| {
+        let launches = profile
+            .iter()
+            .filter(|one| one.head.process == process && one.kernel().contains(kernel));
+        let mut found: Vec<&str> =
+            launches.map(|one| profile.names.get(one.head.operator)).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(operators(4100, "cutlass"), ["aten::addmm, sizes = [[4096], [8192, 4096]]"]);
+    assert_eq!(operators(4100, "CUDAFunctor_add"), ["aten::add_"]);
+    assert_eq!(operators(4100, "FillFunctor"), ["ProfilerStep"]);
+    assert_eq!(operators(4100, "nccl"), ["ncclAllReduce"]);
+    assert_eq!(operators(4100, "reduce_kernel"), [""]);
+    assert_eq!(operators(4100, "<string 99>"), [""]);
+    assert_eq!(operators(4200, "cutlass"), [""]);
+}
+
+/// Exports hold the environment of the profiled process, and names of users and hosts.
+#[test]
+fn nothing_private_of_an_export_is_passed_on() {
+    let profile = read(&fixture(RANKS)).unwrap();
+    let mut text = format!("{profile:?}");
+    text.push_str(&rooflint::table::Table::of(&profile).json());
+    assert!(!text.contains("SECRET") && !text.contains("hunter2"), "{text}");
+    let bytes = std::fs::read(fixture(RANKS)).unwrap();
+    assert!(bytes.windows(6).any(|window| window == b"SECRET"));
+}
+
+#[test]
+fn a_database_may_come_compressed_or_with_a_name_that_needs_care() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(fixture(RANKS)).unwrap();
+    let odd = folder.path().join("100% of #1?.sqlite");
+    std::fs::write(&odd, &bytes).unwrap();
+    let zipped = folder.path().join("run.sqlite.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &bytes).unwrap();
+    std::fs::write(&zipped, encoder.finish().unwrap()).unwrap();
+    for path in [&odd, &zipped] {
+        assert_eq!(read(path).unwrap().launches.len(), 31, "{}", path.display());
+    }
+    // Nothing is left beside it.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_database_that_is_still_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.sqlite");
+    std::fs::copy(fixture(RANKS), &path).unwrap();
+    for (ending, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
+        let beside = folder.path().join(format!("run.sqlite{ending}"));
+        std::fs::write(&beside, "").unwrap();
+        assert!(read(&path).is_ok(), "an empty {what}");
+        std::fs::write(&beside, "x").unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(error.contains("unfinished or in use") && error.contains(what), "{error}");
+        std::fs::remove_file(&beside).unwrap();
+    }
+}
+
+#[test]
+fn kernels_of_dlprof_have_their_operators() {
+    let profile = read(&fixture("nsys_sqlite/v100-dlprof-1.8.sqlite")).unwrap();
+    assert_eq!(profile.launches.len(), 6);
+    let launch = profile.launch(0);
+    assert!(launch.kernel().contains("cutlass_80_tensorop"));
+    assert_eq!(launch.value(Quantity::Duration), Some(150e-6));
+    assert_eq!(launch.head.shape.blocks, Some(128));
+    assert_eq!(profile.names.get(launch.head.operator), "/MatMul");
+    let device = &profile.devices[usize::from(launch.head.device.0)];
+    assert_eq!(device.name.as_deref(), Some("Tesla V100-SXM2-16GB"));
+    assert_eq!(profile.sources[0].profiler.label(), "DLProf");
+}
+
+/// The same seven launches in three eras: units differ, and what is printed of them.
+#[test]
+fn traces_of_all_eras_have_the_same_launches() {
+    let rows = |name: &str| {
+        let profile = read(&fixture(name)).unwrap();
+        let clues = &profile.sources[0].clues;
+        assert_eq!(clues, &["1 copy or memset (1.22 µs) is left out: it is not a kernel"]);
+        let launches = profile.iter().map(|launch| {
+            let head = launch.head;
+            let time = launch.value(Quantity::Duration).unwrap();
+            let start = head.start.unwrap() / 1_000;
+            (launch.kernel().to_owned(), (time * 1e9).round(), start, head.shape, head.stream)
+        });
+        launches.collect::<Vec<_>>()
+    };
+    let new = rows("nsys_trace/h100-2025-stdout.csv");
+    assert_eq!(new.len(), 7);
+    assert_eq!((new[0].1, new[0].2, new[0].4), (412_001.0, 150_001, Some(7)));
+    assert_eq!(new[6].4, Some(20));
+    assert_eq!(rows("nsys_trace/h100-2022-microseconds.csv"), new);
+    assert_eq!(rows("nsys_trace/h100-2021.csv"), new);
+    let profile = read(&fixture("nsys_trace/h100-2025-stdout.csv")).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::RegistersPerThread), Some(168.0));
+    let device = &profile.devices[usize::from(profile.launch(0).head.device.0)];
+    assert_eq!(device.name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
+    assert_eq!(device.ordinal.as_deref(), Some("0"));
+}
+
+/// 412,001 + 413,001 ns of two products, and so on; a row stands for its launches.
+#[test]
+fn sums_stand_for_their_launches() {
+    for (name, rows, launches) in [
+        ("nsys_sum/h100-gpukernsum-2021.csv", 5, 7),
+        ("nsys_sum/h100-cuda_gpu_kern_sum.csv", 6, 11),
+        ("nsys_sum/h100-cuda_gpu_kern_gb_sum.csv", 5, 7),
+        ("nsys_sum/h100-cuda_gpu_sum.csv", 5, 7),
+    ] {
+        let profile = read(&fixture(name)).unwrap();
+        assert_eq!(
+            (profile.launches.len(), profile.sources[0].launches),
+            (rows, launches),
+            "{name}"
+        );
+        let gemm = profile.iter().find(|launch| launch.kernel().contains("cutlass")).unwrap();
+        assert_eq!(gemm.head.count, 2, "{name}");
+        assert!((gemm.value(Quantity::Duration).unwrap() - 412_501e-9).abs() < 1e-15, "{name}");
+        let blocks = name.contains("_gb_").then_some(528);
+        assert_eq!(gemm.head.shape.blocks, blocks, "{name}");
+        let is_uneven = profile.sources[0].clues.iter().any(|clue| clue.contains("differ widely"));
+        assert_eq!(is_uneven, name.ends_with("kern_sum.csv"), "{name}");
+    }
+}
