@@ -127,7 +127,7 @@ pub fn columns() -> &'static [LaunchColumn] {
 }
 
 fn all() -> Vec<LaunchColumn> {
-    let mut all = provenance();
+    let mut all = origin();
     all.extend(identity());
     all.extend(shape());
     all.extend(device());
