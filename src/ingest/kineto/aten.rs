@@ -38,22 +38,10 @@ pub(super) fn operator(
         let params = convolution(&input, &filter, &output, told?)?;
         return of("conv2d", plain.contains("backward"), &params);
     }
+    if let Some((name, params)) = multiplied(called, told) {
+        return of(name, false, &params);
+    }
     match plain {
-        "mm" => of("mm", false, &product(called.shape(0)?, called.shape(1)?, told?)?),
-        "addmm" | "addmm_activation" => {
-            of("mm", false, &product(called.shape(1)?, called.shape(2)?, told?)?)
-        }
-        "bmm" => of("bmm", false, &product(called.shape(0)?, called.shape(1)?, told?)?),
-        "baddbmm" => of("bmm", false, &product(called.shape(1)?, called.shape(2)?, told?)?),
-        "mv" => of("mm", false, &vector(called.shape(0)?, called.shape(1)?, told?)?),
-        "addmv" => of("mm", false, &vector(called.shape(1)?, called.shape(2)?, told?)?),
-        "linear" => {
-            let ([rows @ .., inner], [columns, same]) = (called.shape(0)?, called.shape(1)?) else {
-                return None;
-            };
-            let product = product(&[rows.iter().product(), *inner], &[*same, *columns], told?)?;
-            of("linear", false, &product)
-        }
         "softmax"
         | "log_softmax"
         | "nll_loss"
@@ -61,7 +49,9 @@ pub(super) fn operator(
         | "adaptive_avg_pool2d"
         | "gelu"
         | "silu"
-        | "native_dropout" => of(plain, false, &tensors(&[0])?),
+        | "native_dropout"
+        | "fill"
+        | "zero" => of(plain, false, &tensors(&[0])?),
         "softmax_backward_data" => of("softmax", true, &tensors(&[1])?),
         "log_softmax_backward_data" => of("log_softmax", true, &tensors(&[1])?),
         "nll_loss_forward" => of("nll_loss", false, &tensors(&[0])?),
@@ -84,7 +74,6 @@ pub(super) fn operator(
             (to.elements() == from.elements()).then_some(())?;
             of("copy", false, &Params::of_tensors(vec![to, from]))
         }
-        "fill" | "zero" => of(plain, false, &tensors(&[0])?),
         "cat" => {
             let list = called.lists().next()?.iter();
             let tensors = list.map(|shape| Tensor::new(shape.clone(), untold)).collect();
@@ -123,6 +112,24 @@ pub(super) fn operator(
         }
         _ => None,
     }
+}
+
+/// The sizes of a product of matrices, and the name of its formula.
+fn multiplied(called: &Called, told: Option<DataType>) -> Option<(&'static str, Params)> {
+    let shape = |at| called.shape(at);
+    Some(match called.plain() {
+        "mm" => ("mm", product(shape(0)?, shape(1)?, told?)?),
+        "addmm" | "addmm_activation" => ("mm", product(shape(1)?, shape(2)?, told?)?),
+        "bmm" => ("bmm", product(shape(0)?, shape(1)?, told?)?),
+        "baddbmm" => ("bmm", product(shape(1)?, shape(2)?, told?)?),
+        "mv" => ("mm", vector(shape(0)?, shape(1)?, told?)?),
+        "addmv" => ("mm", vector(shape(1)?, shape(2)?, told?)?),
+        "linear" => {
+            let ([rows @ .., inner], [columns, same]) = (shape(0)?, shape(1)?) else { return None };
+            ("linear", product(&[rows.iter().product(), *inner], &[*same, *columns], told?)?)
+        }
+        _ => return None,
+    })
 }
 
 /// Operators on each element of their tensors, and sums of them, whose first tensors are the operands.
@@ -277,7 +284,7 @@ fn convolution(
         [_, _, rows @ .., columns] => Some((rows.iter().product::<f64>(), *columns)),
         _ => None,
     };
-    let ((h, w), (r, s), (p, q)) = (plane(input)?, plane(filter)?, plane(output)?);
+    let [inputs, taps, outputs] = [plane(input)?, plane(filter)?, plane(output)?];
     let groups = input[1] / filter[1];
     let fits = groups >= 1.0
         && groups.fract() == 0.0
@@ -289,13 +296,13 @@ fn convolution(
     let sizes = [
         ("N", input[0]),
         ("C", input[1]),
-        ("H", h),
-        ("W", w),
+        ("H", inputs.0),
+        ("W", inputs.1),
         ("K", filter[0]),
-        ("P", p),
-        ("Q", q),
-        ("R", r),
-        ("S", s),
+        ("P", outputs.0),
+        ("Q", outputs.1),
+        ("R", taps.0),
+        ("S", taps.1),
         ("g", groups),
     ];
     fits.then(|| Params::of_type(data_type).with_sizes(&sizes))

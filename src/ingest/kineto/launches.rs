@@ -92,14 +92,14 @@ impl Writer {
         let links = Links::new(&kernels, &calls, &launching);
         let mut works = Works::new(&operators, &calls, &links);
 
-        let mut names: HashMap<NameId, Named> = HashMap::new();
+        let mut known: HashMap<NameId, Named> = HashMap::new();
         let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut members = Vec::with_capacity(kernels.len());
         let mut configured = Vec::with_capacity(kernels.len());
         for (at, kernel) in kernels.iter().enumerate() {
             let launch = configuration(kernel, &links, &launches);
             let named =
-                *names.entry(kernel.name).or_insert_with(|| Named::of(reading.text(kernel.name)));
+                *known.entry(kernel.name).or_insert_with(|| Named::of(reading.text(kernel.name)));
             let shape = Shape::new(launch.grid, launch.block);
             members.push(Member { named, shape });
             configured.push(launch);

@@ -139,6 +139,7 @@ impl Called {
             shapes.push(format!("{more} more"));
         }
         types.dedup();
+        types.truncate(SHOWN);
         let mut label = self.name.clone();
         for part in [shapes.join(","), types.join(",")] {
             if !part.is_empty() {

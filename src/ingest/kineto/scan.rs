@@ -187,14 +187,15 @@ impl Ends {
             match bytes[at] {
                 b'"' => self.is_text = true,
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' if self.depth == 0 => return Some(at),
+                b'}' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
+                    return Some(at);
+                }
                 b'}' | b']' => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         return Some(at + 1);
                     }
                 }
-                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return Some(at),
                 _ => {}
             }
             at += 1;
@@ -299,7 +300,7 @@ mod tests {
             b"[[]]",
             b"\"\xff\\d\"",
         ];
-        for drop in 1..text.len() + 1 {
+        for drop in 1..=text.len() {
             assert_eq!(list(text, drop).unwrap(), values, "{drop}");
         }
         assert_eq!(list(b"[]", 1).unwrap().len(), 0);

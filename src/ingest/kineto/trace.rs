@@ -317,7 +317,7 @@ mod tests {
             profile.iter().filter(|launch| launch.kernel().contains("AddFunctor")).collect();
         assert_eq!(short.len(), 6);
         assert_eq!(short.iter().filter(|launch| launch.duration().is_none()).count(), 3);
-        let timed = short.iter().find_map(|launch| launch.duration()).unwrap();
+        let timed = short.iter().find_map(crate::model::Launch::duration).unwrap();
         assert_eq!((timed.0.get(), timed.1.low, timed.1.high), (1e-6, 1.0, 2.0));
     }
 

@@ -87,15 +87,15 @@ impl Work {
 pub(in crate::ingest) static NO_OPERATIONS: Basis = Basis::exact("0: data is only moved");
 
 /// Bytes of the inputs of this many sizes.
-static INPUT_PASSES: Basis = Basis::exact("reads and writes of the input's size from Params");
-static OPERANDS: Basis = Basis::exact("sizes of inputs and output from Params");
+static INPUT_PASSES: Basis = Basis::exact("reads and writes of the input's size from shapes");
+static OPERANDS: Basis = Basis::exact("sizes of inputs and output from shapes");
 
 /// A matrix product, or `batch` of them.
 pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64) -> Option<Work> {
-    static ONE: Basis = Basis::exact("2·M·N·K from Params");
-    static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from Params");
-    static MANY: Basis = Basis::exact("2·B·M·N·K from Params");
-    static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from Params");
+    static ONE: Basis = Basis::exact("2·M·N·K from shapes");
+    static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from shapes");
+    static MANY: Basis = Basis::exact("2·B·M·N·K from shapes");
+    static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from shapes");
     let (flops, bytes) = if batch.is_some() { (&MANY, &MANY_BYTES) } else { (&ONE, &ONE_BYTES) };
     let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
     let batch = batch.unwrap_or(1.0);
@@ -115,8 +115,8 @@ pub(in crate::ingest) fn faulty_linear(params: &Params, size: f64) -> Option<[f6
 ///
 /// Also the bytes `blas.py` prints, where it leaves out the stack.
 pub(in crate::ingest) fn matmul(params: &Params, size: f64) -> Option<(Work, Option<f64>)> {
-    static FLOPS: Basis = Basis::exact("2·batch·M·N·K from Params");
-    static BYTES: Basis = Basis::exact("s·(A + B + batch·M·N) from Params");
+    static FLOPS: Basis = Basis::exact("2·batch·M·N·K from shapes");
+    static BYTES: Basis = Basis::exact("s·(A + B + batch·M·N) from shapes");
     let (a, b) = (params.tensor("A")?, params.tensor("B")?);
     let (rows, inner, a_stack) = match a.shape.as_slice() {
         [] => return None,
@@ -142,8 +142,8 @@ pub(in crate::ingest) fn matmul(params: &Params, size: f64) -> Option<(Work, Opt
 
 /// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
 pub(in crate::ingest) fn convolution(params: &Params, size: f64) -> Option<Work> {
-    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from Params");
-    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from Params");
+    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from shapes");
+    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes");
     let number = |key| params.number(key);
     let (images, filters) = (number("N")?, number("K")?);
     let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
@@ -160,15 +160,15 @@ pub(in crate::ingest) fn convolution(params: &Params, size: f64) -> Option<Work>
 
 /// A bias added to, or summed over, a matrix.
 pub(in crate::ingest) fn bias(params: &Params, size: f64) -> Option<Work> {
-    static FLOPS: Basis = Basis::exact("M·N from Params");
-    static BYTES: Basis = Basis::exact("2·s·M·N from Params");
+    static FLOPS: Basis = Basis::exact("M·N from shapes");
+    static BYTES: Basis = Basis::exact("2·s·M·N from shapes");
     let outputs = params.number("M")? * params.number("N")?;
     Some(Work::new(outputs, &FLOPS, 2.0 * size * outputs, &BYTES))
 }
 
 /// A recurrent cell: one of its two products, or the element-wise rest, of which only the bytes are known.
 pub(in crate::ingest) fn cell(params: &Params, size: f64) -> Option<Work> {
-    static BYTES: Basis = Basis::exact("s·(2·gates + 3)·H·B from Params");
+    static BYTES: Basis = Basis::exact("s·(2·gates + 3)·H·B from shapes");
     if params.word("gemm").is_some() {
         return product(None, params, size);
     }
@@ -183,13 +183,13 @@ pub(in crate::ingest) fn cell(params: &Params, size: f64) -> Option<Work> {
 
 /// Operations per element, as `PyProf` estimates them.
 fn per_element(cost: u8) -> &'static Basis {
-    static ONE: Basis = Basis::exact("1 per element from Params");
-    static TWO: Basis = Basis::exact("2 per element from Params");
-    static THREE: Basis = Basis::exact("3 per element from Params");
-    static FIVE: Basis = Basis::exact("5 per element from Params (PyProf's estimate)");
-    static TWENTY: Basis = Basis::exact("20 per element from Params (PyProf's estimate)");
-    static LOG_SOFTMAX: Basis = Basis::exact("21 per element from Params (PyProf's estimate)");
-    static SOFTMAX: Basis = Basis::exact("40 per element from Params (PyProf's estimate)");
+    static ONE: Basis = Basis::exact("1 per element from shapes");
+    static TWO: Basis = Basis::exact("2 per element from shapes");
+    static THREE: Basis = Basis::exact("3 per element from shapes");
+    static FIVE: Basis = Basis::exact("5 per element from shapes (PyProf's estimate)");
+    static TWENTY: Basis = Basis::exact("20 per element from shapes (PyProf's estimate)");
+    static LOG_SOFTMAX: Basis = Basis::exact("21 per element from shapes (PyProf's estimate)");
+    static SOFTMAX: Basis = Basis::exact("40 per element from shapes (PyProf's estimate)");
     match cost {
         2 => &TWO,
         3 => &THREE,
@@ -277,14 +277,14 @@ fn broadcast_shape(a: &[f64], b: &[f64]) -> Vec<f64> {
 
 /// Data that is moved and nothing else.
 pub(in crate::ingest) fn moved(bytes: f64) -> Work {
-    static BYTES: Basis = Basis::exact("bytes read and written, from Params");
+    static BYTES: Basis = Basis::exact("bytes read and written, from shapes");
     Work::new(0.0, &NO_OPERATIONS, bytes, &BYTES)
 }
 
 /// A table look-up, or the scatter of its gradient.
 pub(in crate::ingest) fn embedding(params: &Params, backward: bool) -> Option<Work> {
-    static ADDED: Basis = Basis::exact("one addition for each scattered element, from Params");
-    static SCATTERED: Basis = Basis::exact("3·s·indices·width from Params");
+    static ADDED: Basis = Basis::exact("one addition for each scattered element, from shapes");
+    static SCATTERED: Basis = Basis::exact("3·s·indices·width from shapes");
     let [indices, table] = params.tensors.get(..2)? else { return None };
     let [_, width] = *table.shape.as_slice() else { return None };
     let picked = indices.elements() * width;
@@ -299,15 +299,15 @@ pub(in crate::ingest) fn embedding(params: &Params, backward: bool) -> Option<Wo
 /// The clearing of a gradient table before anything is added to it.
 pub(in crate::ingest) fn cleared(bytes: f64) -> Work {
     static CLEARED: Basis =
-        Basis::exact("s·rows·width from Params: the kernel clears the gradient table");
+        Basis::exact("s·rows·width from shapes: the kernel clears the gradient table");
     Work::new(0.0, &NO_OPERATIONS, bytes, &CLEARED)
 }
 
 /// Adam on FP32 weights; a gradient of another type means a copy of the weights in that type.
 pub(in crate::ingest) fn adam(params: &Params) -> Option<Work> {
-    static FLOPS: Basis = Basis::within("about 14 per parameter, from Params", 0.8, 1.2);
+    static FLOPS: Basis = Basis::within("about 14 per parameter, from shapes", 0.8, 1.2);
     static BYTES: Basis =
-        Basis::exact("weights and moments read and written, gradient read, from Params");
+        Basis::exact("weights and moments read and written, gradient read, from shapes");
     let [weight, gradient] = *params.dtypes.get(..2)? else { return None };
     let elements = params.tensors.first()?.elements();
     let copy = if weight == gradient { 0.0 } else { gradient.bytes() };
@@ -317,11 +317,11 @@ pub(in crate::ingest) fn adam(params: &Params) -> Option<Work> {
 
 /// A whole batch normalization, which may be one kernel or the first of several.
 pub(in crate::ingest) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
-    static FLOPS: Basis = Basis::within("8 per element from Params (PyProf's estimate)", 0.5, 1.5);
+    static FLOPS: Basis = Basis::within("8 per element from shapes (PyProf's estimate)", 0.5, 1.5);
     static FORWARD: Basis =
-        Basis::within("4 times the input's size from Params, for all passes", 0.25, 1.0);
+        Basis::within("4 times the input's size from shapes, for all passes", 0.25, 1.0);
     static BACKWARD: Basis =
-        Basis::within("5 times the input's size from Params, for all passes", 0.4, 1.0);
+        Basis::within("5 times the input's size from shapes, for all passes", 0.4, 1.0);
     let (factor, basis) = if backward { (5.0, &BACKWARD) } else { (4.0, &FORWARD) };
     Some(Work::new(8.0 * tensor.elements(), &FLOPS, factor * tensor.bytes()?, basis))
 }
@@ -331,10 +331,10 @@ pub(in crate::ingest) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<W
 /// `PyProf` charges all passes to the first kernel, which alone is then faster than any memory.
 pub(in crate::ingest) fn batch_norm_pass(pass: Pass, elements: f64, bytes: f64) -> Work {
     static STATISTICS: Basis =
-        Basis::within("5 per element from Params: mean and variance", 0.6, 1.2);
-    static APPLY: Basis = Basis::within("2 per element from Params: normalization", 1.0, 2.0);
-    static SUMS: Basis = Basis::within("4 per element from Params: sums of the gradient", 0.8, 1.2);
-    static GRADIENT: Basis = Basis::within("7 per element from Params: gradient", 0.8, 1.2);
+        Basis::within("5 per element from shapes: mean and variance", 0.6, 1.2);
+    static APPLY: Basis = Basis::within("2 per element from shapes: normalization", 1.0, 2.0);
+    static SUMS: Basis = Basis::within("4 per element from shapes: sums of the gradient", 0.8, 1.2);
+    static GRADIENT: Basis = Basis::within("7 per element from shapes: gradient", 0.8, 1.2);
     let (cost, basis, passes) = match pass {
         Pass::Statistics => (5.0, &STATISTICS, 1.0),
         Pass::Apply => (2.0, &APPLY, 2.0),

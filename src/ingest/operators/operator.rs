@@ -368,11 +368,10 @@ impl Kind {
     fn binary(name: &str) -> Option<Self> {
         let (compares, adds) = match name {
             "add" | "sub" | "rsub" => (false, true),
-            "maximum" | "minimum" | "bitwise_and" | "bitwise_or" => (false, false),
-            "logical_and" | "logical_or" => (true, false),
-            "mul" | "div" | "truediv" | "floordiv" | "remainder" | "mod" | "fmod" | "and"
-            | "or" | "xor" | "lshift" | "rshift" => (false, false),
-            "lt" | "gt" | "ge" | "le" | "eq" | "ne" => (true, false),
+            "maximum" | "minimum" | "bitwise_and" | "bitwise_or" | "mul" | "div" | "truediv"
+            | "floordiv" | "remainder" | "mod" | "fmod" | "and" | "or" | "xor" | "lshift"
+            | "rshift" => (false, false),
+            "lt" | "gt" | "ge" | "le" | "eq" | "ne" | "logical_and" | "logical_or" => (true, false),
             _ => return None,
         };
         Some(Self::Binary { compares, adds })
@@ -478,8 +477,7 @@ impl Moved {
             }
             "any" => Self::Read,
             "to" => Self::Converted(None),
-            "byte" => Self::Converted(Some(DataType::Int8)),
-            "char" => Self::Converted(Some(DataType::Int8)),
+            "byte" | "char" => Self::Converted(Some(DataType::Int8)),
             "double" => Self::Converted(Some(DataType::Fp64)),
             "float" => Self::Converted(Some(DataType::Fp32)),
             "half" => Self::Converted(Some(DataType::Fp16)),

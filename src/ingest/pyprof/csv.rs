@@ -208,7 +208,7 @@ mod tests {
         );
         let (bytes, origin) = cutlass.dram_bytes().unwrap();
         assert_eq!(bytes.get(), 2.0 * (3072.0 * 3072.0 + 3072.0 * 768.0 + 3072.0 * 768.0));
-        assert_eq!(origin.formula, "s·(M·N + M·K + N·K) from Params");
+        assert_eq!(origin.formula, "s·(M·N + M·K + N·K) from shapes");
         assert_eq!(cutlass.duration().unwrap().1.formula, "Sil(ns)");
     }
 

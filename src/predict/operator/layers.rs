@@ -17,7 +17,7 @@ pub(super) fn need(
             softmax_gradient(first, again)
         }
         Part::BatchNorm { backward, again } if operator.name == "batch_norm" => {
-            batch_norm(first, backward, again)
+            Some(batch_norm(first, backward, again))
         }
         Part::NegativeLogLikelihood => likelihood(first),
         Part::LayerNorm(pass) if operator.name == "layer_norm" => {
@@ -99,7 +99,7 @@ fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
 }
 
 /// A batch normalization over all of its input, in one kernel.
-fn batch_norm(x: &Tensor, backward: bool, again: bool) -> Option<Need> {
+fn batch_norm(x: &Tensor, backward: bool, again: bool) -> Need {
     let (n, e) = (x.elements(), x.data_type.bytes());
     let (formula, operations, tensors, most) = match (backward, again) {
         (false, false) => {
@@ -126,7 +126,7 @@ fn batch_norm(x: &Tensor, backward: bool, again: bool) -> Option<Need> {
     };
     let need = Need::exact(formula, operations * n, tensors * e * n);
     // Fewer where statistics are kept, more where they are computed in a stable way.
-    Some(need.operations_within(0.7, 1.5).at_most(most / tensors))
+    need.operations_within(0.7, 1.5).at_most(most / tensors)
 }
 
 /// Picks one logarithm per row by an int64 label.
