@@ -3,14 +3,15 @@
 //!
 //! `cargo bench --bench growth --no-default-features --features cli,encodings,page` prints the table of
 //! docs/performance.md. Words choose steps by their names; a path measures another program. A step is
-//! linear when four times the size takes about four times as long; what starting costs makes it less.
+//! linear when four times the size takes about four times as much CPU time, which other work on the
+//! machine hardly changes; what starting costs makes it less.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a step is measured; the fastest counts.
 const TIMES: usize = 3;
@@ -30,13 +31,14 @@ const STEPS: &[Step] = &[
     Step { name: "kernels", what: "kernels, one launch each", size: 20_000, prepare: kernels },
     Step { name: "json", what: "kernels as JSON", size: 20_000, prepare: json },
     Step { name: "page", what: "kernels as a page", size: 5_000, prepare: page },
-    Step { name: "columns", what: "columns, 200 launches", size: 5_000, prepare: columns },
+    Step { name: "columns", what: "columns, 200 launches", size: 20_000, prepare: columns },
     Step { name: "files", what: "rank files of 20 launches", size: 250, prepare: files },
+    Step { name: "small", what: "files of 3 launches", size: 5_000, prepare: small },
     Step { name: "convert", what: "launches of PyProf, converted", size: 50_000, prepare: convert },
-    Step { name: "keys", what: "launches with a key of their own", size: 2_000, prepare: keys },
-    Step { name: "gate", what: "kernels, 5 runs against 5", size: 1_000, prepare: gate },
+    Step { name: "keys", what: "launches with a key of their own", size: 10_000, prepare: keys },
+    Step { name: "gate", what: "kernels, 5 runs against 5", size: 5_000, prepare: gate },
     Step { name: "store", what: "saves of 200 kernels", size: 10, prepare: store },
-    Step { name: "trend", what: "saved runs of 200 kernels", size: 50, prepare: trend },
+    Step { name: "trend", what: "saved runs of 200 kernels", size: 125, prepare: trend },
 ];
 
 fn main() {
@@ -48,7 +50,7 @@ fn main() {
         words.into_iter().partition(|word| word.contains('/'));
     let program = programs.first().map_or(env!("CARGO_BIN_EXE_rooflint"), |path| path.as_str());
     println!(
-        "| what | size | once | twice | 4 times | time(4) / time(1) | peak MiB | peak(4) / peak(1) |"
+        "| what | size | once | twice | 4 times | CPU(4) / CPU(1) | peak MiB | peak(4) / peak(1) |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for step in STEPS {
@@ -57,10 +59,10 @@ fn main() {
         }
         let size = if is_quick { 4 } else { step.size };
         let measured = [1, 2, 4].map(|factor| measure(program, step, size * factor, is_quick));
-        let [once, twice, four] = measured.map(|(time, _)| time.as_secs_f64());
+        let [once, twice, four] = measured.map(|(seconds, _)| seconds);
         let peaks = measured.map(|(_, peak)| peak);
         println!(
-            "| {} | {size} | {once:.3} s | {twice:.3} s | {four:.3} s | {:.1} | {:.0} | {:.1} |",
+            "| {} | {size} | {once:.2} s | {twice:.2} s | {four:.2} s | {:.1} | {:.0} | {:.1} |",
             step.what,
             four / once,
             peaks[2],
@@ -69,20 +71,25 @@ fn main() {
     }
 }
 
-/// Time and peak memory in MiB of the commands of a step.
-fn measure(program: &str, step: &Step, size: usize, is_quick: bool) -> (Duration, f64) {
+/// CPU time in seconds and peak memory in MiB of the commands of a step.
+fn measure(program: &str, step: &Step, size: usize, is_quick: bool) -> (f64, f64) {
     let folder = std::env::temp_dir().join(format!("rooflint-growth-{}", std::process::id()));
-    let mut best = (Duration::MAX, 0.0_f64);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let commands = (step.prepare)(&folder, size);
+    // What only prepares is marked, and run once.
+    let (prepares, measured): (Vec<_>, Vec<_>) =
+        commands.iter().partition(|command| command.last().is_some_and(|last| last == PREPARES));
+    for command in prepares {
+        run(program, &command[..command.len() - 1]);
+    }
+    let mut best = (f64::INFINITY, 0.0_f64);
     for _ in 0..if is_quick { 1 } else { TIMES } {
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let mut total = (Duration::ZERO, 0.0_f64);
-        for command in (step.prepare)(&folder, size) {
-            let (time, peak) = run(program, &command);
-            // What only prepares is marked.
-            if command.last().is_none_or(|last| last != PREPARES) {
-                total = (total.0 + time, total.1.max(peak));
-            }
+        let _ = fs::remove_dir_all(folder.join(STORE_OF_STEP));
+        let mut total = (0.0, 0.0_f64);
+        for command in &measured {
+            let (seconds, peak) = run(program, command);
+            total = (total.0 + seconds, total.1.max(peak));
         }
         best = if total.0 < best.0 { total } else { best };
     }
@@ -93,29 +100,30 @@ fn measure(program: &str, step: &Step, size: usize, is_quick: bool) -> (Duration
 /// Marks a command that is not measured.
 const PREPARES: &str = "(prepares)";
 
-fn run(program: &str, arguments: &[String]) -> (Duration, f64) {
-    let arguments = arguments.iter().filter(|argument| *argument != PREPARES);
-    let start = Instant::now();
+/// The folder that a step fills anew each time.
+const STORE_OF_STEP: &str = "filled";
+
+fn run(program: &str, arguments: &[String]) -> (f64, f64) {
     let mut child = Command::new(program)
-        .args(arguments.clone())
+        .args(arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0.0;
+    let folder = format!("/proc/{}", child.id());
+    let (mut peak, mut seconds) = (0.0, 0.0);
     let exit = loop {
         // The highest so far, and gone when the process is: so it is asked for again and again.
-        peak = high_water(&status).unwrap_or(peak);
+        peak = high_water(&format!("{folder}/status")).unwrap_or(peak);
+        seconds = cpu(&format!("{folder}/stat")).unwrap_or(seconds);
         if let Some(exit) = child.try_wait().unwrap() {
             break exit;
         }
         std::thread::sleep(Duration::from_micros(500));
     };
-    let time = start.elapsed();
     // 1: a gate that fails has compared everything, too.
-    assert!(matches!(exit.code(), Some(0 | 1 | 4)), "{exit}: {:?}", arguments.collect::<Vec<_>>());
-    (time, peak)
+    assert!(matches!(exit.code(), Some(0 | 1 | 4)), "{exit}: {arguments:?}");
+    (seconds, peak)
 }
 
 /// The peak memory of a process in MiB, where the system tells it.
@@ -124,6 +132,15 @@ fn high_water(path: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: f64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kilobytes / 1024.0)
+}
+
+/// The CPU time of a process in seconds so far, user and system, in steps of 10 ms.
+fn cpu(path: &str) -> Option<f64> {
+    let text = fs::read_to_string(path).ok()?;
+    // The name of the program, in parentheses, may have blanks.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / 100.0)
 }
 
 /// Pseudo-random numbers below 1 (splitmix64), the same in every run.
@@ -231,6 +248,15 @@ fn files(folder: &Path, size: usize) -> Vec<Vec<String>> {
     vec![words(&format!("analyze {} --device A100-SXM4-80GB", ranks.display()))]
 }
 
+fn small(folder: &Path, size: usize) -> Vec<Vec<String>> {
+    let many = folder.join("many");
+    fs::create_dir_all(&many).unwrap();
+    for at in 0..size {
+        page_of(&many.join(format!("part{at:05}.csv")), 3, 3, 0, at);
+    }
+    vec![words(&format!("analyze {} --device A100-SXM4-80GB", many.display()))]
+}
+
 fn convert(folder: &Path, size: usize) -> Vec<Vec<String>> {
     let mut text = "\"Idx\",\"Direction\",\"Sub\",\"Module\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"TC\",\"Device\",\"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"\n".to_owned();
     for launch in 0..size {
@@ -274,21 +300,25 @@ fn gate(folder: &Path, size: usize) -> Vec<Vec<String>> {
     vec![words(&format!("gate {at}/b*.csv --baseline {at}/a*.csv --device A100-SXM4-80GB"))]
 }
 
-/// So many saves into one store, a commit each.
 fn store(folder: &Path, size: usize) -> Vec<Vec<String>> {
+    saves(folder, size, STORE_OF_STEP)
+}
+
+/// So many saves into one store, a commit each.
+fn saves(folder: &Path, size: usize, store: &str) -> Vec<Vec<String>> {
     let save = |run: usize| {
         let path = page_of(&folder.join(format!("run{run}.csv")), 200, 200, 0, run);
         let date = format!("2026-01-{:02}T{:02}:00:00Z", 1 + run / 24 % 28, run % 24);
         words(&format!(
             "baseline save {path} --device A100-SXM4-80GB --store {} --commit c{run:07} --branch main --date {date}",
-            folder.join("store").display()
+            folder.join(store).display()
         ))
     };
     (0..size).map(save).collect()
 }
 
 fn trend(folder: &Path, size: usize) -> Vec<Vec<String>> {
-    let mut commands = store(folder, size);
+    let mut commands = saves(folder, size, "store");
     for command in &mut commands {
         command.push(PREPARES.to_owned());
     }

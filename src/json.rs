@@ -1,9 +1,13 @@
 //! JSON with a line for each item: to be read, compared by lines and searched, without an indentation that
 //! is a third of a large document.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
+use std::marker::PhantomData;
 
 use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
@@ -26,6 +30,39 @@ pub(crate) fn lines(document: &impl Serialize) -> String {
     // Writing to memory cannot fail.
     let _ = write(&mut bytes, document);
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Reads an object; a key that is given twice is an error, because one of the values would win in silence.
+///
+/// # Errors
+/// Those of the document.
+pub(crate) fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, V>, D::Error> {
+    deserializer.deserialize_map(Unique(PhantomData))
+}
+
+struct Unique<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for Unique<V> {
+    type Value = BTreeMap<String, V>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut all = BTreeMap::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if all.contains_key(&key) {
+                // As serde words it for keys of a type.
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+            }
+            let value = entries.next_value()?;
+            all.insert(key, value);
+        }
+        Ok(all)
+    }
 }
 
 #[derive(Default)]
@@ -111,6 +148,14 @@ impl Formatter for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_is_given_twice_is_refused_where_it_stands() {
+        let read = |text: &str| unique::<_, u8>(&mut serde_json::Deserializer::from_str(text));
+        assert_eq!(read("{\"a\": 1, \"b\": 1}").unwrap().len(), 2);
+        let error = read("{\"a\": 1,\n \"a\": 1}").unwrap_err();
+        assert_eq!(error.to_string(), "duplicate field `a` at line 2 column 4");
+    }
 
     #[test]
     fn items_of_lists_have_a_line_each() {

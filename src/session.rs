@@ -138,6 +138,7 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
         // Kernels changed places; the longest launch of one is of no other.
         let mut found: HashMap<usize, Vec<Finding>> =
             before.into_iter().zip(std::mem::take(&mut findings.by_kernel)).collect();
+        found.retain(|_, findings| !findings.is_empty());
         let of = |kernel: &Kernel| found.remove(&kernel.longest).unwrap_or_default();
         findings.by_kernel = analysis.kernels.iter().map(of).collect();
     }

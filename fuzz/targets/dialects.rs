@@ -12,7 +12,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    fn choose(choices: &mut Choices<'_>) -> Self {
+    pub(crate) fn choose(choices: &mut Choices<'_>) -> Self {
         let (decimal, group) = choices.pick(&[
             ('.', None),
             ('.', Some(',')),
@@ -141,8 +141,7 @@ const TELLING: &str = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const ABSENT: [&str; 4] = ["n/a", "", "(!) n/a", "nan"];
 
 /// The raw page: a column per counter, its unit in the second row.
-pub(crate) fn wide(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
-    let numbers = Numbers::choose(choices);
+pub(crate) fn wide(launches: &[Truth], numbers: Numbers, choices: &mut Choices<'_>) -> Rows {
     let metrics = metrics(choices);
     let absent = choices.pick(&ABSENT);
     let mut columns: Vec<(&str, Option<&Metric>)> =
@@ -174,9 +173,8 @@ pub(crate) fn wide(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
     rows
 }
 
-/// The long form: a row per counter of a launch.
-pub(crate) fn long(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
-    let numbers = Numbers::choose(choices);
+/// The long form: a row per counter of a launch, together or in any order.
+pub(crate) fn long(launches: &[Truth], numbers: Numbers, choices: &mut Choices<'_>) -> Rows {
     let absent = choices.pick(&ABSENT);
     let section = choices.once_in(2);
     let mut header: Vec<&str> = IDENTITY.to_vec();
@@ -204,6 +202,67 @@ pub(crate) fn long(launches: &[Truth], choices: &mut Choices<'_>) -> Rows {
             }
             row.extend([name, unit, value]);
             rows.push(row);
+        }
+    }
+    if choices.once_in(3) {
+        choices.shuffle(&mut rows[1..]);
+    }
+    rows
+}
+
+/// The long form as Nsight Compute prints it, where no cell is there to tell the decimal sign: whole numbers in base
+/// units, or amounts below a thousand of a unit of their own with two decimals, to which the truth is cut.
+pub(crate) fn unmarked(launches: &mut [Truth], choices: &mut Choices<'_>) -> Rows {
+    const TIMES: [&str; 4] = ["ns", "us", "ms", "s"];
+    const BYTES: [&str; 4] = ["byte", "Kbyte", "Mbyte", "Gbyte"];
+    let numbers = Numbers::choose(choices);
+    let is_scaled = choices.once_in(2);
+    let mut rows: Rows = vec![
+        IDENTITY
+            .iter()
+            .chain(&["Metric Name", "Metric Unit", "Metric Value"])
+            .map(|&name| name.to_owned())
+            .collect(),
+    ];
+    for launch in launches {
+        let mut cells: Vec<[String; 3]> = Vec::new();
+        let mut amount = |name: &str, units: [&str; 4], amount: &mut u64| {
+            let mut prefix = 0;
+            while is_scaled
+                && prefix + 1 < units.len()
+                && *amount >= 1000_u64.pow(prefix as u32 + 1)
+            {
+                prefix += 1;
+            }
+            let text = if prefix == 0 {
+                numbers.write(*amount, 0)
+            } else {
+                let hundredth = 1000_u64.pow(prefix as u32) / 100;
+                *amount -= *amount % hundredth;
+                let hundredths = *amount / hundredth;
+                let whole = numbers.write(hundredths / 100, 0);
+                format!("{whole}{}{:02}", numbers.decimal, hundredths % 100)
+            };
+            cells.push([name.to_owned(), units[prefix].to_owned(), text]);
+        };
+        if let Some(time) = &mut launch.nanoseconds {
+            amount("gpu__time_duration.sum", TIMES, time);
+        }
+        if let Some([read, written]) = &mut launch.bytes {
+            amount("dram__bytes_read.sum", BYTES, read);
+            amount("dram__bytes_write.sum", BYTES, written);
+        }
+        let counts = launch.instructions.into_iter().flatten();
+        for (count, operation) in counts.zip(["fadd", "fmul", "ffma"]) {
+            cells.push([
+                format!("smsp__sass_thread_inst_executed_op_{operation}_pred_on.sum"),
+                "inst".to_owned(),
+                numbers.write(count, 0),
+            ]);
+        }
+        for cell in cells {
+            let identity = IDENTITY.iter().map(|column| identity(launch, column));
+            rows.push(identity.chain(cell).collect());
         }
     }
     rows

@@ -52,6 +52,8 @@ pub(crate) const TARGETS: &[Target] = &[
     target("nvprof-metrics", &["fixtures/nvprof_metrics"], 8_192, readers::nvprof_metrics),
     target("pyprof", &["fixtures/pyprof"], 8_192, readers::pyprof),
     target("pyprof-text", &["fixtures/pyprof"], 8_192, readers::pyprof_text),
+    target("pytorch-trace", &["fixtures/pytorch_trace"], 16_384, readers::pytorch_trace),
+    target("pytorch-averages", &["fixtures/pytorch_averages"], 8_192, readers::pytorch_averages),
     target("launch-table", &["fixtures/launch_table"], 16_384, readers::launch_table),
     target("mapped", &["fixtures/mapped"], 8_192, readers::mapped),
     target("numbers", &["fuzz/seeds/numbers"], 512, texts::numbers),
@@ -69,6 +71,7 @@ pub(crate) const TARGETS: &[Target] = &[
     target("saved-run", &["fuzz/seeds/saved-run"], 16_384, texts::saved),
     target("predict", &["fuzz/seeds/predict", "fixtures/predict"], 2_048, texts::predict),
     target("dialect", &[], 512, meaning::any_dialect),
+    target("unmarked", &[], 512, meaning::unmarked),
     target("damaged", &[], 512, meaning::damaged),
     target("table-dialect", &[], 512, meaning::launch_table),
 ];

@@ -124,6 +124,26 @@ pub(crate) fn cells(profile: &Profile) -> Vec<(String, String)> {
     columns
 }
 
+/// The rows of a table without the columns of the place, the titles first, in an order of their own.
+pub(crate) fn sorted_rows(profile: &Profile) -> Vec<Vec<String>> {
+    let columns = cells(profile);
+    let titles = columns.iter().map(|(title, _)| title.clone()).collect();
+    let text = Table::of(profile).csv();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names = reader.headers().expect("a table has titles").clone();
+    let mut rows: Vec<Vec<String>> = reader
+        .records()
+        .map(|record| {
+            let record = record.expect("our own table is a table");
+            let cells = record.iter().zip(&names).filter(|(_, name)| !is_place(name));
+            cells.map(|(cell, _)| cell.to_owned()).collect()
+        })
+        .collect();
+    rows.sort();
+    rows.insert(0, titles);
+    rows
+}
+
 /// The launch table leads back to the same launches, as CSV and as JSON.
 fn tables(profile: &Profile) {
     let table = Table::of(profile);

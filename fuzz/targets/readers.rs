@@ -84,6 +84,14 @@ pub(crate) fn pyprof_text(bytes: &[u8]) {
     by_rows(bytes, "pyprof-text");
 }
 
+pub(crate) fn pytorch_trace(bytes: &[u8]) {
+    twice(bytes, Some("pytorch-trace"));
+}
+
+pub(crate) fn pytorch_averages(bytes: &[u8]) {
+    twice(bytes, Some("pytorch-averages"));
+}
+
 pub(crate) fn launch_table(bytes: &[u8]) {
     by_rows(bytes, "launch-table");
 }

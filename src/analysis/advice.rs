@@ -78,7 +78,7 @@ impl Gathered {
     }
 
     /// Returns the results on the kernel, in the order of their first occurrence.
-    pub(super) fn named(&self, profile: &Profile) -> Vec<KernelAdvice> {
+    pub(super) fn named(&self, profile: &Profile) -> Box<[KernelAdvice]> {
         let advice = self.0.iter().map(|entry| {
             let about = profile.names.shared(entry.about);
             KernelAdvice {

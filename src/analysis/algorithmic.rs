@@ -232,7 +232,6 @@ impl<'a> Describer<'a> {
             && math > high
         {
             kernel.roofline_time_high = Some(math);
-            kernel.headroom_low = Some(kernel.modeled / math);
         }
         kernel.algorithmic = Some(Box::new(algorithmic));
     }

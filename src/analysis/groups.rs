@@ -1,6 +1,7 @@
 //! Groups launches into kernels: same name and parameters, operator, shape and device.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::Analysis;
@@ -9,7 +10,7 @@ use crate::model::{KernelName, Launch, NameId, Profile, make_unique};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
 /// Key of a kernel: name with parameter types, operator, shape and device.
-pub(super) type Key = (usize, NameId, u32, usize);
+pub(super) type Key = (u32, NameId, u32, u32);
 
 /// Facts derived from one name.
 #[derive(Debug, Clone)]
@@ -25,16 +26,24 @@ pub(super) struct Name {
 pub(super) struct Groups {
     /// The user's rules for names; `None` for the built-in ones.
     taxonomy: Option<Arc<Taxonomy>>,
-    /// Names by head and parameter list, because overloads are different kernels.
-    heads: HashMap<(String, String), usize>,
-    head_of_name: HashMap<NameId, usize>,
+    /// Where a head and its parameter list lead by their hash, or one of the numbers after it:
+    /// overloads are different kernels. The texts themselves are those of the profile.
+    heads: HashMap<u64, u32>,
+    state: RandomState,
+    /// The head of each name of the profile.
+    head_of_name: Vec<u32>,
     names: Vec<Name>,
+    /// Of the spellings of each head, the one with the least number.
+    spelled: Vec<NameId>,
     /// Classes of operators, for kernels whose names are not recognized.
     operators: HashMap<NameId, Arc<Class>>,
-    index: HashMap<Key, usize>,
+    index: HashMap<Key, u32>,
     pub(super) keys: Vec<Key>,
     last: Option<(Key, usize, Nature)>,
 }
+
+/// Marks a name whose head is not known yet.
+const NO_HEAD: u32 = u32::MAX;
 
 impl Groups {
     pub(super) fn new(taxonomy: Option<Arc<Taxonomy>>) -> Self {
@@ -50,11 +59,11 @@ impl Groups {
         device: usize,
     ) -> (usize, Nature) {
         let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
-        let head = match self.head_of_name.get(&name) {
-            Some(head) => *head,
-            None => self.head(profile, name),
+        let head = match self.head_of_name.get(name.0 as usize) {
+            Some(head) if *head != NO_HEAD => *head,
+            _ => self.head(profile, name),
         };
-        let key = (head, operator, shape, device);
+        let key = (head, operator, shape, device as u32);
         if let Some((last, group, nature)) = self.last
             && last == key
         {
@@ -62,23 +71,30 @@ impl Groups {
         }
         let group = *self.index.entry(key).or_insert_with(|| {
             self.keys.push(key);
-            self.keys.len() - 1
+            self.keys.len() as u32 - 1
         });
-        let own = self.names[head].nature;
-        let nature = match self.by_operator(profile, head, operator) {
+        let group = group as usize;
+        let nature = self.nature(profile, group);
+        self.last = Some((key, group, nature));
+        (group, nature)
+    }
+
+    /// Returns the likely work of a group's kernels.
+    pub(super) fn nature(&mut self, profile: &Profile, group: usize) -> Nature {
+        let (head, operator, ..) = self.keys[group];
+        let own = self.names[head as usize].nature;
+        match self.by_operator(profile, head, operator) {
             Some(class) if class.category == Category::DotProduct => own.launched_by_product(),
             Some(class) if class.category != Category::Unknown => Nature::of(class, ""),
             _ => own,
-        };
-        self.last = Some((key, group, nature));
-        (group, nature)
+        }
     }
 
     /// Returns the facts from the name of a group's kernels, or from their operator if the name is
     /// not recognized.
     pub(super) fn name(&self, group: usize) -> Name {
         let (head, operator, ..) = self.keys[group];
-        let mut name = self.names[head].clone();
+        let mut name = self.names[head as usize].clone();
         if name.class.category == Category::Unknown
             && let Some(class) = self.operators.get(&operator)
         {
@@ -88,8 +104,9 @@ impl Groups {
     }
 
     /// Returns the class of the operator, for a kernel whose name is not recognized.
-    fn by_operator(&mut self, profile: &Profile, head: usize, operator: NameId) -> Option<&Class> {
-        if operator == NameId::default() || self.names[head].class.category != Category::Unknown {
+    fn by_operator(&mut self, profile: &Profile, head: u32, operator: NameId) -> Option<&Class> {
+        let class = &self.names[head as usize].class;
+        if operator == NameId::default() || class.category != Category::Unknown {
             return None;
         }
         let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
@@ -97,45 +114,60 @@ impl Groups {
         Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
-    /// Makes short names of different kernels unique.
-    pub(super) fn make_unique(&mut self, profile: &Profile) {
-        let mut text_of = vec![NameId::default(); self.names.len()];
-        // Of several spellings of a name, the one that was met first.
-        let mut spelled: Vec<_> = self.head_of_name.iter().collect();
-        spelled.sort_unstable_by(|one, two| two.cmp(one));
-        for (name, head) in spelled {
-            text_of[*head] = *name;
+    /// Makes short names of different kernels unique, when all kernels were met.
+    pub(super) fn finish(&mut self, profile: &Profile) {
+        self.heads = HashMap::new();
+        self.head_of_name = Vec::new();
+        self.index = HashMap::new();
+        let mut shown: Vec<Arc<str>> =
+            self.names.iter().map(|name| Arc::clone(&name.short)).collect();
+        make_unique(&mut shown, |at| KernelName::parts(profile.names.get(self.spelled[at])));
+        for (name, shown) in self.names.iter_mut().zip(shown) {
+            name.short = shown;
         }
-        let parsed: Vec<KernelName> =
-            text_of.into_iter().map(|name| KernelName::parse(profile.names.get(name))).collect();
-        for (name, shown) in self.names.iter_mut().zip(make_unique(&parsed)) {
-            name.short = shown.into();
-        }
+        self.names.shrink_to_fit();
+        self.keys.shrink_to_fit();
+        self.spelled = Vec::new();
     }
 
-    fn head(&mut self, profile: &Profile, name: NameId) -> usize {
+    fn head(&mut self, profile: &Profile, name: NameId) -> u32 {
         let text = profile.names.get(name);
-        let parsed = KernelName::parse(text);
-        let overload = parsed.overload();
-        let KernelName { head, short, .. } = parsed;
-        let next = self.names.len();
-        let key = (head, overload);
-        let found = match self.heads.get(&key) {
-            Some(found) => *found,
-            None => {
-                let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
-                let class = taxonomy.shared(text);
-                self.names.push(Name {
-                    short: short.into(),
-                    nature: Nature::of(&class, &key.0),
-                    class,
-                });
-                self.heads.insert(key, next);
-                next
+        let identity = KernelName::identity(text);
+        let mut hash = self.state.hash_one(&identity);
+        let found = loop {
+            match self.heads.get(&hash).copied() {
+                None => break self.add(text, &identity.0, name, hash),
+                Some(head) => {
+                    let known = profile.names.get(self.spelled[head as usize]);
+                    if KernelName::identity(known) == identity {
+                        break head;
+                    }
+                }
             }
+            hash = hash.wrapping_add(1);
         };
-        self.head_of_name.insert(name, found);
+        let spelled = &mut self.spelled[found as usize];
+        *spelled = name.min(*spelled);
+        let at = name.0 as usize;
+        if self.head_of_name.len() <= at {
+            self.head_of_name.resize(at + 1, NO_HEAD);
+        }
+        self.head_of_name[at] = found;
         found
+    }
+
+    fn add(&mut self, text: &str, head: &str, name: NameId, hash: u64) -> u32 {
+        let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
+        let class = taxonomy.shared(text);
+        let at = self.names.len() as u32;
+        self.names.push(Name {
+            short: KernelName::short(head).into(),
+            nature: Nature::of(&class, head),
+            class,
+        });
+        self.spelled.push(name);
+        self.heads.insert(hash, at);
+        at
     }
 }
 
@@ -156,17 +188,14 @@ impl Analysis {
         profile: &'p Profile,
         mut visit: impl FnMut(usize, &Launch<'p>, Nature),
     ) {
-        let mut groups = Groups::new(self.taxonomy.clone());
-        // Each kernel is a group of its own: its longest launch makes the group's number the
-        // kernel's position.
-        for kernel in &self.kernels {
-            groups.of(profile, &profile.launch(kernel.longest), kernel.device);
+        let mut places = vec![None; self.natures.len()];
+        for (position, kernel) in self.kernels.iter().enumerate() {
+            places[self.of_row[kernel.longest] as usize] = Some(position as u32);
         }
-        for launch in profile.iter() {
-            let device = self.of_hint[usize::from(launch.head.device.0)];
-            let (position, nature) = groups.of(profile, &launch, device);
-            if position < self.kernels.len() {
-                visit(position, &launch, nature);
+        for (launch, group) in profile.iter().zip(&self.of_row) {
+            let group = *group as usize;
+            if let Some(position) = places[group] {
+                visit(position as usize, &launch, self.natures[group]);
             }
         }
     }

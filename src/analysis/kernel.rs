@@ -8,8 +8,8 @@ use super::called::folded;
 use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
-use crate::model::{MemoryLevel, Origin, OriginKind, Pipe, Quantity, Shape};
-use crate::roofline::Limiter;
+use crate::model::{Engine, MemoryLevel, Origin, OriginKind, Pipe, Precision, Quantity, Shape};
+use crate::roofline::{self, Limiter};
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
 
@@ -116,7 +116,7 @@ impl State {
 }
 
 /// Work of a kernel on one pipe.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Work {
     /// Pipe that executed it.
     pub pipe: Pipe,
@@ -125,7 +125,7 @@ pub struct Work {
     /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
     /// Origin of the count in the longest launch; `None` if only others have it.
-    pub origin: Option<Origin>,
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Work {
@@ -205,26 +205,18 @@ pub struct Kernel {
     pub share: f64,
     /// Needs of its algorithm, if its shape is known.
     pub algorithmic: Option<Box<Algorithmic>>,
-    /// Floating-point operations on all pipes; `None` if none were counted.
-    pub flops: Option<Flops>,
-    /// Integer operations on tensor pipes, separate from FLOPs.
-    pub integer_operations: Option<Flops>,
     /// Work per pipe.
-    pub work: Vec<Work>,
+    pub work: Box<[Work]>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
     /// Least direct origin of bytes and operations; `None` if there are none.
     pub provenance: Option<OriginKind>,
-    /// FLOPs over bytes.
-    pub intensity: Option<FlopsPerByte>,
-    /// Intensity at which the kernel's own compute roof meets the memory roof.
-    pub ridge_point: Option<FlopsPerByte>,
     /// Least time of its DRAM traffic.
     pub memory_time: Option<Seconds>,
     /// Least time of its operations.
     pub math_time: Option<Seconds>,
     /// Traffic per level of the memory hierarchy, from the SM outwards.
-    pub levels: Vec<LevelTraffic>,
+    pub levels: Box<[LevelTraffic]>,
     /// Roofline time: the longer of memory and math time.
     pub roofline_time: Option<Seconds>,
     /// Roofline time over all levels of the memory hierarchy, not only DRAM: per launch the longest
@@ -238,10 +230,6 @@ pub struct Kernel {
     pub by_utilization: bool,
     /// Time that remains if only the implementation improves: launch cost, tail, achievable share.
     pub structural: Option<Seconds>,
-    /// Measured over roofline time.
-    pub headroom: Option<f64>,
-    /// Lower bound of headroom: measured time over the upper bound of the roofline time.
-    pub headroom_low: Option<f64>,
     /// Smallest and largest headroom of a launch.
     pub headrooms: Option<(f64, f64)>,
     /// The first limit that the algorithm meets.
@@ -270,13 +258,15 @@ pub struct Kernel {
     /// Group of the kernel.
     pub group: Arc<str>,
     /// Time-weighted averages over the launches, of quantities that do not add up.
-    pub averages: Vec<(Quantity, f64)>,
+    pub averages: Box<[(Quantity, f64)]>,
     /// Index of its longest launch in the profile.
     pub longest: usize,
-    /// Pipes that were not counted, if the export counts others.
-    pub uncounted: Vec<&'static str>,
+    /// True if its bytes or operations come from sizes, not counters.
+    pub(crate) is_algorithmic: bool,
+    /// True if tensor pipes were seen to be active.
+    pub(crate) has_tensor_activity: bool,
     /// Results of the profiler's own rules; empty if the export has none.
-    pub tool_advice: Vec<KernelAdvice>,
+    pub tool_advice: Box<[KernelAdvice]>,
 }
 
 impl Kernel {
@@ -314,6 +304,55 @@ impl Kernel {
             (Some(roofline_time), Some(high)) => high.get() > roofline_time.get() * 1.001,
             _ => false,
         }
+    }
+
+    /// Returns the floating-point operations on all pipes; `None` if none were counted.
+    #[must_use]
+    pub fn flops(&self) -> Option<Flops> {
+        self.operations(false)
+    }
+
+    /// Returns the integer operations on tensor pipes, separate from FLOPs.
+    #[must_use]
+    pub fn integer_operations(&self) -> Option<Flops> {
+        self.operations(true)
+    }
+
+    fn operations(&self, integer: bool) -> Option<Flops> {
+        let is_integer = |work: &&Work| (work.pipe.operation() == "OP") == integer;
+        let mut of_kind = self.work.iter().filter(is_integer).peekable();
+        of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
+    }
+
+    /// Returns FLOPs over bytes.
+    #[must_use]
+    pub fn intensity(&self) -> Option<FlopsPerByte> {
+        let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
+        Some(self.flops()? / bytes)
+    }
+
+    /// Returns the intensity at which the kernel's own compute roof, that of its busiest pipe, meets the
+    /// memory roof; both are averages over its launches.
+    #[must_use]
+    pub fn ridge_point(&self) -> Option<FlopsPerByte> {
+        let busy = self.work.iter().filter(|work| work.time.get() > 0.0);
+        let busiest = busy.max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
+        let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
+        let time = self.memory_time.filter(|time| time.get() > 0.0)?;
+        Some(roofline::ridge_point(busiest.peak()?, bytes / time))
+    }
+
+    /// Returns measured over roofline time.
+    #[must_use]
+    pub fn headroom(&self) -> Option<f64> {
+        self.roofline_time.map(|time| roofline::headroom(self.modeled, time))
+    }
+
+    /// Returns the lower bound of headroom: measured time over the upper bound of the roofline time.
+    #[must_use]
+    pub fn headroom_low(&self) -> Option<f64> {
+        let high = self.roofline_time_high.filter(|high| high.get() > 0.0)?;
+        Some(self.modeled / high)
     }
 
     /// Returns the likely headroom: measured time over the likely upper bound of the roofline time.
@@ -368,6 +407,29 @@ impl Kernel {
         let longest = math.into_iter().chain(levels);
         let longest = longest.max_by(|one, two| one.1.get().total_cmp(&two.1.get()));
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
+    }
+
+    /// Returns the kinds of work that were not counted, if the export counts others.
+    #[must_use]
+    pub fn uncounted(&self) -> Vec<&'static str> {
+        if self.work.is_empty() || self.is_algorithmic {
+            return Vec::new();
+        }
+        let has = |fits: &dyn Fn(Pipe) -> bool| self.work.iter().any(|work| fits(work.pipe));
+        let mut missing = Vec::new();
+        if !has(&|pipe| pipe == Pipe::Fp64Vector) {
+            missing.push("fp64");
+        }
+        if !has(&|pipe| pipe == Pipe::Fp32Vector) {
+            missing.push("fp32");
+        }
+        if !has(&|pipe| pipe.precision() == Precision::Fp16 && pipe.engine() == Engine::Vector) {
+            missing.push("fp16");
+        }
+        if !has(&|pipe| pipe.engine() == Engine::Matrix) && !self.has_tensor_activity {
+            missing.push("tensor");
+        }
+        missing
     }
 
     /// Returns the mean measured time of one launch.

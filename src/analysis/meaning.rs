@@ -55,7 +55,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .to_owned()
                 }
                 Limiter::Memory => {
-                    let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
+                    let reached = kernel.headroom().map_or(0.0, |headroom| 100.0 / headroom);
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
                     format!(
@@ -63,7 +63,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                     )
                 }
                 Limiter::Math => {
-                    let reached = kernel.headroom.map_or(0.0, |headroom| 100.0 / headroom);
+                    let reached = kernel.headroom().map_or(0.0, |headroom| 100.0 / headroom);
                     let pipe = kernel
                         .work
                         .iter()
@@ -71,7 +71,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .map_or("math", |work| work.pipe.label());
                     format!("compute-bound, but reaches only {reached:.0}% of the {pipe} roof")
                 }
-                Limiter::Unknown => match kernel.headroom_low {
+                Limiter::Unknown => match kernel.headroom_low() {
                     Some(low) if low > 1.0 / roofline::BUSY => format!(
                         "latency-bound: no unit is busier than {:.0}%; warps wait for memory or for \
                      instructions",

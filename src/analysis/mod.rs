@@ -22,11 +22,13 @@ mod meaning;
 mod nature;
 mod needed;
 mod needs;
+mod next_ncu;
 mod partition;
 mod ranking;
 mod ranks;
 mod reason;
 mod resolve;
+mod summing;
 mod sums;
 mod timers;
 mod totals;
@@ -34,7 +36,7 @@ mod verdict;
 mod waivers;
 mod what_if;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use advice::{AdviceSpeedup, KernelAdvice};
@@ -52,6 +54,7 @@ pub use inputs::compare_inputs;
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
+pub use next_ncu::{Collected, NextNcu, filter_name};
 pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
@@ -65,16 +68,17 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    Engine, KernelName, Launch, MemoryLevel, OriginKind, Pipe, Precision, Profile, Profiler,
-    Quantity, Source,
+    KernelName, Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
-use crate::units::{Bytes, ExactSum, Flops, FlopsPerByte, Seconds};
+use crate::units::{Bytes, ExactSum, Flops, Seconds};
 use algorithmic::Describer;
 use groups::{Groups, Name};
 use law::Instrument;
+use nature::Nature;
+use summing::Summing;
 use sums::{Part, Sums};
 use verdict::Setting;
 
@@ -139,8 +143,10 @@ pub struct Analysis {
     pub is_narrowed: bool,
     /// For each device hint of the profile, the index of its device.
     of_hint: Vec<usize>,
-    /// Rules for kernel names.
-    taxonomy: Option<Arc<Taxonomy>>,
+    /// For each launch of the profile, its group: the launches of one kernel.
+    of_row: Vec<u32>,
+    /// The likely work of each group.
+    natures: Vec<Nature>,
     /// The user's groups.
     grouping: Vec<Group>,
 }
@@ -192,42 +198,35 @@ pub fn analyze(
     let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
     let floor_share = options.floor_share.unwrap_or(roofline::FLAG_SHARE);
     let instruments = Instruments::of(profile);
-    let averaged: Vec<Quantity> = profile
-        .launches
-        .quantities()
-        .filter(|quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_)))
-        .collect();
     let mut groups = Groups::new(options.taxonomy.clone());
-    let mut of_group: Vec<Box<Sums>> = Vec::new();
-    for launch in profile.iter() {
-        let device = of_hint[usize::from(launch.head.device.0)];
-        let (group, nature) = groups.of(profile, &launch, device);
-        let instrument = instruments.get(launch.head.source);
-        let roofs = &devices[device].roofs;
-        let judged = law::judge(&launch, roofs, ceilings, nature, instrument);
-        if group == of_group.len() {
-            of_group.push(Box::default());
-        }
-        of_group[group].add(&launch, &judged, &averaged);
-    }
-    groups.make_unique(profile);
+    let setting = summing::Setting {
+        profile,
+        devices: &devices,
+        of_hint: &of_hint,
+        ceilings,
+        instruments: &instruments,
+    };
+    let summing = Summing::new(setting, &mut groups);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
-    for sums in &of_group {
+    let mut families = Families::new();
+    summing.each(|group, sums| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
         totals.timed_launches += sums.timed_launches;
-    }
+        let (likely, most) = families.entry(family(&groups.keys[group])).or_default();
+        *likely += Seconds::new(sums.part().savings.get());
+        *most += Seconds::new(sums.part().savings_high.get());
+        Ok(())
+    })?;
     totals.measured = Seconds::new(measured.get());
-    let mut kernels = Vec::with_capacity(of_group.len());
+    let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
-    let families = families(&groups, &of_group);
-    // The sums of a kernel are let go once it is judged: there can be tens of thousands.
-    for (group, sums) in of_group.into_iter().enumerate() {
-        let device = groups.keys[group].3;
-        check_figures(&sums, &devices[device], profile)?;
-        let mut kernel = add_up(profile, &sums, &groups.name(group), device, totals.measured);
+    summing.each(|group, sums| {
+        let device = groups.keys[group].3 as usize;
+        check_figures(sums, &devices[device], profile)?;
+        let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
             threshold,
@@ -238,9 +237,12 @@ pub fn analyze(
             family: families[&family(&groups.keys[group])],
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
-        verdict::conclude(&mut kernel, &sums, &setting);
+        verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
-    }
+        Ok(())
+    })?;
+    let (of_row, natures) = summing.into_groups();
+    drop((groups, families));
     ranking::rank(&mut kernels);
     totals.sum_up(&mut kernels);
     let mut notes = profile.notes.clone();
@@ -265,7 +267,8 @@ pub fn analyze(
         unread: profile.unread,
         ranks: None,
         of_hint,
-        taxonomy: options.taxonomy.clone(),
+        of_row,
+        natures,
         grouping: Vec::new(),
         is_narrowed: false,
     };
@@ -274,21 +277,13 @@ pub fn analyze(
 }
 
 /// Key of a kernel with all its grids and operators, on one device.
-type Family = (usize, usize);
+type Family = (u32, u32);
+
+/// Realistic and largest savings of the kernels of one name, whose grids are one finding.
+type Families = HashMap<Family, (Seconds, Seconds)>;
 
 fn family(key: &groups::Key) -> Family {
     (key.0, key.3)
-}
-
-/// Sums realistic and largest savings of the kernels of one name, whose grids are one finding.
-fn families(groups: &Groups, of_group: &[Box<Sums>]) -> BTreeMap<Family, (Seconds, Seconds)> {
-    let mut families: BTreeMap<Family, (Seconds, Seconds)> = BTreeMap::new();
-    for (key, sums) in groups.keys.iter().zip(of_group) {
-        let (likely, most) = families.entry(family(key)).or_default();
-        *likely += Seconds::new(sums.part().savings.get());
-        *most += Seconds::new(sums.part().savings_high.get());
-    }
-    families
 }
 
 /// The profiler of each file.
@@ -366,22 +361,19 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
     let part = sums.part();
-    let work: Vec<Work> = part
+    let work: Box<[Work]> = part
         .work
         .iter()
         .map(|(pipe, operations, time)| Work {
             pipe: *pipe,
             operations: Flops::new(operations.get()),
             time: Seconds::new(time.get()),
-            origin: launch.get(Quantity::Work(*pipe)).map(|(_, origin)| origin.clone()),
+            origin: profile
+                .launches
+                .get(launch.row(), Quantity::Work(*pipe))
+                .map(|(_, origin)| profile.origins.shared(origin)),
         })
         .collect();
-    let is_integer = |pipe: Pipe| pipe.operation() == "OP";
-    let sum = |integer: bool| {
-        let mut of_kind = work.iter().filter(|work| is_integer(work.pipe) == integer).peekable();
-        of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
-    };
-    let (flops, integer_operations) = (sum(false), sum(true));
     let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
     let modeled = Seconds::new(part.time.get());
     let judged = sums.is_judged();
@@ -391,8 +383,6 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     let roofline_time_high = judged.then(|| Seconds::new(part.roofline_time_high.get()));
     let measured = Seconds::new(sums.measured.get());
     let savings = Seconds::new(part.savings.get());
-    // The roofs actually used, averaged over the launches.
-    let ridge_point = ridge_point(&work, part);
     Kernel {
         name: if known.short.is_empty() {
             unnamed(operator).into()
@@ -410,15 +400,8 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         modeled,
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
         algorithmic: None,
-        flops,
-        integer_operations,
         bytes,
         provenance: provenance(&launch),
-        intensity: flops
-            .zip(bytes)
-            .filter(|(_, bytes)| bytes.get() > 0.0)
-            .map(|(flops, bytes)| flops / bytes),
-        ridge_point,
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
         // How busy a unit was is not the time of work that was counted.
         math_time: (part.has_math && !part.math_by_utilization)
@@ -432,8 +415,6 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         roofline_time_high,
         by_utilization: judged && part.by_utilization,
         structural: roofline_time.map(|_| Seconds::new(part.structural.get())),
-        headroom: roofline_time.map(|roofline_time| roofline::headroom(modeled, roofline_time)),
-        headroom_low: roofline_time_high.filter(|high| high.get() > 0.0).map(|high| modeled / high),
         limiter: roofline::Limiter::Unknown,
         state: State::NotEnoughData,
         confidence: None,
@@ -444,18 +425,19 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         savings_high: Seconds::new(part.savings_high.get()),
         run_speedup: roofline::run_speedup(total, savings),
         coverage: None,
-        group: "".into(),
+        group: Arc::default(),
         averages: sums.averages(),
         headrooms: part.headrooms,
         longest: sums.longest.0,
-        uncounted: uncounted(&work, sums.algorithmic, part.tensor_activity.get() > 0.0),
+        is_algorithmic: sums.algorithmic,
+        has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
         tool_advice: sums.advice.named(profile),
     }
 }
 
 /// Returns the traffic at each level that was counted.
-fn levels(part: &Part) -> Vec<LevelTraffic> {
+fn levels(part: &Part) -> Box<[LevelTraffic]> {
     let dram = (part.launches_with_bytes > 0).then(|| LevelTraffic {
         level: MemoryLevel::Dram,
         bytes: Bytes::new(part.bytes.get()),
@@ -480,17 +462,6 @@ fn unnamed(operator: &str) -> String {
     if operator.is_empty() { "(unnamed kernel)".to_owned() } else { format!("({operator})") }
 }
 
-fn ridge_point(work: &[Work], part: &Part) -> Option<FlopsPerByte> {
-    let busiest = work
-        .iter()
-        .filter(|work| work.time.get() > 0.0)
-        .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
-    let (bytes, time) = (Bytes::new(part.bytes.get()), Seconds::new(part.memory.get()));
-    (bytes.get() > 0.0 && time.get() > 0.0)
-        .then(|| Some(roofline::ridge_point(busiest.peak()?, bytes / time)))
-        .flatten()
-}
-
 /// Returns the least direct origin of bytes and operations of a launch.
 fn provenance(launch: &Launch<'_>) -> Option<OriginKind> {
     launch
@@ -499,26 +470,4 @@ fn provenance(launch: &Launch<'_>) -> Option<OriginKind> {
         .into_iter()
         .chain(launch.work().map(|(_, _, origin)| origin.kind))
         .max()
-}
-
-/// Returns the kinds of work that were not counted although others were.
-fn uncounted(work: &[Work], algorithmic: bool, tensor_activity: bool) -> Vec<&'static str> {
-    if work.is_empty() || algorithmic {
-        return Vec::new();
-    }
-    let has = |fits: &dyn Fn(Pipe) -> bool| work.iter().any(|work| fits(work.pipe));
-    let mut missing = Vec::new();
-    if !has(&|pipe| pipe == Pipe::Fp64Vector) {
-        missing.push("fp64");
-    }
-    if !has(&|pipe| pipe == Pipe::Fp32Vector) {
-        missing.push("fp32");
-    }
-    if !has(&|pipe| pipe.precision() == Precision::Fp16 && pipe.engine() == Engine::Vector) {
-        missing.push("fp16");
-    }
-    if !has(&|pipe| pipe.engine() == Engine::Matrix) && !tensor_activity {
-        missing.push("tensor");
-    }
-    missing
 }

@@ -54,15 +54,13 @@ impl Need {
                 self.what == TIME
                     || self.nvprof.iter().any(|metric| !source.columns.contains_key(*metric))
             }
-            profiler if is_timeline(profiler) => !self.metrics.is_empty(),
+            // Operations and bytes follow from shapes, and where they do not, from counters.
+            Profiler::PyTorch => self.used == Use::Roofs && self.columns.contains(&"params"),
+            Profiler::Rocprof => self.used == Use::Roofs,
+            profiler if profiler.is_timeline() => !self.metrics.is_empty(),
             _ => false,
         }
     }
-}
-
-/// Returns `true` if a profiler records times only, so that Nsight Compute has to supply the counters.
-const fn is_timeline(profiler: Profiler) -> bool {
-    matches!(profiler, Profiler::NsightSystems | Profiler::DLProf)
 }
 
 /// Missing data of part of a run that affects verdicts.
@@ -368,24 +366,46 @@ pub fn short_command_for(
             format!("ncu --csv {SECTIONS} APP > more.csv")
         });
     }
-    let helps = needs.iter().any(|need| need.is_in_reach(source));
+    if !needs.iter().any(|need| need.is_in_reach(source)) {
+        return None;
+    }
     let is_old = is_before_counters(compute_capability);
-    if helps && is_timeline(source.profiler) && !is_old {
-        return Some(format!("ncu --csv {SECTIONS} APP > counters.csv"));
-    }
-    if helps && (is_timeline(source.profiler) || source.profiler == Profiler::Nvprof) {
-        if needs.iter().any(|need| need.what == TIME) {
-            return Some("nvprof --csv --print-gpu-trace --log-file trace.csv APP".to_owned());
+    match source.profiler {
+        Profiler::PyProf => {
+            Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
         }
-        let mut metrics: Vec<&str> = needs.iter().flat_map(|need| need.nvprof).copied().collect();
-        metrics.retain(|metric| !source.columns.contains_key(*metric));
-        let metrics = metrics.join(",");
-        let command = format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP");
-        return (!metrics.is_empty()).then_some(command);
+        Profiler::PyTorch if !source.columns.contains_key(SHAPES) => Some(
+            "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
+                .to_owned(),
+        ),
+        // Only NVIDIA's devices have a compute capability.
+        Profiler::PyTorch => {
+            compute_capability.map(|_| format!("rooflint {} --next-ncu", source.path))
+        }
+        Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
+        Profiler::Nvprof => nvprof_command(source, needs),
+        profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs),
+        profiler if profiler.is_timeline() => {
+            Some(format!("ncu --csv {SECTIONS} APP > counters.csv"))
+        }
+        _ => None,
     }
-    (source.profiler == Profiler::PyProf && helps)
-        .then(|| format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
 }
+
+/// Returns the command by which nvprof measures these needs.
+fn nvprof_command(source: &Source, needs: &[&Need]) -> Option<String> {
+    if needs.iter().any(|need| need.what == TIME) {
+        return Some("nvprof --csv --print-gpu-trace --log-file trace.csv APP".to_owned());
+    }
+    let mut metrics: Vec<&str> = needs.iter().flat_map(|need| need.nvprof).copied().collect();
+    metrics.retain(|metric| !source.columns.contains_key(*metric));
+    let metrics = metrics.join(",");
+    let command = format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP");
+    (!metrics.is_empty()).then_some(command)
+}
+
+/// Where a trace of the `PyTorch` profiler keeps the shapes of tensors.
+const SHAPES: &str = "Input Dims";
 
 /// Returns `true` if a file has a column, by its name in `PyProf`'s option `-c`: `sil` is
 /// `Sil(ns)`.

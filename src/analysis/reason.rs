@@ -6,16 +6,16 @@ use std::fmt;
 /// kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reason {
-    text: String,
+    text: Box<str>,
     /// Byte offset at which the figures begin.
-    figures: usize,
+    figures: u32,
 }
 
 impl Reason {
     /// Makes a reason from its general part and its figures with their leading separator; figures
     /// may be empty.
     pub(super) fn new(general: &str, figures: &str) -> Self {
-        Self { text: format!("{general}{figures}"), figures: general.len() }
+        Self { text: format!("{general}{figures}").into(), figures: general.len() as u32 }
     }
 
     /// Returns the whole sentence.
@@ -27,21 +27,21 @@ impl Reason {
     /// Returns the general part, which is the same for all kernels with this reason.
     #[must_use]
     pub fn general(&self) -> &str {
-        &self.text[..self.figures]
+        &self.text[..self.figures as usize]
     }
 
     /// Returns the figures of this kernel without their leading separator; `None` if there are
     /// none.
     #[must_use]
     pub fn figures(&self) -> Option<&str> {
-        let figures = self.text[self.figures..].trim_start_matches([':', ';', ' ']);
+        let figures = self.text[self.figures as usize..].trim_start_matches([':', ';', ' ']);
         (!figures.is_empty()).then_some(figures)
     }
 }
 
 impl From<String> for Reason {
     fn from(text: String) -> Self {
-        Self { figures: text.len(), text }
+        Self { figures: text.len() as u32, text: text.into() }
     }
 }
 

@@ -153,7 +153,7 @@ impl Sums {
     }
 
     /// Returns the averages by quantity.
-    pub(super) fn averages(&self) -> Vec<(Quantity, f64)> {
+    pub(super) fn averages(&self) -> Box<[(Quantity, f64)]> {
         self.averages.iter().filter_map(|one| Some((one.quantity, one.mean()?))).collect()
     }
 }

@@ -151,9 +151,9 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         );
         return (State::LaunchBound, Some(counted), reason.into());
     }
-    let Some(headroom) = kernel.headroom else {
+    let Some(headroom) = kernel.headroom() else {
         let reason = match (part.has_memory, part.has_math) {
-            (true, true) if kernel.uncounted.is_empty() => {
+            (true, true) if kernel.uncounted().is_empty() => {
                 "neither floating-point work nor DRAM traffic: its time has another cause"
             }
             (true, true) => "all counters are zero: its time has another cause",
@@ -181,7 +181,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
         return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
     }
     let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
-    if at_least(kernel.headroom_low) {
+    if at_least(kernel.headroom_low()) {
         return far(kernel, sums, setting, counted);
     }
     let likely = kernel.headroom_likely().filter(|likely| *likely > 0.0);
@@ -217,7 +217,7 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
 /// enough savings.
 fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
     let (headroom, roofline_time) =
-        (kernel.headroom.unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
+        (kernel.headroom().unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
     let (family, family_most) = setting.family;
     let others = roofline::savings(family_most, kernel.savings_high);
     let floor = roofline::savings(setting.floor, others);
@@ -285,7 +285,7 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
 /// Describes what is unknown, with the metric that would resolve it.
 fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let part = sums.part();
-    let metric = match (part.has_memory, kernel.uncounted.contains(&"tensor")) {
+    let metric = match (part.has_memory, kernel.uncounted().contains(&"tensor")) {
         (true, true) => "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
         (true, false) => "sm__throughput.avg.pct_of_peak_sustained_elapsed",
         (false, _) if part.has_math => "dram__bytes.sum",
@@ -312,11 +312,11 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
     let (missing, known) = match (part.has_memory, part.has_math) {
         (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone account for"),
         (false, true) => ("bytes were not counted".to_owned(), "math alone accounts for"),
-        _ if kernel.uncounted.is_empty() => {
+        _ if kernel.uncounted().is_empty() => {
             ("counts are only known within bounds".to_owned(), "they account for at least")
         }
         _ => (
-            format!("{} not counted", kernel.uncounted.join(", ")),
+            format!("{} not counted", kernel.uncounted().join(", ")),
             "the counters collected \
             account for",
         ),

@@ -1,7 +1,7 @@
 //! Occupancy limits of one SM by compute capability, from which occupancy and waves follow.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,14 @@ const TEXT: &str = include_str!("../../devices/architectures/limits.toml");
 /// Registers of an SM for which [`roofline::register_limited_blocks`] holds.
 const REGISTERS: u32 = 65_536;
 
-/// An unreadable table would be empty; a test sees to it that it is not.
-static TABLE: LazyLock<BTreeMap<String, Limits>> =
-    LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+type Entry = (&'static str, OnceLock<Option<Limits>>);
+
+/// The entries by compute capability: the text of each, which is parsed when it is asked for. An
+/// unreadable one would be missing; a test sees to it that none is.
+static TABLE: LazyLock<BTreeMap<&str, Entry>> = LazyLock::new(|| {
+    let entries = TEXT.split("\n[\"").filter_map(|entry| entry.split_once("\"]"));
+    entries.map(|(key, text)| (key, (text, OnceLock::new()))).collect()
+});
 
 /// Occupancy limits of one SM (CUDA C++ Programming Guide, technical specifications per compute
 /// capability). 1 KiB is 1024 bytes.
@@ -67,7 +72,8 @@ impl Limits {
     /// Returns the limits of a compute capability such as `9.0`.
     #[must_use]
     pub fn of(compute_capability: &str) -> Option<&'static Self> {
-        TABLE.get(compute_capability)
+        let (text, limits) = TABLE.get(compute_capability)?;
+        limits.get_or_init(|| toml::from_str(text).ok()).as_ref()
     }
 
     /// Returns the shared memory of one SM, in bytes.
@@ -110,6 +116,7 @@ mod tests {
         let table: BTreeMap<String, Limits> = toml::from_str(TEXT).unwrap();
         assert_eq!(table.len(), 17);
         for (capability, limits) in &table {
+            assert_eq!(Limits::of(capability), Some(limits));
             let threads = limits.max_warps_per_sm * limits.threads_per_warp;
             assert_eq!(threads, limits.max_threads_per_sm, "{capability}");
             assert!(limits.shared_kib_per_block_optin <= limits.shared_kib_per_sm, "{capability}");

@@ -1,7 +1,9 @@
 //! Finds the entry for the device name of an export or a user.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
@@ -308,9 +310,17 @@ impl Device {
 }
 
 impl BuiltinDevice {
-    /// Parses the file.
+    /// Parses the file, once: a device is asked for by what checks its name, and by each profile.
     pub(super) fn parse(&self) -> Result<Device, CatalogError> {
-        file::builtin(self.id, self.text)
+        static PARSED: Mutex<BTreeMap<&str, Device>> = Mutex::new(BTreeMap::new());
+
+        let lock = || PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = lock().get(self.id) {
+            return Ok(device.clone());
+        }
+        let device = file::builtin(self.id, self.text)?;
+        lock().insert(self.id, device.clone());
+        Ok(device)
     }
 
     /// Iterates over the lines before the first blank one, which have the names.
@@ -322,7 +332,10 @@ impl BuiltinDevice {
     /// without false negatives.
     fn may_be_called(&self, normalized_name: &str) -> bool {
         let occurs = |word: &[u8], text: &str| {
-            text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+            // The first letter rules most places out.
+            let begins = |part: &[u8]| part[0].eq_ignore_ascii_case(&word[0]);
+            let mut parts = text.as_bytes().windows(word.len());
+            parts.any(|part| begins(part) && part.eq_ignore_ascii_case(word))
         };
         normalized_name
             .split_whitespace()

@@ -1,7 +1,7 @@
 //! Multiply-adds per clock and SM by architecture: the table that peaks are checked against.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 
@@ -10,8 +10,36 @@ use crate::model::{Engine, Pipe};
 
 const TEXT: &str = include_str!("../../devices/architectures/rates.toml");
 
-/// An unreadable table would be empty; a test sees to it that it is not.
-static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+/// Classes by the words that tell them.
+static CLASS_WORDS: LazyLock<BTreeMap<String, Vec<String>>> =
+    LazyLock::new(|| toml::from_str(section("class_words]")).unwrap_or_default());
+
+/// Citations by the words that stand for them.
+static SOURCES: LazyLock<BTreeMap<String, String>> =
+    LazyLock::new(|| toml::from_str(section("sources]")).unwrap_or_default());
+
+/// The text of each target, with its rates by class, which are read when they are asked for.
+/// Unreadable ones would be missing; a test sees to it that none are.
+static TARGETS: LazyLock<BTreeMap<&str, (String, OnceLock<Classes>)>> = LazyLock::new(|| {
+    let mut targets: BTreeMap<&str, (String, OnceLock<Classes>)> = BTreeMap::new();
+    for section in TEXT.split("\n[") {
+        let Some(rest) = section.strip_prefix("rates.\"") else { continue };
+        let Some((target, class)) = rest.split_once("\".") else { continue };
+        targets.entry(target).or_default().0.push_str(&format!("[{class}\n"));
+    }
+    targets
+});
+
+/// Returns the text of a section, which follows its name.
+fn section(name: &str) -> &'static str {
+    TEXT.split("\n[").find_map(|section| section.strip_prefix(name)).unwrap_or_default()
+}
+
+/// Returns the rates of an architecture by class.
+fn classes(target: &str) -> Option<&'static Classes> {
+    let (text, classes) = TARGETS.get(target)?;
+    Some(classes.get_or_init(|| toml::from_str(text).unwrap_or_default()))
+}
 
 /// Multiply-adds per clock of one SM (AMD: compute unit) on one dense pipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -30,19 +58,13 @@ impl Rate {
     /// The full citation.
     #[must_use]
     pub fn source(&self) -> &str {
-        TABLE.sources.get(&self.source).unwrap_or(&self.source)
+        SOURCES.get(&self.source).unwrap_or(&self.source)
     }
 }
 
 type Pipes = BTreeMap<String, Rate>;
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    class_words: BTreeMap<String, Vec<String>>,
-    rates: BTreeMap<String, BTreeMap<String, Pipes>>,
-    sources: BTreeMap<String, String>,
-}
+type Classes = BTreeMap<String, Pipes>;
 
 /// The class whose rates apply to every device of an architecture.
 const ALL: &str = "all";
@@ -51,13 +73,13 @@ const ALL: &str = "all";
 /// class.
 #[must_use]
 pub fn rate(target: &str, class: &str, pipe: Pipe) -> Option<&'static Rate> {
-    let classes = TABLE.rates.get(target)?;
+    let classes = classes(target)?;
     [class, ALL].iter().find_map(|class| classes.get(*class)?.get(pipe.key()))
 }
 
 /// Returns `true` if a class of an architecture has no matrix units (GTX 16 within 7.5).
 pub(super) fn lacks_matrix_units(target: &str, class: &str) -> bool {
-    let Some(classes) = TABLE.rates.get(target) else { return false };
+    let Some(classes) = classes(target) else { return false };
     let pipes = [class, ALL].into_iter().filter_map(|class| classes.get(class));
     let mut pipes = pipes.flat_map(Pipes::keys).filter_map(|key| Pipe::from_key(key));
     !pipes.any(|pipe| pipe.engine() == Engine::Matrix)
@@ -66,12 +88,12 @@ pub(super) fn lacks_matrix_units(target: &str, class: &str) -> bool {
 /// The rate class of a device that is not in the catalog, if its name identifies it or its
 /// architecture has only one class.
 pub(super) fn class_of(target: &str, name: &str) -> Option<&'static str> {
-    let classes = TABLE.rates.get(target)?;
+    let classes = classes(target)?;
     if classes.keys().all(|class| class == ALL) {
         return Some(ALL);
     }
     let says = |words: &Vec<String>| words.iter().any(|word| name.contains(word.as_str()));
-    let told = TABLE.class_words.iter().find(|(_, words)| says(words));
+    let told = CLASS_WORDS.iter().find(|(_, words)| says(words));
     told.map(|(class, _)| class.as_str()).filter(|class| classes.contains_key(*class))
 }
 
@@ -82,7 +104,7 @@ pub(super) fn undisputed_rate(target: &str, pipe: Pipe) -> Option<&'static Rate>
     if pipe.engine() == Engine::Matrix {
         return None;
     }
-    let mut rates = TABLE.rates.get(target)?.values().filter_map(|pipes| pipes.get(pipe.key()));
+    let mut rates = classes(target)?.values().filter_map(|pipes| pipes.get(pipe.key()));
     let first = rates.next()?;
     rates.all(|rate| rate.fma_per_clock_per_sm == first.fma_per_clock_per_sm).then_some(first)
 }
@@ -93,14 +115,27 @@ mod tests {
 
     #[test]
     fn the_table_is_readable_and_its_keys_are_pipes() {
-        let parsed: Table = toml::from_str(TEXT).unwrap();
-        let rates = parsed.rates.values().flat_map(BTreeMap::values).flatten();
-        let rates: Vec<_> = rates.collect();
+        let whole: toml::Table = toml::from_str(TEXT).unwrap();
+        let keys: Vec<&str> = whole.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["class_words", "rates", "sources"]);
+        assert_eq!(whole["class_words"].as_table().unwrap().len(), CLASS_WORDS.len());
+        assert_eq!(whole["sources"].as_table().unwrap().len(), SOURCES.len());
+        let targets = whole["rates"].as_table().unwrap();
+        let mut rates = Vec::new();
+        for (target, expected) in targets {
+            let found = classes(target).unwrap();
+            let lengths = |name: &String| expected[name].as_table().unwrap().len();
+            assert_eq!(found.len(), expected.as_table().unwrap().len(), "{target}");
+            for (name, pipes) in found {
+                assert_eq!(pipes.len(), lengths(name), "{target} {name}");
+                rates.extend(pipes);
+            }
+        }
         assert!(!rates.is_empty());
         for (key, rate) in rates {
             assert!(Pipe::from_key(key).is_some_and(|pipe| !pipe.is_sparse()), "{key}");
             assert!(rate.fma_per_clock_per_sm.is_none_or(|fma| fma > 0.0), "{key}");
-            assert!(rate.source.contains(' ') || parsed.sources.contains_key(&rate.source));
+            assert!(rate.source.contains(' ') || SOURCES.contains_key(&rate.source));
         }
     }
 

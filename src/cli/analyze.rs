@@ -81,6 +81,10 @@ struct Out {
     #[arg(long)]
     explain: bool,
 
+    /// Print the `ncu` command that collects counters for the kernels of which they would tell most
+    #[arg(long, conflicts_with_all = ["explain", "what_if"])]
+    next_ncu: bool,
+
     /// Estimate kernel times on other GPUs, or with `tensor-cores`, `bf16`, `fused` with a
     /// neighbor, or as a closed form (with --kernel)
     #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
@@ -125,6 +129,8 @@ impl Job {
     fn new((model, advice): (&Model, &Advice), output: &Out) -> Result<Self, Failure> {
         let places = if output.explain {
             output.outputs.places("format of explanations")?
+        } else if output.next_ncu {
+            output.outputs.places("format of commands")?
         } else {
             output.outputs.places_or_pictures(FORMAT)?
         };
@@ -200,6 +206,18 @@ fn report(
     }
     if let Some(rows) = &rows {
         keep(&mut judged, &mut answers, rows);
+    }
+    if output.next_ncu {
+        let mut devices = judged.analysis.devices.iter().filter_map(|used| used.device.as_ref());
+        if devices.any(|device| device.vendor.as_deref() != Some("NVIDIA")) {
+            return Err(Failure::usage("Nsight Compute profiles NVIDIA's devices only")
+                .help("on AMD's: rocprof-compute profile --name why -- APP"));
+        }
+        let next = judged.analysis.next_ncu(profile).ok_or_else(|| {
+            Failure::usage("no kernel has time that counters could explain")
+                .help("all are at their roofline, launch-bound, or communication")
+        })?;
+        return output::write(places, &next, restyled, terminal);
     }
     let typed = args::typed(std::env::args_os().skip(1));
     let report = Report {

@@ -59,7 +59,7 @@ pub(super) struct Reading {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)), conflicts_with = "map")]
     pub(super) from: Option<String>,
 
-    /// Read any CSV, with its columns named in this TOML file
+    /// Read any table, CSV or JSON, with its columns named in this TOML file; or the name of a built-in mapping
     #[arg(long, value_name = "MAPPING")]
     pub(super) map: Option<PathBuf>,
 

@@ -37,6 +37,9 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
 
 fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
+    if let Some(text) = ingest::preset(&shown).filter(|_| !path.exists()) {
+        return Ok(Mapping::from_toml(text, &shown)?);
+    }
     let refused = |cause: String| {
         Failure::usage(format!("{shown}: cannot read the mapping: {cause}"))
             .help("check the path given to --map")

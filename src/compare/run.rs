@@ -395,7 +395,7 @@ fn run_kernel(
         },
         clock_hz: (clocks > 0).then(|| Hertz::new(gathered.clock.get() / clocks as f64)),
         bytes: kernel.bytes,
-        flops: kernel.flops,
+        flops: kernel.flops(),
         fp64_flops: fp64,
         judged_s: kernel.modeled,
         roofline_s: kernel.roofline_time,

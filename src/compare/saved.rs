@@ -91,10 +91,10 @@ struct Kernel {
     headroom: Option<Factor>,
     #[serde(default)]
     work: Vec<Work>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::json::unique")]
     averages: BTreeMap<String, f64>,
-    #[serde(flatten)]
-    alike: Map<String, Value>,
+    #[serde(flatten, deserialize_with = "crate::json::unique")]
+    alike: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -325,8 +325,8 @@ impl Kernel {
         });
         let mut kernel = self.alike;
         kernel.extend(own.as_object().cloned().unwrap_or_default());
-        kernel.entry("findings").or_insert_with(|| json!([]));
-        serde_json::from_value(Value::Object(kernel))
+        kernel.entry("findings".to_owned()).or_insert_with(|| json!([]));
+        serde_json::from_value(Value::Object(Map::from_iter(kernel)))
             .map_err(|error| wrong(&format!("cannot be read: {}", plain::json(&error))))
     }
 }

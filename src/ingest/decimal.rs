@@ -41,6 +41,8 @@ pub(super) struct Evidence {
     /// Why a cell that can be read in two ways must have this sign.
     because_comma: Option<String>,
     because_point: Option<String>,
+    /// The first whole number with a single point before three digits, which must group them then.
+    whole_with_point: Option<String>,
 }
 
 /// Line and column of a cell, as far as they are known.
@@ -99,6 +101,9 @@ impl Evidence {
                     self.ambiguous = Some((body.to_owned(), place()));
                 }
                 self.weigh(body, content);
+            }
+            None if points == 1 && content == Content::Whole && !body.ends_with(".000") => {
+                self.whole_with_point.get_or_insert_with(|| body.to_owned());
             }
             None => {}
         }
@@ -168,9 +173,10 @@ impl Evidence {
         never: bool,
     ) -> Result<Settled, (String, Place)> {
         let settled = |sign, is_certain| Settled { sign, is_certain, note: None };
-        match (asked, self.verdict()) {
-            (Some(sign), _) | (None, Verdict::Clear(sign)) => Ok(settled(sign, true)),
-            (None, Verdict::Because(sign, why)) => {
+        let with_point = self.whole_with_point.as_ref().filter(|_| never);
+        match (asked, self.verdict(), with_point) {
+            (Some(sign), ..) | (None, Verdict::Clear(sign), _) => Ok(settled(sign, true)),
+            (None, Verdict::Because(sign, why), _) => {
                 let (read, other) = match sign {
                     DecimalSign::Comma => ("decimals", "point"),
                     DecimalSign::Point => ("thousands", "comma"),
@@ -181,9 +187,15 @@ impl Evidence {
                 let is_usual = sign == DecimalSign::Point && never;
                 Ok(Settled { note: (!is_usual).then_some(note), ..settled(sign, true) })
             }
-            (None, Verdict::Nothing) => Ok(settled(DecimalSign::Point, false)),
-            (None, Verdict::Open(None)) if never => Ok(settled(DecimalSign::Point, false)),
-            (None, Verdict::Open(reasons)) => {
+            (None, Verdict::Nothing | Verdict::Open(None), Some(cell)) => {
+                let note = format!(
+                    "points in numbers are read as those of thousands, because {cell:?} is a whole number; --decimal-sign point changes it"
+                );
+                Ok(Settled { note: Some(note), ..settled(DecimalSign::Comma, true) })
+            }
+            (None, Verdict::Nothing, None) => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(None), None) if never => Ok(settled(DecimalSign::Point, false)),
+            (None, Verdict::Open(reasons), _) => {
                 let (cell, place) = self.ambiguous.clone().unwrap_or_default();
                 let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
                     format!(": of decimals, because {decimals}; of thousands, because {thousands}")

@@ -5,7 +5,13 @@
 //! and time are the same to the last digit, and no other figure contradicts. All launches that two
 //! inputs share must agree; one that does not shows another run of the same program, whose launches
 //! count.
+//!
+//! Two pages of one report, or a report and a page of it, differ more: a details page rounds what it
+//! shows to two decimals, its SM clock is of another pass than that of the raw page, and it may have no
+//! time. There the times must agree as far as they are printed, and most other figures. The page with
+//! the more exact times and the most figures comes first: its values stay.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::model::{NameId, Profile, Quantity, Values};
@@ -15,6 +21,12 @@ const AGREES: f64 = 0.005;
 
 /// The same for shares that are almost zero.
 const NOTHING: f64 = 1e-4;
+
+/// The same for pages that round: what is computed from two rounded figures, and what is almost zero.
+const ROUNDED: (f64, f64) = (0.02, 0.005);
+
+/// So many of the figures that two pages share must agree, as a share.
+const MOST: f64 = 0.75;
 
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
@@ -29,6 +41,15 @@ pub(super) enum Which {
     Equal,
     /// With any; what one lacks it takes from the other.
     All,
+}
+
+/// What is printed of the times of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Times {
+    Exact,
+    /// Each has at most two decimals in a unit of its own.
+    Rounded,
+    Missing,
 }
 
 /// Launches of one process of an input; those that repeat earlier ones of the input are others.
@@ -67,7 +88,10 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         told.0 += same;
         told.1 += group.rows.len();
         for row in shared {
-            let Some(twin) = twins.get(&(row as u32)) else { continue };
+            let Some(mut twin) = twins.get(&(row as u32)) else { continue };
+            while let Some(first) = twins.get(twin).filter(|_| gone[*twin as usize]) {
+                twin = first;
+            }
             gone[row] = true;
             profile.sources[usize::from(group.source)].repeated += 1;
             if which == Which::All {
@@ -115,32 +139,112 @@ fn may_repeat(profile: &Profile) -> bool {
     false
 }
 
-/// The groups of launches, and for rows that are the same as an earlier one that row.
+/// The groups of launches, and for rows that are the same as one that comes before it that row.
 fn compare(profile: &Profile, which: Which) -> (Vec<Group>, HashMap<u32, u32>) {
     let mut groups: Vec<Group> = Vec::new();
     let mut ids: HashMap<(u16, u32, u32), u32> = HashMap::new();
-    let mut of_row: Vec<u32> = Vec::with_capacity(profile.launches.len());
-    let mut times: HashMap<(u16, Key), u32> = HashMap::new();
+    let mut of_row = vec![0_u32; profile.launches.len()];
+    let mut occurrences: HashMap<(u16, Key), u32> = HashMap::new();
     let mut first: HashMap<(Key, Option<i64>), u32> = HashMap::new();
+    let mut by_print: HashMap<(Key, Option<i64>), u32> = HashMap::new();
     let mut twins: HashMap<u32, u32> = HashMap::new();
-    for row in 0..profile.launches.len() {
-        let head = profile.launches.head(row);
-        let key = key(profile, row);
-        let occurrence = times.entry((head.source, key)).or_default();
+    let times = if which == Which::All { printed_times(profile) } else { Vec::new() };
+    let some_round = times.iter().any(|times| *times != Times::Exact);
+    for row in order(profile, &times) {
+        let head = profile.launches.head(row as usize);
+        let key = key(profile, row as usize);
+        let occurrence = occurrences.entry((head.source, key)).or_default();
         let group = *ids.entry((head.source, head.process, *occurrence)).or_insert_with(|| {
             groups.push(Group { source: head.source, ..Group::default() });
             groups.len() as u32 - 1
         });
         *occurrence += 1;
-        of_row.push(group);
-        groups[group as usize].rows.push(row as u32);
-        let twin = *first.entry((key, time(profile, row))).or_insert(row as u32);
-        if (twin as usize) < row && agree(profile, row, twin as usize, which) {
-            twins.insert(row as u32, twin);
+        of_row[row as usize] = group;
+        groups[group as usize].rows.push(row);
+        let time = time(profile, row as usize);
+        let exact = *first.entry((key, time)).or_insert(row);
+        let mut twin = Some(exact).filter(|twin| *twin != row);
+        if some_round {
+            twin = twin.or_else(|| {
+                let may_differ = times[usize::from(head.source)] != Times::Exact;
+                may_differ.then(|| same_print(&by_print, key, time)).flatten()
+            });
+            for print in [time.map(print), None] {
+                by_print.entry((key, print)).or_insert(row);
+            }
+        }
+        if let Some(twin) = twin
+            && agree(profile, row as usize, twin as usize, which)
+        {
+            twins.insert(row, twin);
             *groups[group as usize].same.entry(of_row[twin as usize]).or_default() += 1;
         }
     }
     (groups, twins)
+}
+
+/// What is known of the times of each source.
+fn printed_times(profile: &Profile) -> Vec<Times> {
+    let mut all = vec![Times::Missing; profile.sources.len()];
+    for row in 0..profile.launches.len() {
+        let of_source = &mut all[usize::from(profile.launches.run(row).0)];
+        let Some(time) = time(profile, row) else { continue };
+        if time != print(time) {
+            *of_source = Times::Exact;
+        } else if *of_source == Times::Missing {
+            *of_source = Times::Rounded;
+        }
+    }
+    all
+}
+
+/// The rows, those of sources with exact times and many figures before others.
+fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..profile.launches.len() as u32).collect();
+    if times.is_empty() {
+        return rows;
+    }
+    let mut figures: Vec<Option<usize>> = vec![None; profile.sources.len()];
+    for row in &rows {
+        let source = usize::from(profile.launches.run(*row as usize).0);
+        figures[source].get_or_insert_with(|| {
+            let has = |quantity| profile.launches.get(*row as usize, quantity).is_some();
+            Quantity::all().filter(|quantity| has(*quantity)).count()
+        });
+    }
+    rows.sort_by_key(|row| {
+        let source = usize::from(profile.launches.run(*row as usize).0);
+        (times[source], Reverse(figures[source]))
+    });
+    rows
+}
+
+/// A row before this one whose time is printed like this one, or any if it has none.
+fn same_print(
+    by_print: &HashMap<(Key, Option<i64>), u32>,
+    key: Key,
+    time: Option<i64>,
+) -> Option<u32> {
+    let Some(time) = time else { return by_print.get(&(key, None)).copied() };
+    // A five is rounded up or down.
+    let step = step(time);
+    let prints = [time, time + step, time - step];
+    prints.iter().find_map(|print| by_print.get(&(key, Some(*print))).copied())
+}
+
+/// The last digit that is printed of a time in picoseconds: of two decimals below 1000 of a unit.
+fn step(time: i64) -> i64 {
+    let mut step = 10;
+    while time >= step * 100_000 {
+        step *= 1000;
+    }
+    step
+}
+
+/// A time in picoseconds with as many digits as a details page shows.
+fn print(time: i64) -> i64 {
+    let step = step(time);
+    (time + step / 2) / step * step
 }
 
 fn key(profile: &Profile, row: usize) -> Key {
@@ -154,19 +258,46 @@ fn time(profile: &Profile, row: usize) -> Option<i64> {
     Some((time * 1e12).round() as i64)
 }
 
-/// Whether no figure of two launches contradicts.
+/// Whether two launches are the same one.
 fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
     let launches = &profile.launches;
-    launches.head(one).count == launches.head(two).count
+    if launches.head(one).count != launches.head(two).count {
+        return false;
+    }
+    let format = |row: usize| &profile.sources[usize::from(launches.run(row).0)].format;
+    let (time, other_time) = (time(profile, one), time(profile, two));
+    if which == Which::All && (format(one) != format(two) || time.xor(other_time).is_some()) {
+        let near = |time: i64, other: i64| (time - other).abs() * 2 <= step(time) + 1;
+        return time.zip(other_time).is_none_or(|(time, other)| near(time, other))
+            && mostly_agree(profile, one, two, time == other_time);
+    }
+    time == other_time
         && launches.quantities().all(|quantity| {
             match (launches.get(one, quantity), launches.get(two, quantity)) {
-                (Some((one, _)), Some((two, _))) => {
-                    (one - two).abs() <= AGREES * one.abs().max(two.abs()) + NOTHING
-                }
+                (Some((one, _)), Some((two, _))) => is_near(one, two, (AGREES, NOTHING)),
                 (None, None) => true,
                 _ => which == Which::All,
             }
         })
+}
+
+fn is_near(one: f64, two: f64, (share, amount): (f64, f64)) -> bool {
+    (one - two).abs() <= share * one.abs().max(two.abs()) + amount
+}
+
+/// Whether most figures of two pages agree; without any but the time, whether that is `enough`. The SM clock does
+/// not take part: each page shows that of another pass.
+fn mostly_agree(profile: &Profile, one: usize, two: usize, enough: bool) -> bool {
+    let launches = &profile.launches;
+    let (mut all, mut same) = (0_u32, 0_u32);
+    let others = [Quantity::Duration, Quantity::SmClock];
+    for quantity in launches.quantities().filter(|quantity| !others.contains(quantity)) {
+        let figures = launches.get(one, quantity).zip(launches.get(two, quantity));
+        let Some(((one, _), (two, _))) = figures else { continue };
+        all += 1;
+        same += u32::from(is_near(one, two, ROUNDED));
+    }
+    if all == 0 { enough } else { f64::from(same) >= MOST * f64::from(all) }
 }
 
 /// Gives a launch what only its copy has.
@@ -306,6 +437,14 @@ mod tests {
         let (launches, notes) = left(&rows, Which::Equal);
         assert_eq!(launches, 2);
         assert!(notes[0].starts_with("a.csv: 1 launch is repeated in this file"), "{notes:?}");
+    }
+
+    #[test]
+    fn times_are_printed_with_two_decimals_of_a_unit() {
+        let ns = |time: i64| print(time * 1000);
+        // 2464 ns is 2.46 us, 45,678 ns is 45.68 us, 1,234,567 ns is 1.23 ms.
+        assert_eq!([ns(640), ns(2464), ns(45_678)], [640_000, 2_460_000, 45_680_000]);
+        assert_eq!(ns(1_234_567), 1_230_000_000);
     }
 
     #[test]

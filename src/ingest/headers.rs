@@ -18,6 +18,17 @@ pub(super) fn header_again(
     is_header(&fields).then_some(fields)
 }
 
+/// The same for a record of the sample, told by a title that every header has.
+pub(super) fn header_of(
+    record: &csv::StringRecord,
+    title: &str,
+    is_header: impl Fn(&[String]) -> bool,
+) -> Option<Vec<String>> {
+    record.iter().find(|field| *field == title)?;
+    let fields: Vec<String> = record.iter().map(str::to_owned).collect();
+    is_header(&fields).then_some(fields)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,8 +42,18 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 8] =
-    ["ncu-rep", "sqlite", "csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst"];
+const EXTENSIONS: [&str; 10] = [
+    "ncu-rep",
+    "sqlite",
+    "csv",
+    "txt",
+    "csv.gz",
+    "csv.zst",
+    "txt.gz",
+    "txt.zst",
+    "trace.json",
+    "trace.json.gz",
+];
 
 /// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.
 ///

@@ -2,7 +2,9 @@
 //!
 //! An archive of a gigabyte of blanks is an error at its place instead of a gigabyte in memory.
 
+use std::cell::Cell;
 use std::io::{self, Read};
+use std::rc::Rc;
 
 /// A text, number or gap of a JSON document has at most this many bytes.
 const LONGEST_TOKEN: u64 = 1 << 20;
@@ -10,10 +12,21 @@ const LONGEST_TOKEN: u64 = 1 << 20;
 /// A JSON document has at most this many bytes.
 const LONGEST_DOCUMENT: u64 = 1 << 30;
 
+/// The line of a JSON document that was read last.
+#[derive(Debug, Clone)]
+pub(super) struct Lines(Rc<Cell<u64>>);
+
+impl Lines {
+    /// Its number, from 1.
+    pub(super) fn get(&self) -> u64 {
+        self.0.get()
+    }
+}
+
 /// Bytes of a JSON document, refused where a token is too long.
 pub(super) struct Json<R> {
     inner: R,
-    line: u64,
+    line: Lines,
     column: u64,
     /// Bytes of the document, and of the token that they end in.
     total: u64,
@@ -32,7 +45,19 @@ enum State {
 
 impl<R: Read> Json<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, line: 1, column: 0, total: 0, token: 0, state: State::Mark }
+        Self {
+            inner,
+            line: Lines(Rc::new(Cell::new(1))),
+            column: 0,
+            total: 0,
+            token: 0,
+            state: State::Mark,
+        }
+    }
+
+    /// The line that was read last, also while a parser holds the document.
+    pub(super) fn lines(&self) -> Lines {
+        self.line.clone()
     }
 
     fn take(&mut self, byte: u8) {
@@ -50,7 +75,8 @@ impl<R: Read> Json<R> {
         self.state = next;
         self.column += 1;
         if byte == b'\n' {
-            (self.line, self.column) = (self.line + 1, 0);
+            self.line.0.set(self.line.get() + 1);
+            self.column = 0;
         }
     }
 
@@ -74,7 +100,7 @@ impl<R: Read> Read for Json<R> {
         for byte in &buffer[..read] {
             self.take(*byte);
             if let Some(reason) = self.refusal() {
-                let (line, column) = (self.line, self.column);
+                let (line, column) = (self.line.get(), self.column);
                 let message = format!("line {line}, column {column}: {reason}");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }

@@ -13,6 +13,7 @@ macro_rules! formats {
 
 mod ahead;
 mod averages;
+mod counters;
 mod decimal;
 mod detect;
 mod duplicates;
@@ -21,6 +22,7 @@ mod foreign;
 mod headers;
 mod input;
 mod json;
+mod kineto;
 mod launch_table;
 mod mapped;
 mod nsight;
@@ -28,6 +30,9 @@ mod nsys;
 mod numerals;
 mod nvprof;
 mod observed;
+mod operators;
+mod presets;
+mod proton;
 mod pyprof;
 mod reading;
 mod rows;
@@ -52,6 +57,7 @@ pub use input::{Input, expand};
 pub use mapped::Mapping;
 pub use numerals::Numerals;
 use observed::Observed;
+pub use presets::preset;
 pub use reading::Reading;
 pub use sample::Sample;
 use split::Record;
@@ -81,7 +87,16 @@ pub struct Format {
 /// Every format that can be read, in the order in which they are listed.
 pub const FORMATS: &[Format] = joined!(
     Format,
-    &[nsight::FORMATS, nsys::FORMATS, nvprof::FORMATS, pyprof::FORMATS, &[launch_table::FORMAT]]
+    &[
+        nsight::FORMATS,
+        nsys::FORMATS,
+        nvprof::FORMATS,
+        pyprof::FORMATS,
+        kineto::FORMATS,
+        &[proton::FORMAT],
+        presets::FORMATS,
+        &[launch_table::FORMAT],
+    ]
 );
 
 /// The format with this name.
@@ -179,6 +194,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     averages::join(&mut profile);
     runs::join(&mut profile);
     duplicates::leave_out(&mut profile, Which::All);
+    counters::join(&mut profile);
     Ok(profile)
 }
 

@@ -261,7 +261,7 @@ fn values(profile: &Profile, row: usize) -> Values {
 
 /// Gives a launch the advice of the run whose counters it took over, unless its own run had any: the
 /// rules of one run judge by the counters of that run.
-fn adopt_advice(profile: &mut Profile, host: usize, donor: usize) {
+pub(super) fn adopt_advice(profile: &mut Profile, host: usize, donor: usize) {
     if profile.launches.advice(host).is_empty() {
         for advice in profile.launches.advice(donor).to_vec() {
             profile.launches.advise(host, advice);

@@ -1,54 +1,64 @@
 //! Distinguishes kernels with equal short names by the differences of their full names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
-use super::names::KernelName;
 use super::short::{elide, split};
 
 /// Maximum characters of a parameter list shown in full, and of a distinguishing word.
 const SHOWN: usize = 32;
 
 /// Makes the short names of different kernels unique: adds the differing template argument, else
-/// the parameter types, else `~2`.
-pub(crate) fn make_unique(names: &[KernelName]) -> Vec<String> {
-    let mut shown: Vec<String> = names.iter().map(|name| name.short.clone()).collect();
-    for group in same(&shown) {
+/// the parameter types, else `~2`. `parsed` gives head and parameter list of a
+/// name, which only equal ones need.
+pub(crate) fn make_unique(shown: &mut [Arc<str>], parsed: impl Fn(usize) -> (String, String)) {
+    let names = |group: &[usize]| group.iter().map(|at| parsed(*at)).collect::<Vec<_>>();
+    for group in same(shown) {
+        let names = names(&group);
         let arguments: Vec<Vec<&str>> =
-            group.iter().map(|at| words(template(&names[*at].head))).collect();
-        for (at, added) in group.iter().zip(differences(&arguments)) {
-            shown[*at] = with_argument(&shown[*at], &names[*at].head, &added);
+            names.iter().map(|(head, _)| words(template(head))).collect();
+        for ((at, (head, _)), added) in group.iter().zip(&names).zip(differences(&arguments)) {
+            shown[*at] = with_argument(&shown[*at], head, &added).into();
         }
     }
-    for group in same(&shown) {
-        let lists: Vec<String> = group.iter().map(|at| types(&names[*at].parameters)).collect();
-        let parameters: Vec<Vec<&str>> =
-            group.iter().map(|at| words(&names[*at].parameters)).collect();
-        for ((at, list), added) in group.iter().zip(lists).zip(differences(&parameters)) {
+    for group in same(shown) {
+        let names = names(&group);
+        let parameters: Vec<Vec<&str>> = names.iter().map(|(_, list)| words(list)).collect();
+        for ((at, (_, list)), added) in group.iter().zip(&names).zip(differences(&parameters)) {
+            let list = types(list);
             let fits = list.chars().count() <= SHOWN;
             let list = if fits || added.is_empty() { elide(&list, SHOWN) } else { added };
-            shown[*at] = format!("{}({list})", shown[*at]);
+            shown[*at] = format!("{}({list})", shown[*at]).into();
         }
     }
-    let mut taken = HashSet::new();
-    for name in &mut shown {
-        let mut count = 2_usize;
-        let mut numbered = name.clone();
-        while !taken.insert(numbered.clone()) {
-            numbered = format!("{name}~{count}");
-            count += 1;
+    let mut taken = HashSet::with_capacity(shown.len());
+    // The number with which the search for a free one goes on, of names met again.
+    let mut next: HashMap<Arc<str>, usize> = HashMap::new();
+    for name in shown {
+        if taken.insert(Arc::clone(name)) {
+            continue;
+        }
+        let count = next.entry(Arc::clone(name)).or_insert(2);
+        let mut numbered: Arc<str>;
+        loop {
+            numbered = format!("{name}~{count}").into();
+            *count += 1;
+            if taken.insert(Arc::clone(&numbered)) {
+                break;
+            }
         }
         *name = numbered;
     }
-    shown
 }
 
-/// Returns groups of positions with equal names.
-fn same(names: &[String]) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, name) in names.iter().enumerate() {
-        groups.entry(name).or_default().push(at);
-    }
-    groups.into_values().filter(|group| group.len() > 1).collect()
+/// Returns groups of positions with equal names, in the order of the names.
+fn same(names: &[impl AsRef<str>]) -> Vec<Vec<usize>> {
+    let name = |at: &u32| names[*at as usize].as_ref();
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_unstable_by(|one, two| name(one).cmp(name(two)).then(one.cmp(two)));
+    let groups = order.chunk_by(|one, two| name(one) == name(two));
+    let groups = groups.filter(|group| group.len() > 1);
+    groups.map(|group| group.iter().map(|at| *at as usize).collect()).collect()
 }
 
 /// Returns the template arguments of a name, or the whole name if it has none.
@@ -179,9 +189,13 @@ fn around(text: &str, place: usize, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::KernelName;
 
     fn apart(names: &[&str]) -> Vec<String> {
-        make_unique(&names.iter().map(|name| KernelName::parse(name)).collect::<Vec<_>>())
+        let short = |name: &&str| KernelName::parse(name).short.into();
+        let mut shown: Vec<Arc<str>> = names.iter().map(short).collect();
+        make_unique(&mut shown, |at| KernelName::parts(names[at]));
+        shown.iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Interned strings, and kernel names made short enough to read.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::short;
@@ -32,7 +32,9 @@ pub struct NameId(pub u32);
 #[derive(Debug)]
 pub struct Names {
     texts: Vec<Arc<str>>,
-    ids: HashMap<Arc<str>, NameId>,
+    /// Positions among the texts plus one, where their hash leads; zero if free. Up to half are taken.
+    slots: Vec<u32>,
+    state: RandomState,
     /// The text met last of those that share a slot, which saves most look-ups.
     recent: Vec<NameId>,
 }
@@ -53,12 +55,14 @@ fn slot(text: &str) -> usize {
 
 impl Default for Names {
     fn default() -> Self {
-        let empty: Arc<str> = "".into();
-        Self {
-            texts: vec![empty.clone()],
-            ids: HashMap::from([(empty, NameId(0))]),
+        let mut names = Self {
+            texts: vec![Arc::default()],
+            slots: Vec::new(),
+            state: RandomState::new(),
             recent: vec![NameId(0); RECENT],
-        }
+        };
+        names.grow();
+        names
     }
 }
 
@@ -69,20 +73,43 @@ impl Names {
         if self.get(self.recent[slot]) == text {
             return self.recent[slot];
         }
-        let known = self.ids.get(text).copied();
-        let id = match known {
-            Some(id) => id,
+        let place = self.place(text);
+        let id = match self.slots[place].checked_sub(1) {
+            Some(at) => NameId(at),
             None if !is_printable(text) => self.id(&printable(text)),
             None => {
-                let id = NameId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-                let text: Arc<str> = text.into();
-                self.texts.push(Arc::clone(&text));
-                self.ids.insert(text, id);
-                id
+                self.texts.push(text.into());
+                let count = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+                self.slots[place] = count;
+                if self.slots.len() < self.texts.len() * 2 {
+                    self.grow();
+                }
+                NameId(count - 1)
             }
         };
         self.recent[slot] = id;
         id
+    }
+
+    /// Finds the slot of a text, or the free one where it belongs.
+    fn place(&self, text: &str) -> usize {
+        let last = self.slots.len() - 1;
+        let mut place = self.state.hash_one(text) as usize & last;
+        while let Some(at) = self.slots[place].checked_sub(1)
+            && *self.texts[at as usize] != *text
+        {
+            place = (place + 1) & last;
+        }
+        place
+    }
+
+    /// Doubles the slots, whose number stays a power of two.
+    fn grow(&mut self) {
+        self.slots = vec![0; (self.slots.len() * 2).max(64)];
+        for at in 0..self.texts.len() {
+            let place = self.place(&self.texts[at]);
+            self.slots[place] = at as u32 + 1;
+        }
     }
 
     /// Iterates over all texts by id; the first is empty.
@@ -140,9 +167,9 @@ impl KernelName {
     }
 
     /// Returns the parameter list as a key, independent of spaces and the position of `const`.
-    pub(crate) fn overload(&self) -> String {
-        let mut key = String::with_capacity(self.parameters.len());
-        for parameter in short::split(&self.parameters, ",") {
+    fn overload(parameters: &str) -> String {
+        let mut key = String::with_capacity(parameters.len());
+        for parameter in short::split(parameters, ",") {
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
             let words = parameter.split(|c| !is_word(c)).filter(|word| !word.is_empty());
             let mut words: Vec<&str> = words.collect();
@@ -152,6 +179,23 @@ impl KernelName {
             key.push(',');
         }
         key
+    }
+
+    /// Returns what tells kernels apart: the head of a name, and its parameter list as a key.
+    pub(crate) fn identity(name: &str) -> (String, String) {
+        let (head, parameters) = parts(name);
+        let overload = Self::overload(&parameters);
+        (head, overload)
+    }
+
+    /// Returns head and parameter list of a name.
+    pub(crate) fn parts(name: &str) -> (String, String) {
+        parts(name)
+    }
+
+    /// Returns the short name for a head.
+    pub(crate) fn short(head: &str) -> String {
+        short::short(head)
     }
 }
 
@@ -323,7 +367,7 @@ mod tests {
 
     #[test]
     fn overloads_are_told_by_their_parameters_however_these_are_spaced() {
-        let overload = |name: &str| KernelName::parse(name).overload();
+        let overload = |name: &str| KernelName::identity(name).1;
         assert_eq!(overload("f(const float *, int)"), overload("f(float const*,int)"));
         for other in ["f(float *, int)", "f(const float *)", "f(const float *, long)", "f"] {
             assert_ne!(overload("f(const float *, int)"), overload(other), "{other}");

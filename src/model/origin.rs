@@ -1,5 +1,7 @@
 //! Origins of figures, with their uncertainty.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 /// How a value was obtained, from most to least direct.
@@ -89,14 +91,14 @@ pub struct OriginId(pub u8);
 
 /// The distinct origins of a profile: at most 255, the rest share the last one.
 #[derive(Debug, Default)]
-pub struct Origins(Vec<Origin>);
+pub struct Origins(Vec<Arc<Origin>>);
 
 impl Origins {
     /// Returns the id of an origin, adding it if it is new.
     pub fn id(&mut self, origin: &Origin) -> OriginId {
-        let position = self.0.iter().position(|known| known == origin).unwrap_or_else(|| {
+        let position = self.0.iter().position(|known| **known == *origin).unwrap_or_else(|| {
             if self.0.len() < usize::from(u8::MAX) {
-                self.0.push(origin.clone());
+                self.0.push(Arc::new(origin.clone()));
             }
             self.0.len() - 1
         });
@@ -105,7 +107,7 @@ impl Origins {
 
     /// Iterates over all origins by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
-        self.0.iter()
+        self.0.iter().map(|origin| &**origin)
     }
 
     /// Returns the origin with this id.
@@ -115,5 +117,14 @@ impl Origins {
     #[must_use]
     pub fn get(&self, id: OriginId) -> &Origin {
         &self.0[usize::from(id.0)]
+    }
+
+    /// Returns the origin with this id, shared.
+    ///
+    /// # Panics
+    /// If the id came from another profile.
+    #[must_use]
+    pub fn shared(&self, id: OriginId) -> Arc<Origin> {
+        Arc::clone(&self.0[usize::from(id.0)])
     }
 }

@@ -73,6 +73,21 @@ impl Profiler {
             Self::Other => "another tool",
         }
     }
+
+    /// Returns `true` if it records when each launch ran, in the real run and without counters.
+    #[must_use]
+    pub const fn is_timeline(self) -> bool {
+        matches!(
+            self,
+            Self::NsightSystems
+                | Self::Nvprof
+                | Self::PyTorch
+                | Self::Proton
+                | Self::XProf
+                | Self::DLProf
+                | Self::Rocprof
+        )
+    }
 }
 
 impl fmt::Display for Profiler {

@@ -58,6 +58,38 @@ macro_rules! quantities {
                 }
             }
 
+            /// Returns `true` if another run of the same launch has it too, whatever its clocks: amounts, properties of
+            /// the launch and ratios of counters; not times, rates and shares of elapsed cycles.
+            #[must_use]
+            pub const fn is_of_the_work(self) -> bool {
+                !matches!(
+                    self,
+                    Quantity::Duration
+                        | Quantity::SmClock
+                        | Quantity::DramClock
+                        | Quantity::DramBandwidth
+                        | Quantity::L2Bandwidth
+                        | Quantity::L1Bandwidth
+                        | Quantity::SmThroughput
+                        | Quantity::MemoryThroughput
+                        | Quantity::DramThroughput
+                        | Quantity::L2Throughput
+                        | Quantity::L1Throughput
+                        | Quantity::SharedThroughput
+                        | Quantity::TensorActive
+                        | Quantity::DramActive
+                        | Quantity::L2AtomicActive
+                        | Quantity::PipeFma
+                        | Quantity::PipeAlu
+                        | Quantity::PipeFp64
+                        | Quantity::PipeFp16
+                        | Quantity::PipeXu
+                        | Quantity::PipeLsu
+                        | Quantity::SmImbalance
+                        | Quantity::Peak(_)
+                )
+            }
+
             /// Returns `true` if values of several launches add up (bytes do, a hit rate does not).
             #[must_use]
             pub const fn is_additive(self) -> bool {

@@ -22,6 +22,7 @@ mod formats;
 #[cfg(feature = "gate")]
 mod gate;
 mod inspection;
+mod next_ncu;
 mod numbers;
 #[cfg(feature = "plot")]
 mod pictures;

@@ -2,9 +2,9 @@
 
 pub use crate::model::printable;
 use crate::units::Seconds;
-pub(super) use crate::units::{
-    change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
-};
+pub(super) use crate::units::{change, count_of, digits, factor, interval, percent, si};
+#[cfg(feature = "gate")]
+pub(super) use crate::units::{change_interval, change_limit};
 
 /// The same line by line, for messages of several lines.
 #[must_use]

@@ -127,7 +127,8 @@ pub fn columns() -> &'static [LaunchColumn] {
 }
 
 fn all() -> Vec<LaunchColumn> {
-    let mut all = identity();
+    let mut all = origin();
+    all.extend(identity());
     all.extend(shape());
     all.extend(device());
     for quantity in Quantity::all() {
@@ -169,7 +170,7 @@ fn rare(name: &str, form: Form, about: &str, get: Get, set: Set) -> LaunchColumn
     LaunchColumn::new(name, form, about, Slot::Head { get, set, is_rare: true })
 }
 
-fn identity() -> Vec<LaunchColumn> {
+fn origin() -> Vec<LaunchColumn> {
     use Form::{Count, Text};
     vec![
         column(
@@ -205,6 +206,12 @@ fn identity() -> Vec<LaunchColumn> {
                 Ok(())
             },
         ),
+    ]
+}
+
+fn identity() -> Vec<LaunchColumn> {
+    use Form::{Count, Text};
+    vec![
         column(
             "process",
             Count,

@@ -6,11 +6,16 @@ use super::columns::{LaunchColumn, columns};
 use super::row::{Fault, Row};
 use crate::model::Quantity;
 
+/// Why a cell is not used.
+const TWICE: &str = "given twice for one launch with different values; neither is used";
+
 /// The columns of a table with their positions, found by name in any order.
 #[derive(Debug)]
 pub struct Header {
     /// Position in a record and column, in the order of the list.
     known: Vec<(usize, &'static LaunchColumn)>,
+    /// Positions of titles that are given again, each with that of the first.
+    again: Vec<(usize, usize)>,
     unknown: Vec<String>,
 }
 
@@ -19,8 +24,12 @@ impl Header {
     #[must_use]
     pub fn new(titles: &[String]) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut again = Vec::new();
         for (at, title) in titles.iter().enumerate() {
-            places.entry(title).or_insert(at);
+            let first = *places.entry(title).or_insert(at);
+            if first != at {
+                again.push((first, at));
+            }
         }
         let at = |name: &str| places.get(name).copied();
         let known: Vec<_> =
@@ -28,7 +37,7 @@ impl Header {
         let taken: HashSet<usize> = known.iter().map(|(at, _)| *at).collect();
         let unknown = titles.iter().enumerate().filter(|(at, _)| !taken.contains(at));
         let unknown = unknown.map(|(_, title)| title.clone()).collect();
-        Self { known, unknown }
+        Self { known, again, unknown }
     }
 
     /// Returns titles that are unknown or duplicate.
@@ -58,6 +67,12 @@ impl Header {
         *row = Row { values, ..Row::default() };
         for (at, column) in self.known.iter().filter(|(at, _)| !cell(*at).is_empty()) {
             if !column.is_about(row) {
+                continue;
+            }
+            let others = self.again.iter().filter(|(first, _)| first == at);
+            let mut others = others.map(|(_, other)| cell(*other));
+            if others.any(|other| !other.is_empty() && other != cell(*at)) {
+                tell(*at, Fault::Cell(TWICE))?;
                 continue;
             }
             let text = String::from_utf8_lossy(cell(*at));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::SCHEMA;
 use super::cell::{Cell, guarded};
@@ -63,10 +63,15 @@ impl Cells<'_> {
 /// The table as JSON: metadata first, then the launches with the column names as keys.
 #[derive(Deserialize)]
 pub struct Document {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::json::unique")]
     metadata: BTreeMap<String, String>,
-    launches: Vec<Map<String, Value>>,
+    launches: Vec<Object>,
 }
+
+/// A launch by its keys.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Object(#[serde(deserialize_with = "crate::json::unique")] BTreeMap<String, Value>);
 
 impl Document {
     /// Returns the metadata of the table.
@@ -78,7 +83,8 @@ impl Document {
     /// Returns the names of the columns that any launch has.
     #[must_use]
     pub fn titles(&self) -> Vec<String> {
-        let names: BTreeSet<&String> = self.launches.iter().flat_map(Map::keys).collect();
+        let names: BTreeSet<&String> =
+            self.launches.iter().flat_map(|launch| launch.0.keys()).collect();
         names.into_iter().cloned().collect()
     }
 
@@ -93,7 +99,7 @@ impl Document {
             value => value.to_string(),
         };
         self.launches.iter().map(move |launch| {
-            let cells = launch.iter();
+            let cells = launch.0.iter();
             let placed =
                 cells.filter_map(|(title, value)| Some((*columns.get(&**title)?, text(value))));
             let mut cells: Vec<(usize, String)> =

@@ -8,7 +8,7 @@ use super::words::{Category, Direction};
 use crate::model::{DataType, Precision};
 
 /// The architecture a kernel was built for, which may differ from the device it ran on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Architecture {
     /// Name as in the kernel name: `ampere`, `sm_90`, `gfx90a`.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Architecture {
 }
 
 /// Number formats found in a name, each of which may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct Formats {
     /// Format in which the first operand is computed.
     pub a: Option<DataType>,
@@ -35,7 +35,7 @@ pub struct Formats {
 
 /// Facts derived from the name of a kernel or of its operator. They are hints and never override a
 /// counter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Class {
     /// The rule that recognized the name; `None` if none did.
     pub rule: Option<String>,

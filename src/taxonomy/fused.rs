@@ -9,7 +9,7 @@ const MOST: usize = 10;
 
 /// Operators listed in a fused kernel's name, as a set because the list is sorted, not in execution
 /// order.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct Fused {
     /// The operators, such as `native_layer_norm`.
     pub operators: BTreeSet<String>,

@@ -23,7 +23,7 @@ mod operator;
 mod table;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use attributes::{Field, Texts};
@@ -49,7 +49,14 @@ pub struct Taxonomy {
     /// Prepared for the first operator: few profiles have any.
     operators: OnceLock<Matcher>,
     /// Names classified before: several runs, and several walks over one, have the same.
-    known: Mutex<HashMap<Box<str>, Arc<Class>>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    names: HashMap<Box<str>, Arc<Class>>,
+    /// The classes themselves: many names have the same.
+    classes: HashSet<Arc<Class>>,
 }
 
 impl Taxonomy {
@@ -114,17 +121,21 @@ impl Taxonomy {
     /// Returns the class of a name, which is shared with those who asked for it before.
     #[must_use]
     pub fn shared(&self, name: &str) -> Arc<Class> {
-        /// Names that are remembered; a run with more of them has no room to waste.
+        /// Names and classes that are remembered; a run with more of them has no room to waste.
         const MOST: usize = 1 << 16;
 
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(class) = lock().get(name) {
+        if let Some(class) = lock().names.get(name) {
             return Arc::clone(class);
         }
-        let class = Arc::new(self.classify(name));
+        let class = self.classify(name);
         let mut known = lock();
-        if known.len() < MOST {
-            known.insert(name.into(), Arc::clone(&class));
+        let class = known.classes.get(&class).map_or_else(|| Arc::new(class), Arc::clone);
+        if known.classes.len() < MOST {
+            known.classes.insert(Arc::clone(&class));
+        }
+        if known.names.len() < MOST {
+            known.names.insert(name.into(), Arc::clone(&class));
         }
         class
     }

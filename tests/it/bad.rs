@@ -20,6 +20,8 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("binary.csv", "this is a binary file"),
         ("report.ncu-rep", "the report has no readable file header"),
         ("trace.json", "this is a Chrome trace (JSON)"),
+        ("cpu-only-trace.json", "the trace has no GPU work: 1 operator ran on the CPU only"),
+        ("cpu-only-trace.json", "ProfilerActivity.CUDA"),
         ("permission.csv", "permission.csv:2: no table: the profiler was not permitted"),
         ("no-kernels.csv", "the filter matched none of: gemm, softmax"),
         ("killed.csv", "killed.csv:1: no table follows"),

@@ -41,9 +41,9 @@ fn hold(judged: &Judged<'_>, label: &str) {
     for width in [60, 80, COLUMNS, 140] {
         for ascii in [false, true] {
             let brief = text(judged, Style { width: Some(width), ascii, ..Style::default() });
-            let is_command = |line: &&str| {
-                ["ncu ", "nvprof ", "python "].iter().any(|tool| line.starts_with(tool))
-            };
+            let tools =
+                ["ncu ", "nvprof ", "python ", "rocprof-compute ", "rooflint ", "torch.profiler."];
+            let is_command = |line: &&str| tools.iter().any(|tool| line.starts_with(tool));
             let mut wrapped = brief.lines().filter(|line| !is_command(line));
             let is_within = wrapped.all(|line| line.chars().count() <= width);
             // Spelled out, the mark of a shortened name is wider.

@@ -56,7 +56,10 @@ fn furnish(folder: &Path) {
         fs::write(folder.join(name), rows.join("\n")).unwrap();
     }
     let report = root().join("fixtures/ncu_rep/h100-training-step.ncu-rep");
-    fs::copy(report, folder.join("report.ncu-rep")).unwrap();
+    fs::copy(&report, folder.join("report.ncu-rep")).unwrap();
+    fs::copy(&report, folder.join("next.ncu-rep")).unwrap();
+    let trace = root().join("fixtures/pytorch_trace/v100-list-2020.json.gz");
+    fs::copy(trace, folder.join("trace.json.gz")).unwrap();
     copies(folder, "slow", 5, ("softmax", 1.12));
     let groups = ["gpu0", "gpu1", "gpu2", "monday", "tuesday", "wednesday"];
     for (at, group) in groups.into_iter().enumerate() {

@@ -187,3 +187,154 @@ fn repeated_rows_are_counted_once_and_other_values_are_another_run() {
     assert_eq!(other.launches.len(), 2);
     assert!(other.notes[0].contains("counted as another run"), "{:?}", other.notes);
 }
+
+/// Three launches as a raw page: 2464, 45,678 and 1,234,567 ns.
+fn raw_page() -> String {
+    let row = |id, kernel, time, read| {
+        format!(
+            "\"{id}\",\"100\",\"app\",\"h\",\"{kernel}\",\"1\",\"7\",\"(256, 1, 1)\",\"(1024, 1, 1)\",\"0\",\"9.0\",\"{time}\",\"{read}\",\"58.426\",\"1833807000\"\n"
+        )
+    };
+    let metrics = "\"dram__throughput.avg.pct_of_peak_sustained_elapsed\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"sm__cycles_elapsed.avg.per_second\"";
+    let units = "\"ns\",\"%\",\"%\",\"hz\"";
+    format!(
+        "{HEADER}{metrics}\n{BLANK}{units}\n{}{}{}",
+        row(0, "a", 2_464, "12.3456"),
+        row(1, "b", 45_678, "0.0042"),
+        row(2, "a", 1_234_567, "71.5049")
+    )
+}
+
+/// The same as a details page: two decimals, an SM clock of another pass, a kernel's registers.
+fn details_page(with_times: bool) -> String {
+    let mut text = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n".to_owned();
+    for (id, kernel, unit, time, throughput) in [
+        (0, "a", "us", "2.46", "12.35"),
+        (1, "b", "us", "45.68", "0.00"),
+        (2, "a", "ms", "1.23", "71.50"),
+    ] {
+        const SPEED: &str = "GPU Speed Of Light Throughput";
+        for (section, name, unit, value) in [
+            (SPEED, "Duration", unit, time),
+            (SPEED, "DRAM Throughput", "%", throughput),
+            (SPEED, "SM Frequency", "Ghz", "1.96"),
+            ("Occupancy", "Achieved Occupancy", "%", "58.43"),
+            ("Launch Statistics", "Registers Per Thread", "register/thread", "40"),
+        ] {
+            if with_times || name != "Duration" {
+                text += &format!(
+                    "\"{id}\",\"100\",\"app\",\"h\",\"{kernel}\",\"1\",\"7\",\"(256, 1, 1)\",\"(1024, 1, 1)\",\"0\",\"9.0\",\"{section}\",\"{name}\",\"{unit}\",\"{value}\"\n"
+                );
+            }
+        }
+    }
+    text
+}
+
+/// In either order the raw page's figures stay, and the details page adds what only it has.
+#[test]
+fn a_details_page_beside_the_raw_page_of_its_run_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (raw, details) = (folder.path().join("raw.csv"), folder.path().join("details.csv"));
+    std::fs::write(&raw, raw_page()).unwrap();
+    for with_times in [true, false] {
+        std::fs::write(&details, details_page(with_times)).unwrap();
+        for inputs in [[raw.clone(), details.clone()], [details.clone(), raw.clone()]] {
+            let both = read(&inputs);
+            assert_eq!(both.launches.len(), 3, "{:?}", both.notes);
+            assert!((total(&both, Quantity::Duration) - 1_282_709e-9).abs() < 1e-15);
+            let first = both.iter().find(|launch| launch.head.id == 0).unwrap();
+            assert!((first.value(Quantity::DramThroughput).unwrap() - 0.123_456).abs() < 1e-12);
+            assert_eq!(first.value(Quantity::SmClock), Some(1_833_807_000.0));
+            assert_eq!(first.value(Quantity::RegistersPerThread), Some(40.0));
+            assert_eq!(both.notes.len(), 1, "{:?}", both.notes);
+            assert!(both.notes[0].contains(&details.display().to_string()), "{:?}", both.notes);
+        }
+    }
+}
+
+/// One launch of the details page took longer: another run, of which all three count.
+#[test]
+fn a_details_page_of_another_run_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (raw, details) = (folder.path().join("raw.csv"), folder.path().join("details.csv"));
+    std::fs::write(&raw, raw_page()).unwrap();
+    std::fs::write(&details, details_page(true).replace("\"45.68\"", "\"45.69\"")).unwrap();
+    assert_eq!(read(&[raw, details]).launches.len(), 6);
+}
+
+/// The pages of one report as Nsight Compute wrote them.
+#[test]
+fn real_pages_of_one_report_are_counted_once() {
+    let Some(profiles) = std::env::var_os("ROOFLINT_PROFILES") else { return };
+    let at = |name: &str| Path::new(&profiles).join("ncu").join(name);
+    let raw = at("h200-raw-autoscaled-2232col-sglang.csv");
+    let details = at("h200-details-multiline-rule-sglang-decode.csv");
+    for inputs in [[raw.clone(), details.clone()], [details, raw]] {
+        let both = read(&inputs);
+        assert_eq!(both.launches.len(), 30, "{:?}", both.notes);
+        assert!((total(&both, Quantity::Duration) - 132_320e-9).abs() < 1e-12);
+    }
+}
+
+/// A table of `PyProf` with the time under both of its names, and with two different kernels in a row.
+#[test]
+fn columns_of_pyprof_that_contradict_each_other_are_not_used() {
+    let text = "Idx,Kernel,Sil(ns),Stream,sil,Kernel\n1,a,1000,7,1000.0,a\n2,a,1000,7,2000,a\n3,a,1000,7,,b\n";
+    let profile = ingest::read_text("net.csv", text, &Options::default()).unwrap();
+    let times: Vec<_> = profile.iter().map(|one| one.value(Quantity::Duration)).collect();
+    assert_eq!(times, [Some(1000.0 / 1e9), None, Some(1000.0 / 1e9)]);
+    assert_eq!(profile.launch(1).kernel(), "a");
+    assert_ne!(profile.launch(2).kernel(), "a");
+    let skips = &profile.sources[0].skips;
+    let told: Vec<_> =
+        skips.first.iter().map(|one| (one.line, one.column.as_deref(), &*one.text)).collect();
+    assert_eq!(told, [(3, Some("Sil(ns)"), "2000"), (4, Some("Kernel"), "b")]);
+    assert!(skips.first.iter().all(|skip| skip.reason.starts_with("given twice")), "{skips:?}");
+}
+
+/// The launch table of the sample with a column or a key given twice.
+#[test]
+fn a_launch_table_whose_columns_contradict_each_other_says_so() {
+    let options = Options::default();
+    let profile = ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
+    let csv = Table::of(&profile).csv();
+    let again = |time: &str| {
+        let mut lines = csv.lines();
+        let header = format!("{},duration_s", lines.next().unwrap());
+        let rows: Vec<String> = lines.map(|line| format!("{line},{time}")).collect();
+        ingest::read_text("t.csv", format!("{header}\n{}\n", rows.join("\n")).leak(), &options)
+            .unwrap()
+    };
+    let launches = profile.launches.len() as u64;
+    let empty = again("");
+    assert_eq!(empty.sources[0].skips.count, 0);
+    assert_eq!(total(&empty, Quantity::Duration), total(&profile, Quantity::Duration));
+    let other = again("7");
+    assert_eq!(other.sources[0].skips.count, launches);
+    assert_eq!(total(&other, Quantity::Duration), 0.0);
+    let json = Table::of(&profile).json().replacen("\"stream\":", "\"stream\": 9, \"stream\":", 1);
+    let error = ingest::read_text("t.json", json.leak(), &options).unwrap_err();
+    assert!(error.to_string().contains("key \"stream\" is given twice"), "{error}");
+}
+
+/// 5632 ns and 123,456 bytes, as a locale prints them whose groups end in points; no other cell has a sign.
+#[test]
+fn whole_numbers_grouped_by_points_are_whole() {
+    let text = format!(
+        "{HEADER}\"dram__bytes_read.sum\"\n{BLANK}\"ns\",\"byte\"\n{}",
+        row(0, "\"5.632\",\"123.456\"")
+    );
+    let text: &'static str = text.leak();
+    let profile = ingest::read_text("run.csv", text, &Options::default()).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5632.0 * 1e-9));
+    assert_eq!(profile.launch(0).value(Quantity::DramReadBytes), Some(123_456.0));
+    assert!(
+        profile.notes[0].contains("because \"5.632\" is a whole number"),
+        "{:?}",
+        profile.notes
+    );
+    let options = Options { decimal: Some(DecimalSign::Point), ..Options::default() };
+    let profile = ingest::read_text("run.csv", text, &options).unwrap();
+    assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5.632 * 1e-9));
+}

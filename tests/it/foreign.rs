@@ -111,18 +111,6 @@ fn text(name: &'static str, text: &str, what: &'static str, help: &'static str) 
 fn json() -> Vec<Case> {
     vec![
         text(
-            "a.hatchet",
-            r#"[{"children": [], "frame": {"name": "ROOT"}, "metrics": {}}]"#,
-            "a Triton Proton profile (.hatchet)",
-            "--map MAPPING.toml",
-        ),
-        text(
-            "trace.json",
-            r#"{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}"#,
-            "a PyTorch profiler trace (Chrome trace JSON)",
-            "python TRAIN.py",
-        ),
-        text(
             "trace.json",
             r#"[{"ph": "X", "ts": 1, "name": "a"}]"#,
             "a Chrome trace (JSON)",
@@ -132,7 +120,7 @@ fn json() -> Vec<Case> {
             "stats.json",
             r#"{"cols": [{"id": "rank"}], "rows": []}"#,
             "a table of XProf (TensorBoard profiler) as JSON",
-            RECORD,
+            "Kernel Stats",
         ),
         text(
             "report.json",
@@ -238,42 +226,35 @@ fn tools() -> Vec<Case> {
             "an `nsys stats` table as text",
             "--format csv",
         ),
-        text("kernel.csv", "Kernel Report\nKernel Name,Op ID\na,b\n", "a DLProf report", RECORD),
+        text(
+            "kernel.csv",
+            "Kernel Report\nKernel Name,Op ID\na,b\n",
+            "a DLProf report without launches",
+            "--reports=iteration",
+        ),
         text(
             "stats.csv",
-            "\"Rank\",\"Kernel Name\",\"Registers per thread\"\n\"1\",\"a\",\"2\"\n",
-            "an XProf (TensorBoard profiler) table",
-            RECORD,
+            "\"Operation Type\",\"Operation Name\"\n\"1\",\"a\"\n",
+            "an XProf (TensorBoard profiler) table without kernels",
+            "Kernel Stats",
         ),
         text(
             "v1.csv",
             "\"Index\",\"KernelName\",\"gpu-id\"\n0,\"a\",1\n",
             "a rocprof table",
-            "--map MAPPING.toml",
+            "rocprofv3 --kernel-trace",
         ),
         text(
             "v3.csv",
             "\"Kind\",\"Agent_Id\",\"Kernel_Name\"\n",
             "a rocprof table",
-            "--map MAPPING.toml",
+            "rocprofv3 --kernel-trace",
         ),
         text(
             "pmc_perf.csv",
             "Dispatch_ID,Kernel_Name,GPU_ID\n0,a,0\n",
             "a table of ROCm Compute Profiler (Omniperf)",
-            "--map MAPPING.toml",
-        ),
-        text(
-            "averages.txt",
-            "----\nName  Self CPU %  Self CPU  # of Calls\n----\n",
-            "a key_averages() table of the PyTorch profiler",
-            "python TRAIN.py",
-        ),
-        text(
-            "averages.csv",
-            "key,count,self_cpu_time_total\na,1,2\n",
-            "a key_averages() table of the PyTorch profiler",
-            "python TRAIN.py",
+            "give its pmc_perf.csv",
         ),
         text(
             "a.txt",
@@ -371,11 +352,10 @@ fn real_files_of_other_tools_are_named() {
     for (kind, what) in [
         ("nsys", &["Nsight Systems", "DLProf", "nsys stats"][..]),
         ("nvprof", &["nvprof"]),
-        ("rocprof", &["rocprof", "ROCm Compute Profiler", "unknown table"]),
+        ("rocprof", &["rocprof", "ROCm Compute Profiler", "no row is a kernel", "log"]),
         ("xprof", &["XProf"]),
         ("dlprof", &["DLProf"]),
-        ("proton", &["Proton"]),
-        ("kineto", &["trace"]),
+        ("kineto", &["has no GPU work"]),
         ("ncu-rep", &["Nsight Compute report", "separated by tabs"]),
     ] {
         let Ok(files) = std::fs::read_dir(Path::new(&folder).join(kind)) else { continue };

@@ -66,6 +66,11 @@ fn launches_in_any_dialect_are_read_back() {
 }
 
 #[test]
+fn numbers_without_a_telling_cell_are_right_or_refused() {
+    holds(meaning::unmarked, 400);
+}
+
+#[test]
 fn what_is_lost_of_a_damaged_export_is_counted() {
     holds(meaning::damaged, 400);
 }

@@ -235,9 +235,18 @@ fn every_format_file_is_listed_behind_its_door() {
     let mut found = Vec::new();
     for path in sources(&root().join("src/ingest")) {
         let text = fs::read_to_string(&path).unwrap();
-        let Some((_, entry)) = text.split_once("const FORMAT: Format = Format {") else { continue };
-        let name = entry.split("name: \"").nth(1).unwrap().split('"').next().unwrap();
-        found.push(name.to_owned());
+        let Some((_, entry)) = text.split_once("const FORMAT: Format = Format {\n    name: \"")
+        else {
+            continue;
+        };
+        found.push(entry.split('"').next().unwrap().to_owned());
+    }
+    // A preset is a mapping in its folder.
+    for entry in fs::read_dir(root().join("src/ingest/presets")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            found.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+        }
     }
     let mut listed: Vec<&str> = rooflint::ingest::FORMATS.iter().map(|one| one.name).collect();
     found.sort_unstable();

@@ -134,8 +134,8 @@ fn a_longer_run_of_the_same_launches_is_judged_the_same() {
             .find(|other| other.full_name == kernel.full_name && other.shape == kernel.shape)
             .unwrap();
         assert_eq!(
-            other.headroom.map(|h| (h * 1e9).round()),
-            kernel.headroom.map(|h| (h * 1e9).round())
+            other.headroom().map(|h| (h * 1e9).round()),
+            kernel.headroom().map(|h| (h * 1e9).round())
         );
         assert_eq!(other.limiter, kernel.limiter, "{}", kernel.name);
         // Only what a kernel can win grows with the run.

@@ -124,9 +124,114 @@ const PYPROF: &[(&str, Expected)] = &[
     ("fork_conv2d_80_25col-lowercase.csv", ok(80, 21_785_339.0)),
 ];
 
+const KINETO: &[(&str, Expected)] = &[
+    ("hta_a100_alexnet.json.gz", ok(79, 10_692_000.0)),
+    ("hta_a100_nccl-fractional-us.json.gz", ok(2_700, 162_532_340.0)),
+    ("hta_a100_triton-one-kernel.json.gz", ok(1, 1_760.0)),
+    ("hta_cpu-only_no-kernels.json.gz", Expected::Refused("no GPU work")),
+    ("hta_mi250_rocm6.2_toy-train.json.gz", ok(14, 110_881.0)),
+    ("hta_no-deviceProperties_sampled.json.gz", ok(1_154, 606_519_000.0)),
+    ("hta_old-schema_capital-Kernel_tiny.json.gz", ok(4, 30_000.0)),
+    ("hta_tiny_uncompressed.json", ok(1, 45_000.0)),
+    ("hta_v100_trace-diff-test_input-dims.json.gz", ok(9_876, 801_858_000.0)),
+    ("tbplugin_resnet50_list-root_2020.json.gz", ok(9_538, 635_237_000.0)),
+    ("tbplugin_v100_resnet50_Operator-Kernel-cats.json.gz", ok(8_868, 594_868_000.0)),
+];
+
+#[test]
+fn every_real_trace_of_pytorch_is_read_as_counted_by_another_program() {
+    check("kineto", KINETO);
+}
+
 #[test]
 fn every_real_pyprof_export_is_read_as_counted_by_hand() {
     check("pyprof", PYPROF);
+}
+
+const ROCPROF: &[(&str, Expected)] = &[
+    ("omniperf_vcopy_mi100_pmc_perf.csv", ok(3, 62_560.0)),
+    ("omniperf_vcopy_mi100_sysinfo.csv", Expected::Refused("pmc_perf.csv")),
+    ("omniperf_vcopy_mi100_timestamps.csv", ok(3, 62_560.0)),
+    ("omniperf_vcopy_mi200_SQ_LEVEL_WAVES.csv", ok(3, 52_320.0)),
+    ("omniperf_vcopy_mi200_pmc_perf.csv", ok(3, 52_320.0)),
+    ("omniperf_vcopy_mi200_roofline.csv", Expected::Refused("pmc_perf.csv")),
+    ("omniperf_vcopy_mi200_sysinfo.csv", Expected::Refused("pmc_perf.csv")),
+    ("omniperf_vcopy_mi200_timestamps.csv", ok(3, 52_320.0)),
+    // Start and end are equal, or were rounded to the same number by a spreadsheet.
+    ("omniperf_vcopy_mi300x_a1_pmc_perf.csv", untimed(3)),
+    ("omniperf_vcopy_mi300x_a1_sysinfo.csv", Expected::Refused("pmc_perf.csv")),
+    ("omniperf_vcopy_mi300x_a1_timestamps.csv", untimed(3)),
+    ("rocprofv1_gunrock-bfs_gfx942_results.csv", ok(56, 9_025_354.0)),
+    ("rocprofv1_gunrock-bfs_gfx942_results.stats.csv", ok(56, 9_025_354.0)),
+    ("rocprofv1_pytorch_headerless_1.csv", Expected::Refused("without a profiler's table")),
+    ("rocprofv1_vecadd_pmc_unquoted-header_no-time.csv", Expected::Refused("no times of kernels")),
+    ("rocprofv1_vecadd_results.hip_stats.csv", Expected::Refused("no row is a kernel: 7 rows")),
+    ("rocprofv1_vecadd_results.stats.csv", ok(1, 3_431_611.0)),
+    ("rocprofv3_docs_counter_collection.csv", Expected::Refused("no times of kernels")),
+    ("rocprofv3_docs_hip_api_stats.csv", Expected::Refused("no row is a kernel: 17 rows")),
+    ("rocprofv3_docs_kernel_trace.csv", ok(7, 795_453.0)),
+    ("rocprofv3_docs_memory_copy_trace.csv", Expected::Refused("no times of kernels")),
+    ("rpc_bmm1_mi300x_pmc_dispatch_info.csv", Expected::Refused("pmc_perf.csv")),
+    ("rpc_bmm1_mi300x_pmc_kernel_top.csv", ok(301, 5_201_167.0)),
+    ("rpc_bmm1_mi300x_pmc_perf.csv.gz", ok(301, 5_201_167.0)),
+    ("rpc_bmm1_mi300x_roofline.csv", Expected::Refused("pmc_perf.csv")),
+    ("rpc_bmm1_mi300x_sysinfo.csv", Expected::Refused("pmc_perf.csv")),
+];
+
+#[test]
+fn every_real_table_of_rocprof_is_read_as_counted_by_hand() {
+    check("rocprof", ROCPROF);
+}
+
+/// The operations and bytes of 301 dispatches, as counted from the same columns by hand.
+#[test]
+fn counters_of_an_amd_device_become_operations_and_bytes() {
+    let Some(folder) = collection() else { return };
+    let profile = read(&folder.join("rocprof/rpc_bmm1_mi300x_pmc_perf.csv.gz")).unwrap();
+    let flops: f64 = profile
+        .iter()
+        .flat_map(|launch| launch.work().map(|(_, flops, _)| flops.get()).collect::<Vec<_>>())
+        .sum();
+    let bytes: f64 = profile.iter().filter_map(|one| one.value(Quantity::DramBytes)).sum();
+    assert_eq!((flops, bytes), (322_122_547_200.0, 12_944_723_872.0));
+}
+
+const XPROF: &[(&str, Expected)] = &[
+    ("GEN_xprof-2.24.2_framework_op_stats_idle-row.csv", Expected::Refused("Kernel Stats")),
+    ("GEN_xprof-2.24.2_hlo_stats_header-only.csv", Expected::Refused("Kernel Stats")),
+    ("GEN_xprof-2.24.2_kernel_stats_2080ti-resnet.csv", ok(1058, 67_709_663.0)),
+    ("GEN_xprof-2.24.2_kernel_stats_datatable_first20.json", Expected::Refused("Kernel Stats")),
+    ("GEN_xprof-2.24.2_roofline_model_header-only.csv", Expected::Refused("Kernel Stats")),
+];
+
+#[test]
+fn every_real_table_of_xprof_is_read_as_counted_by_hand() {
+    check("xprof", XPROF);
+}
+
+const DLPROF: &[(&str, Expected)] = &[
+    ("pytorch_2070super_no-relu_detailed.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_expert_systems.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_group_op.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_iteration.csv", ok(51, 308_960.0)),
+    ("pytorch_2070super_no-relu_kernel.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_op_type.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_summary.csv", Expected::Refused("--reports=iteration")),
+    ("pytorch_2070super_no-relu_tensor_core.csv", Expected::Refused("--reports=iteration")),
+    ("tf1_keras_v100_detailed.csv", Expected::Refused("--reports=iteration")),
+];
+
+#[test]
+fn every_real_report_of_dlprof_is_read_as_counted_by_hand() {
+    check("dlprof", DLPROF);
+}
+
+const PROTON: &[(&str, Expected)] =
+    &[("triton_cuda.json", ok(11, 409_600.0)), ("triton_scope_real-times.json", ok(1, 1_664.0))];
+
+#[test]
+fn every_real_profile_of_proton_is_read_as_counted_by_hand() {
+    check("proton", PROTON);
 }
 
 const NSYS: &[(&str, Expected)] = &[
@@ -220,6 +325,14 @@ pub(crate) const DEVICES: &[(&str, &str)] = &[
     ("phobos_2080super", "NVIDIA GeForce RTX 2080 SUPER"),
     ("RECONSTRUCTED_2080ti", "NVIDIA GeForce RTX 2080 Ti"),
     ("titanxp", "NVIDIA TITAN Xp"),
+    ("triton_cuda", "NVIDIA H100 SXM5 80GB"),
+    ("triton_scope", "GeForce RTX 3050 8GB"),
+    ("omniperf_vcopy_mi100", "AMD Instinct MI100"),
+    ("omniperf_vcopy_mi200", "AMD Instinct MI210"),
+    ("omniperf_vcopy_mi300x", "AMD Instinct MI300X"),
+    ("rocprof", "AMD Instinct MI300X"),
+    ("rpc_bmm1", "AMD Instinct MI300X"),
+    ("pytorch_2070super", "NVIDIA GeForce RTX 2070 SUPER"),
 ];
 
 /// Judges a profile, checks what must hold for any, and returns its states for the table.
@@ -244,7 +357,7 @@ fn states(file: &str, profile: &Profile) -> String {
         }
         if kernel.state == State::Flagged {
             // Far from the roof for certain, or by all that is likely.
-            let low = kernel.headroom_low.unwrap().max(kernel.headroom_likely().unwrap());
+            let low = kernel.headroom_low().unwrap().max(kernel.headroom_likely().unwrap());
             assert!(low >= analysis.threshold, "{file}: {name}");
         }
         if let (Some(expected), Some(high)) = (kernel.roofline_time, kernel.roofline_time_high) {

@@ -31,9 +31,9 @@ fn kept(kernel: &Kernel) -> impl PartialEq + std::fmt::Debug {
         (kernel.full_name.to_string(), kernel.operator.as_deref().map(str::to_owned)),
         (kernel.shape, kernel.launches, kernel.device, kernel.state),
         [kernel.measured, kernel.modeled, kernel.savings, kernel.savings_high],
-        (kernel.bytes, kernel.flops, kernel.integer_operations, kernel.provenance),
+        (kernel.bytes, kernel.flops(), kernel.integer_operations(), kernel.provenance),
         [kernel.roofline_time, kernel.roofline_time_high, kernel.hierarchical, kernel.structural],
-        (kernel.headroom, kernel.headroom_low, kernel.limiter),
+        (kernel.headroom(), kernel.headroom_low(), kernel.limiter),
         kernel.averages.clone(),
     )
 }

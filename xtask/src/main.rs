@@ -2,6 +2,8 @@
 //!
 //! The doors for contributors are one file and one line in a list each; these commands write both.
 
+mod instructions;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -11,6 +13,7 @@ cargo xtask new-rule FAMILY ID 'SUMMARY'   a rule, in src/rules/FAMILY: launch, 
 cargo xtask new-device ID 'NAME'           a device, in devices/ID.toml
 cargo xtask bless [FILTER]                 accept what tests make anew: goldens and generated documents
 cargo xtask docs                           write generated documents anew, and the documentation of the library
+cargo xtask instructions [--bless]         count instructions of the hot path with valgrind, and gate them
 ";
 
 type Outcome = Result<String, String>;
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
         ["bless"] => bless(&[]),
         ["bless", filters @ ..] => bless(filters),
         ["docs"] => docs(),
+        ["instructions"] => instructions::instructions(&root(), false),
+        ["instructions", "--bless"] => instructions::instructions(&root(), true),
         _ => Err(HELP.to_owned()),
     };
     match outcome {

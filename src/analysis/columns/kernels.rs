@@ -88,13 +88,15 @@ fn measured() -> Vec<Column> {
             "flops",
             Number("FLOP"),
             "floating-point operations of all launches; a fused multiply-add counts 2",
-            |_, kernel| kernel.flops.map(|flops| Cell::Number(flops.get())),
+            |_, kernel| kernel.flops().map(|flops| Cell::Number(flops.get())),
         ),
         column(
             "integer_operations",
             Number("OP"),
             "integer operations on tensor cores",
-            |_, kernel| kernel.integer_operations.map(|operations| Cell::Number(operations.get())),
+            |_, kernel| {
+                kernel.integer_operations().map(|operations| Cell::Number(operations.get()))
+            },
         ),
         column(
             "bytes",
@@ -148,13 +150,13 @@ fn intensity() -> Vec<Column> {
             "arithmetic_intensity_flop_per_byte",
             Number("FLOP/B"),
             "FLOPs over bytes",
-            |_, kernel| kernel.intensity.map(|intensity| Cell::Number(intensity.get())),
+            |_, kernel| kernel.intensity().map(|intensity| Cell::Number(intensity.get())),
         ),
         column(
             "ridge_point_flop_per_byte",
             Number("FLOP/B"),
             "intensity at which the kernel's own compute roof meets the memory roof",
-            |_, kernel| kernel.ridge_point.map(|ridge| Cell::Number(ridge.get())),
+            |_, kernel| kernel.ridge_point().map(|ridge| Cell::Number(ridge.get())),
         ),
     ]
 }
@@ -240,10 +242,10 @@ fn roofline_time() -> Vec<Column> {
             |_, kernel| seconds(kernel.structural),
         ),
         column("headroom", Factor, "measured over roofline time", |_, kernel| {
-            kernel.headroom.map(Cell::Number)
+            kernel.headroom().map(Cell::Number)
         }),
         column("headroom_low", Factor, "lower bound of headroom", |_, kernel| {
-            kernel.headroom_low.map(Cell::Number)
+            kernel.headroom_low().map(Cell::Number)
         }),
     ]
 }

@@ -39,13 +39,12 @@ const EXPORT_REPORT: &str = "nsys export --type sqlite --output {name}.sqlite {f
 const STATS: &str = "print its kernels: nsys stats --report cuda_gpu_trace --format csv \
     --output . REPORT.nsys-rep";
 
-/// How the columns of any table are named.
-const MAPPING: &str =
-    "name its columns in a mapping (docs/formats.md): rooflint {file} --map MAPPING.toml";
+/// Which of AMD's tables can be read.
+const ROCPROF: &str = "it has no times of kernels; record them: \
+    rocprofv3 --kernel-trace --output-format csv -d out -- APP";
 
-/// How an AMD profile is read.
-const AMD: &str = "AMD exports need a mapping of their columns (docs/formats.md): \
-    rooflint {file} --map MAPPING.toml";
+/// Which table of a workload can be read.
+const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
 
 /// How a report of Nsight Compute becomes a table.
 const IMPORT: &str = "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
@@ -167,27 +166,6 @@ pub(super) const KINDS: &[Foreign] = &[
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
     // JSON, by its keys.
     Foreign {
-        what: "a Triton Proton profile (.hatchet)",
-        help: MAPPING,
-        is: |file| {
-            file.is_json()
-                && file.has("\"frame\"")
-                && file.has("\"metrics\"")
-                && file.has("\"children\"")
-        },
-    },
-    Foreign {
-        what: "a PyTorch profiler trace (Chrome trace JSON)",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.is_json()
-                && (file.has("\"deviceProperties\"")
-                    || file.has("\"External id\"")
-                    || file.has("\"external id\"")
-                    || file.has("\"schemaVersion\"") && file.has("\"traceEvents\""))
-        },
-    },
-    Foreign {
         what: "a Chrome trace (JSON)",
         help: TIMES_ONLY,
         is: |file| {
@@ -197,7 +175,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of XProf (TensorBoard profiler) as JSON",
-        help: TIMES_ONLY,
+        help: "export the tool Kernel Stats as CSV",
         is: |file| file.is_json() && file.has("\"cols\"") && file.has("\"rank\""),
     },
     Foreign {
@@ -308,8 +286,8 @@ pub(super) const KINDS: &[Foreign] = &[
         is: |file| file.line("** CUDA ") || file.line("Total Time (ns)  "),
     },
     Foreign {
-        what: "a DLProf report",
-        help: TIMES_ONLY,
+        what: "a DLProf report without launches",
+        help: "give the iteration report: dlprof --reports=iteration python TRAIN.py",
         is: |file| {
             [
                 "All Iterations\n",
@@ -326,8 +304,8 @@ pub(super) const KINDS: &[Foreign] = &[
         },
     },
     Foreign {
-        what: "an XProf (TensorBoard profiler) table",
-        help: TIMES_ONLY,
+        what: "an XProf (TensorBoard profiler) table without kernels",
+        help: "export the tool Kernel Stats as CSV",
         is: |file| {
             file.line("\"Kernel Name\",\"Registers per thread\"")
                 || file.line("\"Operation Type\",\"Operation Name\"")
@@ -337,7 +315,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a rocprof table",
-        help: AMD,
+        help: ROCPROF,
         is: |file| {
             file.line("\"Name\",\"Calls\",\"TotalDurationNs\"")
                 || file.line("KernelName\",\"gpu-id")
@@ -349,20 +327,13 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "a table of ROCm Compute Profiler (Omniperf)",
-        help: AMD,
+        help: OMNIPERF,
         is: |file| {
             file.line("Dispatch_ID,Kernel_Name")
                 || file.line("Dispatch_ID,GPU_ID")
                 || file.line("device,HBMBw,")
                 || file.line("Kernel_Name,Count,Sum(")
                 || file.line("workload_name,command,ip_blocks")
-        },
-    },
-    Foreign {
-        what: "a key_averages() table of the PyTorch profiler",
-        help: record!("it has times but no FLOPs or bytes; record them: ", "python TRAIN.py"),
-        is: |file| {
-            file.has("Self CPU %") && file.has("# of Calls") || file.line("self_cpu_time_total")
         },
     },
     Foreign {

@@ -1,7 +1,7 @@
 //! How the numbers of a mapped table are written, by what its rows can mean.
 
-use super::Mapping;
-use super::mapping::Value;
+use super::is_titled;
+use super::mapping::{Mapping, Time, Value};
 use crate::ingest::decimal::{Content, DecimalSign, Evidence};
 use crate::ingest::rows::fields;
 use crate::ingest::{Numerals, Reading};
@@ -18,14 +18,20 @@ pub(super) fn evidence(
     header_line: u64,
     header: &[String],
 ) -> Evidence {
-    let at = |column: &String| header.iter().position(|field| field == column);
+    let at = |column: &str| header.iter().position(|field| is_titled(field, column));
+    let (time, instants) = match &mapping.time {
+        Time::Column(value) => (Some(value), None),
+        Time::Span { start, end } => (None, Some([start, end])),
+    };
+    let values = time.into_iter().chain(&mapping.values);
     let values: Vec<(&Value, usize)> =
-        mapping.values.iter().filter_map(|value| Some((value, at(&value.column)?))).collect();
+        values.filter_map(|value| Some((value, at(value.column()?)?))).collect();
+    let instants = instants.into_iter().flatten().filter_map(|instant| at(&instant.column));
     let counts = mapping.launches.iter().filter_map(|launches| at(&launches.column));
     let numeric: Vec<(usize, Content)> = values
         .iter()
         .map(|(value, at)| (*at, value.content()))
-        .chain(counts.map(|at| (at, Content::Whole)))
+        .chain(counts.chain(instants).map(|at| (at, Content::Whole)))
         .collect();
     let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
     let lines = (header_line + 1..).zip(reading.sample.lines().skip(skipped));
@@ -36,12 +42,14 @@ pub(super) fn evidence(
             let place = || Some((line, header[*at].clone()));
             evidence.add(record.get(*at).map_or("", String::as_str), *content, place);
         }
-        possible(&mut evidence, &values, &record);
+        if time.is_some() {
+            possible(&mut evidence, &values, &record);
+        }
     }
     evidence
 }
 
-/// Adds a reason where a row makes sense with one decimal sign only.
+/// Adds a reason where a row makes sense with one decimal sign only. The time is the first value.
 fn possible(evidence: &mut Evidence, values: &[(&Value, usize)], record: &[String]) {
     /// No device memory moves so many bytes per second, no device does so many operations.
     const MOST_BYTES: f64 = 1e14;

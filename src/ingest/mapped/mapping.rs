@@ -1,13 +1,11 @@
-//! The mapping file: which column is which quantity, in which unit, and how it came about.
+//! What a mapping says: which column is which quantity, in which unit, and how it came about.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 
-use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
+use super::file::{Cell, Counted, ExtentCell, File, InstantCell, Kind, RowValues, TimeCell};
+use super::units::{Units, picosecond_digits};
 use crate::ingest::IngestError;
 use crate::ingest::decimal::{Content, DecimalSign};
 use crate::model::{OriginKind, Pipe, Quantity};
@@ -38,29 +36,107 @@ pub struct Mapping {
     pub(super) path: String,
     /// Name of the GPU all launches ran on.
     pub(super) device: Option<String>,
+    /// Names of the GPUs by what the device column says.
+    pub(super) devices: BTreeMap<String, String>,
     pub(super) delimiter: u8,
     pub(in crate::ingest) decimal: Option<DecimalSign>,
+    /// The key of a JSON document under which its records are; records are all of it if there is none.
+    pub(super) records: Option<String>,
+    /// Columns that a table may lack.
+    pub(super) optional: Vec<String>,
+    pub(super) filters: Vec<Filter>,
     pub(super) kernel: String,
-    /// The columns that hold quantities; the time is the first.
+    pub(super) time: Time,
+    pub(super) start: Option<Instant>,
+    /// The columns that hold other quantities than the time.
     pub(super) values: Vec<Value>,
     pub(super) launches: Option<Launches>,
-    /// Columns that are no quantities.
+    pub(super) grid: Option<Extent>,
+    pub(super) block: Option<Extent>,
+    /// Columns of one text or number.
     pub(super) plain: Plain,
 }
 
-/// A column that holds a quantity.
+/// Where the time of a row is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Time {
+    Column(Value),
+    /// From the start to the end.
+    Span {
+        start: Instant,
+        end: Instant,
+    },
+}
+
+impl Time {
+    /// How the time came about.
+    pub(super) fn formula(&self) -> (OriginKind, String) {
+        match self {
+            Self::Column(value) => (value.kind, value.formula()),
+            Self::Span { start, end } => {
+                (OriginKind::Derived, format!("{} - {}", end.column, start.column))
+            }
+        }
+    }
+}
+
+/// A column of instants.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Instant {
+    pub(super) column: String,
+    /// Decimal places from its unit to picoseconds.
+    pub(super) digits: u32,
+}
+
+/// A quantity, in one column or as a sum over several.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Value {
     pub(super) quantity: Quantity,
-    pub(super) column: String,
-    /// SI units in one unit of the column.
+    /// The columns that add up to it, each times a factor.
+    pub(super) terms: Vec<(f64, String)>,
+    /// SI units in one unit of the columns.
     pub(super) scale: f64,
     /// Whether the column holds an amount per second, to be multiplied by the time.
     pub(super) rate: bool,
     pub(super) kind: OriginKind,
+    /// The true value is between these two times the value.
+    pub(super) within: (f64, f64),
 }
 
 impl Value {
+    /// The columns that are read for it.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|(_, column)| column.as_str())
+    }
+
+    /// The column that holds it, if it is one as it is.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self.terms.as_slice() {
+            [(factor, column)] if *factor == 1.0 => Some(column),
+            _ => None,
+        }
+    }
+
+    /// How it follows from the columns.
+    pub(super) fn formula(&self) -> String {
+        if let Some(column) = self.column() {
+            return column.to_owned();
+        }
+        let mut formula = String::new();
+        for (factor, column) in &self.terms {
+            let sign = match (formula.is_empty(), *factor < 0.0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            let size = factor.abs();
+            let times = if size == 1.0 { String::new() } else { format!("{size} × ") };
+            formula.push_str(&format!("{sign}{times}{column}"));
+        }
+        formula
+    }
+
     /// What its cells hold.
     pub(super) fn content(&self) -> Content {
         let is_base = match self.quantity {
@@ -86,12 +162,42 @@ pub(super) struct Launches {
     pub(super) totals: bool,
 }
 
+/// The columns of a grid or block: one, or three for x, y and z.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Extent {
+    pub(super) columns: Vec<String>,
+    /// Whether a grid counts threads, as AMD's work-items do, instead of blocks.
+    pub(super) threads: bool,
+}
+
+/// Rows that are kernels, or are none, by the text of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Filter {
+    pub(super) column: String,
+    texts: Vec<String>,
+    /// Whether rows with such a text are the ones that stay.
+    only: bool,
+}
+
+impl Filter {
+    /// Whether a row with this text is left out.
+    pub(super) fn leaves_out(&self, text: &[u8]) -> bool {
+        self.texts.iter().any(|known| fits(known, text)) != self.only
+    }
+}
+
+/// Whether a text is this one; a `*` at the end stands for any ending.
+fn fits(known: &str, text: &[u8]) -> bool {
+    match known.strip_suffix('*') {
+        Some(beginning) => text.starts_with(beginning.as_bytes()),
+        None => text == known.as_bytes(),
+    }
+}
+
 /// Columns that are no quantities, by what they are.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Plain {
     pub(super) device: Option<String>,
-    pub(super) grid: Option<String>,
-    pub(super) block: Option<String>,
     pub(super) operator: Option<String>,
     pub(super) stream: Option<String>,
     pub(super) id: Option<String>,
@@ -111,7 +217,8 @@ impl Mapping {
             if fault.help.is_empty() { error } else { error.help(fault.help) }
         })?;
         let columns = file.columns;
-        let mut values = vec![place.value(Quantity::Duration, &columns.time)?];
+        let time = place.time(&columns.time)?;
+        let mut values = Vec::new();
         if let Some(bytes) = &columns.bytes {
             values.push(place.value(Quantity::DramBytes, bytes)?);
         }
@@ -121,7 +228,7 @@ impl Mapping {
                 .as_ref()
                 .map_or(Ok(Pipe::Unstated), |precision| place.pipe(precision))?;
             let value = place.value(Quantity::Work(pipe), &work.value)?;
-            if values.iter().any(|known| known.quantity == value.quantity) {
+            if values.iter().any(|known: &Value| known.quantity == value.quantity) {
                 let start = work
                     .precision
                     .as_ref()
@@ -137,7 +244,7 @@ impl Mapping {
         }
         let launches = columns.launches.map(|launches| Launches {
             column: launches.column,
-            totals: launches.values == Rows::Total,
+            totals: launches.values == RowValues::Total,
         });
         let delimiter = match &file.delimiter {
             None => b',',
@@ -165,39 +272,70 @@ impl Mapping {
                 }
             }),
         };
+        let start = match (columns.start, &time) {
+            (Some(cell), _) => Some(place.instant(&cell)?),
+            (None, Time::Span { start, .. }) => Some(start.clone()),
+            (None, Time::Column(_)) => None,
+        };
+        let filter = |only| {
+            move |(column, texts): (String, super::file::Texts)| Filter {
+                column,
+                texts: texts.all(),
+                only,
+            }
+        };
+        let only = file.rows.only.into_iter().map(filter(true));
+        let filters = only.chain(file.rows.leave_out.into_iter().map(filter(false))).collect();
         let plain = Plain {
             device: columns.device,
-            grid: columns.grid,
-            block: columns.block,
             operator: columns.operator,
             stream: columns.stream,
             id: columns.id,
         };
-        let path = path.to_owned();
         Ok(Self {
-            path,
+            path: path.to_owned(),
             device: file.device,
+            devices: file.devices,
             delimiter,
             decimal,
+            records: file.records,
+            optional: file.optional,
+            filters,
             kernel: columns.kernel,
+            time,
+            start,
             values,
             launches,
+            grid: columns.grid.map(|grid| place.extent(grid)).transpose()?,
+            block: columns.block.map(|block| place.extent(block)).transpose()?,
             plain,
         })
     }
 
     /// Every column the mapping names, each once.
-    pub(super) fn columns(&self) -> Vec<&str> {
-        let plain = &self.plain;
-        let optional =
-            [&plain.device, &plain.grid, &plain.block, &plain.operator, &plain.stream, &plain.id];
+    pub(in crate::ingest) fn columns(&self) -> Vec<&str> {
         let mut columns = vec![self.kernel.as_str()];
-        columns.extend(self.values.iter().map(|value| value.column.as_str()));
+        match &self.time {
+            Time::Column(value) => columns.extend(value.columns()),
+            Time::Span { start, end } => columns.extend([&*start.column, &*end.column]),
+        }
+        columns.extend(self.values.iter().flat_map(Value::columns));
+        columns.extend(self.start.iter().map(|start| start.column.as_str()));
+        let extents = [&self.grid, &self.block].into_iter().flatten();
+        columns.extend(extents.flat_map(|extent| &extent.columns).map(String::as_str));
+        let plain = &self.plain;
+        let optional = [&plain.device, &plain.operator, &plain.stream, &plain.id];
         columns.extend(optional.into_iter().flatten().map(String::as_str));
         columns.extend(self.launches.iter().map(|launches| launches.column.as_str()));
-        let mut seen = std::collections::HashSet::new();
+        columns.extend(self.filters.iter().map(|filter| filter.column.as_str()));
+        let mut seen = HashSet::new();
         columns.retain(|column| seen.insert(*column));
         columns
+    }
+
+    /// Whether a table may lack this column.
+    pub(super) fn is_optional(&self, column: &str) -> bool {
+        self.optional.iter().any(|known| fits(known, column.as_bytes()))
     }
 }
 
@@ -213,19 +351,85 @@ impl Place<'_> {
         IngestError::new(format!("{}:{line}:{column}", self.path), message)
     }
 
-    fn value(&self, quantity: Quantity, cell: &Cell) -> Result<Value, IngestError> {
+    fn time(&self, cell: &Spanned<TimeCell>) -> Result<Time, IngestError> {
+        let TimeCell { column, start, end, unit, kind } = cell.get_ref();
+        match (column, start, end) {
+            (Some(column), None, None) => {
+                let (scale, _) = self.unit(Quantity::Duration, unit)?;
+                let terms = vec![(1.0, column.clone())];
+                let (kind, within) = (origin(*kind, false), (1.0, 1.0));
+                let quantity = Quantity::Duration;
+                Ok(Time::Column(Value { quantity, terms, scale, rate: false, kind, within }))
+            }
+            (None, Some(start), Some(end)) => {
+                let digits = self.digits(unit)?;
+                let instant = |column: &String| Instant { column: column.clone(), digits };
+                Ok(Time::Span { start: instant(start), end: instant(end) })
+            }
+            _ => Err(self.error(
+                cell.span().start,
+                "a time is { column = \"dur\", unit = \"us\" } or { start = \"begin\", end = \"end\", unit = \"ns\" }",
+            )),
+        }
+    }
+
+    fn instant(&self, cell: &InstantCell) -> Result<Instant, IngestError> {
+        Ok(Instant { column: cell.column.clone(), digits: self.digits(&cell.unit)? })
+    }
+
+    fn digits(&self, unit: &Spanned<String>) -> Result<u32, IngestError> {
+        self.unit(Quantity::Duration, unit)?;
+        Ok(picosecond_digits(unit.get_ref()).unwrap_or_default())
+    }
+
+    fn extent(&self, cell: ExtentCell) -> Result<Extent, IngestError> {
+        let (columns, threads) = match cell {
+            ExtentCell::One(column) => (vec![column], false),
+            ExtentCell::Three(columns) => (columns.to_vec(), false),
+            ExtentCell::Counted(counted) => (counted.columns, counted.unit == Counted::Threads),
+        };
+        if !matches!(columns.len(), 1 | 3) {
+            let message = format!("a grid or block has one column or three, not {}", columns.len());
+            return Err(IngestError::new(self.path, message));
+        }
+        Ok(Extent { columns, threads })
+    }
+
+    fn unit(&self, quantity: Quantity, unit: &Spanned<String>) -> Result<(f64, bool), IngestError> {
         let units = Units::of(quantity);
-        let Some((scale, rate)) = units.find(cell.unit.get_ref()) else {
-            let message =
-                format!("unknown unit {:?}, one of {}", cell.unit.get_ref(), units.names());
-            return Err(self.error(cell.unit.span().start, message));
+        units.find(unit.get_ref()).ok_or_else(|| {
+            let message = format!("unknown unit {:?}, one of {}", unit.get_ref(), units.names());
+            self.error(unit.span().start, message)
+        })
+    }
+
+    fn value(&self, quantity: Quantity, cell: &Cell) -> Result<Value, IngestError> {
+        let (scale, rate) = self.unit(quantity, &cell.unit)?;
+        let bound = |bound: &Option<Spanned<f64>>, range: std::ops::RangeInclusive<f64>, what| {
+            let Some(factor) = bound else { return Ok(1.0) };
+            if range.contains(factor.get_ref()) {
+                return Ok(*factor.get_ref());
+            }
+            Err(self.error(factor.span().start, what))
         };
-        let kind = match (cell.kind, rate) {
-            (Kind::Algorithmic, _) => OriginKind::Algorithmic,
-            (Kind::Measured, true) => OriginKind::Derived,
-            (Kind::Measured, false) => OriginKind::Measured,
+        let low = bound(&cell.low, 0.0..=1.0, "the lower factor is from 0 to 1")?;
+        let high = bound(&cell.high, 1.0..=f64::INFINITY, "the upper factor is 1 or more, or inf")?;
+        let (terms, is_sum) = match (&cell.column, &cell.sum) {
+            (Some(column), None) => (vec![(1.0, column.get_ref().clone())], false),
+            (None, Some(sum)) if !sum.get_ref().is_empty() => {
+                let terms = sum.get_ref().iter().map(|(column, factor)| (*factor, column.clone()));
+                let mut terms: Vec<(f64, String)> = terms.collect();
+                // As one would write it: what is subtracted comes last.
+                terms.sort_by(|one, two| (two.0 > 0.0).cmp(&(one.0 > 0.0)));
+                (terms, true)
+            }
+            _ => {
+                let message = "one of column = \"a\" and sum = { a = 1, b = 2 } is needed";
+                return Err(self.error(cell.unit.span().start, message));
+            }
         };
-        Ok(Value { quantity, column: cell.column.clone(), scale, rate, kind })
+        let kind = origin(cell.kind, rate || is_sum);
+        Ok(Value { quantity, terms, scale, rate, kind, within: (low, high) })
     }
 
     fn pipe(&self, precision: &Spanned<String>) -> Result<Pipe, IngestError> {
@@ -254,196 +458,12 @@ impl Place<'_> {
     }
 }
 
-/// The units a quantity may be given in, with their size in SI units.
-struct Units {
-    amounts: &'static [(&'static str, f64)],
-    /// Whether an amount per second may be given, to be multiplied by the time.
-    rates: bool,
-}
-
-impl Units {
-    const TIME: &'static [(&'static str, f64)] =
-        &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ns", 1e-9)];
-    const BYTES: &'static [(&'static str, f64)] = &[
-        ("B", 1.0),
-        ("kB", 1e3),
-        ("KB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("TiB", 1_099_511_627_776.0),
-    ];
-    const WORK: &'static [(&'static str, f64)] = &[
-        ("FLOP", 1.0),
-        ("kFLOP", 1e3),
-        ("MFLOP", 1e6),
-        ("GFLOP", 1e9),
-        ("TFLOP", 1e12),
-        ("PFLOP", 1e15),
-        ("OP", 1.0),
-        ("kOP", 1e3),
-        ("MOP", 1e6),
-        ("GOP", 1e9),
-        ("TOP", 1e12),
-        ("POP", 1e15),
-    ];
-    const BANDWIDTH: &'static [(&'static str, f64)] =
-        &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
-    const WORK_RATE: &'static [(&'static str, f64)] =
-        &[("FLOP/s", 1.0), ("GFLOP/s", 1e9), ("TFLOP/s", 1e12), ("OP/s", 1.0), ("TOP/s", 1e12)];
-    const FREQUENCY: &'static [(&'static str, f64)] =
-        &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)];
-    const NUMBER: &'static [(&'static str, f64)] = &[("1", 1.0), ("%", 0.01)];
-
-    fn of(quantity: Quantity) -> Self {
-        let (amounts, rates) = match (quantity, quantity.unit()) {
-            (Quantity::Work(_), _) => (Self::WORK, true),
-            (_, "s") => (Self::TIME, false),
-            (_, "B") => (Self::BYTES, true),
-            (_, "B/s") => (Self::BANDWIDTH, false),
-            (_, "FLOP/s") => (Self::WORK_RATE, false),
-            (_, "Hz") => (Self::FREQUENCY, false),
-            _ => (Self::NUMBER, false),
-        };
-        Self { amounts, rates }
-    }
-
-    /// SI units in one of these, and whether they are per second.
-    fn find(&self, unit: &str) -> Option<(f64, bool)> {
-        let amount = |unit: &str| {
-            self.amounts.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale)
-        };
-        if let Some(scale) = amount(unit) {
-            return Some((scale, false));
-        }
-        let scale = amount(unit.strip_suffix("/s").filter(|_| self.rates)?)?;
-        Some((scale, true))
-    }
-
-    fn names(&self) -> String {
-        let names: Vec<_> = self.amounts.iter().map(|(name, _)| *name).collect();
-        let rates = if self.rates { ", or any of these with /s" } else { "" };
-        format!("{}{rates}", names.join(", "))
-    }
-}
-
-/// The file as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    device: Option<String>,
-    delimiter: Option<Spanned<String>>,
-    decimal: Option<Spanned<String>>,
-    columns: Columns,
-    #[serde(default)]
-    quantities: BTreeMap<Spanned<String>, Cell>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Columns {
-    kernel: String,
-    time: Cell,
-    bytes: Option<Cell>,
-    flops: Option<OneOrMany>,
-    launches: Option<RowLaunches>,
-    device: Option<String>,
-    grid: Option<String>,
-    block: Option<String>,
-    operator: Option<String>,
-    stream: Option<String>,
-    id: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { column = \"dur_us\", unit = \"us\" }")]
-struct Cell {
-    column: String,
-    unit: Spanned<String>,
-    #[serde(default)]
-    kind: Kind,
-}
-
-#[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table such as { column = \"gflop\", unit = \"GFLOP\", precision = \"bf16_matrix\" }"
-)]
-struct WorkCell {
-    column: String,
-    unit: Spanned<String>,
-    #[serde(default)]
-    kind: Kind,
-    precision: Option<Spanned<String>>,
-}
-
-/// A column of work with its precision.
-struct Work {
-    value: Cell,
-    precision: Option<Spanned<String>>,
-}
-
-impl From<WorkCell> for Work {
-    fn from(cell: WorkCell) -> Self {
-        let WorkCell { column, unit, kind, precision } = cell;
-        Self { value: Cell { column, unit, kind }, precision }
-    }
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    #[default]
-    Measured,
-    Algorithmic,
-}
-
-#[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table such as { column = \"count\", values = \"total\" }"
-)]
-struct RowLaunches {
-    column: String,
-    values: Rows,
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum Rows {
-    Total,
-    Average,
-}
-
-/// One table or an array of them.
-struct OneOrMany(Vec<Work>);
-
-impl<'de> Deserialize<'de> for OneOrMany {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl<'de> Visitor<'de> for Either {
-            type Value = OneOrMany;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table such as { column = \"gflop\", unit = \"GFLOP\", precision = \"bf16_matrix\" }, or an array of them")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOrMany, A::Error> {
-                let cell = WorkCell::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(OneOrMany(vec![cell.into()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, cells: A) -> Result<OneOrMany, A::Error> {
-                let cells = Vec::<WorkCell>::deserialize(SeqAccessDeserializer::new(cells))?;
-                Ok(OneOrMany(cells.into_iter().map(Work::from).collect()))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
+/// How a quantity came about: from one column, or from several.
+fn origin(kind: Kind, is_derived: bool) -> OriginKind {
+    match (kind, is_derived) {
+        (Kind::Algorithmic, _) => OriginKind::Algorithmic,
+        (Kind::Measured, true) => OriginKind::Derived,
+        (Kind::Measured, false) => OriginKind::Measured,
     }
 }
 
@@ -464,6 +484,8 @@ mod tests {
              [quantities]\nachieved_occupancy = {{ column = 'occ', unit = '%' }}\nl2_bytes = {{ column = 'l2', unit = 'GB/s', kind = 'algorithmic' }}\n"
         ))
         .unwrap();
+        let Time::Column(time) = &mapping.time else { panic!("a column") };
+        assert_eq!((time.scale, time.kind), (1e-3, OriginKind::Measured));
         let values: Vec<_> = mapping
             .values
             .iter()
@@ -472,7 +494,6 @@ mod tests {
         assert_eq!(
             values,
             [
-                ("duration_s".to_owned(), 1e-3, false, OriginKind::Measured),
                 ("dram_bytes".to_owned(), 1_048_576.0, false, OriginKind::Measured),
                 ("flops_fp16_matrix".to_owned(), 1e12, true, OriginKind::Derived),
                 ("achieved_occupancy".to_owned(), 0.01, false, OriginKind::Measured),
@@ -491,9 +512,9 @@ mod tests {
             "[[columns.flops]]\ncolumn = 'a'\nunit = 'FLOP'\nprecision = 'fp32_vector'\n[[columns.flops]]\ncolumn = 'b'\nunit = 'OP'\nprecision = 'int8_matrix'".to_owned(),
         ] {
             let mapping = mapping(&format!("{NEEDED}{flops}\n")).unwrap();
-            assert_eq!(mapping.values.len(), 3, "{flops}");
+            assert_eq!(mapping.values.len(), 2, "{flops}");
         }
-        assert_eq!(mapping(&format!("{NEEDED}flops = {one}\n")).unwrap().values.len(), 2);
+        assert_eq!(mapping(&format!("{NEEDED}flops = {one}\n")).unwrap().values.len(), 1);
     }
 
     #[test]
@@ -538,8 +559,20 @@ mod tests {
                 ),
                 "map.toml:4:66: precision \"unstated\" is mapped twice",
             ),
+            (
+                "[columns]\nkernel = 'n'\ntime = { start = 'a', unit = 's' }\n",
+                "map.toml:3:8: a time is { column = ",
+            ),
+            (
+                &format!("{NEEDED}bytes = {{ column = 'b', unit = 'B', low = 2.0 }}\n"),
+                "map.toml:4:43: the lower factor is from 0 to 1",
+            ),
+            (
+                &format!("{NEEDED}grid = {{ columns = ['x', 'y'], unit = 'threads' }}\n"),
+                "map.toml: a grid or block has one column or three, not 2",
+            ),
             (&format!("delimiter = 'tab'\n{NEEDED}"), "map.toml:1:13: the delimiter must be a tab"),
-            (&format!("devices = 'H100'\n{NEEDED}"), "map.toml:1:1: unknown key \"devices\""),
+            (&format!("gpu = 'H100'\n{NEEDED}"), "map.toml:1:1: unknown key \"gpu\""),
         ] {
             let error = mapping(text).unwrap_err();
             assert!(error.contains(expected), "{error}\n{expected}");

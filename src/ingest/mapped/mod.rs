@@ -1,25 +1,36 @@
-//! Any CSV whose columns a mapping names.
+//! Any table whose columns a mapping names: CSV, or records in JSON.
 //!
 //! A mapping is a small TOML file. Nothing is guessed: units, precisions and the meaning of rows that
 //! stand for several launches are written down, and a column that is not there is an error.
 //!
 //! ```toml
-//! device = "NVIDIA H100 80GB HBM3"   # all launches ran on it; [columns] device where a column tells
+//! device = "NVIDIA H100 80GB HBM3"   # all launches ran on it; [columns] device where a column has it
+//! devices = { 0 = "AMD Instinct MI300X" } # names for what the device column says
 //! delimiter = ";"                    # a comma if left out
 //! decimal = ","                      # the decimal sign; found out if left out
+//! records = "events"                 # JSON: the key of the array; all of the document if left out
+//! optional = ["occ"]                 # columns that a table may lack
+//!
+//! [rows]
+//! only = { kind = "KERNEL" }         # other rows are left out and counted
+//! leave_out = { name = ["[CUDA *"] } # `*` stands for any ending
 //!
 //! [columns]
 //! kernel = "name"                                  # needed
-//! time = { column = "dur_us", unit = "us" }        # needed: s, ms, us, ns
+//! time = { column = "dur_us", unit = "us" }        # needed: s, ms, us, ns; or
+//! # time = { start = "begin", end = "end", unit = "ns" }
+//! start = { column = "ts", unit = "us" }           # start on the GPU
 //! bytes = { column = "mb", unit = "MB" }           # of device memory: B … TB, KiB … TiB, or /s
+//! # bytes = { sum = { read = 1, written = 1 }, unit = "KiB" } # columns times factors
 //! flops = [                                        # one table, or several of different precisions
 //!     { column = "gflop", unit = "GFLOP", precision = "bf16_matrix" },
-//!     { column = "rest", unit = "TFLOP/s", precision = "fp32_vector", kind = "algorithmic" },
+//!     { column = "rest", unit = "TFLOP/s", precision = "fp32_vector", kind = "algorithmic", low = 0.5 },
 //! ]
 //! launches = { column = "count", values = "total" } # a row stands for several; or "average"
 //! grid = "grid"                                    # `128,1,1`, `(128, 1, 1)`, `128x1x1`, or a number
-//! block = "block"
-//! operator = "layer"                               # tells launches of one kernel apart
+//! block = ["bx", "by", "bz"]                       # or three columns
+//! # grid = { columns = ["gx", "gy", "gz"], unit = "threads" } # AMD's work-items
+//! operator = "layer"                               # separates launches of one kernel
 //! device = "gpu"                                   # a name or a number
 //! stream = "stream"
 //! id = "index"
@@ -29,26 +40,70 @@
 //! ```
 //!
 //! An amount per second is multiplied by the time of its row. Values are measured unless their `kind`
-//! is `algorithmic`, counted from shapes. Here a zero is a zero; only a time of zero is missing.
+//! is `algorithmic`, counted from shapes; the true value is between `low` and `high` times the value. Here a zero
+//! is a zero; only a time of zero is missing.
 
 mod evidence;
+mod file;
 mod mapping;
+mod records;
+mod table;
+mod units;
 
 pub use mapping::Mapping;
 
 use evidence::evidence;
-use mapping::Value;
+use table::Table;
 
-use super::rows::{Found, Quotes, Row, Rows, fields, unquoted};
-use super::{IngestError, Numerals, Reading};
-use crate::model::{
-    DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
-};
+use super::rows::{Found, Quotes, Rows, fields};
+use super::{IngestError, Reading, Sample};
 
-/// Reads a CSV by its mapping.
+/// Reads a table by its mapping.
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
     "mapped".clone_into(&mut reading.source.format);
     reading.source.dialect = format!("columns named by {}", mapping.path);
+    read_as_known(reading, mapping)
+}
+
+/// Reads a table whose format is known by its mapping.
+pub(super) fn read_as_known(
+    reading: &mut Reading<'_>,
+    mapping: &Mapping,
+) -> Result<(), IngestError> {
+    let before = reading.source.launches;
+    let left_out = if is_json(&reading.sample) {
+        records::read(reading, mapping)?
+    } else {
+        read_csv(reading, mapping)?
+    };
+    if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
+        let clue = "rows hold sums over several launches; they are read as averages";
+        reading.source.clues.push(clue.to_owned());
+    }
+    let Some((rows, example)) = left_out else { return Ok(()) };
+    if reading.source.launches == before {
+        return Err(reading
+            .error(format!("no row is a kernel: {rows} rows such as {example:?} are left out"))
+            .help("use the profiler's export of kernels"));
+    }
+    let rows = if rows == 1 {
+        "1 row that is not a kernel is".to_owned()
+    } else {
+        format!("{rows} rows that are not kernels are")
+    };
+    reading.source.clues.push(format!("{rows} left out, such as {example:?}"));
+    Ok(())
+}
+
+/// Whether the sample begins as JSON does.
+fn is_json(sample: &Sample) -> bool {
+    sample.text().trim_start().starts_with(['{', '['])
+}
+
+/// Rows that were left out: how many, and the text that one of them has in the column that decided.
+type LeftOut = Option<(u64, String)>;
+
+fn read_csv(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftOut, IngestError> {
     let (header_line, header) = header(reading, mapping)?;
     let mut line = Vec::new();
     for _ in 0..header_line {
@@ -61,12 +116,13 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
 
     let mut table = Table::new(reading, mapping, &header, numerals);
     let mut rows = Rows::new(reading, Quotes::Doubled, mapping.delimiter, header.len());
+    let mut left_out = None;
     while let Some(found) = rows.next(reading)? {
         if found != Found::Blank
             && let Some(header) = table.header(rows.row())
         {
             reading.source.other_lines += 1;
-            table.count(reading);
+            left_out = table.end(reading, left_out);
             rows.set_width(header.len());
             table = Table::new(reading, mapping, &header, numerals);
             continue;
@@ -85,14 +141,13 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), I
             }
         }
     }
-    table.count(reading);
-    if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
-        reading
-            .source
-            .clues
-            .push("rows hold sums over several launches; they are read as averages".to_owned());
-    }
-    Ok(())
+    Ok(table.end(reading, left_out))
+}
+
+/// Whether a title of a table is this column. The sign for micro has two code points and a common replacement.
+pub(super) fn is_titled(title: &str, column: &str) -> bool {
+    let plain = |c: char| if matches!(c, 'µ' | 'μ') { 'u' } else { c };
+    title == column || title.chars().map(plain).eq(column.chars().map(plain))
 }
 
 /// The line that has the most of the mapped columns, and its fields.
@@ -104,8 +159,8 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
     let mut best: Option<(usize, u64, Vec<String>)> = None;
     for (line, text) in (1..).zip(reading.sample.lines()) {
         let fields = fields(text, mapping.delimiter);
-        let known =
-            columns.iter().filter(|column| fields.iter().any(|field| field == *column)).count();
+        let is_there = |column: &&&str| fields.iter().any(|field| is_titled(field, column));
+        let known = columns.iter().filter(is_there).count();
         // Without any match the first line that looks like a table is shown.
         let better = best.as_ref().is_none_or(|(most, _, _)| known > *most);
         if better && (known > 0 || fields.len() > 1) {
@@ -123,35 +178,11 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
             ))
             .help("set delimiter = \";\" (or another character) in the mapping"));
     };
-    for column in &columns {
-        match header.iter().filter(|field| field == column).count() {
+    for column in columns {
+        match header.iter().filter(|field| is_titled(field, column)).count() {
             1 => {}
-            0 => {
-                let nearest = header
-                    .iter()
-                    .map(|field| {
-                        (strsim::jaro_winkler(&field.to_lowercase(), &column.to_lowercase()), field)
-                    })
-                    .max_by(|a, b| a.0.total_cmp(&b.0))
-                    .filter(|(similarity, _)| *similarity > 0.7);
-                let error = reading
-                    .error(format!(
-                        "no column {column:?}, which {} names; the header has {}",
-                        mapping.path,
-                        header
-                            .iter()
-                            .map(|field| format!("{field:?}"))
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    ))
-                    .line(line);
-                return Err(match nearest {
-                    Some((_, field)) => error.help(format!("did you mean {field:?}?")),
-                    None => {
-                        error.help(format!("name the columns of this file in {}", mapping.path))
-                    }
-                });
-            }
+            0 if mapping.is_optional(column) => {}
+            0 => return Err(missing(reading, mapping, column, &header).line(line)),
             count => {
                 return Err(reading
                     .error(format!(
@@ -166,242 +197,37 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
     Ok((line, header))
 }
 
-/// A table being turned into launches.
-struct Table<'a> {
-    mapping: &'a Mapping,
-    numerals: Numerals,
-    kernel: usize,
-    /// The quantities with their positions; the time first.
-    values: Vec<(&'a Value, usize, OriginId)>,
-    launches: Option<usize>,
-    /// Whether values are sums over the launches of a row.
-    totals: bool,
-    device: Option<usize>,
-    grid: Option<usize>,
-    block: Option<usize>,
-    operator: Option<usize>,
-    stream: Option<usize>,
-    id: Option<usize>,
-    hints: Vec<(Vec<u8>, HintId)>,
-    /// Columns in use, where they are, and how many launches have a value there.
-    filled: Vec<(&'a str, usize, u64)>,
-    read: Values,
-}
-
-impl<'a> Table<'a> {
-    fn new(
-        reading: &mut Reading<'_>,
-        mapping: &'a Mapping,
-        header: &[String],
-        numerals: Numerals,
-    ) -> Self {
-        // All of them are there: `header` has seen to it.
-        let at = |column: &str| header.iter().position(|field| field == column).unwrap_or_default();
-        let optional = |column: &Option<String>| column.as_deref().map(at);
-        let launches = mapping.launches.as_ref();
-        let totals = launches.is_some_and(|launches| launches.totals);
-        let time = &mapping.values[0].column;
-        let values = mapping.values.iter().map(|value| {
-            let mut formula = value.column.clone();
-            let mut kind = value.kind;
-            if value.rate {
-                formula = format!("{formula} × {time}");
-            }
-            if let Some(launches) = launches.filter(|_| totals && value.quantity.is_additive()) {
-                formula = format!("{formula} / {}", launches.column);
-                kind = kind.max(OriginKind::Derived);
-            }
-            (value, at(&value.column), reading.origin(&Origin::new(kind, formula)))
-        });
-        let plain = &mapping.plain;
-        Self {
-            values: values.collect(),
-            mapping,
-            numerals,
-            kernel: at(&mapping.kernel),
-            launches: launches.map(|launches| at(&launches.column)),
-            totals,
-            device: optional(&plain.device),
-            grid: optional(&plain.grid),
-            block: optional(&plain.block),
-            operator: optional(&plain.operator),
-            stream: optional(&plain.stream),
-            id: optional(&plain.id),
-            hints: Vec::new(),
-            filled: mapping.columns().into_iter().map(|column| (column, at(column), 0)).collect(),
-            read: Values::default(),
-        }
+/// A column that the mapping names and the table lacks.
+fn missing(
+    reading: &Reading<'_>,
+    mapping: &Mapping,
+    column: &str,
+    header: &[String],
+) -> IngestError {
+    let similarity =
+        |field: &String| strsim::jaro_winkler(&field.to_lowercase(), &column.to_lowercase());
+    let nearest = header
+        .iter()
+        .map(|field| (similarity(field), field))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(similarity, _)| *similarity > 0.7);
+    let titles: Vec<String> = header.iter().map(|field| format!("{field:?}")).collect();
+    let error = reading.error(format!(
+        "no column {column:?}, which {} names; the header has {}",
+        mapping.path,
+        titles.join(", ")
+    ));
+    match nearest {
+        Some((_, field)) => error.help(format!("did you mean {field:?}?")),
+        None => error.help(format!("name the columns of this file in {}", mapping.path)),
     }
-
-    /// The fields of a row that is a header: concatenated tables have several.
-    fn header(&self, row: &Row) -> Option<Vec<String>> {
-        // All rows pass here: one byte tells most of them.
-        let time = self.values.first().map_or(&b""[..], |(_, at, _)| row.cell(*at));
-        if time.first().is_some_and(u8::is_ascii_digit) {
-            return None;
-        }
-        let fields = fields(&row.whole(), self.mapping.delimiter);
-        let names = |column: &&str| fields.iter().filter(|field| field == column).count() == 1;
-        self.mapping.columns().iter().all(names).then_some(fields)
-    }
-
-    /// Leaves how many rows have a value in which column.
-    fn count(&self, reading: &mut Reading<'_>) {
-        for (column, _, filled) in &self.filled {
-            *reading.source.columns.entry((*column).to_owned()).or_default() += filled;
-        }
-    }
-
-    fn launch(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {
-        reading.source.rows += 1;
-        let name = unquoted(row.cell(self.kernel));
-        if name.is_empty() {
-            // Rows of sums have no name.
-            return reading.skip(
-                row.line(),
-                Some(&self.mapping.kernel),
-                &row.whole(),
-                "no kernel name",
-            );
-        }
-        let count = match self.launches {
-            None => 1,
-            Some(at) => match self.whole(row, at).filter(|count| *count > 0) {
-                Some(count) => count,
-                None => return self.skip(reading, row, at, "not a number of launches"),
-            },
-        };
-        if !self.read_values(reading, row, count)? {
-            return Ok(());
-        }
-        for (_, at, filled) in &mut self.filled {
-            *filled += u64::from(!matches!(row.cell(*at), b"" | b"-" | b"n/a" | b"na" | b"nan"));
-        }
-        let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
-        let number = |at: Option<usize>| at.and_then(|at| self.whole(row, at));
-        let id = number(self.id)
-            .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX));
-        let head = Head {
-            id,
-            name: reading.name(&name),
-            operator: reading.name(&unquoted(text(self.operator))),
-            shape: shape(text(self.grid), text(self.block)),
-            stream: number(self.stream),
-            device: self.hint(reading, text(self.device)),
-            count,
-            ..Head::default()
-        };
-        reading.push(head, &self.read);
-        Ok(())
-    }
-
-    /// Reads the quantities of a row; false if it was skipped because its time cannot be read.
-    fn read_values(
-        &mut self,
-        reading: &mut Reading<'_>,
-        row: &Row,
-        count: u32,
-    ) -> Result<bool, IngestError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        for (value, at, origin) in &self.values {
-            let is_time = value.quantity == Quantity::Duration;
-            let cell = row.cell(*at);
-            let reason = match self.numerals.parse(cell) {
-                Ok(Some(number)) if number >= 0.0 => {
-                    let number = number * value.scale;
-                    let number = match (value.rate, read.get(Quantity::Duration)) {
-                        // The time is that of one launch already.
-                        (true, time) => time.map(|time| number * time),
-                        // A launch takes time: 0 is what a lost measurement looks like.
-                        (false, _) if is_time && number == 0.0 => None,
-                        (false, _) if self.totals && value.quantity.is_additive() => {
-                            Some(number / f64::from(count))
-                        }
-                        (false, _) => Some(number),
-                    };
-                    if let Some(number) = number {
-                        read.set(value.quantity, number, *origin);
-                    }
-                    continue;
-                }
-                Ok(Some(_)) => "negative",
-                Ok(None) if !(is_time && cell.eq_ignore_ascii_case(b"nan")) => continue,
-                Ok(None) | Err(_) => "not a number",
-            };
-            self.skip(reading, row, *at, reason)?;
-            if is_time {
-                return Ok(false);
-            }
-        }
-        self.read = read;
-        Ok(true)
-    }
-
-    fn skip(
-        &self,
-        reading: &mut Reading<'_>,
-        row: &Row,
-        at: usize,
-        reason: &str,
-    ) -> Result<(), IngestError> {
-        let column =
-            self.filled.iter().find(|(_, known, _)| *known == at).map(|(column, _, _)| *column);
-        reading.skip(row.line(), column, &row.text(at), reason)
-    }
-
-    /// A whole number of 32 bits.
-    fn whole(&self, row: &Row, at: usize) -> Option<u32> {
-        let number = self.numerals.parse(row.cell(at)).ok()??;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked first"
-        )]
-        (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
-            .then_some(number as u32)
-    }
-
-    /// The device: the mapping's name, and what the column says.
-    fn hint(&mut self, reading: &mut Reading<'_>, text: &[u8]) -> HintId {
-        if let Some((_, hint)) = self.hints.iter().find(|(known, _)| known == text) {
-            return *hint;
-        }
-        let said = String::from_utf8_lossy(text).into_owned();
-        let mut hint = DeviceHint::default();
-        if let Some(name) = &self.mapping.device {
-            hint.name = Some(name.clone());
-            hint.name_from = Some(self.mapping.path.clone());
-        }
-        if said.bytes().all(|byte| byte.is_ascii_digit()) {
-            hint.ordinal = Some(said).filter(|ordinal| !ordinal.is_empty());
-        } else {
-            hint.name = Some(said);
-            hint.name_from.clone_from(&self.mapping.plain.device);
-        }
-        let id = reading.hint(hint);
-        self.hints.push((text.to_vec(), id));
-        id
-    }
-}
-
-/// Grid and block, each as three extents in some spelling, or as their product.
-fn shape(grid: &[u8], block: &[u8]) -> Shape {
-    let extents = |cell: &[u8]| {
-        Dim3::parse(&String::from_utf8_lossy(cell).replace(['x', 'X', '×', '*'], ","))
-    };
-    let product = |cell: &[u8]| std::str::from_utf8(cell).ok()?.parse::<u64>().ok();
-    let mut shape = Shape::new(extents(grid), extents(block));
-    shape.blocks = shape.blocks.or_else(|| product(grid));
-    shape.threads_per_block = shape.threads_per_block.or_else(|| product(block));
-    shape
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ingest::{Input, Options};
-    use crate::model::{Pipe, Profile};
+    use crate::model::{OriginKind, Pipe, Profile, Quantity};
 
     fn read(csv: &str, map: &str) -> Result<Profile, String> {
         let directory = tempfile::tempdir().unwrap();
@@ -563,5 +389,84 @@ mod tests {
         assert!(
             read("one word\n", &map).unwrap_err().contains("no line has fields separated by ','")
         );
+    }
+
+    const AMD: &str = "devices = { 1 = 'AMD Instinct MI300X' }\n[rows]\nonly = { Kind = 'KERNEL_DISPATCH' }\n\
+        leave_out = { Name = ['__amd_rocclr_*'] }\n[columns]\nkernel = 'Name'\ndevice = 'Agent'\n\
+        time = { start = 'Begin', end = 'End', unit = 'ns' }\nblock = ['Wx', 'Wy', 'Wz']\n\
+        grid = { columns = ['Gx', 'Gy', 'Gz'], unit = 'threads' }\n";
+
+    #[test]
+    fn a_trace_has_starts_and_ends_and_rows_that_are_no_kernels() {
+        let csv = "Kind,Agent,Name,Begin,End,Wx,Wy,Wz,Gx,Gy,Gz\n\
+            KERNEL_DISPATCH,1,add,1712195495519689047,1712195495519689147,64,1,1,1000,2,1\n\
+            MEMORY_COPY,1,copy,1,2,1,1,1,1,1,1\n\
+            KERNEL_DISPATCH,1,__amd_rocclr_fillBuffer,1,2,1,1,1,1,1,1\n\
+            KERNEL_DISPATCH,2,add,20,10,64,1,1,64,1,1\n";
+        let profile = read(csv, AMD).unwrap();
+        assert_eq!(profile.launches.len(), 1);
+        let launch = profile.launch(0);
+        let (time, origin) = launch.get(Quantity::Duration).unwrap();
+        assert_eq!((time, origin.formula.as_str()), (100_000.0 * 1e-12, "End - Begin"));
+        assert_eq!(launch.head.start, Some(1_712_195_495_519_689_047));
+        // 1000 work-items are 15.6 groups of 64.
+        assert_eq!(launch.head.shape.grid.unwrap().to_string(), "16×2×1");
+        assert_eq!(profile.devices[0].name.as_deref(), Some("AMD Instinct MI300X"));
+        let source = &profile.sources[0];
+        assert_eq!(
+            source.clues,
+            ["2 rows that are not kernels are left out, such as \"MEMORY_COPY\""]
+        );
+        assert_eq!(source.skips.first[0].reason, "ends before it starts");
+        let only = "Kind,Agent,Name,Begin,End,Wx,Wy,Wz,Gx,Gy,Gz\nMEMORY_COPY,1,c,1,2,1,1,1,1,1,1\n";
+        assert!(read(only, AMD).unwrap_err().starts_with("table.csv: no row is a kernel: 1 rows"));
+    }
+
+    #[test]
+    fn records_of_json_are_rows_of_a_table() {
+        let map = "optional = ['occ']\n[columns]\nkernel = 'name'\nstart = { column = 'ts', unit = 'us' }\n\
+            time = { column = 'args.dur', unit = 'us' }\ngrid = 'args.grid'\n\
+            [quantities]\nachieved_occupancy = { column = 'occ', unit = '%' }\n";
+        let one = r#"{"name": "a\"b", "ts": 1712195495519689.047, "args": {"dur": 2.5, "grid": [128, 1, 1], "x": {}}}"#;
+        let two = r#"{"args": {"dur": null}, "occ": 50, "name": "b", "ts": 7}"#;
+        for (text, map) in [
+            (format!("{one}\n{two}\n"), map.to_owned()),
+            (format!("[\n {one},\n {two}]"), map.to_owned()),
+            (
+                format!("{{\"n\": 1, \"rows\": [{one}, {two}], \"z\": [0]}}"),
+                format!("records = 'rows'\n{map}"),
+            ),
+        ] {
+            let profile = read(&text, &map).unwrap();
+            let [a, b] = [0, 1].map(|row| profile.launch(row));
+            assert_eq!((a.kernel(), a.value(Quantity::Duration)), ("a\"b", Some(2.5 * 1e-6)));
+            assert_eq!(a.head.start, Some(1_712_195_495_519_689_047));
+            assert_eq!(a.head.shape.blocks, Some(128));
+            assert_eq!((b.kernel(), b.value(Quantity::Duration)), ("b", None));
+            assert_eq!(b.value(Quantity::AchievedOccupancy), Some(0.5));
+        }
+        let fault = |text: &str| read(text, map).unwrap_err();
+        let cut = fault(&format!("{one}\n{{\"name\": "));
+        assert!(cut.starts_with("table.csv:2: damaged JSON: "), "{cut}");
+        let other = fault("[{\"kernel\": \"a\", \"dur\": 1}]");
+        assert!(
+            other.starts_with("table.csv: no column \"name\", which map.toml names"),
+            "{other}"
+        );
+        let under = read("{\"events\": []}", &format!("records = 'rows'\n{map}")).unwrap_err();
+        assert!(under.starts_with("table.csv: the document has no key \"rows\""), "{under}");
+        let twice = r#"{"name": "a", "name": "b", "ts": 1, "args": {"dur": 1, "grid": 1}}"#;
+        let profile = read(&format!("{one}\n{twice}\n"), map).unwrap();
+        let skip = &profile.sources[0].skips.first[0];
+        assert_eq!((skip.line, skip.reason.as_str()), (2, "the key is given twice"));
+    }
+
+    #[test]
+    fn a_bound_on_either_side_is_kept() {
+        let map =
+            format!("{NEEDED}flops = {{ column = 'f', unit = 'FLOP', low = 0.5, high = inf }}\n");
+        let profile = read("name,dur,f\na,1,7\n", &map).unwrap();
+        let (_, origin) = profile.launch(0).get(Quantity::Work(Pipe::Unstated)).unwrap();
+        assert_eq!((origin.low, origin.high), (0.5, f64::INFINITY));
     }
 }

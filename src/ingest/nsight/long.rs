@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::parts::{Cell, Known, Parts};
-use super::row::Row;
+use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{
     BEST, Catalog, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
     content, kind, unit,
 };
 use crate::ingest::decimal::Evidence;
+use crate::ingest::headers::header_of;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
@@ -170,15 +171,6 @@ fn meaning(wanted: Wanted, word: &str) -> Meaning {
     }
 }
 
-/// Two values of one metric in one unit are one value if they are the same but for rounding.
-const REPEATED: f64 = 1e-9;
-
-/// In two units, scaled values have two decimals.
-const RESCALED: f64 = 0.005;
-
-/// Why a metric is left out.
-const TWICE: &str = "given twice for one launch with different values; neither is used";
-
 /// The error where the rows of a launch cannot be put together.
 fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
     reading
@@ -241,8 +233,11 @@ fn evidence(sample: &Sample) -> Evidence {
     else {
         return evidence;
     };
-    let columns = Columns::new(&header);
+    let mut columns = Columns::new(&header);
     for record in sample.records(rest, 20_000) {
+        if let Some(header) = header_of(&record, "Metric Value", is_header) {
+            columns = Columns::new(&header);
+        }
         let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
         let content = content(cell(Some(columns.name)), cell(columns.unit));
         evidence.add(cell(Some(columns.value)), content, || None);
@@ -389,7 +384,7 @@ impl Table {
                     self.cells.push((found as u32, value));
                     return Ok(());
                 };
-                if (value - known).abs() <= tolerance * value.abs().max(known.abs()) {
+                if is_same(value, known, tolerance) {
                     return Ok(());
                 }
                 let name = String::from_utf8_lossy(&metric.name).into_owned();

@@ -19,6 +19,20 @@ pub(super) struct Row {
     inconsistent: u64,
 }
 
+/// Why a metric is left out of a launch.
+pub(super) const TWICE: &str = "given twice for one launch with different values; neither is used";
+
+/// Two values of one metric in one unit are one value if they are the same but for rounding.
+pub(super) const REPEATED: f64 = 1e-9;
+
+/// In two units, scaled values have two decimals.
+pub(super) const RESCALED: f64 = 0.005;
+
+/// Whether two values of one metric are one value, up to this share.
+pub(super) fn is_same(one: f64, two: f64, tolerance: f64) -> bool {
+    (one - two).abs() <= tolerance * one.abs().max(two.abs())
+}
+
 /// Two routes to one quantity may differ by this share before their passes count as inconsistent.
 const PASSES_AGREE: f64 = 0.03;
 

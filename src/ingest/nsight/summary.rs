@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::row::Row;
+use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
-use crate::ingest::headers::header_again;
+use crate::ingest::headers::{header_again, header_of};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -69,6 +69,8 @@ struct Table {
     catalog: Catalog,
     row: Row,
     current: Option<Current>,
+    /// The metrics of the current kernel: section, name, unit and value.
+    seen: Vec<([String; 3], f64)>,
     /// Kernels read, by the cells that identify them.
     rows_by_key: HashMap<Vec<Vec<u8>>, usize>,
     preamble: Preamble,
@@ -89,6 +91,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         catalog: Catalog::default(),
         row: Row::new(numerals),
         current: None,
+        seen: Vec::new(),
         rows_by_key: HashMap::new(),
         preamble,
         kernels: 0,
@@ -186,9 +189,19 @@ impl Table {
                 format!("{} cannot be negative", wanted.dimension.noun())
             }
             (Ok(Some(value)), Ok(factor)) => {
-                self.row.raw.set(wanted.slot, value * factor);
-                *reading.source.columns.entry(metric).or_default() += 1;
-                return Ok(());
+                let value = value * factor;
+                let known = self.seen.iter().find(|(one, _)| one[0] == section && one[1] == metric);
+                let Some(([_, _, unit], known)) = known else {
+                    self.row.raw.set(wanted.slot, value);
+                    *reading.source.columns.entry(metric.clone()).or_default() += 1;
+                    self.seen.push(([section, metric, word], value));
+                    return Ok(());
+                };
+                if is_same(value, *known, if *unit == word { REPEATED } else { RESCALED }) {
+                    return Ok(());
+                }
+                self.row.raw.unset(wanted.slot);
+                TWICE.to_owned()
             }
             (Err(_), Ok(_)) => format!("cannot read as {}", wanted.dimension.noun()),
         };
@@ -212,6 +225,7 @@ impl Table {
             }
         }
         self.row.raw.clear();
+        self.seen.clear();
     }
 }
 
@@ -229,7 +243,12 @@ fn evidence(sample: &Sample, columns: &Columns) -> Evidence {
     let Some((_, rest)) = sample.header(|line| line.contains("Invocations"), is_header) else {
         return evidence;
     };
+    let mut again = None;
     for record in sample.records(rest, 5_000) {
+        if let Some(header) = header_of(&record, "Invocations", is_header) {
+            again = Some(Columns::new(&header));
+        }
+        let columns = again.as_ref().unwrap_or(columns);
         let unit = columns.unit.and_then(|unit| record.get(unit)).unwrap_or_default();
         // An average is no whole number, whatever the metric is.
         let content = content("", unit);
@@ -287,6 +306,25 @@ mod tests {
             ["a", "96", PLAIN, TIME, "us", "3.00"],
         ]);
         assert_eq!(found.launches.len(), 3);
+    }
+
+    #[test]
+    fn a_metric_with_two_values_is_left_out_and_named() {
+        let found = profile(&[
+            ["a", "96", PLAIN, TIME, "us", "2.00"],
+            ["a", "96", PLAIN, TIME, "ns", "2004.00"],
+            ["a", "96", PLAIN, BYTES, "byte", "64"],
+            ["a", "96", PLAIN, BYTES, "byte", "65"],
+            ["b", "4", PLAIN, BYTES, "byte", "65"],
+        ]);
+        assert_eq!(found.launches.len(), 2);
+        assert_eq!(found.launch(0).value(Quantity::Duration), Some(2.0 * 1e-6));
+        assert_eq!(found.launch(0).value(Quantity::DramBytes), None);
+        assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(65.0));
+        let skips = &found.sources[0].skips;
+        let first = &skips.first[0];
+        assert_eq!((skips.count, first.line, first.column.as_deref()), (1, 5, Some(BYTES)));
+        assert!(first.reason.starts_with("given twice"), "{}", first.reason);
     }
 
     #[test]

@@ -181,7 +181,7 @@ pub(super) fn content(metric: &str, word: &str) -> Content {
         Percent => return Content::Percent,
         Time => (1e-9, 1.0),
         Bytes | Bandwidth | Frequency => (1.0, 1e9),
-        _ if is_whole && !metric.contains("waves") => return Content::Whole,
+        _ if is_whole && unit.factor <= 1.0 && !metric.contains("waves") => return Content::Whole,
         _ => return Content::Any,
     };
     if unit.factor > base && unit.factor < greatest {
@@ -243,6 +243,8 @@ mod tests {
             ("dram__bytes.sum.per_second", "Tbyte/s", Content::Any),
             ("launch__waves_per_multiprocessor", "", Content::Any),
             ("launch__grid_size", "", Content::Whole),
+            ("launch__shared_mem_per_block", "byte/block", Content::Whole),
+            ("launch__shared_mem_per_block", "Kbyte/block", Content::Any),
             ("sm__cycles_elapsed.avg", "cycle", Content::Any),
             ("l1tex__t_sector_hit_rate.pct", "%", Content::Percent),
             ("Duration", "furlong", Content::Any),

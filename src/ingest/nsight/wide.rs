@@ -1,11 +1,12 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
-use super::row::Row;
+use super::row::{RESCALED, Row, TWICE, is_same};
 use super::{
     Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
     kind, unit,
 };
 use crate::ingest::decimal::Evidence;
+use crate::ingest::headers::header_of;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
@@ -102,7 +103,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     )?;
     let mut catalog = Catalog::default();
     let mut map = Map::new(&header, &mut catalog);
-    let evidence = evidence(&reading.sample, &map);
+    let evidence = evidence(&reading.sample, &map, &mut catalog);
     let numerals = reading.numerals(&evidence, true)?;
     let mut state = Row::new(numerals);
     let mut records = reading.records();
@@ -178,24 +179,29 @@ fn count(columns: &[Column], reading: &mut Reading<'_>) {
     }
 }
 
-/// What the metric cells of the sample show of how numbers are written.
-fn evidence(sample: &Sample, map: &Map) -> Evidence {
+/// What the metric cells of the sample show of how numbers are written. A header inside the table names the columns
+/// of the records below it.
+fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
     let mut evidence = Evidence::default();
     let Some((_, rest)) = sample.header(|line| line.contains("Kernel Name"), is_header) else {
         return evidence;
     };
-    let records = sample.records(rest, 400);
-    let kernel = map.identity.kernel;
-    let units = records.first().filter(|first| first.get(kernel).is_none_or(str::is_empty));
-    let word = |column: &Column| units.and_then(|units| units.get(column.field));
-    let contents: Vec<_> = map
-        .columns
-        .iter()
-        .map(|column| content(&column.name, word(column).unwrap_or_default()))
-        .collect();
-    for record in &records {
-        for (column, content) in map.columns.iter().zip(&contents) {
-            evidence.add(record.get(column.field).unwrap_or_default(), *content, || None);
+    let mut again = None;
+    let mut contents = None;
+    for record in sample.records(rest, 400) {
+        if let Some(header) = header_of(&record, "Kernel Name", is_header) {
+            (again, contents) = (Some(Map::new(&header, catalog)), None);
+            continue;
+        }
+        let map = again.as_ref().unwrap_or(first);
+        let contents: &Vec<_> = contents.get_or_insert_with(|| {
+            let is_units = record.get(map.identity.kernel).is_none_or(str::is_empty);
+            let word = |at: usize| record.get(at).filter(|_| is_units).unwrap_or_default();
+            let columns = map.columns.iter();
+            columns.map(|one| (one.field, content(&one.name, word(one.field)))).collect()
+        });
+        for (field, content) in contents {
+            evidence.add(record.get(*field).unwrap_or_default(), *content, || None);
         }
     }
     evidence
@@ -292,9 +298,6 @@ fn twins(
     record: &Record<'_>,
     line: u64,
 ) -> Result<(), IngestError> {
-    /// Scaled values have two decimals.
-    const ROUNDING: f64 = 0.005;
-
     let value = |row: &Row, column: &Column| {
         let Scale::Factor(factor) = column.scale else { return None };
         let value = row.numerals.parse(record.get(column.field)?).ok()??;
@@ -304,11 +307,10 @@ fn twins(
         let first = column.twin.map(|twin| &columns[twin]);
         let values = first.map(|first| (value(row, first), value(row, column)));
         let Some((Some(one), Some(two))) = values else { continue };
-        if (one - two).abs() > ROUNDING * one.abs().max(two.abs()) {
+        if !is_same(one, two, RESCALED) {
             row.raw.unset(column.slot);
             let text = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
-            let reason = "given twice for one launch with different values; neither is used";
-            reading.skip(line, Some(&column.name), &text, reason)?;
+            reading.skip(line, Some(&column.name), &text, TWICE)?;
         }
     }
     Ok(())

@@ -115,6 +115,8 @@ const KNOWN: [Known; 24] = [
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
     at: [Option<usize>; COUNT],
+    /// Where columns are given again.
+    again: Vec<(Column, usize)>,
     headers: Vec<String>,
 }
 
@@ -124,6 +126,7 @@ impl Columns {
     /// A time is needed; `Sil(ns)` is nobody else's, the bare `sil` needs company.
     pub(super) fn of(headers: &[String]) -> Option<Self> {
         let mut at = [None; COUNT];
+        let mut again = Vec::new();
         let mut count = 0;
         for (position, header) in headers.iter().enumerate() {
             let header = header.trim();
@@ -133,12 +136,14 @@ impl Columns {
                 continue;
             };
             count += 1;
-            if let Some(column) = known.used {
-                at[column as usize].get_or_insert(position);
+            if let Some(column) = known.used
+                && *at[column as usize].get_or_insert(position) != position
+            {
+                again.push((column, position));
             }
         }
         let headers: Vec<String> = headers.iter().map(|header| header.trim().to_owned()).collect();
-        let columns = Self { at, headers };
+        let columns = Self { at, again, headers };
         let own_word = columns.header(Column::Time)?.contains('(');
         (count >= if own_word { 2 } else { 3 }).then_some(columns)
     }
@@ -146,6 +151,11 @@ impl Columns {
     /// Where a column is.
     pub(super) fn at(&self, column: Column) -> Option<usize> {
         self.at[column as usize]
+    }
+
+    /// Where columns are given again, as under both of their names.
+    pub(super) fn again(&self) -> &[(Column, usize)] {
+        &self.again
     }
 
     /// The header of a column as the file writes it.

@@ -17,9 +17,9 @@
 //! 7. Any other zero, and a missing column, means unknown: the count comes from the shapes if the
 //!    operator's formula is known and the kernel is one that does the work, else there is none.
 
-use super::forms::{Basis, Count, NO_OPERATIONS, Work};
-use super::kernel::Kernel;
-use super::operator::Operator;
+use crate::ingest::operators::forms::{Basis, Count, NO_OPERATIONS, Work};
+use crate::ingest::operators::kernel::Kernel;
+use crate::ingest::operators::operator::Operator;
 
 /// The counts printed for one launch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,7 +68,7 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::pyprof::params::Params;
+    use crate::ingest::operators::params::Params;
 
     struct Case {
         operator: &'static str,
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn faulty_bytes_of_linear_are_repaired_in_every_direction() {
-        let bases = "PyProf FLOPs; s·(M·N + M·K + N·K) from Params";
+        let bases = "PyProf FLOPs; s·(M·N + M·K + N·K) from shapes";
         let right = (Some(9_317_840_000.0), Some(120_360_800.0), bases.to_owned());
         let forward = Case::new("linear", LINEAR, "volta_sgemm_128x64_tn");
         assert_eq!(forward.judged("9317840000", "30510200", 0.0), right);
@@ -202,7 +202,7 @@ mod tests {
         let unknown = Case::new("conv2d", params, "turing_fp16_s1688gemm_fp16_128x128_nn");
         let (flops, bytes, bases) = unknown.judged("0", "0", 0.0);
         assert_eq!((flops, bytes), (Some(822_083_584.0), Some(25_698_304.0)));
-        assert!(bases.starts_with("2·N·K·P·Q·C·R·S/g from Params"), "{bases}");
+        assert!(bases.starts_with("2·N·K·P·Q·C·R·S/g from shapes"), "{bases}");
         let layout = Case::new("conv2d", params, "cudnn::ops::nchwToNhwcKernel");
         assert_eq!(layout.judged("0", "0", 1.0), (None, None, "-; -".into()));
         let grouped =

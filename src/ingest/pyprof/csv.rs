@@ -76,14 +76,22 @@ fn not_csv(sample: &Sample) -> Option<(&'static str, &'static str)> {
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let Some((columns, rest)) = header(&reading.sample) else { return Err(refusal(reading)) };
     let records = reading.sample.records(rest, NUMERAL_RECORDS);
-    let numeric: Vec<usize> = [Column::Time, Column::Flops, Column::Bytes]
-        .iter()
-        .filter_map(|column| columns.at(*column))
-        .collect();
+    let numeric = |columns: &Columns| {
+        [Column::Time, Column::Flops, Column::Bytes].map(|column| columns.at(column))
+    };
+    let mut at = numeric(&columns);
     let mut evidence = Evidence::default();
-    for cell in records.iter().flat_map(|record| numeric.iter().filter_map(|at| record.get(*at))) {
-        // Nanoseconds, operations and bytes.
-        evidence.add(cell, Content::Whole, || None);
+    for record in &records {
+        // A header inside the table names the columns of the records below it.
+        if record.iter().any(names_time) {
+            let titles: Vec<String> = record.iter().map(str::to_owned).collect();
+            at = Columns::of(&titles).as_ref().map_or(at, numeric);
+        }
+        for cell in at.iter().flatten().filter_map(|at| record.get(*at)) {
+            // Nanoseconds, operations and bytes; Python prints any number of decimals behind a point.
+            let content = if cell.contains('.') { Content::Any } else { Content::Whole };
+            evidence.add(cell, content, || None);
+        }
     }
     let numerals = reading.numerals(&evidence, true)?;
 
@@ -200,7 +208,7 @@ mod tests {
         );
         let (bytes, origin) = cutlass.dram_bytes().unwrap();
         assert_eq!(bytes.get(), 2.0 * (3072.0 * 3072.0 + 3072.0 * 768.0 + 3072.0 * 768.0));
-        assert_eq!(origin.formula, "s·(M·N + M·K + N·K) from Params");
+        assert_eq!(origin.formula, "s·(M·N + M·K + N·K) from shapes");
         assert_eq!(cutlass.duration().unwrap().1.formula, "Sil(ns)");
     }
 

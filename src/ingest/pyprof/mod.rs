@@ -2,11 +2,7 @@
 
 mod columns;
 mod counts;
-mod forms;
-mod kernel;
 mod label;
-mod operator;
-mod params;
 #[cfg(test)]
 mod samples;
 mod table;

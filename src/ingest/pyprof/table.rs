@@ -8,12 +8,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
-use super::forms::{Basis, Count, Work};
-use super::kernel::{Kernel, TensorCores, lane_pipe};
 use super::label::label;
-use super::operator::Operator;
-use super::params::Params;
 use super::tally::{NANOSECONDS, Tally};
+use crate::ingest::operators::forms::{Basis, Count, Work};
+use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
+use crate::ingest::operators::operator::Operator;
+use crate::ingest::operators::params::Params;
 use crate::ingest::rows::Row;
 use crate::ingest::split::fields;
 use crate::ingest::{IngestError, Numerals, Reading};
@@ -39,6 +39,8 @@ pub(super) struct Table {
     devices: Vec<(Vec<u8>, HintId)>,
     /// Number of values of each column, in header order.
     filled: Vec<u64>,
+    /// Columns that the current row gives twice with different values.
+    contradicted: Vec<Column>,
     values: Values,
     tally: Tally,
 }
@@ -73,6 +75,7 @@ impl Table {
             origins: Vec::new(),
             time_origin,
             devices: Vec::new(),
+            contradicted: Vec::new(),
             values: Values::default(),
             tally: Tally::new(fixed_width),
         }
@@ -88,6 +91,7 @@ impl Table {
         row: &Row,
     ) -> Result<(), IngestError> {
         reading.source.rows += 1;
+        self.contradict(reading, row)?;
         let time_text = self.cell(row, Column::Time);
         let time = match self.numerals.parse(time_text) {
             Ok(Some(time)) if time < 0.0 => {
@@ -253,7 +257,32 @@ impl Table {
         }
     }
 
+    /// Finds columns that the row gives twice with different values; neither is used.
+    fn contradict(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {
+        self.contradicted.clear();
+        for (column, again) in self.columns.again() {
+            let (one, two) =
+                (self.columns.at(*column).map_or(&b""[..], |at| row.cell(at)), row.cell(*again));
+            let number = |cell| self.numerals.parse(cell).ok().flatten();
+            let is_same = one == two || number(one).is_some_and(|one| number(two) == Some(one));
+            if !is_same && !one.is_empty() && !two.is_empty() {
+                let reason = "given twice for one launch with different values; neither is used";
+                reading.skip(
+                    row.line(),
+                    self.columns.header(*column),
+                    &row.text(*again),
+                    reason,
+                )?;
+                self.contradicted.push(*column);
+            }
+        }
+        Ok(())
+    }
+
     fn cell<'a>(&self, row: &'a Row, column: Column) -> &'a [u8] {
+        if self.contradicted.contains(&column) {
+            return b"";
+        }
         self.columns.at(column).map_or(b"", |at| row.cell(at))
     }
 

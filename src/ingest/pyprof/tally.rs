@@ -2,8 +2,8 @@
 
 use super::columns::{Column, Columns};
 use super::counts::Printed;
-use super::forms::{Count, Work};
-use super::operator::Operator;
+use crate::ingest::operators::forms::{Count, Work};
+use crate::ingest::operators::operator::Operator;
 use crate::model::Mended;
 use crate::units::{Bytes, Seconds};
 

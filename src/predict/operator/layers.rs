@@ -16,6 +16,9 @@ pub(super) fn need(
         Part::SoftmaxBackward { again } if is_softmax(&operator.name) => {
             softmax_gradient(first, again)
         }
+        Part::BatchNorm { backward, again } if operator.name == "batch_norm" => {
+            Some(batch_norm(first, backward, again))
+        }
         Part::NegativeLogLikelihood => likelihood(first),
         Part::LayerNorm(pass) if operator.name == "layer_norm" => {
             layer_norm(first, tensors.get(1), pass)
@@ -24,9 +27,20 @@ pub(super) fn need(
         Part::Pooling | Part::Unnamed | Part::Elementwise if is_pooling(&operator.name) => {
             pooled(operator, first, part, launched)
         }
-        Part::Elementwise if !operator.backward && is_activation(&operator.name) => {
+        Part::Elementwise if is_activation(&operator.name) => {
             let count = count(&operator.name, [("n", first.elements())], first.data_type)?;
-            Some(Need::of("sizes of the activation: each element read and written", &count))
+            let need = Need::of("sizes of the activation: each element read and written", &count);
+            if !operator.backward {
+                return Some(need);
+            }
+            let formula = "sizes of the activation: input and gradient read, gradient written";
+            // The derivative is the function again and a few operations more.
+            let need = Need { formula, bytes: 1.5 * need.bytes, ..need };
+            Some(need.operations_within(1.0, 3.0))
+        }
+        Part::Elementwise if operator.name == "native_dropout" => {
+            let count = count("dropout", [("n", first.elements())], first.data_type)?;
+            Some(Need::of("sizes of the dropout: input read, result and byte mask written", &count))
         }
         Part::Elementwise => written(tensors, launched),
         _ => None,
@@ -82,6 +96,37 @@ fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
         ("sizes of the softmax: result and its gradient read, gradient written", 1.0)
     };
     Some(Need::of(formula, &count).at_most(factor * widened(y)))
+}
+
+/// A batch normalization over all of its input, in one kernel.
+fn batch_norm(x: &Tensor, backward: bool, again: bool) -> Need {
+    let (n, e) = (x.elements(), x.data_type.bytes());
+    let (formula, operations, tensors, most) = match (backward, again) {
+        (false, false) => {
+            ("sizes of the batch normalization: input read, result written", 7.0, 2.0, 2.0)
+        }
+        (false, true) => (
+            "sizes of the batch normalization: input read once or twice, result written",
+            7.0,
+            2.0,
+            3.0,
+        ),
+        (true, false) => (
+            "sizes of the batch normalization: input and gradient read, gradient written",
+            11.0,
+            3.0,
+            3.0,
+        ),
+        (true, true) => (
+            "sizes of the batch normalization: input and gradient read once or twice, gradient written",
+            11.0,
+            3.0,
+            5.0,
+        ),
+    };
+    let need = Need::exact(formula, operations * n, tensors * e * n);
+    // Fewer where statistics are kept, more where they are computed in a stable way.
+    need.operations_within(0.7, 1.5).at_most(most / tensors)
 }
 
 /// Picks one logarithm per row by an int64 label.

@@ -57,6 +57,13 @@ pub enum Part {
     NegativeLogLikelihood,
     /// A pass of a layer normalization.
     LayerNorm(LayerNormPass),
+    /// A whole batch normalization in training, or its gradient.
+    BatchNorm {
+        /// True if the gradient is computed.
+        backward: bool,
+        /// True if the input is read again for each step instead of kept on chip.
+        again: bool,
+    },
     /// A pooling or its gradient.
     Pooling,
     /// A part whose work does not follow from sizes.
@@ -120,6 +127,13 @@ const WORDS: &[(&str, Part)] = &[
     ("softmax_warp_backward", Part::SoftmaxBackward { again: false }),
     ("ClassNLLCriterion", Part::NegativeLogLikelihood),
     ("nll_loss_", Part::NegativeLogLikelihood),
+    ("bn_fw_tr_1C11_singleread", Part::BatchNorm { backward: false, again: false }),
+    ("bn_fw_tr_", Part::BatchNorm { backward: false, again: true }),
+    ("bn_bw_1C11_singleread", Part::BatchNorm { backward: true, again: false }),
+    ("bn_bw_", Part::BatchNorm { backward: true, again: true }),
+    ("batchnorm_fwtr_", Part::BatchNorm { backward: false, again: true }),
+    ("batchnorm_bwtr_", Part::BatchNorm { backward: true, again: true }),
+    ("fused_dropout_kernel", Part::Elementwise),
     ("max_pool", Part::Pooling),
     ("avg_pool", Part::Pooling),
     ("elementwise", Part::Elementwise),

@@ -76,11 +76,11 @@ impl Explained<'_> {
 /// Arithmetic intensity beside the ridge point.
 fn intensity(lines: &mut Lines, kernel: &Kernel) {
     let (Some(flops), Some(bytes), Some(intensity)) =
-        (kernel.flops, kernel.bytes, kernel.intensity)
+        (kernel.flops(), kernel.bytes, kernel.intensity())
     else {
         return;
     };
-    let ridge = kernel.ridge_point.map_or_else(String::new, |ridge| {
+    let ridge = kernel.ridge_point().map_or_else(String::new, |ridge| {
         format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
     });
     let (flops, bytes) = (view::si(flops.get(), "FLOP"), view::si(bytes.get(), "B"));
@@ -264,7 +264,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             String::new()
         };
         lines.add("E", time(roofline_time), format!("max(t_mem, t_math){bound}"));
-        if let Some(headroom) = kernel.headroom {
+        if let Some(headroom) = kernel.headroom() {
             lines.add(
                 "headroom",
                 view::factor(headroom),
@@ -364,10 +364,10 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         ),
         None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
-    if !kernel.uncounted.is_empty() {
+    if !kernel.uncounted().is_empty() {
         lines.add(
             "not counted",
-            kernel.uncounted.join(", "),
+            kernel.uncounted().join(", "),
             if kernel.is_lower_bound() {
                 "may need time too: E is a lower bound".to_owned()
             } else {

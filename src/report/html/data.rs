@@ -321,7 +321,7 @@ impl Kernels {
         }
         self.device.push(kernel.device);
         self.shape.push(strings.of(&shape(kernel)));
-        let uncounted = kernel.uncounted.join(", ");
+        let uncounted = kernel.uncounted().join(", ");
         self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
         let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
         let work = counted.map(|work| {

@@ -188,7 +188,7 @@ struct KernelDocument<'a> {
     levels: Vec<LevelDocument>,
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
-    uncounted: &'a [&'static str],
+    uncounted: Vec<&'static str>,
     /// Time-weighted averages over the launches; units in the keys, shares from 0 to 1.
     averages: BTreeMap<String, f64>,
     findings: &'a [Finding],
@@ -484,7 +484,7 @@ fn kernel<'a>(
                 peak_flop_per_s: work.peak().map(crate::units::FlopsPerSecond::get),
             })
             .collect(),
-        uncounted: &kernel.uncounted,
+        uncounted: kernel.uncounted(),
         averages: kernel
             .averages
             .iter()
@@ -572,11 +572,11 @@ mod tests {
             time,
             launches: 3,
         };
-        bench.analysis.kernels[0].levels = vec![
+        bench.analysis.kernels[0].levels = Box::new([
             level(Some(Seconds::new(f64::INFINITY))),
             level(Some(Seconds::new(0.5))),
             level(None),
-        ];
+        ]);
         let found = &written(&bench)["kernels"][0]["levels"];
         let times: Vec<&Value> = found.as_array().unwrap().iter().map(|one| &one["t_s"]).collect();
         assert_eq!(times, [&Value::Null, &json!(0.5), &Value::Null]);

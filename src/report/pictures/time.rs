@@ -94,7 +94,7 @@ pub(super) fn legend(rows: &[Row]) -> Vec<(Key, String)> {
 /// Time, how many times the roofline time that is, and what it was.
 pub(super) fn row(kernel: &Kernel, before: Option<f64>) -> Row {
     let measured = si(kernel.measured.get(), "s");
-    let note = match kernel.headroom.filter(|_| kernel.state.is_modeled()) {
+    let note = match kernel.headroom().filter(|_| kernel.state.is_modeled()) {
         Some(headroom) => format!("{measured}, {} roofline time", factor(headroom)),
         None => format!("{measured}, {}", kernel.state.label()),
     };

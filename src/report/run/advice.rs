@@ -1,6 +1,7 @@
 //! What the rules advise, as all human-readable outputs show it.
 
-use super::brief::{self, Brief, win};
+use super::brief::{self, Brief};
+use super::entry::win;
 use crate::analysis::{Kernel, State};
 use crate::report::Report;
 use crate::report::view::{Style, count, name, printable, si};

@@ -3,13 +3,14 @@
 //! Computed once from the judged run, and drawn by every format. Each microsecond is claimed once: kernels share
 //! no savings, and a step for the whole run says which of the kernels above it replaces.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::sentence::{ROOM, ROOM_OF_RUN, first_clauses, sentence, within};
-use crate::analysis::{DeviceUse, GroupTotals, Kernel, State, Target};
-use crate::model::KernelName;
+use super::entry::{Entry, entries};
+use super::sentence::{ROOM_OF_RUN, sentence, within};
+use crate::analysis::{DeviceUse, Kernel, State, filter_name};
+use crate::model::{Profiler, Source};
 use crate::report::Report;
-use crate::report::numbers::count;
+use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
 use crate::report::view::{Style, name, percent, printable, si};
 use crate::rules::{Finding, Severity};
 use crate::units::Seconds;
@@ -27,40 +28,6 @@ pub(in crate::report) struct Brief<'a> {
     pub(in crate::report) beyond: Option<Beyond<'a>>,
     /// What is missing, and the one command that supplies it.
     pub(in crate::report) missing: Option<Missing>,
-}
-
-/// A kernel, with all its grids that have the same cause.
-#[derive(Debug)]
-pub(in crate::report) struct Entry<'a> {
-    /// The one with most to save.
-    pub(in crate::report) kernel: &'a Kernel,
-    /// How many grids of the kernel it stands for.
-    pub(in crate::report) grids: usize,
-    /// Measured time of all of them.
-    pub(in crate::report) measured: Seconds,
-    /// Share of the run.
-    pub(in crate::report) share: f64,
-    /// Measured over roofline time of all of them, and the least that it certainly is.
-    pub(in crate::report) headroom: Option<(f64, f64)>,
-    /// Their savings, which are a part of those of the run; zero where they are unproven.
-    pub(in crate::report) savings: Seconds,
-    /// The range of the savings; where they are unproven, its upper end is the most there can be.
-    pub(in crate::report) range: (Seconds, Seconds),
-    /// How certain the savings are.
-    pub(in crate::report) certainty: Certainty,
-    /// The finding that explains them, where a rule does.
-    pub(in crate::report) finding: Option<&'a Finding>,
-}
-
-/// How certain savings are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::report) enum Certainty {
-    /// Work was counted, and what was not is bounded.
-    Certain,
-    /// By what the kernel is, or by counts from shapes.
-    Likely,
-    /// Apart from all sums: no certain cause shows that there is anything to save.
-    Unproven,
 }
 
 /// What to do about the run as a whole.
@@ -116,27 +83,10 @@ impl Missing {
 /// As many kernels as a brief has at most.
 pub(in crate::report) const KERNELS: usize = 5;
 
-/// As many kernels where all savings are unproven, or fill up fewer proven ones.
-const UNPROVEN: usize = 3;
-
-impl Certainty {
-    /// The word used in reports.
-    pub(in crate::report) const fn label(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::Likely => "likely",
-            Self::Unproven => "unproven",
-        }
-    }
-}
-
 impl<'a> Brief<'a> {
     /// The brief of a report, with so many kernels at most.
     pub(in crate::report) fn of(report: &Report<'a>, most: usize) -> Self {
-        let mut kernels = entries(report);
-        let all = kernels.len();
-        let proven = kernels.iter().filter(|one| one.certainty != Certainty::Unproven).count();
-        kernels.truncate(proven.max(UNPROVEN).min(most));
+        let (kernels, all) = entries(report, most);
         let (steps, missing) = (steps(report, &kernels), missing(report, &kernels));
         let beyond = beyond(report, &kernels);
         Self { kernels, all, steps, beyond, missing }
@@ -156,66 +106,6 @@ impl Brief<'_> {
 /// Whether a sentence has the whole next step of a finding.
 pub(super) fn is_whole(finding: &Finding, sentence: &str) -> bool {
     finding.next.as_ref().is_some_and(|next| sentence.contains(&*printable(next)))
-}
-
-impl<'a> Entry<'a> {
-    /// Kernels of one cause; none of no kernels.
-    fn of(kernels: &[&'a Kernel], finding: Option<&'a Finding>) -> Option<Self> {
-        let first = *kernels.first()?;
-        let sum =
-            |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
-        let (expected, high) = (
-            sum(|one| one.roofline_time.unwrap_or_default()),
-            sum(|one| one.roofline_time_high.unwrap_or(one.modeled).min(one.modeled)),
-        );
-        let modeled = sum(|one| one.modeled);
-        let certainty = match first.has_savings() {
-            false => Certainty::Unproven,
-            true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
-            true => Certainty::Certain,
-        };
-        Some(Self {
-            kernel: first,
-            grids: kernels.len(),
-            measured: sum(|one| one.measured),
-            share: kernels.iter().map(|one| one.share).sum(),
-            headroom: (expected > Seconds::ZERO)
-                .then(|| (modeled / expected, modeled / high.max(expected))),
-            savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
-            range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
-            certainty,
-            finding,
-        })
-    }
-
-    /// Whether it is below its roofline and no rule says why.
-    fn is_unexplained(&self) -> bool {
-        let needs_none = matches!(self.kernel.state, State::NearRoofline | State::NotEnoughData);
-        self.finding.is_none() && !needs_none
-    }
-
-    /// The name, and how many grids it stands for.
-    pub(in crate::report) fn name(&self, style: &Style) -> String {
-        let name = name(self.kernel, style);
-        if self.grids > 1 { format!("{name} ({} grids)", self.grids) } else { name }
-    }
-
-    /// Cause and next step in one sentence.
-    pub(in crate::report) fn sentence(&self) -> String {
-        match self.finding {
-            Some(finding) => sentence(finding),
-            None if self.is_unexplained() => {
-                let meaning = self.kernel.meaning();
-                format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
-            }
-            None if self.kernel.state == State::NotEnoughData => {
-                let launches = count(self.kernel.launches, "launch", "launches");
-                let each = si(self.kernel.mean().get(), "s");
-                format!("{launches} of {each}; {}", self.kernel.reason.general())
-            }
-            None => first_clauses(&self.kernel.meaning(), ROOM).to_owned(),
-        }
-    }
 }
 
 impl Beyond<'_> {
@@ -244,91 +134,6 @@ impl RunStep<'_> {
         let sentence = within(self.finding, ROOM_OF_RUN);
         if about.is_empty() { sentence } else { format!("{sentence} ({})", about.join("; ")) }
     }
-}
-
-/// An entry for each of these kernels, whatever it can save.
-pub(super) fn of_kernels<'a>(report: &Report<'a>, kernels: &[&'a Kernel]) -> Vec<Entry<'a>> {
-    let entries = kernels
-        .iter()
-        .filter_map(|kernel| Entry::of(&[*kernel], cause(report.findings_of(kernel), kernel)));
-    entries.collect()
-}
-
-/// Every kernel with savings, then every kernel with unproven ones, each most first.
-fn entries<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
-    /// Less of the largest savings is not worth a line.
-    const LEAST: f64 = 0.1;
-    let analysis = report.analysis;
-    let floor = analysis.smallest_win();
-    let mut alike: Vec<(Vec<&'a Kernel>, Option<&'a Finding>)> = Vec::new();
-    let mut known = HashMap::new();
-    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
-        let is_proven = kernel.has_savings() && kernel.savings > Seconds::ZERO;
-        let is_open = kernel.is_unproven() && kernel.savings_high >= floor;
-        if !is_proven && !is_open {
-            continue;
-        }
-        let finding = cause(found, kernel);
-        let rule = finding.map(|finding| &*finding.rule);
-        let key = (&kernel.name, &kernel.operator, kernel.device, kernel.has_savings(), rule);
-        let at = *known.entry(key).or_insert(alike.len());
-        match alike.get_mut(at) {
-            Some((kernels, _)) => kernels.push(kernel),
-            None => alike.push((vec![kernel], finding)),
-        }
-    }
-    let entries = alike.iter().filter_map(|(kernels, finding)| Entry::of(kernels, *finding));
-    let mut entries: Vec<Entry<'a>> = entries.collect();
-    let largest = entries.iter().map(|one| one.savings).fold(Seconds::ZERO, Seconds::max);
-    entries.retain(|one| {
-        one.certainty == Certainty::Unproven || one.savings >= (largest * LEAST).min(floor)
-    });
-    // Where groups have targets, those that miss theirs come first.
-    let urgency =
-        |entry: &Entry<'_>| match analysis.group_of(entry.kernel).and_then(GroupTotals::verdict) {
-            Some(Target::Missed) => 0,
-            Some(Target::CannotTell) | None => 1,
-            Some(Target::Met) => 2,
-        };
-    entries.sort_by(|one, two| {
-        let is_unproven = |entry: &Entry<'_>| entry.certainty == Certainty::Unproven;
-        urgency(one)
-            .cmp(&urgency(two))
-            .then(is_unproven(one).cmp(&is_unproven(two)))
-            .then(two.savings.total_cmp(&one.savings))
-            .then(two.range.1.total_cmp(&one.range.1))
-            .then(one.kernel.rank.cmp(&two.kernel.rank))
-    });
-    entries
-}
-
-/// What the cure of a finding saves at most. A better implementation on the same pipes leads to the
-/// structural expectation of the kernel; another pipe leads to another roof.
-pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
-    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
-    match finding.estimator {
-        "pipe" => finding.at_stake_s,
-        _ => finding.at_stake_s.min(most.get()),
-    }
-}
-
-/// The finding that explains what a kernel has to save: of those that explain half as much as the one that explains
-/// most, the surest. None where no rule explains a fifth of it.
-pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Finding> {
-    const ALIKE: f64 = 0.5;
-    const PART: f64 = 0.2;
-    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
-    let cures = || {
-        let cures = found.iter().filter(|finding| finding.next.is_some());
-        cures.map(|finding| (finding, win(finding, kernel))).filter(|(_, win)| *win > 0.0)
-    };
-    let largest = cures().map(|(_, win)| win).fold(0.0, f64::max);
-    if largest < most.get() * PART {
-        return None;
-    }
-    let large = cures().filter(|(_, win)| *win >= largest * ALIKE);
-    // Of equals the first: findings come in the order of their weight.
-    large.rev().max_by_key(|(finding, _)| finding.confidence).map(|(finding, _)| finding)
 }
 
 /// What rules say about the whole run, most time first; of steps about the same kernels only the first.
@@ -426,12 +231,21 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     if !open.is_empty() && !analysis.devices.iter().any(DeviceUse::is_before_counters) {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
-        return Some(Missing { what, remedy: Remedy::Command(why(&open)) });
+        let command = if is_amd(analysis) { AMD_WHY.to_owned() } else { why(&open) };
+        return Some(Missing { what, remedy: Remedy::Command(command) });
     }
     let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
-    (lacks > 0).then(|| Missing {
-        what: "counters that some rules need on some kernels".to_owned(),
-        remedy: Remedy::Help("`rooflint inspect FILE` prints the command".to_owned()),
+    (lacks > 0).then(|| {
+        let supplies =
+            |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
+        let remedy = if is_amd(analysis) {
+            Remedy::Command(AMD_WHY.to_owned())
+        } else if analysis.sources.iter().any(supplies) {
+            Remedy::Help("`rooflint inspect FILE` prints the command".to_owned())
+        } else {
+            Remedy::Help("`rooflint FILE --next-ncu` prints the command".to_owned())
+        };
+        Missing { what: "counters that some rules need on some kernels".to_owned(), remedy }
     })
 }
 
@@ -439,26 +253,15 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
 fn why(entries: &[&Entry<'_>]) -> String {
     let mut names: Vec<String> = Vec::new();
     for entry in entries {
-        // Templates and namespaces are no part of the name that ncu filters by.
-        let head = KernelName::parse(&entry.kernel.full_name).head;
-        let base = head.split(['<', '(']).next().unwrap_or_default();
-        let base = base.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
-        let is_name =
-            !base.is_empty() && base.chars().all(|one| one.is_alphanumeric() || one == '_');
-        if is_name && !names.contains(&base) {
-            names.push(base);
-        }
+        let name = filter_name(&entry.kernel.full_name);
+        names.extend(name.filter(|name| !names.contains(name)));
     }
-    let filter = match names.as_slice() {
-        [] => String::new(),
-        [one] => format!("-k {one} "),
-        several => format!("-k 'regex:{}' ", several.join("|")),
-    };
-    format!("ncu --set full --import-source yes {filter}-o why APP")
+    format!("ncu --set full --import-source yes {}-o why APP", filter(&names))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::{Certainty, cause};
     use super::*;
     use crate::report::bench::{Bench, run as judged};
     use crate::rules::Confidence;
@@ -592,7 +395,7 @@ mod tests {
         bench.analysis.lacking.clear();
         let missing = Brief::of(&bench.report(), KERNELS).missing.unwrap();
         assert_eq!(missing.what, "what the warps of #1, #2 wait for");
-        let command = "ncu --set full --import-source yes -k 'regex:a|b' -o why APP";
+        let command = "ncu --set full --import-source yes -k 'regex:^(a|b)$' -o why APP";
         assert_eq!(missing.remedy, Remedy::Command(command.to_owned()));
     }
 }

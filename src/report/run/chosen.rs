@@ -1,7 +1,7 @@
 //! Chosen kernels (`--kernel`): each with its numbers, cause, arithmetic, device and how to reproduce it, which is
 //! the text of an issue.
 
-use super::brief;
+use super::entry;
 use super::sentence::sentence;
 use super::{screen, what_if};
 use crate::analysis::Kernel;
@@ -27,7 +27,7 @@ pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
             let mut document = Document::titled(format!("{title} chosen"));
             document.push(Block::Facts(sums(report, several)));
             let shown = &several[..several.len().min(report.top)];
-            let entries = brief::of_kernels(report, shown);
+            let entries = entry::of_kernels(report, shown);
             let title = format!("Chosen kernels{}", first_of(shown.len(), several.len()));
             document.section(title, vec![Block::Table(screen::table(&entries, style))]);
             if style.full {
@@ -82,7 +82,7 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
         format!("{}: {}", kernel.state.label(), printable(kernel.reason.as_str())),
     ));
     facts.extend(savings(kernel).map(|savings| Fact::new("Savings", savings)));
-    let cause = brief::cause(found, kernel);
+    let cause = entry::cause(found, kernel);
     facts.push(Fact::new(
         "Cause",
         match cause {
@@ -137,19 +137,19 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
         let how = format!("{}{peak}", si(work.operations.get(), unit));
         lines.push(Figure::new(format!("{label} time"), time(work.time), how));
     }
-    if let Some((intensity, ridge)) = kernel.intensity.zip(kernel.ridge_point) {
+    if let Some((intensity, ridge)) = kernel.intensity().zip(kernel.ridge_point()) {
         let (intensity, ridge) = (digits(intensity.get()), digits(ridge.get()));
         let how = format!("ridge point {ridge} FLOP/B");
         lines.push(Figure::new("intensity", format!("{intensity} FLOP/B"), how));
     }
-    if let (Some(roofline), Some(headroom)) = (kernel.roofline_time, kernel.headroom) {
+    if let (Some(roofline), Some(headroom)) = (kernel.roofline_time, kernel.headroom()) {
         let bound = if kernel.is_lower_bound() {
             "a lower bound: not all work was counted"
         } else {
             "the longest of these, launch by launch"
         };
         lines.push(Figure::new("roofline time", time(roofline), bound));
-        let low = kernel.headroom_low.filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
+        let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
         let how = format!("{} measured ÷ {}", time(kernel.modeled), time(roofline));
         lines.push(Figure::new("ratio", interval(headroom, low), how));
     }

@@ -4,6 +4,7 @@ mod advice;
 mod apart;
 mod brief;
 mod chosen;
+mod entry;
 mod groups;
 mod read;
 mod screen;
@@ -21,7 +22,7 @@ use crate::analysis::Kernel;
 
 pub(super) use brief::{Brief, KERNELS};
 #[cfg(feature = "page")]
-pub(super) use brief::{Certainty, Entry};
+pub(super) use entry::{Certainty, Entry};
 
 impl Reported for Report<'_> {
     fn document(&self, style: &Style) -> Document {

@@ -1,6 +1,7 @@
 //! The brief as a document that fits a screen: the run, one bar of its time, the kernels to begin with, what is missing.
 
-use super::brief::{Brief, Entry, KERNELS, Missing, Remedy, of_kernels};
+use super::brief::{Brief, KERNELS, Missing, Remedy};
+use super::entry::{Entry, of_kernels};
 use super::{tables, verdict};
 use crate::analysis::Kernel;
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};

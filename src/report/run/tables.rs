@@ -66,8 +66,8 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             headroom(kernel),
             Cell::text(verdict(kernel)),
             Cell::text(kernel.limiter.label()),
-            per_byte(kernel.intensity),
-            per_byte(kernel.ridge_point),
+            per_byte(kernel.intensity()),
+            per_byte(kernel.ridge_point()),
             share(kernel, total),
             Cell::Around {
                 value: kernel.savings.get(),
@@ -159,8 +159,8 @@ fn roofline_time(kernel: &Kernel) -> Cell {
 
 /// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
 fn headroom(kernel: &Kernel) -> Cell {
-    let low = kernel.headroom_low.filter(|_| kernel.is_lower_bound());
-    kernel.headroom.map_or(Cell::Missing, |high| between(high, low.unwrap_or(high)))
+    let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound());
+    kernel.headroom().map_or(Cell::Missing, |high| between(high, low.unwrap_or(high)))
 }
 
 /// A headroom that is certainly so large, and at most so large.
@@ -189,18 +189,19 @@ mod tests {
     #[test]
     fn a_headroom_is_as_exact_as_what_was_counted() {
         let mut kernel = run(&[("a", State::Fair, 4.0)]).analysis.kernels.remove(0);
-        let mut cell = |high: Option<f64>, low: Option<f64>, most: f64| {
-            (kernel.headroom, kernel.headroom_low) = (high, low);
-            kernel.roofline_time = Some(Seconds::new(1e-3));
+        kernel.modeled = Seconds::new(4e-3);
+        let mut cell = |expected: Option<f64>, most: f64| {
+            kernel.roofline_time = expected.map(Seconds::new);
             kernel.roofline_time_high = Some(Seconds::new(most));
             headroom(&kernel)
         };
-        assert_eq!(cell(None, None, 1e-3), Cell::Missing);
-        // All was counted: the other end is of no interest.
-        assert_eq!(cell(Some(4.0), Some(2.0), 1e-3), Cell::Number(4.0));
-        assert_eq!(cell(Some(4.0), Some(2.0), 2e-3), Cell::Between(2.0, 4.0));
-        assert_eq!(cell(Some(4.0), Some(3.999), 2e-3), Cell::Number(4.0));
-        assert_eq!(cell(Some(4.0), Some(0.001), 4.0), Cell::AtMost(4.0));
+        assert_eq!(cell(None, 1e-3), Cell::Missing);
+        // All was counted: there is no other end.
+        assert_eq!(cell(Some(1e-3), 1e-3), Cell::Number(4.0));
+        assert_eq!(cell(Some(1e-3), 2e-3), Cell::Between(2.0, 4.0));
+        // The other end is of no interest.
+        assert_eq!(cell(Some(1e-3), 1.0005e-3), Cell::Number(4.0));
+        assert_eq!(cell(Some(1e-3), 4.0), Cell::AtMost(4.0));
     }
 
     #[test]

@@ -78,8 +78,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if is_unseen || kernel.is_lower_bound() && !is_certain {
         return Err(Missing("sm__ops_path_tensor_*"));
     }
-    let intensity = kernel.intensity.ok_or(Missing(flops))?.get();
-    let ridge = kernel.ridge_point.ok_or(Missing(flops))?.get();
+    let intensity = kernel.intensity().ok_or(Missing(flops))?.get();
+    let ridge = kernel.ridge_point().ok_or(Missing(flops))?.get();
     if intensity <= 0.0 || intensity >= ridge * subject.threshold(&SHARE) {
         return Ok(None);
     }

@@ -115,7 +115,7 @@ impl Subject<'_> {
     /// Share of the floating-point operations that run on pipes for which something holds; none
     /// where there are none, or their formats are not known.
     pub(in crate::rules) fn share_of_flops(&self, holds: impl Fn(Pipe) -> bool) -> Option<f64> {
-        let all = self.kernel.flops.filter(|flops| *flops > Flops::ZERO)?;
+        let all = self.kernel.flops().filter(|flops| *flops > Flops::ZERO)?;
         let unstated = self.operations(|pipe| pipe == Pipe::Unstated);
         (unstated <= Flops::ZERO).then(|| self.operations(holds) / all)
     }
@@ -129,7 +129,7 @@ impl Subject<'_> {
 
     /// Whether operations were counted where they ran, rather than taken from shapes.
     pub(in crate::rules) fn is_counted(&self) -> bool {
-        self.kernel.flops.is_some() && self.kernel.provenance != Some(OriginKind::Algorithmic)
+        self.kernel.flops().is_some() && self.kernel.provenance != Some(OriginKind::Algorithmic)
     }
 
     /// Whether tensor cores work: by operations, by activity, by name; counters come first.
@@ -145,7 +145,7 @@ impl Subject<'_> {
         if let Some(active) = self.get(Quantity::TensorActive) {
             return Ok(active >= NO_ACTIVITY);
         }
-        if self.kernel.integer_operations.is_some_and(|operations| operations > Flops::ZERO) {
+        if self.kernel.integer_operations().is_some_and(|operations| operations > Flops::ZERO) {
             return Ok(true);
         }
         if is_counted && self.kernel.work.iter().any(|work| is_matrix(work.pipe)) {

@@ -179,7 +179,7 @@ impl<'a> Subject<'a> {
     /// Share of its roof that the kernel reaches; zero where no roof is known.
     #[must_use]
     pub fn roof_reached(&self) -> f64 {
-        self.kernel.headroom.map_or(0.0, |headroom| 1.0 / headroom)
+        self.kernel.headroom().map_or(0.0, |headroom| 1.0 / headroom)
     }
 
     /// Share of the measured time that its operations need; zero where none were counted.

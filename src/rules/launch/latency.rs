@@ -15,7 +15,7 @@ pub(super) const SPLIT_KV: &str =
 /// [`Missing`] where neither a utilization nor a roof is known.
 pub(super) fn limits(subject: &Subject<'_>) -> Result<Option<f64>, Missing> {
     let busy = subject.busiest();
-    if busy <= 0.0 && subject.kernel.headroom.is_none() {
+    if busy <= 0.0 && subject.kernel.headroom().is_none() {
         return Err(Missing(Unit::Sm.metric()));
     }
     Ok((busy < BUSY).then_some(busy))

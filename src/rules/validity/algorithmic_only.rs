@@ -37,7 +37,7 @@ S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 52(4), 2009 (compulsory
 };
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let is_counted = |kernel: &&Kernel| kernel.flops.is_some() || kernel.bytes.is_some();
+    let is_counted = |kernel: &&Kernel| kernel.flops().is_some() || kernel.bytes.is_some();
     let counted: Vec<&Kernel> = run.analysis.kernels.iter().filter(is_counted).collect();
     let algorithmic = Some(OriginKind::Algorithmic);
     // Where launches of one name differ, the longest, which tells the origin, may have no counts.

@@ -43,10 +43,13 @@ Sparse Deep Neural Networks*, arXiv 2104.08378.
 /// Whether a format has sparse work that a counter without sparsity would hide.
 fn hides(subject: &Subject<'_>, work: &Work) -> bool {
     let is_dense = work.pipe.engine() == Engine::Matrix && !work.pipe.is_sparse();
+    if !is_dense || work.operations <= Flops::ZERO {
+        return false;
+    }
     let is_twin = |pipe: Pipe| pipe.is_sparse() && pipe.dense() == work.pipe;
     let has_twin = Pipe::ALL.iter().any(|pipe| is_twin(*pipe));
     let is_counted = subject.kernel.work.iter().any(|other| is_twin(other.pipe));
-    is_dense && work.operations > Flops::ZERO && has_twin && !is_counted
+    has_twin && !is_counted
 }
 
 fn check(subject: &Subject<'_>) -> Judgment {

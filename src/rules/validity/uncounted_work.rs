@@ -95,7 +95,7 @@ mod tests {
         assert!((time / (2.0 * 4096_f64.powi(3) / 989.4e12) - 1.0).abs() < 1e-3, "{time}");
         let state = product(1e9).seen(&RULE, |subject| subject.kernel.state);
         assert_ne!(state, State::NearRoofline);
-        let low = product(1e9).seen(&RULE, |subject| subject.kernel.headroom_low.unwrap());
+        let low = product(1e9).seen(&RULE, |subject| subject.kernel.headroom_low().unwrap());
         assert!(low <= 500e-6 / time * 1.0001, "{low}");
     }
 

@@ -218,7 +218,7 @@ fn a_short_kernel_with_a_huge_ratio_is_nowhere_near_the_top() {
         let kernel = find(&analysis, name);
         assert_eq!(kernel.state, state, "{name}");
         assert_eq!(kernel.coverage.is_some(), state == State::LowImpact, "{name}");
-        assert!((kernel.headroom.unwrap() / 1000.0 - 1.0).abs() < 1e-9, "{name}");
+        assert!((kernel.headroom().unwrap() / 1000.0 - 1.0).abs() < 1e-9, "{name}");
     }
     // No rewrite makes a launch shorter than 2.5 times what any costs: 8 − 5 µs.
     assert!(close(find(&analysis, "blink_i").savings, 3.0));

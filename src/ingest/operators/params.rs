@@ -4,108 +4,87 @@
 //! (`M=200,N=(35,20),K=200,fp32,` or `T=[(32,64)],['float16']`), newer ones print tensors as
 //! `[shape]type` joined by `;` (`[64,56]fp32;[]fp32`). Both occur within one file.
 
-use crate::model::DataType;
+use crate::model::{DataType, Precision};
 
-/// The type of a tensor's elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dtype {
-    Fp64,
-    Fp32,
-    Fp16,
-    Bf16,
-    Int64,
-    Int32,
-    Int16,
-    Int8,
-    Uint8,
-    Bool,
+/// The type of elements by `PyProf`'s word, numpy's, torch's or C's.
+fn element_type(word: &str) -> Option<DataType> {
+    Some(match word.trim().trim_matches('\'') {
+        "fp64" | "float64" | "double" => DataType::Fp64,
+        "fp32" | "float32" | "float" => DataType::Fp32,
+        "fp16" | "float16" | "half" => DataType::Fp16,
+        "bf16" | "bfloat16" => DataType::Bf16,
+        "int64" | "long" => DataType::Int64,
+        "int32" | "int" => DataType::Int32,
+        "int16" | "short" => DataType::Int16,
+        "int8" | "char" | "uint8" | "byte" => DataType::Int8,
+        "bool" => DataType::Bool,
+        _ => return None,
+    })
 }
 
-impl Dtype {
-    /// `PyProf`'s word, numpy's, torch's or C's.
-    fn parse(word: &str) -> Option<Self> {
-        Some(match word.trim().trim_matches('\'') {
-            "fp64" | "float64" | "double" => Self::Fp64,
-            "fp32" | "float32" | "float" => Self::Fp32,
-            "fp16" | "float16" | "half" => Self::Fp16,
-            "bf16" | "bfloat16" => Self::Bf16,
-            "int64" | "long" => Self::Int64,
-            "int32" | "int" => Self::Int32,
-            "int16" | "short" => Self::Int16,
-            "int8" | "char" => Self::Int8,
-            "uint8" | "byte" => Self::Uint8,
-            "bool" => Self::Bool,
-            _ => return None,
-        })
-    }
-
-    /// Bytes per element.
-    pub(super) fn size(self) -> f64 {
-        match self {
-            Self::Fp64 | Self::Int64 => 8.0,
-            Self::Fp32 | Self::Int32 => 4.0,
-            Self::Fp16 | Self::Bf16 | Self::Int16 => 2.0,
-            Self::Int8 | Self::Uint8 | Self::Bool => 1.0,
-        }
-    }
-
-    /// The same as the format of an operand.
-    pub(super) const fn data_type(self) -> DataType {
-        match self {
-            Self::Fp64 => DataType::Fp64,
-            Self::Fp32 => DataType::Fp32,
-            Self::Fp16 => DataType::Fp16,
-            Self::Bf16 => DataType::Bf16,
-            Self::Int64 => DataType::Int64,
-            Self::Int32 => DataType::Int32,
-            Self::Int16 => DataType::Int16,
-            Self::Int8 | Self::Uint8 => DataType::Int8,
-            Self::Bool => DataType::Bool,
-        }
-    }
-
-    /// Whether arithmetic on it is counted in FLOP.
-    pub(super) fn is_float(self) -> bool {
-        matches!(self, Self::Fp64 | Self::Fp32 | Self::Fp16 | Self::Bf16)
-    }
+/// Whether arithmetic on elements of this type is counted in FLOP.
+pub(in crate::ingest) fn is_float(kind: DataType) -> bool {
+    !matches!(kind.precision(), Precision::Int32 | Precision::Int8 | Precision::Int4)
 }
 
 /// A shape, with its key and element type where they are given.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tensor {
+pub(in crate::ingest) struct Tensor {
     key: Box<str>,
     /// Extents; empty for a scalar.
-    pub(super) shape: Vec<f64>,
+    pub(in crate::ingest) shape: Vec<f64>,
     /// Element type.
-    pub(super) dtype: Option<Dtype>,
+    pub(in crate::ingest) dtype: Option<DataType>,
 }
 
 impl Tensor {
+    /// A tensor that has no key.
+    pub(in crate::ingest) fn new(shape: Vec<f64>, dtype: Option<DataType>) -> Self {
+        Self { key: Box::default(), shape, dtype }
+    }
+
     /// Number of elements; 1 for a scalar.
-    pub(super) fn elements(&self) -> f64 {
+    pub(in crate::ingest) fn elements(&self) -> f64 {
         self.shape.iter().product()
     }
 
     /// Size in bytes.
-    pub(super) fn bytes(&self) -> Option<f64> {
-        Some(self.elements() * self.dtype?.size())
+    pub(in crate::ingest) fn bytes(&self) -> Option<f64> {
+        Some(self.elements() * self.dtype?.bytes())
     }
 }
 
 /// The content of one `Params` cell.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Params {
+pub(in crate::ingest) struct Params {
     numbers: Vec<(Box<str>, f64)>,
     words: Vec<(Box<str>, Box<str>)>,
     /// Tensors, in order.
-    pub(super) tensors: Vec<Tensor>,
+    pub(in crate::ingest) tensors: Vec<Tensor>,
     /// Type words, in order.
-    pub(super) dtypes: Vec<Dtype>,
+    pub(in crate::ingest) dtypes: Vec<DataType>,
 }
 
 impl Params {
+    /// Operands of which the tensors are known.
+    pub(in crate::ingest) fn of_tensors(tensors: Vec<Tensor>) -> Self {
+        let dtypes = tensors.iter().filter_map(|tensor| tensor.dtype).collect();
+        Self { tensors, dtypes, ..Self::default() }
+    }
+
+    /// Operands of one type.
+    pub(in crate::ingest) fn of_type(dtype: DataType) -> Self {
+        Self { dtypes: vec![dtype], ..Self::default() }
+    }
+
+    /// The same with sizes that have letters.
+    pub(in crate::ingest) fn with_sizes(mut self, sizes: &[(&str, f64)]) -> Self {
+        self.numbers.extend(sizes.iter().map(|(key, size)| ((*key).into(), *size)));
+        self
+    }
+
     /// Reads a cell; `None` if it says nothing (`na=na,`, empty).
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(in crate::ingest) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if matches!(text, "" | "-" | "na" | "na=na" | "na=na,") {
             return None;
@@ -122,30 +101,30 @@ impl Params {
     }
 
     /// Reads what is whole of a cell that was cut; its last part may be a beginning.
-    pub(super) fn parse_cut(text: &str) -> Option<Self> {
+    pub(in crate::ingest) fn parse_cut(text: &str) -> Option<Self> {
         Self::parse(text.rsplit_once(',')?.0)
     }
 
     /// A number: a plain one, or the elements of a shape (`N=(35,20)` is 700).
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
+    pub(in crate::ingest) fn number(&self, key: &str) -> Option<f64> {
         let plain = self.numbers.iter().find(|(name, _)| **name == *key).map(|(_, value)| *value);
         plain.or_else(|| self.tensor(key).map(Tensor::elements))
     }
 
     /// A word, such as `layer` of `gemm=layer`.
-    pub(super) fn word(&self, key: &str) -> Option<&str> {
+    pub(in crate::ingest) fn word(&self, key: &str) -> Option<&str> {
         self.words.iter().find(|(name, _)| **name == *key).map(|(_, word)| &**word)
     }
 
     /// The tensor with this key.
-    pub(super) fn tensor(&self, key: &str) -> Option<&Tensor> {
+    pub(in crate::ingest) fn tensor(&self, key: &str) -> Option<&Tensor> {
         self.tensors.iter().find(|tensor| *tensor.key == *key)
     }
 
     /// The type the operator computes in: the first floating one that is not a scalar's, else the first.
-    pub(super) fn dtype(&self) -> Option<Dtype> {
+    pub(in crate::ingest) fn dtype(&self) -> Option<DataType> {
         let floats = self.tensors.iter().filter(|tensor| !tensor.shape.is_empty());
-        let float = floats.filter_map(|tensor| tensor.dtype).find(|dtype| dtype.is_float());
+        let float = floats.filter_map(|tensor| tensor.dtype).find(|dtype| is_float(*dtype));
         let first = self.tensors.iter().find_map(|tensor| tensor.dtype);
         float.or_else(|| self.dtypes.first().copied()).or(first)
     }
@@ -154,13 +133,14 @@ impl Params {
         if value.is_empty() {
             return;
         }
-        if let Some(dtype) = Dtype::parse(value) {
+        if let Some(dtype) = element_type(value) {
             self.give_types(&[dtype]);
         } else if let Ok(number) = value.parse::<u64>() {
             self.numbers.push((key.into(), number as f64));
         } else if let Some(list) = enclosed(value, '[', ']') {
             let parts = split(list, ',');
-            let types: Option<Vec<Dtype>> = parts.iter().map(|part| Dtype::parse(part)).collect();
+            let types: Option<Vec<DataType>> =
+                parts.iter().map(|part| element_type(part)).collect();
             match types {
                 Some(types) if !types.is_empty() => self.give_types(&types),
                 _ => self.tensors.extend(parts.iter().filter_map(|part| shape(key, part))),
@@ -171,7 +151,7 @@ impl Params {
                 Some(Tensor {
                     key: key.into(),
                     shape: numbers(extents)?,
-                    dtype: Dtype::parse(dtype),
+                    dtype: element_type(dtype),
                 })
             });
             self.tensors.extend(tensors);
@@ -183,7 +163,7 @@ impl Params {
     }
 
     /// Type words belong to the shapes before them: a single one to all, several one by one.
-    fn give_types(&mut self, dtypes: &[Dtype]) {
+    fn give_types(&mut self, dtypes: &[DataType]) {
         let waiting = self.tensors.iter_mut().filter(|tensor| tensor.dtype.is_none());
         if let [dtype] = dtypes {
             waiting.for_each(|tensor| tensor.dtype = Some(*dtype));
@@ -240,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    fn tensors(text: &str) -> Vec<(Vec<f64>, Option<Dtype>)> {
+    fn tensors(text: &str) -> Vec<(Vec<f64>, Option<DataType>)> {
         let params = Params::parse(text).unwrap();
         params.tensors.into_iter().map(|tensor| (tensor.shape, tensor.dtype)).collect()
     }
@@ -251,28 +231,28 @@ mod tests {
         assert_eq!(params.number("M"), Some(200.0));
         assert_eq!(params.number("N"), Some(700.0));
         assert_eq!(params.number("X"), None);
-        assert_eq!(params.dtype(), Some(Dtype::Fp32));
+        assert_eq!(params.dtype(), Some(DataType::Fp32));
         let params = Params::parse("gemm=layer,M=8,N=2,K=4,fp16,").unwrap();
         assert_eq!(params.word("gemm"), Some("layer"));
-        assert_eq!(params.dtype(), Some(Dtype::Fp16));
+        assert_eq!(params.dtype(), Some(DataType::Fp16));
     }
 
     #[test]
     fn type_words_belong_to_the_shapes_before_them() {
         assert_eq!(
             tensors("I=(35,20),int64,E=(9,4),fp32,"),
-            [(vec![35.0, 20.0], Some(Dtype::Int64)), (vec![9.0, 4.0], Some(Dtype::Fp32))],
+            [(vec![35.0, 20.0], Some(DataType::Int64)), (vec![9.0, 4.0], Some(DataType::Fp32))],
         );
         assert_eq!(
             tensors("T=[(7,3),(7,)],['float16','int64']"),
-            [(vec![7.0, 3.0], Some(Dtype::Fp16)), (vec![7.0], Some(Dtype::Int64))],
+            [(vec![7.0, 3.0], Some(DataType::Fp16)), (vec![7.0], Some(DataType::Int64))],
         );
         assert_eq!(
             tensors("T=[(7,3),(7,1)],fp32,"),
-            [(vec![7.0, 3.0], Some(Dtype::Fp32)), (vec![7.0, 1.0], Some(Dtype::Fp32))],
+            [(vec![7.0, 3.0], Some(DataType::Fp32)), (vec![7.0, 1.0], Some(DataType::Fp32))],
         );
         let copy = Params::parse("T=(600,),fp32,fp16,").unwrap();
-        assert_eq!(copy.dtypes, [Dtype::Fp32, Dtype::Fp16]);
+        assert_eq!(copy.dtypes, [DataType::Fp32, DataType::Fp16]);
         assert_eq!(copy.tensor("T").unwrap().bytes(), Some(2400.0));
     }
 
@@ -281,13 +261,13 @@ mod tests {
         assert_eq!(
             tensors("[64,56]fp32;[]int32;[1]bool"),
             [
-                (vec![64.0, 56.0], Some(Dtype::Fp32)),
-                (vec![], Some(Dtype::Int32)),
-                (vec![1.0], Some(Dtype::Bool)),
+                (vec![64.0, 56.0], Some(DataType::Fp32)),
+                (vec![], Some(DataType::Int32)),
+                (vec![1.0], Some(DataType::Bool)),
             ],
         );
-        assert_eq!(Params::parse("[35,20]int64;[9,4]fp16").unwrap().dtype(), Some(Dtype::Fp16));
-        assert_eq!(Params::parse("[]int32;[]int32").unwrap().dtype(), Some(Dtype::Int32));
+        assert_eq!(Params::parse("[35,20]int64;[9,4]fp16").unwrap().dtype(), Some(DataType::Fp16));
+        assert_eq!(Params::parse("[]int32;[]int32").unwrap().dtype(), Some(DataType::Int32));
         assert_eq!(tensors("T=[2,3]fp16;[2,5]fp16,A=1").len(), 2);
     }
 

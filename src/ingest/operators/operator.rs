@@ -11,8 +11,8 @@ use super::forms::{
     reduction, squared_error,
 };
 use super::kernel::Kernel;
-use super::params::{Dtype, Params, Tensor};
-use crate::model::Shape;
+use super::params::{Params, Tensor};
+use crate::model::{DataType, Shape};
 use crate::predict::operator as sizes;
 
 /// How the work of an operator is shared among its kernels.
@@ -34,30 +34,48 @@ enum Share {
     Scatter { table: f64 },
 }
 
+/// A kernel among those of one call of its operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::ingest) struct Place {
+    /// It is the first.
+    pub(in crate::ingest) is_first: bool,
+    /// It is the only one.
+    pub(in crate::ingest) is_alone: bool,
+    /// Another one transforms a convolution for a product (Winograd, Fourier).
+    pub(in crate::ingest) is_transformed: bool,
+}
+
 /// An operator with its operands.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Operator {
+pub(in crate::ingest) struct Operator {
     share: Share,
     whole: Work,
     /// Values of the `Bytes` column that come from a fault of `PyProf`.
     faulty: [f64; 3],
     /// Zero operations are the truth, not a gap.
-    pub(super) moves_data: bool,
+    pub(in crate::ingest) moves_data: bool,
     /// A product or convolution, which may run on matrix units.
-    pub(super) is_product: bool,
+    pub(in crate::ingest) is_product: bool,
     /// A pass over elements, which `apex.pyprof` and `pyprof2` count by half the elements moved.
-    pub(super) is_pointwise: bool,
+    pub(in crate::ingest) is_pointwise: bool,
     /// What a number in the `Bytes` column is.
-    pub(super) printed_bytes: &'static Basis,
+    pub(in crate::ingest) printed_bytes: &'static Basis,
+    /// A softmax or a batch normalization, whose passes over the input depend on the kernel.
+    is_in_passes: bool,
     /// Type of the operands.
-    pub(super) dtype: Option<Dtype>,
+    pub(in crate::ingest) dtype: Option<DataType>,
     /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for.
     sizes: Option<sizes::Operator>,
 }
 
 impl Operator {
     /// The operator `op` of `module`, forward or backward, over these operands.
-    pub(super) fn of(op: &str, module: &str, backward: bool, params: Option<&Params>) -> Self {
+    pub(in crate::ingest) fn of(
+        op: &str,
+        module: &str,
+        backward: bool,
+        params: Option<&Params>,
+    ) -> Self {
         let kind = Kind::of(op, module);
         let mut operator = Self {
             share: kind.share(backward),
@@ -67,9 +85,10 @@ impl Operator {
             is_product: kind.is_product(),
             is_pointwise: matches!(
                 kind,
-                Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary
+                Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary | Kind::Chosen
             ),
             printed_bytes: kind.printed_bytes(backward, params.is_some()),
+            is_in_passes: matches!(kind, Kind::Softmax(_) | Kind::BatchNorm),
             dtype: params.and_then(Params::dtype),
             sizes: params.and_then(|params| sized(op, kind, backward, params)),
         };
@@ -80,15 +99,25 @@ impl Operator {
     }
 
     /// The operator with what is whole of parameters that were cut: only named sizes can be trusted.
-    pub(super) fn of_cut(op: &str, module: &str, backward: bool, params: &Params) -> Self {
+    pub(in crate::ingest) fn of_cut(
+        op: &str,
+        module: &str,
+        backward: bool,
+        params: &Params,
+    ) -> Self {
         let kind = Kind::of(op, module);
         let sizes = (kind == Kind::Convolution).then(|| sized(op, kind, backward, params));
         Self { sizes: sizes.flatten(), ..Self::of(op, module, backward, None) }
     }
 
     /// What sizes tell of this kernel, for which `PyProf` has no count and no formula.
-    pub(super) fn need(&self, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
+    pub(in crate::ingest) fn need(&self, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
         let part = if kernel.convolves { sizes::Part::Convolution } else { kernel.part };
+        self.need_of(part, kernel, shape)
+    }
+
+    /// What sizes tell of a kernel that does this part.
+    fn need_of(&self, part: sizes::Part, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
         let sizes = self.sizes.as_ref()?;
         match (&sizes.operands, kernel.stored) {
             // Parameters that were cut have lost the type, which some kernels name.
@@ -101,9 +130,41 @@ impl Operator {
         }
     }
 
+    /// What this kernel has to do, where the recorder counted nothing, and whether that is a product.
+    ///
+    /// The work of the operator is shared among its kernels and never given to several.
+    pub(in crate::ingest) fn share(
+        &self,
+        kernel: Kernel,
+        place: Place,
+        shape: &Shape,
+    ) -> (Work, bool) {
+        if kernel.gemm_helper && self.is_product {
+            return (Work::default(), false);
+        }
+        let is_convolution = matches!(self.share, Share::Convolutions { .. });
+        let told = |need: sizes::Need| (Work::needed(&need), need.is_product);
+        let nothing = (Work::default(), self.is_product);
+        if is_convolution && place.is_transformed && kernel.part == sizes::Part::Product {
+            // A product of transformed tiles does less than the convolution.
+            return self.need_of(kernel.part, kernel, shape).map_or(nothing, told);
+        }
+        let need = || self.need(kernel, shape).map_or(nothing, told);
+        // These count what one kernel does, where the formulas of `PyProf` count all passes.
+        if self.is_in_passes && kernel.pass.is_none() {
+            return need();
+        }
+        if self.share == Share::Each && !place.is_alone {
+            return nothing;
+        }
+        let sub = (!place.is_first).then_some(1.0);
+        let work = self.work(kernel, sub);
+        if work == Work::default() { need() } else { (work, self.is_product) }
+    }
+
     /// What depends on the operands beyond the amount of work.
     fn refine(&mut self, kind: Kind, backward: bool, params: &Params) {
-        let size = self.dtype.map(Dtype::size);
+        let size = self.dtype.map(DataType::bytes);
         match (kind, params.tensors.as_slice()) {
             (Kind::Linear, _) => {
                 self.faulty =
@@ -132,7 +193,7 @@ impl Operator {
     }
 
     /// What this kernel, the `sub`-th of the operator, has to do by the operator's formula.
-    pub(super) fn work(&self, kernel: Kernel, sub: Option<f64>) -> Work {
+    pub(in crate::ingest) fn work(&self, kernel: Kernel, sub: Option<f64>) -> Work {
         let is_first = sub.is_none_or(|sub| sub == 0.0);
         let all = match self.share {
             Share::Unknown => false,
@@ -150,7 +211,7 @@ impl Operator {
     }
 
     /// Whether the formula knows better than the file how the work is shared among the kernels.
-    pub(super) fn overrides(&self, kernel: Kernel) -> bool {
+    pub(in crate::ingest) fn overrides(&self, kernel: Kernel) -> bool {
         match self.share {
             Share::Passes { .. } => kernel.pass.is_some(),
             Share::Scatter { .. } => true,
@@ -159,17 +220,17 @@ impl Operator {
     }
 
     /// Whether the file charges the whole operator to its first kernel.
-    pub(super) fn charges_first(&self) -> bool {
+    pub(in crate::ingest) fn charges_first(&self) -> bool {
         matches!(self.share, Share::First | Share::Passes { .. })
     }
 
     /// Whether numbers in the `Bytes` column may be computed wrongly, and nothing tells which are.
-    pub(super) fn may_be_faulty(&self) -> bool {
+    pub(in crate::ingest) fn may_be_faulty(&self) -> bool {
         [&ELEMENTS, &ONE_PRODUCT].contains(&self.printed_bytes)
     }
 
     /// Whether this value of the `Bytes` column is one `PyProf` computes wrongly.
-    pub(super) fn is_faulty(&self, bytes: f64) -> bool {
+    pub(in crate::ingest) fn is_faulty(&self, bytes: f64) -> bool {
         self.faulty.contains(&bytes)
     }
 }
@@ -187,12 +248,11 @@ fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes:
             output: pair("P", "Q")?,
             filter: pair("R", "S")?,
             groups: number("g"),
-            data_type: params.dtype().map(Dtype::data_type),
+            data_type: params.dtype(),
         })
     } else {
-        let tensor = |one: &Tensor| {
-            Some(sizes::Tensor { shape: one.shape.clone(), data_type: one.dtype?.data_type() })
-        };
+        let tensor =
+            |one: &Tensor| Some(sizes::Tensor { shape: one.shape.clone(), data_type: one.dtype? });
         let tensors: Option<Vec<_>> = params.tensors.iter().map(tensor).collect();
         sizes::Operands::Tensors(tensors.filter(|tensors| !tensors.is_empty())?)
     };
@@ -217,6 +277,7 @@ enum Kind {
     Binary { compares: bool, adds: bool },
     Power,
     Ternary,
+    Chosen,
     Activation(u8),
     Softmax(u8),
     BatchNorm,
@@ -243,7 +304,7 @@ enum Moved {
     /// Read only.
     Read,
     /// Copied to the type named by the operator; `to` does not say which.
-    Converted(Option<Dtype>),
+    Converted(Option<DataType>),
     /// `copy_`, whose types are listed after the shape.
     Assigned,
     /// Rows picked by a list of indices.
@@ -279,13 +340,14 @@ impl Kind {
             "matmul" => Self::Matmul,
             // The activation counts one operation, the Tensor method twenty.
             "sigmoid" | "tanh" if module == "torch.nn.functional" => Self::Activation(1),
-            "abs" | "neg" | "reciprocal" | "invert" | "ceil" | "clamp" | "floor" | "frac"
-            | "round" | "sign" | "trunc" => Self::Unary(1),
+            "abs" | "neg" | "reciprocal" | "invert" | "ceil" | "clamp" | "clamp_min"
+            | "clamp_max" | "floor" | "frac" | "round" | "sign" | "trunc" => Self::Unary(1),
             "exp" | "exp1m" | "expm1" | "log" | "log10" | "log1p" | "log2" | "sqrt" | "rsqrt"
             | "acos" | "asin" | "atan" | "atan2" | "cos" | "cosh" | "sin" | "sinh" | "tan"
             | "sigmoid" | "tanh" | "erf" | "erfc" | "erfinv" => Self::Unary(20),
             "pow" | "rpow" => Self::Power,
             "addcdiv" | "addcmul" => Self::Ternary,
+            "where" | "masked_fill" => Self::Chosen,
             "celu" | "elu" | "hardshrink" | "hardtanh" | "leaky_relu" | "logsigmoid" | "prelu"
             | "relu" | "relu6" | "rrelu" | "selu" | "softplus" | "softshrink" | "softsign"
             | "tanhshrink" | "threshold" => Self::Activation(1),
@@ -296,7 +358,7 @@ impl Kind {
             "embedding" => Self::Embedding,
             "mean" => Self::Mean,
             "sum" => Self::Sum,
-            "norm" => Self::Norm,
+            "norm" | "linalg_vector_norm" => Self::Norm,
             "mse_loss" => Self::SquaredError,
             "adam" => Self::Adam,
             _ => Moved::of(plain).map_or(Self::Unknown, Self::Moved),
@@ -305,10 +367,11 @@ impl Kind {
 
     fn binary(name: &str) -> Option<Self> {
         let (compares, adds) = match name {
-            "add" | "sub" => (false, true),
-            "mul" | "div" | "truediv" | "floordiv" | "remainder" | "mod" | "fmod" | "and"
-            | "or" | "xor" | "lshift" | "rshift" => (false, false),
-            "lt" | "gt" | "ge" | "le" | "eq" | "ne" => (true, false),
+            "add" | "sub" | "rsub" => (false, true),
+            "maximum" | "minimum" | "bitwise_and" | "bitwise_or" | "mul" | "div" | "truediv"
+            | "floordiv" | "remainder" | "mod" | "fmod" | "and" | "or" | "xor" | "lshift"
+            | "rshift" => (false, false),
+            "lt" | "gt" | "ge" | "le" | "eq" | "ne" | "logical_and" | "logical_or" => (true, false),
             _ => return None,
         };
         Some(Self::Binary { compares, adds })
@@ -357,7 +420,7 @@ impl Kind {
         let operands = params.tensors.as_slice();
         let pair = operands.get(..2).unwrap_or(operands);
         let first = operands.first();
-        let size = || params.dtype().map(Dtype::size);
+        let size = || params.dtype().map(DataType::bytes);
         match self {
             Self::Convolution => convolution(params, size()?),
             Self::Linear | Self::Product => product(None, params, size()?),
@@ -369,6 +432,7 @@ impl Kind {
             Self::Binary { adds, .. } if backward => broadcasting_gradient(pair, adds),
             Self::Binary { compares, .. } => broadcasting(1, pair, compares),
             Self::Power => broadcasting(20, pair, false),
+            Self::Chosen => broadcasting(1, operands, false),
             Self::Ternary => {
                 let tensors = operands.iter().filter(|tensor| !tensor.shape.is_empty()).cloned();
                 broadcasting(3, &tensors.collect::<Vec<_>>(), false)
@@ -378,7 +442,7 @@ impl Kind {
             Self::BatchNorm => batch_norm(first?, backward),
             Self::Dropout => elementwise(5, first?, 2.0),
             Self::Embedding => embedding(params, backward),
-            Self::Mean => reduction(1, first?, 1.0, first?.dtype?.size()),
+            Self::Mean => reduction(1, first?, 1.0, first?.dtype?.bytes()),
             Self::Sum => reduction(1, first?, 0.0, 0.0),
             Self::Norm => reduction(2, first?, 1.0, 0.0),
             Self::SquaredError => {
@@ -413,14 +477,13 @@ impl Moved {
             }
             "any" => Self::Read,
             "to" => Self::Converted(None),
-            "byte" => Self::Converted(Some(Dtype::Uint8)),
-            "char" => Self::Converted(Some(Dtype::Int8)),
-            "double" => Self::Converted(Some(Dtype::Fp64)),
-            "float" => Self::Converted(Some(Dtype::Fp32)),
-            "half" => Self::Converted(Some(Dtype::Fp16)),
-            "int" => Self::Converted(Some(Dtype::Int32)),
-            "long" => Self::Converted(Some(Dtype::Int64)),
-            "short" => Self::Converted(Some(Dtype::Int16)),
+            "byte" | "char" => Self::Converted(Some(DataType::Int8)),
+            "double" => Self::Converted(Some(DataType::Fp64)),
+            "float" => Self::Converted(Some(DataType::Fp32)),
+            "half" => Self::Converted(Some(DataType::Fp16)),
+            "int" => Self::Converted(Some(DataType::Int32)),
+            "long" => Self::Converted(Some(DataType::Int64)),
+            "short" => Self::Converted(Some(DataType::Int16)),
             "copy" => Self::Assigned,
             "index_select" => Self::Selected,
             "masked_scatter" | "masked_select" => Self::Masked,
@@ -440,10 +503,10 @@ impl Moved {
                 2.0 * sizes?.iter().sum::<f64>()
             }
             Self::Filled | Self::Read => bytes?,
-            Self::Converted(output) => bytes? + output.or(first.dtype)?.size() * elements,
+            Self::Converted(output) => bytes? + output.or(first.dtype)?.bytes() * elements,
             Self::Assigned => {
                 let [source, target] = params.dtypes.get(..2)? else { return None };
-                elements * (source.size() + target.size())
+                elements * (source.bytes() + target.bytes())
             }
             Self::Selected => {
                 let (dimension, indices) = (params.number("D")?, params.number("I")?);

@@ -3,13 +3,12 @@
 //! The name shows what was built, which `PyProf`'s `TC` column does not: that one is a list of name
 //! parts from 2020, says 0 for every CUTLASS kernel and 1 for matrix kernels on CUDA cores.
 
-use super::params::Dtype;
 use crate::model::{DataType, KernelName, Pipe, Precision};
 use crate::predict::operator::Part;
 
 /// The `TC` column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TensorCores {
+pub(in crate::ingest) enum TensorCores {
     /// `1`: the name is on `PyProf`'s list.
     Listed,
     /// `0` or `-`: it is not.
@@ -33,7 +32,7 @@ enum Engine {
 
 /// One pass of a normalization that takes several kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(in crate::ingest) enum Pass {
     /// Mean and variance.
     Statistics,
     /// Normalizes the input.
@@ -47,26 +46,26 @@ pub(super) enum Pass {
 /// A kernel, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one name")]
-pub(super) struct Kernel {
+pub(in crate::ingest) struct Kernel {
     engine: Engine,
     /// Type of the operands.
     operand: Option<Precision>,
     /// Whether products are accumulated in FP16.
     half_accumulator: bool,
     /// Adds up or prepares what another kernel of a matrix product computes.
-    pub(super) gemm_helper: bool,
+    pub(in crate::ingest) gemm_helper: bool,
     /// Does a whole convolution.
-    pub(super) convolves: bool,
+    pub(in crate::ingest) convolves: bool,
     /// Does all groups of a convolution at once.
-    pub(super) all_groups: bool,
+    pub(in crate::ingest) all_groups: bool,
     /// An element-wise wrapper, as used for copies and fills.
-    pub(super) elementwise: bool,
+    pub(in crate::ingest) elementwise: bool,
     /// The pass of a batch normalization it does.
-    pub(super) pass: Option<Pass>,
+    pub(in crate::ingest) pass: Option<Pass>,
     /// The part of its operator it does.
-    pub(super) part: Part,
+    pub(in crate::ingest) part: Part,
     /// How its tensors are stored, of the formats that convolutions are built for.
-    pub(super) stored: Option<DataType>,
+    pub(in crate::ingest) stored: Option<DataType>,
 }
 
 /// Work around a convolution: layouts, offsets, transforms, partial sums. `PyProf` prints 0 for these.
@@ -129,13 +128,18 @@ const SHAPES: [&str; 9] =
 
 impl Kernel {
     /// Judges a name, short as `PyProf` cuts it or in full.
-    pub(super) fn of(name: &str) -> Self {
+    pub(in crate::ingest) fn of(name: &str) -> Self {
         let head = KernelName::parse(name).head;
         let has = |part: &str| head.contains(part);
         let words = || head.split(|c: char| !c.is_ascii_alphanumeric());
         let instruction = words().find_map(instruction);
         let lettered = || words().find_map(cuda_core_product);
-        let engine = if has("ffma") {
+        let tensile = tensile(&head);
+        let engine = if tensile.is_some_and(|(_, is_matrix)| is_matrix) {
+            Engine::Matrix
+        } else if let Some((precision, _)) = tensile {
+            Engine::Vector(Some(precision))
+        } else if has("ffma") {
             Engine::Vector(Some(Precision::Fp32))
         } else if has("simt") {
             Engine::Vector(lettered())
@@ -161,8 +165,10 @@ impl Kernel {
         } else {
             Engine::Silent
         };
-        let operand =
-            named_type(&head).or_else(|| instruction.and_then(|found| implied_type(found, &head)));
+        let operand = tensile
+            .map(|(precision, _)| precision)
+            .or_else(|| named_type(&head))
+            .or_else(|| instruction.and_then(|found| implied_type(found, &head)));
         let around = |parts: &[&str]| parts.iter().any(|part| has(part));
         Self {
             engine,
@@ -184,7 +190,7 @@ impl Kernel {
     }
 
     /// Whether the kernel can be the product of a matrix operator: not a copy, not a sum of parts.
-    pub(super) fn multiplies(self) -> bool {
+    pub(in crate::ingest) fn multiplies(self) -> bool {
         !self.gemm_helper && !self.elementwise && self.pass.is_none()
     }
 
@@ -193,8 +199,12 @@ impl Kernel {
     /// Order of evidence: what the name proves, then the `TC` column, then nothing. A type in the name
     /// of a matrix kernel beats the recorded one: under autocast the operator is recorded with FP32
     /// tensors and runs in FP16.
-    pub(super) fn product_pipe(self, dtype: Option<Dtype>, tensor_cores: TensorCores) -> Pipe {
-        let recorded = dtype.map(precision);
+    pub(in crate::ingest) fn product_pipe(
+        self,
+        dtype: Option<DataType>,
+        tensor_cores: TensorCores,
+    ) -> Pipe {
+        let recorded = dtype.map(DataType::precision);
         match (self.engine, tensor_cores) {
             (Engine::Vector(named), _) => vector(named.or(recorded)),
             (Engine::Matrix, _) | (Engine::Silent | Engine::Hidden, TensorCores::Listed) => {
@@ -219,6 +229,7 @@ impl Kernel {
             Some(Precision::Fp16) => Pipe::Fp16Matrix,
             Some(Precision::Bf16) => Pipe::Bf16Matrix,
             Some(Precision::Tf32) => Pipe::Tf32Matrix,
+            Some(Precision::Fp32) => Pipe::Fp32Matrix,
             Some(Precision::Fp64) => Pipe::Fp64Matrix,
             Some(Precision::Fp8) => Pipe::Fp8Matrix,
             Some(Precision::Int8) => Pipe::Int8Matrix,
@@ -228,20 +239,8 @@ impl Kernel {
 }
 
 /// The pipe of arithmetic that is no product: the lanes of the operands' type.
-pub(super) fn lane_pipe(dtype: Option<Dtype>) -> Pipe {
-    vector(dtype.map(precision))
-}
-
-fn precision(dtype: Dtype) -> Precision {
-    match dtype {
-        Dtype::Fp64 => Precision::Fp64,
-        Dtype::Fp32 => Precision::Fp32,
-        Dtype::Fp16 => Precision::Fp16,
-        Dtype::Bf16 => Precision::Bf16,
-        Dtype::Int8 => Precision::Int8,
-        // Integers of any width are computed in the 32-bit lanes.
-        Dtype::Int64 | Dtype::Int32 | Dtype::Int16 | Dtype::Uint8 | Dtype::Bool => Precision::Int32,
-    }
+pub(in crate::ingest) fn lane_pipe(dtype: Option<DataType>) -> Pipe {
+    vector(dtype.map(DataType::precision))
 }
 
 fn vector(precision: Option<Precision>) -> Pipe {
@@ -261,6 +260,28 @@ fn instruction(word: &str) -> Option<(char, &'static str)> {
     let shape = SHAPES.into_iter().find(|shape| word[1..].starts_with(shape))?;
     let after = word[1 + shape.len()..].chars().next();
     after.is_none_or(|after| after.is_ascii_alphabetic()).then_some((letter, shape))
+}
+
+/// The type of a product by AMD's Tensile, and whether it runs on matrix units: the fourth part of
+/// `Cijk_Ailk_Bljk_HHS_BH_…_MI32x32x8x1_…` has the type of the operands first.
+fn tensile(head: &str) -> Option<(Precision, bool)> {
+    let mut words = head.split('_');
+    if words.next() != Some("Cijk") {
+        return None;
+    }
+    let precision = match words.nth(2)?.as_bytes() {
+        [b'F' | b'B', b'8', ..] => Precision::Fp8,
+        [b'I', b'8', ..] => Precision::Int8,
+        [b'H', ..] => Precision::Fp16,
+        [b'B', ..] => Precision::Bf16,
+        [b'S', ..] => Precision::Fp32,
+        [b'D', ..] => Precision::Fp64,
+        _ => return None,
+    };
+    let instructs = |word: &str| {
+        word.strip_prefix("MI").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    Some((precision, words.any(instructs)))
 }
 
 fn names_matrix_unit(word: &str) -> bool {
@@ -342,7 +363,7 @@ mod tests {
     use super::*;
     use TensorCores::{Listed, NotListed, Unknown};
 
-    fn pipe(name: &str, dtype: Option<Dtype>, tensor_cores: TensorCores) -> &'static str {
+    fn pipe(name: &str, dtype: Option<DataType>, tensor_cores: TensorCores) -> &'static str {
         Kernel::of(name).product_pipe(dtype, tensor_cores).key()
     }
 
@@ -351,28 +372,28 @@ mod tests {
         for (name, dtype, expected) in [
             (
                 "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn",
-                Dtype::Fp16,
+                DataType::Fp16,
                 "fp16_matrix",
             ),
-            ("volta_h884gemm_64x64_ldg8_nn", Dtype::Fp16, "fp16_matrix_fp16acc"),
+            ("volta_h884gemm_64x64_ldg8_nn", DataType::Fp16, "fp16_matrix_fp16acc"),
             (
                 "sm75_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize256x64x32_stage1_warpsize4x1x1_g1_tensor16x8x8_execute_kernel_cudnn",
-                Dtype::Fp16,
+                DataType::Fp16,
                 "fp16_matrix",
             ),
             (
                 "cutlass_cudnn::library::image_network_first_layer_hmma_wgrad_kernel",
-                Dtype::Fp16,
+                DataType::Fp16,
                 "fp16_matrix",
             ),
-            ("ampere_s1688gemm_128x128_nn", Dtype::Fp32, "tf32_matrix"),
-            ("turing_i8816gemm_int8_128x128_tn", Dtype::Int8, "int8_matrix"),
-            ("ampere_d884gemm_64x64_nn", Dtype::Fp64, "fp64_matrix"),
-            ("turing_s1688gemm_fp16_128x128_ldg8_stages_32x1_tn", Dtype::Fp16, "fp16_matrix"),
-            ("ampere_bf16_s16816gemm_bf16_128x64_tn", Dtype::Fp32, "bf16_matrix"),
+            ("ampere_s1688gemm_128x128_nn", DataType::Fp32, "tf32_matrix"),
+            ("turing_i8816gemm_int8_128x128_tn", DataType::Int8, "int8_matrix"),
+            ("ampere_d884gemm_64x64_nn", DataType::Fp64, "fp64_matrix"),
+            ("turing_s1688gemm_fp16_128x128_ldg8_stages_32x1_tn", DataType::Fp16, "fp16_matrix"),
+            ("ampere_bf16_s16816gemm_bf16_128x64_tn", DataType::Fp32, "bf16_matrix"),
             // Autocast: recorded as FP32, run as FP16.
-            ("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", Dtype::Fp32, "fp16_matrix"),
-            ("volta_s884cudnn_128x128_nn", Dtype::Fp32, "fp16_matrix"),
+            ("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", DataType::Fp32, "fp16_matrix"),
+            ("volta_s884cudnn_128x128_nn", DataType::Fp32, "fp16_matrix"),
         ] {
             for tensor_cores in [Listed, NotListed, Unknown] {
                 assert_eq!(pipe(name, Some(dtype), tensor_cores), expected, "{name}");
@@ -389,7 +410,7 @@ mod tests {
         assert_eq!(
             pipe(
                 "cudnn_volta_fp16_scudnn_fp16_128x64_relu_medium_nn_v1",
-                Some(Dtype::Fp16),
+                Some(DataType::Fp16),
                 NotListed
             ),
             "fp32_vector",
@@ -398,24 +419,38 @@ mod tests {
         assert_eq!(
             pipe(
                 "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4",
-                Some(Dtype::Fp32),
+                Some(DataType::Fp32),
                 Listed
             ),
             "fp32_vector",
         );
         assert_eq!(pipe("cutlass_80_simt_dgemm_64x128_8x5_nn_align1", None, Listed), "fp64_vector");
-        assert_eq!(pipe("gemv2T_kernel_val", Some(Dtype::Fp32), NotListed), "fp32_vector");
+        assert_eq!(pipe("gemv2T_kernel_val", Some(DataType::Fp32), NotListed), "fp32_vector");
+    }
+
+    #[test]
+    fn products_of_amd_name_type_and_instruction() {
+        let pipe = |name| pipe(name, Some(DataType::Fp32), Unknown);
+        for (name, expected) in [
+            ("Cijk_Ailk_Bljk_HHS_BH_Bias_MT128x128x32_MI32x32x8x1_SN_WG64_4_1", "fp16_matrix"),
+            ("Cijk_Alik_Bljk_BBS_BH_MT64x64x32_MI16x16x16x1_SN", "bf16_matrix"),
+            ("Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN", "fp32_matrix"),
+            ("Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "fp32_vector"),
+            ("Cijk_Ailk_Bljk_F8BS_BH_MT256x256x64_MI16x16x1_SN", "fp8_matrix"),
+        ] {
+            assert_eq!(pipe(name), expected, "{name}");
+        }
     }
 
     #[test]
     fn a_hidden_kernel_is_judged_by_its_operands_or_not_at_all() {
-        assert_eq!(pipe("cutlass::Kernel", Some(Dtype::Fp16), NotListed), "fp16_matrix");
-        assert_eq!(pipe("cutlass::Kernel", Some(Dtype::Fp32), NotListed), "unstated");
+        assert_eq!(pipe("cutlass::Kernel", Some(DataType::Fp16), NotListed), "fp16_matrix");
+        assert_eq!(pipe("cutlass::Kernel", Some(DataType::Fp32), NotListed), "unstated");
         assert_eq!(pipe("cutlass::Kernel", None, NotListed), "unstated");
         assert_eq!(
             pipe(
                 "xmma_cudnn::implicit_gemm::strided_dgrad_indexed::kernel",
-                Some(Dtype::Fp16),
+                Some(DataType::Fp16),
                 NotListed
             ),
             "fp16_matrix",
@@ -424,12 +459,12 @@ mod tests {
 
     #[test]
     fn without_evidence_in_the_name_the_column_decides() {
-        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp16), Listed), "fp16_matrix");
-        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), Listed), "unstated");
-        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), NotListed), "fp32_vector");
-        assert_eq!(pipe("somebodys_gemm", Some(Dtype::Fp32), Unknown), "unstated");
+        assert_eq!(pipe("somebodys_gemm", Some(DataType::Fp16), Listed), "fp16_matrix");
+        assert_eq!(pipe("somebodys_gemm", Some(DataType::Fp32), Listed), "unstated");
+        assert_eq!(pipe("somebodys_gemm", Some(DataType::Fp32), NotListed), "fp32_vector");
+        assert_eq!(pipe("somebodys_gemm", Some(DataType::Fp32), Unknown), "unstated");
         assert_eq!(pipe("somebodys_gemm", None, NotListed), "unstated");
-        assert_eq!(lane_pipe(Some(Dtype::Int64)).key(), "int32_vector");
+        assert_eq!(lane_pipe(Some(DataType::Int64)).key(), "int32_vector");
         assert_eq!(lane_pipe(None).key(), "unstated");
     }
 

@@ -4,55 +4,55 @@
 //! The forms are those of `pyprof/prof/*.py` (`NVIDIA/PyProf` 3.11) where these are right.
 
 use super::kernel::Pass;
-use super::params::{Params, Tensor};
+use super::params::{Params, Tensor, is_float};
 use crate::predict::operator::Need;
 
 /// Where a count comes from, in words for the report, and how far it can be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Basis {
+pub(in crate::ingest) struct Basis {
     /// The column or formula.
-    pub(super) formula: &'static str,
+    pub(in crate::ingest) formula: &'static str,
     /// The true value is at least this factor times the count.
-    pub(super) low: f64,
+    pub(in crate::ingest) low: f64,
     /// The true value is at most this factor times the count.
-    pub(super) high: f64,
+    pub(in crate::ingest) high: f64,
 }
 
 impl Basis {
     /// A basis that gives the count itself.
-    pub(super) const fn exact(formula: &'static str) -> Self {
+    pub(in crate::ingest) const fn exact(formula: &'static str) -> Self {
         Self { formula, low: 1.0, high: 1.0 }
     }
 
     /// A basis that gives the count within these factors.
-    pub(super) const fn within(formula: &'static str, low: f64, high: f64) -> Self {
+    pub(in crate::ingest) const fn within(formula: &'static str, low: f64, high: f64) -> Self {
         Self { formula, low, high }
     }
 }
 
 /// A number of operations or bytes with its basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Count {
+pub(in crate::ingest) struct Count {
     /// Operations or bytes.
-    pub(super) value: f64,
+    pub(in crate::ingest) value: f64,
     /// How it came about.
-    pub(super) basis: Basis,
+    pub(in crate::ingest) basis: Basis,
 }
 
 impl Count {
     /// A count; `None` if it is not a number.
-    pub(super) fn new(value: f64, basis: &Basis) -> Option<Self> {
+    pub(in crate::ingest) fn new(value: f64, basis: &Basis) -> Option<Self> {
         value.is_finite().then_some(Self { value, basis: *basis })
     }
 }
 
 /// What one launch has to do, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Work {
+pub(in crate::ingest) struct Work {
     /// Operations; a known zero where data is only moved.
-    pub(super) flops: Option<Count>,
+    pub(in crate::ingest) flops: Option<Count>,
     /// Bytes to read and write.
-    pub(super) bytes: Option<Count>,
+    pub(in crate::ingest) bytes: Option<Count>,
 }
 
 impl Work {
@@ -73,7 +73,7 @@ impl Work {
 
 impl Work {
     /// What the sizes of the operator tell of a kernel.
-    pub(super) fn needed(need: &Need) -> Self {
+    pub(in crate::ingest) fn needed(need: &Need) -> Self {
         let (low, high) = need.operations_within;
         let operations = Basis::within(need.formula, low, high);
         Self {
@@ -84,18 +84,18 @@ impl Work {
 }
 
 /// Operations of a kernel that only moves data.
-pub(super) static NO_OPERATIONS: Basis = Basis::exact("0: data is only moved");
+pub(in crate::ingest) static NO_OPERATIONS: Basis = Basis::exact("0: data is only moved");
 
 /// Bytes of the inputs of this many sizes.
-static INPUT_PASSES: Basis = Basis::exact("reads and writes of the input's size from Params");
-static OPERANDS: Basis = Basis::exact("sizes of inputs and output from Params");
+static INPUT_PASSES: Basis = Basis::exact("reads and writes of the input's size from shapes");
+static OPERANDS: Basis = Basis::exact("sizes of inputs and output from shapes");
 
 /// A matrix product, or `batch` of them.
-pub(super) fn product(batch: Option<f64>, params: &Params, size: f64) -> Option<Work> {
-    static ONE: Basis = Basis::exact("2·M·N·K from Params");
-    static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from Params");
-    static MANY: Basis = Basis::exact("2·B·M·N·K from Params");
-    static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from Params");
+pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64) -> Option<Work> {
+    static ONE: Basis = Basis::exact("2·M·N·K from shapes");
+    static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from shapes");
+    static MANY: Basis = Basis::exact("2·B·M·N·K from shapes");
+    static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from shapes");
     let (flops, bytes) = if batch.is_some() { (&MANY, &MANY_BYTES) } else { (&ONE, &ONE_BYTES) };
     let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
     let batch = batch.unwrap_or(1.0);
@@ -105,7 +105,7 @@ pub(super) fn product(batch: Option<f64>, params: &Params, size: f64) -> Option<
 /// What `linear.py` prints as bytes: `m*n + m*k + n*k*size`, in Python's order of operations.
 ///
 /// The size multiplies the pair that was `N` and `K` going forward; backward the letters change places.
-pub(super) fn faulty_linear(params: &Params, size: f64) -> Option<[f64; 3]> {
+pub(in crate::ingest) fn faulty_linear(params: &Params, size: f64) -> Option<[f64; 3]> {
     let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
     let (mn, mk, nk) = (m * n, m * k, n * k);
     (size != 1.0).then_some([mn + mk + nk * size, mn + mk * size + nk, mn * size + mk + nk])
@@ -114,9 +114,9 @@ pub(super) fn faulty_linear(params: &Params, size: f64) -> Option<[f64; 3]> {
 /// The product of two stacks of matrices, broadcast as numpy does.
 ///
 /// Also the bytes `blas.py` prints, where it leaves out the stack.
-pub(super) fn matmul(params: &Params, size: f64) -> Option<(Work, Option<f64>)> {
-    static FLOPS: Basis = Basis::exact("2·batch·M·N·K from Params");
-    static BYTES: Basis = Basis::exact("s·(A + B + batch·M·N) from Params");
+pub(in crate::ingest) fn matmul(params: &Params, size: f64) -> Option<(Work, Option<f64>)> {
+    static FLOPS: Basis = Basis::exact("2·batch·M·N·K from shapes");
+    static BYTES: Basis = Basis::exact("s·(A + B + batch·M·N) from shapes");
     let (a, b) = (params.tensor("A")?, params.tensor("B")?);
     let (rows, inner, a_stack) = match a.shape.as_slice() {
         [] => return None,
@@ -141,9 +141,9 @@ pub(super) fn matmul(params: &Params, size: f64) -> Option<(Work, Option<f64>)> 
 }
 
 /// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
-pub(super) fn convolution(params: &Params, size: f64) -> Option<Work> {
-    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from Params");
-    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from Params");
+pub(in crate::ingest) fn convolution(params: &Params, size: f64) -> Option<Work> {
+    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from shapes");
+    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes");
     let number = |key| params.number(key);
     let (images, filters) = (number("N")?, number("K")?);
     let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
@@ -159,16 +159,16 @@ pub(super) fn convolution(params: &Params, size: f64) -> Option<Work> {
 }
 
 /// A bias added to, or summed over, a matrix.
-pub(super) fn bias(params: &Params, size: f64) -> Option<Work> {
-    static FLOPS: Basis = Basis::exact("M·N from Params");
-    static BYTES: Basis = Basis::exact("2·s·M·N from Params");
+pub(in crate::ingest) fn bias(params: &Params, size: f64) -> Option<Work> {
+    static FLOPS: Basis = Basis::exact("M·N from shapes");
+    static BYTES: Basis = Basis::exact("2·s·M·N from shapes");
     let outputs = params.number("M")? * params.number("N")?;
     Some(Work::new(outputs, &FLOPS, 2.0 * size * outputs, &BYTES))
 }
 
 /// A recurrent cell: one of its two products, or the element-wise rest, of which only the bytes are known.
-pub(super) fn cell(params: &Params, size: f64) -> Option<Work> {
-    static BYTES: Basis = Basis::exact("s·(2·gates + 3)·H·B from Params");
+pub(in crate::ingest) fn cell(params: &Params, size: f64) -> Option<Work> {
+    static BYTES: Basis = Basis::exact("s·(2·gates + 3)·H·B from shapes");
     if params.word("gemm").is_some() {
         return product(None, params, size);
     }
@@ -183,13 +183,13 @@ pub(super) fn cell(params: &Params, size: f64) -> Option<Work> {
 
 /// Operations per element, as `PyProf` estimates them.
 fn per_element(cost: u8) -> &'static Basis {
-    static ONE: Basis = Basis::exact("1 per element from Params");
-    static TWO: Basis = Basis::exact("2 per element from Params");
-    static THREE: Basis = Basis::exact("3 per element from Params");
-    static FIVE: Basis = Basis::exact("5 per element from Params (PyProf's estimate)");
-    static TWENTY: Basis = Basis::exact("20 per element from Params (PyProf's estimate)");
-    static LOG_SOFTMAX: Basis = Basis::exact("21 per element from Params (PyProf's estimate)");
-    static SOFTMAX: Basis = Basis::exact("40 per element from Params (PyProf's estimate)");
+    static ONE: Basis = Basis::exact("1 per element from shapes");
+    static TWO: Basis = Basis::exact("2 per element from shapes");
+    static THREE: Basis = Basis::exact("3 per element from shapes");
+    static FIVE: Basis = Basis::exact("5 per element from shapes (PyProf's estimate)");
+    static TWENTY: Basis = Basis::exact("20 per element from shapes (PyProf's estimate)");
+    static LOG_SOFTMAX: Basis = Basis::exact("21 per element from shapes (PyProf's estimate)");
+    static SOFTMAX: Basis = Basis::exact("40 per element from shapes (PyProf's estimate)");
     match cost {
         2 => &TWO,
         3 => &THREE,
@@ -202,25 +202,34 @@ fn per_element(cost: u8) -> &'static Basis {
 }
 
 /// `cost` operations for each element of a tensor that is read or written in so many passes.
-pub(super) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> Option<Work> {
+pub(in crate::ingest) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> Option<Work> {
     let flops = f64::from(cost) * tensor.elements();
     Some(Work::new(flops, per_element(cost), passes * tensor.bytes()?, &INPUT_PASSES))
 }
 
 /// A reduction: `cost` operations for each element and `last` at the end, writing `written` bytes.
-pub(super) fn reduction(cost: u8, tensor: &Tensor, last: f64, written: f64) -> Option<Work> {
+pub(in crate::ingest) fn reduction(
+    cost: u8,
+    tensor: &Tensor,
+    last: f64,
+    written: f64,
+) -> Option<Work> {
     let flops = f64::from(cost) * tensor.elements() + last;
     Some(Work::new(flops, per_element(cost), tensor.bytes()? + written, &INPUT_PASSES))
 }
 
 /// The squared error of two tensors, in so many passes over one of them.
-pub(super) fn squared_error(tensor: &Tensor, passes: f64) -> Option<Work> {
+pub(in crate::ingest) fn squared_error(tensor: &Tensor, passes: f64) -> Option<Work> {
     let flops = 2.0 * passes * tensor.elements() + 1.0;
     Some(Work::new(flops, per_element(2), passes * tensor.bytes()?, &INPUT_PASSES))
 }
 
 /// `cost` operations for each element that the operands broadcast to.
-pub(super) fn broadcasting(cost: u8, operands: &[Tensor], compares: bool) -> Option<Work> {
+pub(in crate::ingest) fn broadcasting(
+    cost: u8,
+    operands: &[Tensor],
+    compares: bool,
+) -> Option<Work> {
     let (inputs, output) = broadcast(operands)?;
     // A comparison writes a byte per element.
     let written = if compares { output.elements() } else { output.bytes()? };
@@ -229,7 +238,7 @@ pub(super) fn broadcasting(cost: u8, operands: &[Tensor], compares: bool) -> Opt
 }
 
 /// The gradient of a sum, which is passed on, or of a product.
-pub(super) fn broadcasting_gradient(operands: &[Tensor], adds: bool) -> Option<Work> {
+pub(in crate::ingest) fn broadcasting_gradient(operands: &[Tensor], adds: bool) -> Option<Work> {
     let (_, output) = broadcast(operands)?;
     let bytes = output.bytes()?;
     Some(if adds {
@@ -249,7 +258,7 @@ fn broadcast(operands: &[Tensor]) -> Option<(f64, Tensor)> {
         let (wide, new) = (output.dtype?, tensor.dtype?);
         // A scalar does not change the type of a tensor.
         let takes_part = !tensor.shape.is_empty() || output.shape.is_empty();
-        if takes_part && (new.is_float(), new.size()) > (wide.is_float(), wide.size()) {
+        if takes_part && (is_float(new), new.bytes()) > (is_float(wide), wide.bytes()) {
             output.dtype = Some(new);
         }
         output.shape = broadcast_shape(&output.shape, &tensor.shape);
@@ -267,19 +276,19 @@ fn broadcast_shape(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 /// Data that is moved and nothing else.
-pub(super) fn moved(bytes: f64) -> Work {
-    static BYTES: Basis = Basis::exact("bytes read and written, from Params");
+pub(in crate::ingest) fn moved(bytes: f64) -> Work {
+    static BYTES: Basis = Basis::exact("bytes read and written, from shapes");
     Work::new(0.0, &NO_OPERATIONS, bytes, &BYTES)
 }
 
 /// A table look-up, or the scatter of its gradient.
-pub(super) fn embedding(params: &Params, backward: bool) -> Option<Work> {
-    static ADDED: Basis = Basis::exact("one addition for each scattered element, from Params");
-    static SCATTERED: Basis = Basis::exact("3·s·indices·width from Params");
+pub(in crate::ingest) fn embedding(params: &Params, backward: bool) -> Option<Work> {
+    static ADDED: Basis = Basis::exact("one addition for each scattered element, from shapes");
+    static SCATTERED: Basis = Basis::exact("3·s·indices·width from shapes");
     let [indices, table] = params.tensors.get(..2)? else { return None };
     let [_, width] = *table.shape.as_slice() else { return None };
     let picked = indices.elements() * width;
-    let bytes = table.dtype?.size() * picked;
+    let bytes = table.dtype?.bytes() * picked;
     Some(if backward {
         Work::new(picked, &ADDED, 3.0 * bytes, &SCATTERED)
     } else {
@@ -288,31 +297,31 @@ pub(super) fn embedding(params: &Params, backward: bool) -> Option<Work> {
 }
 
 /// The clearing of a gradient table before anything is added to it.
-pub(super) fn cleared(bytes: f64) -> Work {
+pub(in crate::ingest) fn cleared(bytes: f64) -> Work {
     static CLEARED: Basis =
-        Basis::exact("s·rows·width from Params: the kernel clears the gradient table");
+        Basis::exact("s·rows·width from shapes: the kernel clears the gradient table");
     Work::new(0.0, &NO_OPERATIONS, bytes, &CLEARED)
 }
 
 /// Adam on FP32 weights; a gradient of another type means a copy of the weights in that type.
-pub(super) fn adam(params: &Params) -> Option<Work> {
-    static FLOPS: Basis = Basis::within("about 14 per parameter, from Params", 0.8, 1.2);
+pub(in crate::ingest) fn adam(params: &Params) -> Option<Work> {
+    static FLOPS: Basis = Basis::within("about 14 per parameter, from shapes", 0.8, 1.2);
     static BYTES: Basis =
-        Basis::exact("weights and moments read and written, gradient read, from Params");
+        Basis::exact("weights and moments read and written, gradient read, from shapes");
     let [weight, gradient] = *params.dtypes.get(..2)? else { return None };
     let elements = params.tensors.first()?.elements();
-    let copy = if weight == gradient { 0.0 } else { gradient.size() };
-    let each = 6.0 * weight.size() + gradient.size() + copy;
+    let copy = if weight == gradient { 0.0 } else { gradient.bytes() };
+    let each = 6.0 * weight.bytes() + gradient.bytes() + copy;
     Some(Work::new(14.0 * elements, &FLOPS, each * elements, &BYTES))
 }
 
 /// A whole batch normalization, which may be one kernel or the first of several.
-pub(super) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
-    static FLOPS: Basis = Basis::within("8 per element from Params (PyProf's estimate)", 0.5, 1.5);
+pub(in crate::ingest) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
+    static FLOPS: Basis = Basis::within("8 per element from shapes (PyProf's estimate)", 0.5, 1.5);
     static FORWARD: Basis =
-        Basis::within("4 times the input's size from Params, for all passes", 0.25, 1.0);
+        Basis::within("4 times the input's size from shapes, for all passes", 0.25, 1.0);
     static BACKWARD: Basis =
-        Basis::within("5 times the input's size from Params, for all passes", 0.4, 1.0);
+        Basis::within("5 times the input's size from shapes, for all passes", 0.4, 1.0);
     let (factor, basis) = if backward { (5.0, &BACKWARD) } else { (4.0, &FORWARD) };
     Some(Work::new(8.0 * tensor.elements(), &FLOPS, factor * tensor.bytes()?, basis))
 }
@@ -320,12 +329,12 @@ pub(super) fn batch_norm(tensor: &Tensor, backward: bool) -> Option<Work> {
 /// What one pass of a batch normalization does.
 ///
 /// `PyProf` charges all passes to the first kernel, which alone is then faster than any memory.
-pub(super) fn batch_norm_pass(pass: Pass, elements: f64, bytes: f64) -> Work {
+pub(in crate::ingest) fn batch_norm_pass(pass: Pass, elements: f64, bytes: f64) -> Work {
     static STATISTICS: Basis =
-        Basis::within("5 per element from Params: mean and variance", 0.6, 1.2);
-    static APPLY: Basis = Basis::within("2 per element from Params: normalization", 1.0, 2.0);
-    static SUMS: Basis = Basis::within("4 per element from Params: sums of the gradient", 0.8, 1.2);
-    static GRADIENT: Basis = Basis::within("7 per element from Params: gradient", 0.8, 1.2);
+        Basis::within("5 per element from shapes: mean and variance", 0.6, 1.2);
+    static APPLY: Basis = Basis::within("2 per element from shapes: normalization", 1.0, 2.0);
+    static SUMS: Basis = Basis::within("4 per element from shapes: sums of the gradient", 0.8, 1.2);
+    static GRADIENT: Basis = Basis::within("7 per element from shapes: gradient", 0.8, 1.2);
     let (cost, basis, passes) = match pass {
         Pass::Statistics => (5.0, &STATISTICS, 1.0),
         Pass::Apply => (2.0, &APPLY, 2.0),

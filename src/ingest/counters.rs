@@ -1,0 +1,368 @@
+//! Joins the times of a trace with the counters that Nsight Compute took of the same program.
+//!
+//! A trace has every launch as it ran, without counters. Nsight Compute has the counters of a few launches, in a run of
+//! its own, at its own clocks. Launches of one kernel with the same grid and block do the same work: the amounts
+//! and ratios of a launch go to the launches of the trace, its time and what depends on clocks does not.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::runs::{adopt_advice, may_be_one};
+use crate::model::{
+    Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape, Values,
+};
+
+/// What launches of the same work share: the name in one spelling, and the shape.
+type Key = (String, Option<Dim3>, Option<Dim3>, Option<u64>, Option<u64>);
+
+fn key(name: &str, shape: Shape) -> Key {
+    (name.to_owned(), shape.grid, shape.block, shape.blocks, shape.threads_per_block)
+}
+
+/// Gives the launches of traces the counters of the same launches under Nsight Compute, which are then not counted.
+pub(super) fn join(profile: &mut Profile) {
+    let is_of = |profile: &Profile, row: usize, of: fn(Profiler) -> bool| {
+        let source = profile.sources.get(usize::from(profile.launches.head(row).source));
+        source.is_some_and(|source| of(source.profiler))
+    };
+    let rows = |profile: &Profile, of: fn(Profiler) -> bool| -> Vec<usize> {
+        (0..profile.launches.len()).filter(|row| is_of(profile, *row, of)).collect()
+    };
+    let hosts = rows(profile, Profiler::is_timeline);
+    let donors = rows(profile, |profiler| profiler == Profiler::NsightCompute);
+    if hosts.is_empty() || donors.is_empty() {
+        return;
+    }
+    let mut names = Names::default();
+    let mut counted: HashMap<Key, Vec<usize>> = HashMap::new();
+    for row in &donors {
+        let head = profile.launches.head(*row);
+        let name = names.exact(profile, head.name).to_owned();
+        counted.entry(key(&name, head.shape)).or_default().push(*row);
+    }
+    let mut traced: HashMap<Key, Vec<usize>> = HashMap::new();
+    for row in &hosts {
+        let head = profile.launches.head(*row);
+        let name = names.exact(profile, head.name).to_owned();
+        traced.entry(key(&name, head.shape)).or_default().push(*row);
+    }
+    let pairs = pairs(&counted, &traced);
+    if pairs.is_empty() {
+        // Two runs that have nothing in common are reported side by side.
+        return;
+    }
+    let mut report = Joined { donors: donors.len(), ..Joined::default() };
+    for (host, donor) in &pairs {
+        report.give(profile, &traced[*host], &counted[*donor]);
+    }
+    report.untraced =
+        counted.len() - pairs.iter().map(|(_, donor)| donor).collect::<BTreeSet<_>>().len();
+    let without = hosts.len() - report.launches;
+    profile.notes.push(report.note(profile, &hosts, &donors, without));
+    let gone: BTreeSet<usize> = donors.into_iter().collect();
+    profile.launches.retain(|row| !gone.contains(&row));
+}
+
+/// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments
+/// where both sides have one kernel of that name and shape.
+fn pairs<'a>(
+    counted: &'a HashMap<Key, Vec<usize>>,
+    traced: &'a HashMap<Key, Vec<usize>>,
+) -> Vec<(&'a Key, &'a Key)> {
+    let unique = |known: &'a HashMap<Key, Vec<usize>>| {
+        let mut found: HashMap<Key, Option<&'a Key>> = HashMap::new();
+        for full in known.keys() {
+            let short = (plain(&full.0), full.1, full.2, full.3, full.4);
+            match found.entry(short) {
+                Entry::Vacant(free) => _ = free.insert(Some(full)),
+                Entry::Occupied(mut taken) => _ = taken.insert(None),
+            }
+        }
+        found
+    };
+    let (of_counted, of_traced) = (unique(counted), unique(traced));
+    let mut pairs: Vec<(&Key, &Key)> = Vec::new();
+    for host in traced.keys() {
+        if let Some((donor, _)) = counted.get_key_value(host) {
+            pairs.push((host, donor));
+            continue;
+        }
+        let short = (plain(&host.0), host.1, host.2, host.3, host.4);
+        if let (Some(Some(one)), Some(Some(donor))) =
+            (of_traced.get(&short), of_counted.get(&short))
+            && *one == host
+            && !traced.contains_key(*donor)
+        {
+            pairs.push((host, donor));
+        }
+    }
+    pairs.sort();
+    pairs
+}
+
+/// Names of kernels in one spelling: demanglers differ in spaces, casts and suffixes of template arguments.
+#[derive(Default)]
+struct Names(HashMap<NameId, String>);
+
+impl Names {
+    fn exact(&mut self, profile: &Profile, name: NameId) -> &str {
+        self.0.entry(name).or_insert_with(|| spelled(&KernelName::head(profile.names.get(name))))
+    }
+}
+
+/// A name without template arguments.
+fn plain(name: &str) -> String {
+    name.split('<').next().unwrap_or(name).to_owned()
+}
+
+/// A name without blanks, casts and suffixes of numbers: `f<(int)4, (bool)1, 8u>` and `f<4, true, 8>` are one.
+fn spelled(head: &str) -> String {
+    let text: String = head.chars().filter(|c| !c.is_whitespace()).collect();
+    let text = text.replace("(bool)0", "false").replace("(bool)1", "true");
+    let mut spelled = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(next) = rest.chars().next() {
+        // A cast stands before a number.
+        if next == '('
+            && let Some(end) = rest.find(')')
+            && rest[end + 1..].trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
+        {
+            rest = &rest[end + 1..];
+            continue;
+        }
+        let starts_number =
+            next.is_ascii_digit() && !spelled.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if starts_number {
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            spelled.push_str(&rest[..end]);
+            let after = rest[end..].trim_start_matches(['u', 'U', 'l', 'L']);
+            let is_suffix = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            rest = if is_suffix { after } else { &rest[end..] };
+            continue;
+        }
+        spelled.push(next);
+        rest = &rest[next.len_utf8()..];
+    }
+    spelled
+}
+
+/// What was joined, for the note.
+#[derive(Default)]
+struct Joined {
+    donors: usize,
+    /// Launches of the trace that got counters, and kernels of them.
+    launches: usize,
+    kernels: usize,
+    /// Launches whose counters are means over launches under Nsight Compute.
+    averaged: usize,
+    /// Kernels that only Nsight Compute has.
+    untraced: usize,
+}
+
+impl Joined {
+    /// Gives launches of a trace the counters of launches of the same work.
+    fn give(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
+        let device = |profile: &Profile, row: usize| profile.launches.head(row).device;
+        let hint = |profile: &Profile, row: usize| {
+            profile.devices.get(usize::from(device(profile, row).0)).cloned().unwrap_or_default()
+        };
+        let donors: Vec<usize> = donors
+            .iter()
+            .copied()
+            .filter(|donor| may_be_one(&hint(profile, hosts[0]), &hint(profile, *donor)))
+            .collect();
+        if donors.is_empty() {
+            return;
+        }
+        self.kernels += 1;
+        self.launches += hosts.len();
+        // As many launches on both sides are the same ones, in the same order.
+        let is_each = hosts.len() == donors.len();
+        let of_all = (!is_each).then(|| mean(profile, &donors));
+        if !is_each && donors.len() > 1 {
+            self.averaged += hosts.len();
+        }
+        for (at, host) in hosts.iter().enumerate() {
+            let donor = donors[if is_each { at } else { 0 }];
+            let own = if is_each { Some(mean(profile, &[donor])) } else { None };
+            if let Some(values) = of_all.as_ref().or(own.as_ref()) {
+                profile.launches.revise(*host, values);
+            }
+            adopt_advice(profile, *host, donor);
+        }
+    }
+
+    fn note(&self, profile: &Profile, hosts: &[usize], donors: &[usize], without: usize) -> String {
+        let path = |row: usize| {
+            let source = profile.launches.head(row).source;
+            profile.sources.get(usize::from(source)).map_or("", |source| source.path.as_str())
+        };
+        let named = |rows: &[usize]| {
+            let paths: BTreeSet<&str> = rows.iter().map(|row| path(*row)).collect();
+            let first = paths.first().copied().unwrap_or_default().to_owned();
+            if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
+        };
+        let mut note = format!(
+            "{}: counters of {} launches are used for {} launches of {} kernels in {}: same kernel, grid and block; \
+             times are those of the trace",
+            named(donors),
+            self.donors,
+            self.launches,
+            self.kernels,
+            named(hosts)
+        );
+        if self.averaged > 0 {
+            note.push_str(&format!("; {} launches have the mean of several", self.averaged));
+        }
+        if without > 0 {
+            note.push_str(&format!("; {without} launches of the trace have no counters"));
+        }
+        if self.untraced > 0 {
+            let are = if self.untraced == 1 { "kernel is" } else { "kernels are" };
+            note.push_str(&format!("; {} {are} not in the trace and not counted", self.untraced));
+        }
+        note
+    }
+}
+
+/// The mean of what launches of the same work have, with the range that they span. What one of them lacks is missing.
+fn mean(profile: &mut Profile, rows: &[usize]) -> Values {
+    let mut all: BTreeMap<Quantity, (f64, f64, f64, Origin)> = BTreeMap::new();
+    let quantities: Vec<Quantity> =
+        profile.launches.quantities().filter(|quantity| quantity.is_of_the_work()).collect();
+    for quantity in quantities {
+        let found: Option<Vec<_>> =
+            rows.iter().map(|row| profile.launches.get(*row, quantity)).collect();
+        let Some(found) = found else { continue };
+        let Some((first, origin)) = found.first() else { continue };
+        let origin = profile.origins.get(*origin).clone();
+        let sum: f64 = found.iter().map(|(value, _)| value).sum();
+        let mean = if found.len() == 1 { *first } else { sum / found.len() as f64 };
+        let low = found.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
+        let high = found.iter().map(|(value, _)| *value).fold(0.0, f64::max);
+        all.insert(quantity, (mean, low, high, origin));
+    }
+    let mut values = Values::default();
+    for (quantity, (mean, low, high, origin)) in all {
+        let source = if rows.len() == 1 {
+            "of one launch under Nsight Compute".to_owned()
+        } else {
+            format!("mean of {} launches under Nsight Compute", rows.len())
+        };
+        let formula = format!("{}, {source}", origin.formula);
+        let factor = |end: f64, own: f64| if mean > 0.0 { own * end / mean } else { own };
+        let made = Origin::new(origin.kind.max(OriginKind::Derived), formula)
+            .within(factor(low, origin.low), factor(high, origin.high));
+        let id = profile.origins.id(&made);
+        values.set(quantity, mean, id);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Input, Options, read};
+
+    const COUNTERS: &str = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\",\"dram__bytes.sum\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\"\n\
+        \"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\",\"byte\",\"%\"\n";
+
+    const TRACE: &str = "Iteration,Op Name,Device ID,GPU Start Time (ns),GPU Duration (ns),Grid X,Grid Y,Grid Z,Block X,Block Y,Block Z,Long Kernel Name\n";
+
+    fn counted(id: u32, name: &str, grid: u32, bytes: u32) -> String {
+        format!(
+            "\"{id}\",\"7\",\"app\",\"host\",\"{name}\",\"1\",\"7\",\"(128, 1, 1)\",\"({grid}, 1, 1)\",\"0\",\"8.0\",\"5000\",\"{bytes}\",\"50\"\n"
+        )
+    }
+
+    fn traced(start: u32, time: u32, name: &str, grid: u32) -> String {
+        format!("0,op,0,{start},{time},{grid},1,1,128,1,1,\"{name}\"\n")
+    }
+
+    fn joined(trace: &str, counters: &str) -> Profile {
+        let text = |text: String| -> &'static str { text.leak() };
+        let inputs = [
+            Input::Text("trace.csv".to_owned(), text(format!("{TRACE}{trace}"))),
+            Input::Text("counters.csv".to_owned(), text(format!("{COUNTERS}{counters}"))),
+        ];
+        read(&inputs, &Options { strict: true, ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_trace_keeps_its_times_and_takes_the_counters_of_the_same_work() {
+        let trace = [
+            traced(0, 1000, "void gemm<4, true, 8>(float*)", 64),
+            traced(2000, 1100, "void gemm<4, true, 8>(float*)", 64),
+            traced(4000, 900, "void gemm<4, true, 8>(float*)", 32),
+            traced(5000, 300, "void copy<2>(int)", 16),
+            traced(6000, 400, "lonely", 1),
+        ];
+        let counters = [
+            counted(0, "void gemm<(int)4, (bool)1, 8u>(float*)", 64, 300),
+            counted(1, "void gemm<(int)4, (bool)1, 8u>(float*)", 64, 500),
+            counted(2, "void gemm<(int)4, (bool)1, 8u>(float*)", 64, 400),
+            counted(3, "void copy<int>(int)", 16, 70),
+            counted(4, "void other(int)", 16, 70),
+        ];
+        let profile = joined(&trace.concat(), &counters.concat());
+        let found: Vec<_> = profile
+            .iter()
+            .map(|one| (one.value(Quantity::Duration), one.value(Quantity::DramBytes)))
+            .collect();
+        let ns = |time: f64| Some(time * 1e-9);
+        assert_eq!(
+            found,
+            [
+                (ns(1000.0), Some(400.0)),
+                (ns(1100.0), Some(400.0)),
+                (ns(900.0), None),
+                (ns(300.0), Some(70.0)),
+                (ns(400.0), None)
+            ]
+        );
+        let (_, origin) = profile.launch(0).get(Quantity::DramBytes).unwrap();
+        assert_eq!(origin.formula, "dram__bytes.sum, mean of 3 launches under Nsight Compute");
+        assert_eq!((origin.kind, origin.low, origin.high), (OriginKind::Derived, 0.75, 1.25));
+        // A share of elapsed cycles belongs to the time that is not taken.
+        assert_eq!(profile.launch(0).value(Quantity::SmThroughput), None);
+        assert_eq!(
+            profile.notes,
+            [
+                "counters.csv: counters of 5 launches are used for 3 launches of 2 kernels in trace.csv: same kernel, grid \
+                 and block; times are those of the trace; 2 launches have the mean of several; 2 launches of the trace have \
+                 no counters; 1 kernel is not in the trace and not counted"
+            ]
+        );
+    }
+
+    #[test]
+    fn as_many_launches_on_both_sides_are_paired_in_order() {
+        let trace = [traced(0, 1000, "gemm", 64), traced(2000, 1100, "gemm", 64)].concat();
+        let counters = [counted(0, "gemm", 64, 300), counted(1, "gemm", 64, 500)].concat();
+        let profile = joined(&trace, &counters);
+        let bytes: Vec<_> = profile.iter().map(|one| one.value(Quantity::DramBytes)).collect();
+        assert_eq!(bytes, [Some(300.0), Some(500.0)]);
+    }
+
+    #[test]
+    fn programs_with_nothing_in_common_are_reported_side_by_side() {
+        let profile = joined(&traced(0, 1000, "gemm", 64), &counted(0, "relu", 64, 300));
+        assert_eq!((profile.launches.len(), profile.notes.len()), (2, 0));
+    }
+
+    #[test]
+    fn names_have_one_spelling() {
+        for (one, two) in [
+            ("f<(int)4, (bool)1, 8u>", "f<4, true, 8>"),
+            ("f<(ns::E)-1, float, std::array<char *, 2ul> >", "f<-1, float, std::array<char*, 2>>"),
+            ("ns::g2u<(unsigned long)3>", "ns::g2u<3ul>"),
+        ] {
+            assert_eq!(spelled(one), spelled(two));
+        }
+        assert_ne!(spelled("f<4>"), spelled("f<8>"));
+        assert_eq!(
+            spelled("ns::(anonymousnamespace)::f<16u16>"),
+            "ns::(anonymousnamespace)::f<16u16>"
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! What `key_averages()` gives: the table that `.table()` prints, or a CSV of its attributes.
+//!
+//! Operators and kernels are rows of one table, and the time of an operator is that of its kernels:
+//! only the rows of kernels are launches.
+
+use std::collections::HashSet;
+
+use crate::ingest::split::fields;
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
+use crate::model::{Head, Origin, Profiler, Quantity, Values};
+
+pub(super) const FORMAT: Format = Format {
+    name: "pytorch-averages",
+    profiler: Profiler::PyTorch,
+    summary: "key_averages() of the PyTorch profiler: its table as text, or its attributes as CSV",
+    command: "prof.key_averages().table(max_name_column_width=1000)  # better: prof.export_chrome_trace(\"trace.json.gz\")",
+    sniff,
+    read,
+};
+
+/// A table of text parts its columns with at least this many blanks.
+const GAP: &str = "  ";
+
+/// Where the columns are that are read.
+#[derive(Debug)]
+struct Columns {
+    name: usize,
+    count: usize,
+    /// Time of the CPU, the children's included; a kernel has none.
+    cpu: usize,
+    /// Time of the GPU.
+    gpu: usize,
+    /// The title of that column.
+    title: String,
+    width: usize,
+    is_text: bool,
+}
+
+impl Columns {
+    /// The columns that a line names, if it is the header.
+    fn of(line: &str) -> Option<Self> {
+        if line.contains("Self CPU %") && line.contains("# of Calls") {
+            let titles: Vec<&str> = cells(line).collect();
+            let at = |title: &str| titles.iter().position(|one| *one == title);
+            let device = ["Self CUDA", "Self XPU", "Self PRIVATEUSEONE"];
+            let gpu = device.iter().find_map(|title| at(title))?;
+            return Some(Self {
+                name: at("Name")?,
+                count: at("# of Calls")?,
+                cpu: at("CPU total")?,
+                gpu,
+                title: titles[gpu].to_owned(),
+                width: titles.len(),
+                is_text: true,
+            });
+        }
+        if !line.contains("cpu_time_total") {
+            return None;
+        }
+        let titles = fields(line);
+        let at = |title: &str| titles.iter().position(|one| one == title);
+        let gpu = at("self_device_time_total").or_else(|| at("self_cuda_time_total"))?;
+        Some(Self {
+            name: at("key")?,
+            count: at("count")?,
+            cpu: at("cpu_time_total")?,
+            gpu,
+            title: titles[gpu].clone(),
+            width: titles.len(),
+            is_text: false,
+        })
+    }
+}
+
+/// The cells of a line of text.
+fn cells(line: &str) -> impl Iterator<Item = &str> {
+    line.split(GAP).map(str::trim).filter(|cell| !cell.is_empty())
+}
+
+/// The titles of a table, with or without times of the GPU.
+fn is_title(line: &str) -> bool {
+    line.contains("Self CPU %") && line.contains("# of Calls")
+        || line.contains("self_cpu_time_total")
+}
+
+fn sniff(sample: &Sample) -> Sniff {
+    match sample.lines().find(|line| is_title(line)) {
+        Some(_) => Sniff::Yes("the titles of key_averages()".to_owned()),
+        None => Sniff::No("no titles of key_averages()".to_owned()),
+    }
+}
+
+/// A row of the table.
+struct Row {
+    line: u64,
+    name: String,
+    count: u32,
+    /// Seconds.
+    cpu: f64,
+    /// Seconds.
+    gpu: f64,
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    const EXPORT: &str = "export the trace, which has every launch with its shapes: \
+        prof.export_chrome_trace(\"trace.json.gz\")";
+    let mut title = String::new();
+    reading.header(
+        |line| {
+            is_title(line) && {
+                line.clone_into(&mut title);
+                true
+            }
+        },
+        |_| {},
+    )?;
+    let Some(columns) = Columns::of(&title) else {
+        return Err(reading
+            .error("the averages of the PyTorch profiler have no time of the GPU")
+            .help("record it: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"));
+    };
+    let rows = rows(reading, &columns)?;
+    let on_cpu: HashSet<&str> =
+        rows.iter().filter(|row| row.cpu > 0.0).map(|row| row.name.as_str()).collect();
+    let origin = reading.origin(&Origin::measured(&columns.title));
+    let mut values = Values::default();
+    let (mut operators, mut moved, mut cut) = (0_u64, 0_u64, 0_u64);
+    for row in &rows {
+        // A range of the program has a row of its name on the CPU and another on the GPU.
+        if row.cpu > 0.0 || row.gpu <= 0.0 || row.count == 0 || on_cpu.contains(row.name.as_str()) {
+            operators += 1;
+        } else if row.name.starts_with("Memcpy ") || row.name.starts_with("Memset ") {
+            moved += 1;
+        } else {
+            cut += u64::from(row.name.ends_with("..."));
+            values.clear();
+            values.set(Quantity::Duration, row.gpu / f64::from(row.count), origin);
+            let name = reading.name(row.name.as_bytes());
+            let id = u32::try_from(row.line).unwrap_or(u32::MAX);
+            reading.push(Head { id, name, count: row.count, ..Head::default() }, &values);
+        }
+    }
+    if reading.source.launches == 0 {
+        return Err(reading
+            .error(format!("none of the {} rows is a kernel, only operators", rows.len()))
+            .help(EXPORT));
+    }
+    let source = &mut reading.source;
+    source.dialect = if columns.is_text {
+        "table of key_averages()".to_owned()
+    } else {
+        "attributes of key_averages() as CSV".to_owned()
+    };
+    source.clues.push(format!(
+        "{operators} rows are operators or ranges, whose time is that of their kernels: they are left out"
+    ));
+    if moved > 0 {
+        source.clues.push(format!("{moved} rows are copies and fills and are left out"));
+    }
+    if cut > 0 {
+        source.clues.push(format!(
+            "{cut} names of kernels are cut: print them with table(max_name_column_width=1000)"
+        ));
+    }
+    source.clues.push(format!("averages have no grids, shapes and devices; {EXPORT}"));
+    Ok(())
+}
+
+/// All rows below the header.
+fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Vec<Row>, IngestError> {
+    let mut rows = Vec::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reading.read_line(&mut line)? == 0 {
+            return Ok(rows);
+        }
+        let text = String::from_utf8_lossy(&line).into_owned();
+        let text = text.trim_end_matches(['\r', '\n']);
+        let is_frame = text.trim().is_empty()
+            || text.starts_with("---")
+            || text.starts_with("Self ") && text.contains("time total:");
+        if is_frame {
+            continue;
+        }
+        let parts: Vec<String> =
+            if columns.is_text { cells(text).map(str::to_owned).collect() } else { fields(text) };
+        reading.source.rows += 1;
+        let number = reading.line();
+        if parts.len() != columns.width {
+            let reason = format!("{} cells instead of {}", parts.len(), columns.width);
+            reading.skip(number, None, text, reason)?;
+            continue;
+        }
+        let time = |at: usize| {
+            let cell = parts[at].as_str();
+            // A CSV has microseconds without a unit.
+            if columns.is_text { seconds(cell) } else { amount(cell).map(|micros| micros / 1e6) }
+        };
+        let count = parts[columns.count].parse().ok();
+        match (count, time(columns.cpu), time(columns.gpu)) {
+            (Some(count), Some(cpu), Some(gpu)) => {
+                rows.push(Row { line: number, name: parts[columns.name].clone(), count, cpu, gpu });
+            }
+            _ => reading.skip(number, None, text, "a count or a time cannot be read")?,
+        }
+    }
+}
+
+/// A time with its unit.
+fn seconds(cell: &str) -> Option<f64> {
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let (number, factor) =
+        units.iter().find_map(|(unit, factor)| Some((cell.strip_suffix(unit)?, factor)))?;
+    Some(amount(number)? * factor)
+}
+
+fn amount(cell: &str) -> Option<f64> {
+    let number: f64 = cell.parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::Quantity;
+
+    fn read(text: &'static str) -> Result<Vec<(String, u32, f64)>, String> {
+        let profile = read_text("averages.txt", text, &Options::default())
+            .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))?;
+        let launches = profile.iter().map(|launch| {
+            let time = launch.value(Quantity::Duration).unwrap() * 1e6;
+            (launch.kernel().to_owned(), launch.head.count, (time * 1e3).round() / 1e3)
+        });
+        Ok(launches.collect())
+    }
+
+    #[test]
+    fn rows_of_kernels_are_launches_and_rows_of_operators_are_not() {
+        let text = "\
+-----  -----\n\
+ Name    Self CPU %      Self CPU   CPU total %     CPU total     Self CUDA    Self CUDA %    # of Calls  \n\
+-----  -----\n\
+ aten::mm         10.00%      68.000us     12.00%     1.234ms     6.000ms     60.00%     3  \n\
+ void gemm<128>(float*, int)     0.00%     0.000us     0.00%     0.000us     6.000ms     60.00%     3  \n\
+ ProfilerStep*     1.00%     9.000us     1.00%     2.000s     0.000us     0.00%     1  \n\
+ ProfilerStep*     0.00%     0.000us     0.00%     0.000us     7.000ms     70.00%     1  \n\
+ Memcpy HtoD (Pinned -> Device)     0.00%     0.000us     0.00%     0.000us     5.000us     0.05%     1  \n\
+-----  -----\n\
+Self CPU time total: 2.0s\n\
+Self CUDA time total: 6.005ms\n";
+        assert_eq!(read(text), Ok(vec![("void gemm<128>(float*, int)".to_owned(), 3, 2000.0)]));
+    }
+
+    #[test]
+    fn attributes_as_csv_are_in_microseconds() {
+        let text = "key,count,self_cpu_time_total,cpu_time_total,self_device_time_total,flops\n\
+            aten::mm,2,5.5,9.0,40.0,100\n\
+            \"gemm<1, 2>\",2,0,0,40.0,0\n";
+        assert_eq!(read(text), Ok(vec![("gemm<1, 2>".to_owned(), 2, 20.0)]));
+    }
+
+    #[test]
+    fn tables_without_kernels_are_refused_with_the_next_step() {
+        let cpu =
+            "Name  Self CPU %  Self CPU  CPU total  # of Calls\na  1.00%  1.000us  1.000us  1\n";
+        assert!(read(cpu).unwrap_err().contains("no time of the GPU"));
+        let operators = "key,count,cpu_time_total,self_cpu_time_total,self_cuda_time_total\naten::mm,2,5.5,1,9.0\n";
+        let error = read(operators).unwrap_err();
+        assert!(error.contains("none of the 1 rows is a kernel"), "{error}");
+        assert!(error.contains("export_chrome_trace"), "{error}");
+    }
+}

@@ -1,0 +1,263 @@
+//! What a trace says, kept until its end: what explains a kernel may come after it.
+
+use std::collections::HashMap;
+
+use super::event::{Args, Category, Event, Launch, nanoseconds};
+use super::scan::{bare, members, text};
+use crate::model::NameId;
+
+/// A kernel on the GPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel {
+    pub(super) name: NameId,
+    /// Position among the launch configurations.
+    pub(super) launch: u32,
+    /// Nanoseconds, on the clock of the file.
+    pub(super) start: i64,
+    /// Nanoseconds.
+    pub(super) duration: i64,
+    pub(super) device: Option<i64>,
+    pub(super) stream: Option<u32>,
+    pub(super) external: u64,
+    pub(super) correlation: u64,
+    /// Bytes that a compiler states, in units of 1e9.
+    pub(super) gigabytes: Option<f64>,
+}
+
+/// An operator on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    /// Position among the distinct operators with their operands.
+    pub(super) operator: u32,
+    pub(super) external: u64,
+    pub(super) thread: u32,
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+/// A call of the runtime that launches kernels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launching {
+    pub(super) correlation: u64,
+    pub(super) thread: u32,
+    pub(super) start: i64,
+    /// Position among the launch configurations; AMD writes grids here.
+    pub(super) launch: u32,
+}
+
+/// Work that is no kernel.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Moved {
+    pub(super) number: u64,
+    /// Nanoseconds.
+    pub(super) time: i64,
+}
+
+impl Moved {
+    fn add(&mut self, duration: i64) {
+        self.number += 1;
+        self.time = self.time.saturating_add(duration.max(0));
+    }
+}
+
+/// Things of which there are few, each known by its position.
+#[derive(Debug)]
+pub(super) struct Distinct<T> {
+    at: HashMap<T, u32>,
+}
+
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
+        Self { at: HashMap::new() }
+    }
+}
+
+impl<T: std::hash::Hash + Eq> Distinct<T> {
+    fn position<Q>(&mut self, item: &Q) -> u32
+    where
+        T: std::borrow::Borrow<Q>,
+        Q: std::hash::Hash + Eq + ToOwned<Owned = T> + ?Sized,
+    {
+        if let Some(at) = self.at.get(item) {
+            return *at;
+        }
+        let at = u32::try_from(self.at.len()).unwrap_or(u32::MAX);
+        self.at.insert(item.to_owned(), at);
+        at
+    }
+
+    /// All of them, by position.
+    pub(super) fn into_list(self) -> Vec<T> {
+        let mut list: Vec<(T, u32)> = self.at.into_iter().collect();
+        list.sort_by_key(|(_, at)| *at);
+        list.into_iter().map(|(item, _)| item).collect()
+    }
+}
+
+/// All that is kept of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) kernels: Vec<Kernel>,
+    pub(super) calls: Vec<Call>,
+    pub(super) launching: Vec<Launching>,
+    pub(super) launches: Distinct<Launch>,
+    /// Name, shapes, types and values of operators, as they are written.
+    pub(super) operators: Distinct<Vec<u8>>,
+    threads: Distinct<Vec<u8>>,
+    /// Numbers of the profiler's steps.
+    pub(super) steps: Vec<u64>,
+    pub(super) copies: Moved,
+    pub(super) fills: Moved,
+    /// Ranges that were replayed to count events.
+    pub(super) replays: u64,
+    /// Whether a time of a kernel has a fraction of a microsecond.
+    pub(super) is_fine: bool,
+    key: Vec<u8>,
+}
+
+/// What separates the parts of an operator's key; it cannot be in a text of JSON.
+pub(super) const APART: u8 = 0;
+
+impl Gathered {
+    /// Takes an event; `name` gives the id of a kernel's name.
+    ///
+    /// # Errors
+    /// The part of an event of the GPU that cannot be read.
+    pub(super) fn take(
+        &mut self,
+        event: &Event<'_>,
+        name: impl FnOnce(&[u8]) -> NameId,
+    ) -> Result<(), (&'static str, String)> {
+        let time = |key, value: &[u8]| {
+            nanoseconds(value).ok_or_else(|| (key, String::from_utf8_lossy(value).into_owned()))
+        };
+        let interval = || {
+            let (start, end) = (time("ts", event.start)?, time("dur", event.duration)?);
+            if end.0 < 0 {
+                return Err(("dur", String::from_utf8_lossy(event.duration).into_owned()));
+            }
+            Ok((start.0, end.0, start.1 && end.1))
+        };
+        match event.category {
+            Category::Kernel => {
+                let (start, duration, is_whole) = interval()?;
+                let text = text(event.name);
+                if is_copy(&text) {
+                    self.copies.add(duration);
+                } else if is_fill(&text) {
+                    self.fills.add(duration);
+                } else {
+                    self.is_fine |= !is_whole;
+                    let args = Args::of(event.args);
+                    let stream = args.stream.and_then(|stream| u32::try_from(stream).ok());
+                    self.kernels.push(Kernel {
+                        name: name(&text),
+                        launch: self.launches.position(&args.launch),
+                        start,
+                        duration,
+                        device: args.device.or_else(|| super::event::integer(event.process)),
+                        stream: stream.filter(|stream| *stream != u32::MAX),
+                        external: args.external,
+                        correlation: args.correlation,
+                        gigabytes: args.gigabytes.filter(|_| text.starts_with(b"triton_")),
+                    });
+                }
+            }
+            Category::Copy => self.copies.add(interval()?.1),
+            Category::Fill => self.fills.add(interval()?.1),
+            Category::Replay => self.replays += 1,
+            Category::Operator if is_step(event.name) => self.step(event.name),
+            Category::Range => self.step(event.name),
+            // What the CPU did explains kernels, and is passed over where it cannot be read.
+            Category::Operator => {
+                if let Ok((start, duration, _)) = interval() {
+                    self.operator(event, start, start.saturating_add(duration));
+                }
+            }
+            Category::Call => {
+                let starts = bare(event.name).windows(5).any(|part| part == b"aunch");
+                if let (true, Ok((start, ..))) = (starts, interval()) {
+                    let args = Args::of(event.args);
+                    let thread = self.thread(event);
+                    self.launching.push(Launching {
+                        correlation: args.correlation,
+                        thread,
+                        start,
+                        launch: self.launches.position(&args.launch),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self, event: &Event<'_>, start: i64, end: i64) {
+        let [mut external, mut dims, mut types, mut values] = [&b""[..]; 4];
+        for (key, value) in members(event.args) {
+            match key {
+                b"External id" | b"external id" => external = value,
+                b"Input Dims" | b"Input dims" => dims = value,
+                b"Input type" => types = value,
+                b"Concrete Inputs" => values = value,
+                _ => {}
+            }
+        }
+        let name = text(event.name);
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        // Values differ from call to call, so they are kept where they are sizes.
+        let values = if has_sizes(&name) { values } else { b"" };
+        for part in [name.as_ref(), dims, types, values] {
+            key.extend_from_slice(part);
+            key.push(APART);
+        }
+        let call = Call {
+            operator: self.operators.position(key.as_slice()),
+            external: super::event::count(external).unwrap_or(0),
+            thread: self.thread(event),
+            start,
+            end,
+        };
+        self.key = key;
+        self.calls.push(call);
+    }
+
+    fn thread(&mut self, event: &Event<'_>) -> u32 {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        for part in [event.process, event.thread] {
+            key.extend_from_slice(part);
+            key.push(APART);
+        }
+        let at = self.threads.position(key.as_slice());
+        self.key = key;
+        at
+    }
+
+    fn step(&mut self, name: &[u8]) {
+        let number = bare(name).strip_prefix(STEP).and_then(super::event::count);
+        self.steps.extend(number);
+    }
+}
+
+/// How the annotation of a step is called, before its number.
+const STEP: &[u8] = b"ProfilerStep#";
+
+fn is_step(name: &[u8]) -> bool {
+    bare(name).starts_with(STEP)
+}
+
+/// Copies that AMD's runtime does with kernels of its own.
+fn is_copy(name: &[u8]) -> bool {
+    name.starts_with(b"__amd_rocclr_copy") || name.starts_with(b"MEMORY_COPY_")
+}
+
+fn is_fill(name: &[u8]) -> bool {
+    name.starts_with(b"__amd_rocclr_fill")
+}
+
+/// Whether the values of an operator's arguments decide how much it does.
+fn has_sizes(name: &[u8]) -> bool {
+    const PARTS: [&[u8]; 4] = [b"conv", b"index_select", b"embedding", b"attention"];
+    PARTS.iter().any(|part| name.windows(part.len()).any(|found| found == *part))
+}

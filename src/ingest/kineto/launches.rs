@@ -1,0 +1,315 @@
+//! What was gathered of a trace → launches, in the order in which they began.
+
+use std::collections::HashMap;
+
+use super::devices::{self, Properties};
+use super::event::Launch;
+use super::gathered::{Gathered, Kernel};
+use super::links::Links;
+use super::work::{Judged, Member, Named, Works};
+use crate::ingest::Reading;
+use crate::ingest::operators::forms::{Basis, Count};
+use crate::model::{Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values};
+use crate::units::si;
+
+/// What a trace says beside its events.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    pub(super) devices: Vec<Properties>,
+    /// Nanoseconds since 1970 at which its times begin.
+    pub(super) base: u64,
+    pub(super) rank: Option<String>,
+}
+
+/// `1 copy`, `2 copies`.
+pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
+/// Turns what was gathered into launches.
+pub(super) struct Writer {
+    base: u64,
+    /// Whether times are whole microseconds.
+    is_coarse: bool,
+    origins: Vec<(Basis, OriginId)>,
+    /// Origins of times by how much longer the launch may have taken.
+    times: HashMap<u32, OriginId>,
+    origin: Origins,
+    /// Launches that have a value, by what the trace calls it.
+    filled: [(&'static str, u64); 9],
+}
+
+/// Origins of what is read as it is.
+struct Origins {
+    registers: OriginId,
+    shared: OriginId,
+    occupancy: OriginId,
+    stated: OriginId,
+}
+
+impl Writer {
+    /// A writer of what was gathered.
+    pub(super) fn new(reading: &mut Reading<'_>, gathered: &Gathered, base: u64) -> Self {
+        Self {
+            base,
+            is_coarse: !gathered.is_fine,
+            origins: Vec::new(),
+            times: HashMap::new(),
+            origin: Origins {
+                registers: reading.origin(&Origin::measured("registers per thread")),
+                shared: reading.origin(&Origin::measured("shared memory")),
+                occupancy: reading.origin(&Origin::measured("est. achieved occupancy %")),
+                stated: reading
+                    .origin(&Origin::new(OriginKind::Algorithmic, "kernel_num_gb of Inductor")),
+            },
+            filled: [
+                ("dur", 0),
+                ("grid", 0),
+                ("block", 0),
+                ("registers per thread", 0),
+                ("shared memory", 0),
+                ("est. achieved occupancy %", 0),
+                ("operator", 0),
+                ("Input Dims", 0),
+                ("kernel_num_gb", 0),
+            ],
+        }
+    }
+
+    /// Appends all launches, and what was learnt of the file.
+    pub(super) fn write(
+        mut self,
+        reading: &mut Reading<'_>,
+        mut gathered: Gathered,
+        about: &About,
+    ) {
+        let clues = gathered.clues();
+        let mut kernels = std::mem::take(&mut gathered.kernels);
+        let Gathered { calls, launching, launches, operators, .. } = gathered;
+        kernels.sort_by_key(|kernel| kernel.start);
+        let launches = launches.into_list();
+        let operators = operators.into_list();
+        let links = Links::new(&kernels, &calls, &launching);
+        let mut works = Works::new(&operators, &calls, &links);
+
+        let mut known: HashMap<NameId, Named> = HashMap::new();
+        let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut members = Vec::with_capacity(kernels.len());
+        let mut configured = Vec::with_capacity(kernels.len());
+        for (at, kernel) in kernels.iter().enumerate() {
+            let launch = configuration(kernel, &links, &launches);
+            let named =
+                *known.entry(kernel.name).or_insert_with(|| Named::of(reading.text(kernel.name)));
+            let shape = Shape::new(launch.grid, launch.block);
+            members.push(Member { named, shape });
+            configured.push(launch);
+            if let Some(call) = links.operator(kernel) {
+                of_call.entry(call).or_default().push(at);
+            }
+        }
+        let mut judged: Vec<Option<(u32, Judged)>> = vec![None; kernels.len()];
+        let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
+        calls_with_kernels.sort_unstable();
+        for (call, places) in calls_with_kernels {
+            let of: Vec<Member> = places.iter().map(|at| members[*at]).collect();
+            for (at, work) in places.into_iter().zip(works.of(call, &of)) {
+                judged[at] = Some((call, work));
+            }
+        }
+
+        let mut labels: HashMap<u32, NameId> = HashMap::new();
+        let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
+        let mut values = Values::default();
+        let mut short = 0_u64;
+        for (at, (kernel, launch)) in kernels.iter().zip(&configured).enumerate() {
+            values.clear();
+            self.configuration(&mut values, launch);
+            short += u64::from(!self.time(reading, &mut values, kernel.duration));
+            let mut operator = NameId::default();
+            if let Some((call, (work, pipe))) = judged[at] {
+                let of = calls[call as usize].operator;
+                operator = *labels
+                    .entry(of)
+                    .or_insert_with(|| reading.name(works.called(call).label().as_bytes()));
+                self.filled[6].1 += 1;
+                self.filled[7].1 += u64::from(!works.called(call).arguments.is_empty());
+                for (quantity, count) in
+                    [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)]
+                {
+                    if let Some(Count { value, basis }) = count {
+                        let origin = self.basis(reading, basis);
+                        values.set(quantity, value, origin);
+                    }
+                }
+            }
+            if let Some(gigabytes) = kernel.gigabytes {
+                self.filled[8].1 += 1;
+                values.set(Quantity::DramBytes, gigabytes * 1e9, self.origin.stated);
+            }
+            let device = *hints.entry(kernel.device).or_insert_with(|| {
+                let hint = devices::of(&about.devices, kernel.device);
+                reading.hint(hint.map_or_else(
+                    || devices::unlisted(kernel.device),
+                    |properties| properties.hint(kernel.device),
+                ))
+            });
+            let head = Head {
+                id: u32::try_from(at).unwrap_or(u32::MAX),
+                name: kernel.name,
+                operator,
+                shape: members[at].shape,
+                device,
+                stream: kernel.stream,
+                start: u64::try_from(kernel.start).ok().and_then(|at| self.base.checked_add(at)),
+                count: 1,
+                ..Head::default()
+            };
+            reading.source.rows += 1;
+            reading.push(head, &values);
+        }
+        let unnamed = kernels.len() as u64 - self.filled[6].1;
+        self.finish(reading, about, short, unnamed);
+        reading.source.clues.extend(clues);
+    }
+
+    /// Leaves what was learnt of the whole file.
+    fn finish(&self, reading: &mut Reading<'_>, about: &About, short: u64, unnamed: u64) {
+        let source = &mut reading.source;
+        let times = if self.is_coarse { "whole microseconds" } else { "nanoseconds" };
+        source.dialect = format!("trace of the PyTorch profiler, times in {times}");
+        for (column, launches) in self.filled {
+            if launches > 0 {
+                source.columns.insert(column.to_owned(), launches);
+            }
+        }
+        let clues = &mut source.clues;
+        if let Some(rank) = &about.rank {
+            clues.push(format!("this is {rank}"));
+        }
+        clues.extend(about.devices.first().and_then(|device| device.clue.clone()));
+        if self.is_coarse {
+            let short = match short {
+                0 => String::new(),
+                short => format!(
+                    "; {} of less than 1 µs have no time",
+                    counted(short, "launch", "launches")
+                ),
+            };
+            clues.push(format!(
+                "times are cut to whole microseconds: a launch took up to 1 µs longer than written{short}"
+            ));
+        } else if short > 0 {
+            clues.push(format!("{} have a time of 0", counted(short, "launch", "launches")));
+        }
+        let [.., (_, operators), (_, shapes), _] = self.filled;
+        if operators > 0 && shapes == 0 {
+            clues.push(
+                "no shapes of tensors were recorded (record_shapes=True), so there are no FLOPs and bytes"
+                    .to_owned(),
+            );
+        }
+        if unnamed > 0 {
+            clues.push(format!(
+                "{} belong to no operator that the trace has",
+                counted(unnamed, "launch", "launches")
+            ));
+        }
+    }
+
+    /// Sets the time of a launch; `false` if it is less than the trace can tell.
+    fn time(&mut self, reading: &mut Reading<'_>, values: &mut Values, duration: i64) -> bool {
+        if duration <= 0 {
+            return false;
+        }
+        self.filled[0].1 += 1;
+        let micros = duration / 1000;
+        // Beyond a millisecond the microsecond that was cut off does not matter.
+        let step = if self.is_coarse && micros < 1000 { micros } else { 0 };
+        let step = u32::try_from(step).unwrap_or(0);
+        // In powers of two from 8 on: a profile has few origins.
+        let step = if step < 8 { step } else { 1 << step.ilog2() };
+        let origin = *self.times.entry(step).or_insert_with(|| {
+            let origin = Origin::measured("dur");
+            reading.origin(&match step {
+                0 => origin,
+                step => origin.within(1.0, 1.0 + 1.0 / f64::from(step)),
+            })
+        });
+        values.set(Quantity::Duration, duration as f64 / 1e9, origin);
+        true
+    }
+
+    fn configuration(&mut self, values: &mut Values, launch: &Launch) {
+        self.filled[1].1 += u64::from(launch.grid.is_some());
+        self.filled[2].1 += u64::from(launch.block.is_some());
+        if let Some(registers) = launch.registers {
+            self.filled[3].1 += 1;
+            let origin = self.origin.registers;
+            values.set(Quantity::RegistersPerThread, f64::from(registers), origin);
+        }
+        if let Some(shared) = launch.shared {
+            self.filled[4].1 += 1;
+            values.set(Quantity::SharedMemoryPerBlock, f64::from(shared), self.origin.shared);
+        }
+        if let Some(occupancy) = launch.occupancy {
+            self.filled[5].1 += 1;
+            let origin = self.origin.occupancy;
+            values.set(Quantity::TheoreticalOccupancy, f64::from(occupancy) / 100.0, origin);
+        }
+    }
+
+    fn basis(&mut self, reading: &mut Reading<'_>, basis: Basis) -> OriginId {
+        if let Some((_, id)) = self.origins.iter().find(|(known, _)| *known == basis) {
+            return *id;
+        }
+        let origin =
+            Origin::new(OriginKind::Algorithmic, basis.formula).within(basis.low, basis.high);
+        let id = reading.origin(&origin);
+        self.origins.push((basis, id));
+        id
+    }
+}
+
+/// What the launch of a kernel was called with; AMD writes grid and block with the call.
+fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Launch {
+    let own = launches[kernel.launch as usize];
+    if own.grid.is_some() {
+        return own;
+    }
+    links.launch(kernel).map_or(own, |call| {
+        let call = launches[call.launch as usize];
+        Launch { grid: call.grid, block: call.block, shared: own.shared.or(call.shared), ..own }
+    })
+}
+
+impl Gathered {
+    /// What the trace has beside its kernels, one sentence each.
+    fn clues(&self) -> Vec<String> {
+        let mut clues = Vec::new();
+        let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
+        let left_out: Vec<String> =
+            [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")]
+                .into_iter()
+                .filter(|(moved, ..)| moved.number > 0)
+                .map(|(moved, one, more)| {
+                    format!("{} ({})", counted(moved.number, one, more), time(moved.time))
+                })
+                .collect();
+        if !left_out.is_empty() {
+            clues.push(format!(
+                "left out, because they are not kernels: {}",
+                left_out.join(" and ")
+            ));
+        }
+        let steps: std::collections::BTreeSet<u64> = self.steps.iter().copied().collect();
+        if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
+            clues.push(match steps.len() {
+                1 => format!("one step of the profiler is recorded: ProfilerStep#{first}"),
+                steps => {
+                    format!("{steps} steps of the profiler are recorded: ProfilerStep#{first} to #{last}")
+                }
+            });
+        }
+        clues
+    }
+}

@@ -1,0 +1,162 @@
+//! Which operator a kernel belongs to, and where the call is that launched it.
+//!
+//! A kernel names its operator by `External id`. Traces of 2022 write the correlation of the launch
+//! there, and some kernels have none: then the launch is the call of the same correlation, and its
+//! operator the innermost one on its thread at that time.
+
+use std::collections::HashMap;
+
+use super::gathered::{Call, Kernel, Launching};
+
+/// Kernels, operators and launches by what links them.
+pub(super) struct Links<'a> {
+    calls: &'a [Call],
+    launching: HashMap<u64, &'a Launching>,
+    by_external: HashMap<u64, u32>,
+    /// Positions of operators by thread and start.
+    ordered: Vec<u32>,
+    /// Of each operator the one that encloses it.
+    parents: Vec<Option<u32>>,
+}
+
+impl<'a> Links<'a> {
+    /// Links between these.
+    pub(super) fn new(kernels: &[Kernel], calls: &'a [Call], launching: &'a [Launching]) -> Self {
+        let same = kernels.iter().filter(|kernel| kernel.external == kernel.correlation).count();
+        let mut by_external = HashMap::new();
+        if same * 2 <= kernels.len() {
+            for (at, call) in (0_u32..).zip(calls) {
+                if call.external > 0 {
+                    by_external.entry(call.external).or_insert(at);
+                }
+            }
+        }
+        let mut ordered: Vec<u32> = (0_u32..).zip(calls).map(|(at, _)| at).collect();
+        ordered.sort_by_key(|at| {
+            let call = &calls[*at as usize];
+            (call.thread, call.start, std::cmp::Reverse(call.end))
+        });
+        let mut parents = vec![None; calls.len()];
+        let mut open: Vec<u32> = Vec::new();
+        for at in &ordered {
+            let call = &calls[*at as usize];
+            let is_over = |outer: &u32| {
+                let outer = &calls[*outer as usize];
+                outer.thread != call.thread || outer.end < call.start
+            };
+            while open.last().is_some_and(is_over) {
+                open.pop();
+            }
+            parents[*at as usize] = open.last().copied();
+            open.push(*at);
+        }
+        let launching = launching.iter().map(|launch| (launch.correlation, launch)).collect();
+        Self { calls, launching, by_external, ordered, parents }
+    }
+
+    /// The call that launched a kernel.
+    pub(super) fn launch(&self, kernel: &Kernel) -> Option<&'a Launching> {
+        self.launching.get(&kernel.correlation).copied().filter(|_| kernel.correlation > 0)
+    }
+
+    /// The operator of a kernel, by its position.
+    pub(super) fn operator(&self, kernel: &Kernel) -> Option<u32> {
+        self.by_external.get(&kernel.external).copied().or_else(|| {
+            let launch = self.launch(kernel)?;
+            self.innermost(launch.thread, launch.start)
+        })
+    }
+
+    /// The operator that encloses another.
+    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+        self.parents[at as usize]
+    }
+
+    fn innermost(&self, thread: u32, time: i64) -> Option<u32> {
+        let later = self.ordered.partition_point(|at| {
+            let call = &self.calls[*at as usize];
+            (call.thread, call.start) <= (thread, time)
+        });
+        let mut found = self.ordered.get(later.checked_sub(1)?).copied();
+        while let Some(at) = found {
+            let call = &self.calls[at as usize];
+            if call.thread != thread {
+                return None;
+            }
+            if call.end >= time {
+                return Some(at);
+            }
+            found = self.parents[at as usize];
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::NameId;
+
+    fn call(external: u64, thread: u32, start: i64, end: i64) -> Call {
+        Call { operator: 0, external, thread, start, end }
+    }
+
+    fn kernel(external: u64, correlation: u64) -> Kernel {
+        Kernel {
+            name: NameId::default(),
+            launch: 0,
+            start: 0,
+            duration: 1,
+            device: None,
+            stream: None,
+            external,
+            correlation,
+            gigabytes: None,
+        }
+    }
+
+    /// Operators 1 to 4: the first holds the second, the third comes after, the fourth is elsewhere.
+    const CALLS: [(u64, u32, i64, i64); 4] =
+        [(1, 0, 10, 50), (2, 0, 20, 30), (3, 0, 60, 70), (4, 1, 0, 99)];
+
+    fn linked(kernels: &[Kernel], launches: &[(u64, u32, i64)]) -> Vec<Option<u64>> {
+        let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));
+        let launching: Vec<_> = launches
+            .iter()
+            .map(|(correlation, thread, start)| Launching {
+                correlation: *correlation,
+                thread: *thread,
+                start: *start,
+                launch: 0,
+            })
+            .collect();
+        let links = Links::new(kernels, &calls, &launching);
+        let external = |at: u32| calls[at as usize].external;
+        kernels.iter().map(|kernel| links.operator(kernel).map(external)).collect()
+    }
+
+    #[test]
+    fn an_external_id_names_the_operator() {
+        assert_eq!(linked(&[kernel(2, 100), kernel(9, 101)], &[]), [Some(2), None]);
+    }
+
+    #[test]
+    fn without_it_the_innermost_operator_at_the_launch_is_taken() {
+        let kernels = [kernel(0, 1), kernel(0, 2), kernel(0, 3), kernel(0, 4), kernel(0, 0)];
+        let launches = [(1, 0, 25), (2, 0, 40), (3, 0, 55), (4, 1, 55), (0, 1, 55)];
+        assert_eq!(linked(&kernels, &launches), [Some(2), Some(1), None, Some(4), None]);
+    }
+
+    /// The second operator has the number 2 by chance.
+    #[test]
+    fn an_external_id_that_is_the_correlation_is_none() {
+        assert_eq!(linked(&[kernel(2, 2), kernel(7, 7)], &[(2, 0, 65)]), [Some(3), None]);
+    }
+
+    #[test]
+    fn parents_enclose() {
+        let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));
+        let links = Links::new(&[], &calls, &[]);
+        assert_eq!([0, 1, 2, 3].map(|at| links.parent(at)), [None, Some(0), None, None]);
+    }
+}

@@ -1,0 +1,16 @@
+//! `PyTorch`'s profiler (Kineto): the traces that it exports, and the averages that it prints.
+
+mod aten;
+mod devices;
+mod event;
+mod gathered;
+mod launches;
+mod links;
+mod operands;
+mod scan;
+mod work;
+
+formats! {
+    trace,
+    averages,
+}

@@ -1,0 +1,342 @@
+//! A JSON document of any size, value by value: only the value that is looked at is in memory.
+//!
+//! Profilers have written traces with bytes that are not UTF-8, with escapes that JSON does not have
+//! and with NaN, and a trace breaks off where the program was killed. So this takes values apart by
+//! their brackets and quotes alone, and leaves to others what is inside of them.
+
+use std::io::{self, Read};
+
+/// Bytes asked for at once.
+const CHUNK: usize = 256 * 1024;
+
+/// A value of more bytes than this is no event.
+const LONGEST_VALUE: usize = 16 << 20;
+
+/// Why a document was not read to its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It ends inside a value.
+    Cut,
+    /// It is no JSON, or one value is too long.
+    Damaged(&'static str),
+    /// It could not be read.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A document while it is read.
+pub(super) struct Scanner<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and not yet taken.
+    at: usize,
+    end: usize,
+    /// Bytes before the buffer.
+    before: u64,
+    is_over: bool,
+}
+
+impl<R: Read> Scanner<R> {
+    /// A document from its beginning.
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, buffer: vec![0; 2 * CHUNK], at: 0, end: 0, before: 0, is_over: false }
+    }
+
+    /// Place of the next byte.
+    pub(super) fn place(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// Reads more bytes behind those that are kept; `false` at the end.
+    fn fill(&mut self) -> Result<bool, Stop> {
+        if self.is_over {
+            return Ok(false);
+        }
+        if self.at > 0 {
+            self.buffer.copy_within(self.at..self.end, 0);
+            self.before += self.at as u64;
+            self.end -= self.at;
+            self.at = 0;
+        }
+        if self.buffer.len() - self.end < CHUNK {
+            if self.buffer.len() > LONGEST_VALUE {
+                return Err(Stop::Damaged("a value exceeds 16 MiB; is its quote closed?"));
+            }
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+        let read = self.inner.read(&mut self.buffer[self.end..])?;
+        self.end += read;
+        self.is_over = read == 0;
+        Ok(read > 0)
+    }
+
+    /// The next byte that is no blank; `None` at the end.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, Stop> {
+        loop {
+            // A mark of the byte order is passed over like a blank.
+            let is_blank =
+                |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf);
+            match self.buffer[self.at..self.end].iter().position(|byte| !is_blank(byte)) {
+                Some(blanks) => {
+                    self.at += blanks;
+                    return Ok(self.buffer.get(self.at).copied());
+                }
+                None => self.at = self.end,
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes a mark if it comes next.
+    pub(super) fn mark(&mut self, mark: u8) -> Result<bool, Stop> {
+        let is_next = self.peek()? == Some(mark);
+        self.at += usize::from(is_next);
+        Ok(is_next)
+    }
+
+    /// Goes on to the next item after one of a list or an object; `false` after its last one.
+    pub(super) fn more(&mut self, close: u8) -> Result<bool, Stop> {
+        match self.peek()? {
+            Some(b',') => {
+                self.at += 1;
+                // A comma after the last item is forgiven.
+                Ok(!self.mark(close)?)
+            }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(_) => Err(Stop::Damaged("no comma between two values")),
+            None => Err(Stop::Cut),
+        }
+    }
+
+    /// Takes the next value as it is written.
+    pub(super) fn value(&mut self) -> Result<&[u8], Stop> {
+        if self.peek()?.is_none() {
+            return Err(Stop::Cut);
+        }
+        let mut ends = Ends::default();
+        let mut length = 0;
+        loop {
+            let fresh = &self.buffer[self.at + length..self.end];
+            if let Some(more) = ends.find(fresh) {
+                length += more;
+                break;
+            }
+            length += fresh.len();
+            if !self.fill()? {
+                // A bare number or word may be the last of a document.
+                if ends.is_bare() && length > 0 {
+                    break;
+                }
+                return Err(Stop::Cut);
+            }
+        }
+        if length == 0 {
+            return Err(Stop::Damaged("a value is missing"));
+        }
+        let start = self.at;
+        self.at += length;
+        Ok(&self.buffer[start..self.at])
+    }
+}
+
+/// Finds where a value ends.
+#[derive(Debug, Default)]
+struct Ends {
+    depth: u32,
+    is_text: bool,
+    is_escaped: bool,
+}
+
+impl Ends {
+    fn is_bare(&self) -> bool {
+        self.depth == 0 && !self.is_text
+    }
+
+    /// How many of these bytes belong to the value; `None` if all do and it goes on.
+    fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.is_text {
+                if self.is_escaped {
+                    self.is_escaped = false;
+                    at += 1;
+                    continue;
+                }
+                let stop = bytes[at..].iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+                at += stop + 1;
+                if bytes[at - 1] == b'\\' {
+                    self.is_escaped = true;
+                } else {
+                    self.is_text = false;
+                    if self.depth == 0 {
+                        return Some(at);
+                    }
+                }
+                continue;
+            }
+            match bytes[at] {
+                b'"' => self.is_text = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
+                    return Some(at);
+                }
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// The members of an object that was taken whole: keys without their quotes, values as written.
+pub(super) fn members(object: &[u8]) -> Items<'_> {
+    Items { rest: object.strip_prefix(b"{").unwrap_or_default() }
+}
+
+/// The items of a list that was taken whole.
+pub(super) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Items { rest: list.strip_prefix(b"[").unwrap_or_default() };
+    std::iter::from_fn(move || rest.value())
+}
+
+/// Values inside of brackets.
+pub(super) struct Items<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Items<'a> {
+    fn value(&mut self) -> Option<&'a [u8]> {
+        let marks = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b',' | b':');
+        let start = self.rest.iter().position(marks)?;
+        let rest = &self.rest[start..];
+        let length = Ends::default().find(rest).filter(|length| *length > 0)?;
+        let (value, rest) = rest.split_at(length);
+        self.rest = rest;
+        Some(value)
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = bare(self.value()?);
+        Some((key, self.value()?))
+    }
+}
+
+/// A value without the quotes of a text.
+pub(super) fn bare(value: &[u8]) -> &[u8] {
+    value.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(value)
+}
+
+/// A text with its escapes resolved; what is no JSON stays as it is written.
+pub(super) fn text(value: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    if !value.contains(&b'\\') {
+        return bare(value).into();
+    }
+    match serde_json::from_slice::<String>(value) {
+        Ok(text) => text.into_bytes().into(),
+        Err(_) => bare(value).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes at a time, so that values straddle every border.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    fn list(text: &[u8], drop: usize) -> Result<Vec<Vec<u8>>, Stop> {
+        let mut scanner = Scanner::new(Drops(text, drop));
+        let mut found = Vec::new();
+        assert!(scanner.mark(b'[')?);
+        if scanner.mark(b']')? {
+            return Ok(found);
+        }
+        loop {
+            found.push(scanner.value()?.to_vec());
+            if !scanner.more(b']')? {
+                return Ok(found);
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_found_wherever_the_bytes_are_parted() {
+        let text =
+            b" [ {\"a\": \"}\\\"]\", \"b\": [1, {}]} , NaN,\"\\\\\", -1.5e3,[[]],\"\xff\\d\" ]";
+        let values: [&[u8]; 6] = [
+            b"{\"a\": \"}\\\"]\", \"b\": [1, {}]}",
+            b"NaN",
+            b"\"\\\\\"",
+            b"-1.5e3",
+            b"[[]]",
+            b"\"\xff\\d\"",
+        ];
+        for drop in 1..=text.len() {
+            assert_eq!(list(text, drop).unwrap(), values, "{drop}");
+        }
+        assert_eq!(list(b"[]", 1).unwrap().len(), 0);
+        assert_eq!(list(b"[1,]", 1).unwrap(), [b"1"]);
+    }
+
+    #[test]
+    fn a_document_that_breaks_off_or_is_damaged_says_so() {
+        for text in ["[", "[1", "[1,", "[{\"a\": 1", "[\"a", "[\"a\\\""] {
+            assert!(matches!(list(text.as_bytes(), 2), Err(Stop::Cut)), "{text}");
+        }
+        for text in ["[1 2]", "[1}", "[,1]", "[}"] {
+            assert!(matches!(list(text.as_bytes(), 2), Err(Stop::Damaged(_))), "{text}");
+        }
+        let long = format!("[\"{}", "x".repeat(LONGEST_VALUE * 2 + 2 * CHUNK));
+        assert!(matches!(list(long.as_bytes(), CHUNK), Err(Stop::Damaged(_))));
+    }
+
+    #[test]
+    fn members_and_items_are_taken_apart() {
+        let object = b"{\"a b\" : [1, \"x\"],\"c\":{\"d\":null}, \"e\":-2}";
+        let found: Vec<_> = members(object).collect();
+        let expected: [(&[u8], &[u8]); 3] =
+            [(b"a b", b"[1, \"x\"]"), (b"c", b"{\"d\":null}"), (b"e", b"-2")];
+        assert_eq!(found, expected);
+        let numbers: Vec<_> = items(b"[[1, 2],[], 3 ]").collect();
+        let expected: [&[u8]; 3] = [b"[1, 2]", b"[]", b"3"];
+        assert_eq!(numbers, expected);
+        assert_eq!(members(b"7").count() + items(b"{}").count(), 0);
+    }
+
+    #[test]
+    fn escapes_are_resolved_where_they_are_json() {
+        assert_eq!(text(b"\"a\\u0041\\n\"").as_ref(), b"aA\n");
+        assert_eq!(text(b"\"C:\\dir\"").as_ref(), b"C:\\dir");
+        assert_eq!(text(b"\"\xff\"").as_ref(), b"\xff");
+        assert_eq!(text(b"12").as_ref(), b"12");
+    }
+}

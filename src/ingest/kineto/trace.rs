@@ -1,0 +1,395 @@
+//! A Chrome trace of `PyTorch`'s profiler, as `export_chrome_trace` writes it (vLLM and `SGLang` too).
+//!
+//! The document is read once and event by event; what is kept of it is put together at its end,
+//! because an operator may come after its kernels and the device after both.
+
+use std::io::{ErrorKind, Read};
+
+use super::devices;
+use super::event::{count, event};
+use super::gathered::Gathered;
+use super::launches::{About, Writer, counted};
+use super::scan::{Scanner, Stop, bare};
+use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
+use crate::model::Profiler;
+
+pub(super) const FORMAT: Format = Format {
+    name: "pytorch-trace",
+    profiler: Profiler::PyTorch,
+    summary: "Chrome trace of the PyTorch profiler, .json or .json.gz",
+    command: "with torch.profiler.profile(record_shapes=True) as prof: …; prof.export_chrome_trace(\"trace.json.gz\")",
+    sniff,
+    read,
+};
+
+/// What only the `PyTorch` profiler writes into a trace.
+const TELLING: [&str; 9] = [
+    "\"External id\"",
+    "\"external id\"",
+    "\"deviceProperties\"",
+    "\"cpu_op\"",
+    "\"cuda_runtime\"",
+    "\"Operator\"",
+    "\"cat\": \"Kernel\"",
+    "\"cat\": \"kernel\"",
+    "\"schemaVersion\"",
+];
+
+/// How a trace shows that it is one.
+const EVENTS: [&str; 3] = ["\"traceEvents\"", "\"ph\": \"", "\"ph\":\""];
+
+fn sniff(sample: &Sample) -> Sniff {
+    let text = sample.text();
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let found = TELLING.iter().find(|word| text.contains(**word));
+    match found {
+        _ if !start.starts_with(['{', '[']) => Sniff::No("no JSON".to_owned()),
+        Some(word) if EVENTS.iter().any(|word| text.contains(word)) => {
+            Sniff::Yes(format!("a Chrome trace with {word}"))
+        }
+        _ => Sniff::No("JSON without events of the PyTorch profiler".to_owned()),
+    }
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    let mut scanner = Scanner::new(reading.bytes());
+    let mut gathered = Gathered::default();
+    let mut about = About::default();
+    let ended = document(&mut scanner, reading, &mut gathered, &mut about)?;
+    let place = scanner.place();
+    match ended {
+        Ok(()) => {}
+        Err(Stop::Cut) => {
+            let reason = format!("the trace breaks off at byte {place}: what follows is lost");
+            reading.skip(0, None, "", reason)?;
+        }
+        Err(Stop::Failed(error)) if error.kind() == ErrorKind::UnexpectedEof => {
+            let reason =
+                format!("the file breaks off at byte {place} of the trace: what follows is lost");
+            reading.skip(0, None, "", reason)?;
+        }
+        Err(Stop::Damaged(what)) => {
+            let reason =
+                format!("the trace is damaged at byte {place} ({what}): what follows is lost");
+            reading.skip(0, None, "", reason)?;
+        }
+        Err(Stop::Failed(error)) => {
+            return Err(reading.error(format!("cannot read: {error}")));
+        }
+    }
+    if gathered.kernels.is_empty() {
+        return Err(without_kernels(reading, &gathered));
+    }
+    Writer::new(reading, &gathered, about.base).write(reading, gathered, &about);
+    Ok(())
+}
+
+/// Reads the whole document; the outer error stops reading, the inner one ends the document.
+fn document(
+    scanner: &mut Scanner<Box<dyn Read + Send>>,
+    reading: &mut Reading<'_>,
+    gathered: &mut Gathered,
+    about: &mut About,
+) -> Result<Result<(), Stop>, IngestError> {
+    /// Ends the document where a part of it cannot be read.
+    macro_rules! or_end {
+        ($part:expr) => {
+            match $part {
+                Ok(part) => part,
+                Err(stop) => return Ok(Err(stop)),
+            }
+        };
+    }
+    if or_end!(scanner.mark(b'[')) {
+        return events(scanner, reading, gathered);
+    }
+    if !or_end!(scanner.mark(b'{')) {
+        return Ok(Err(Stop::Damaged("it begins with neither { nor [")));
+    }
+    if or_end!(scanner.mark(b'}')) {
+        return Ok(Ok(()));
+    }
+    loop {
+        let key = or_end!(scanner.value()).to_vec();
+        if !or_end!(scanner.mark(b':')) {
+            return Ok(Err(Stop::Damaged("no colon after a key")));
+        }
+        match bare(&key) {
+            b"traceEvents" if or_end!(scanner.mark(b'[')) => {
+                or_end!(events(scanner, reading, gathered)?);
+            }
+            b"deviceProperties" => about.devices = devices::properties(or_end!(scanner.value())),
+            b"baseTimeNanoseconds" => about.base = count(or_end!(scanner.value())).unwrap_or(0),
+            b"distributedInfo" => about.rank = rank(or_end!(scanner.value())),
+            _ => {
+                or_end!(scanner.value());
+            }
+        }
+        if !or_end!(scanner.more(b'}')) {
+            return Ok(Ok(()));
+        }
+    }
+}
+
+fn events(
+    scanner: &mut Scanner<Box<dyn Read + Send>>,
+    reading: &mut Reading<'_>,
+    gathered: &mut Gathered,
+) -> Result<Result<(), Stop>, IngestError> {
+    match scanner.mark(b']') {
+        Ok(true) => return Ok(Ok(())),
+        Ok(false) => {}
+        Err(stop) => return Ok(Err(stop)),
+    }
+    loop {
+        let place = scanner.place();
+        let object = match scanner.value() {
+            Ok(object) => object,
+            Err(stop) => return Ok(Err(stop)),
+        };
+        if let Some(event) = event(object) {
+            let taken = gathered.take(&event, |name| reading.name(name));
+            if let Err((key, text)) = taken {
+                reading.source.rows += 1;
+                let reason = format!("the event at byte {place} has no time");
+                reading.skip(0, Some(key), &text, reason)?;
+            }
+        }
+        match scanner.more(b']') {
+            Ok(true) => {}
+            Ok(false) => return Ok(Ok(())),
+            Err(stop) => return Ok(Err(stop)),
+        }
+    }
+}
+
+/// `rank 3 of 8`.
+fn rank(object: &[u8]) -> Option<String> {
+    let [mut rank, mut ranks] = [None; 2];
+    for (key, value) in super::scan::members(object) {
+        match key {
+            b"rank" => rank = count(value),
+            b"world_size" => ranks = count(value),
+            _ => {}
+        }
+    }
+    let rank = rank?;
+    Some(ranks.map_or_else(|| format!("rank {rank}"), |ranks| format!("rank {rank} of {ranks}")))
+}
+
+/// Why there is nothing to analyze.
+fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
+    const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
+        ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
+        (torch.cuda.synchronize())";
+    let Gathered { copies, fills, launching, calls, replays, .. } = gathered;
+    if *replays > 0 {
+        return reading
+            .error("the trace has counters of replayed ranges and no kernels")
+            .help("record it without experimental_config: counters are read from `ncu`");
+    }
+    if copies.number + fills.number > 0 {
+        return reading
+            .error(format!(
+                "the trace has {} and no kernels",
+                counted(copies.number + fills.number, "copy or fill", "copies and fills")
+            ))
+            .help(RECORD);
+    }
+    if !launching.is_empty() {
+        return reading
+            .error(format!(
+                "the trace launches {} and has no GPU work: the profiler did not record the GPU",
+                counted(launching.len() as u64, "kernel", "kernels")
+            ))
+            .help(RECORD);
+    }
+    if !calls.is_empty() {
+        return reading
+            .error(format!(
+                "the trace has no GPU work: {} ran on the CPU only, or the GPU was not recorded",
+                counted(calls.len() as u64, "operator", "operators")
+            ))
+            .help(RECORD);
+    }
+    reading.error("the trace has no GPU work").help(RECORD)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crate::ingest::{Input, Options, read};
+    use crate::model::{Dim3, OriginKind, Pipe, Profile, Quantity};
+
+    fn fixture(name: &str) -> Profile {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let path = root.join("fixtures/pytorch_trace").join(name);
+        let strict = Options { strict: true, ..Options::default() };
+        read(&[Input::Named(path)], &strict).unwrap()
+    }
+
+    fn read_bytes(bytes: &[u8]) -> Result<Profile, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path: PathBuf = directory.path().join("trace.json");
+        std::fs::write(&path, bytes).unwrap();
+        read(&[Input::Named(path)], &Options::default()).map_err(|error| error.to_string())
+    }
+
+    /// A kernel event with these arguments after its correlation.
+    fn kernel(name: &str, ts: &str, dur: &str, args: &str) -> String {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": 7, "ts": {ts}, "dur": {dur}, "args": {{"External id": 1, "device": 0, "stream": 7, "grid": [2, 1, 1], "block": [32, 1, 1]{args}}}}}"#
+        )
+    }
+
+    fn trace(events: &[String]) -> String {
+        format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "))
+    }
+
+    #[test]
+    fn a_launch_has_its_start_device_stream_operator_and_configuration() {
+        let profile = fixture("a100-training.json");
+        assert_eq!(profile.launches.len(), 22);
+        let first = profile.launch(0);
+        assert!(first.kernel().starts_with("sm80_xmma_fprop"), "{}", first.kernel());
+        // 1090 µs after the base of the file.
+        assert_eq!(first.head.start, Some(1_712_194_000_001_090_000));
+        assert_eq!((first.head.id, first.head.stream), (0, Some(7)));
+        assert_eq!(first.head.shape.grid, Some(Dim3 { x: 196, y: 1, z: 1 }));
+        assert_eq!(first.value(Quantity::Duration), Some(41.184e-6));
+        assert_eq!(first.value(Quantity::RegistersPerThread), Some(234.0));
+        assert_eq!(
+            profile.names.get(first.head.operator),
+            "aten::cudnn_convolution 32x64x56x56,128x64x3x3 fp16"
+        );
+        let device = &profile.devices[usize::from(first.head.device.0)];
+        assert_eq!(device.name.as_deref(), Some("NVIDIA A100-SXM4-80GB"));
+        assert_eq!((device.sms, device.ordinal.as_deref()), (Some(108), Some("0")));
+        // 2 · 32·128·28·28 · 64·3·3 operations; half the size of input, filter and output in bytes.
+        let (pipe, flops, origin) = first.work().next().unwrap();
+        assert_eq!((pipe, flops.get()), (Pipe::Fp16Matrix, 3_699_376_128.0));
+        assert_eq!(origin.kind, OriginKind::Algorithmic);
+        let bytes = 2.0 * (6_422_528.0 + 73_728.0 + 3_211_264.0);
+        assert_eq!(first.value(Quantity::DramBytes), Some(bytes));
+    }
+
+    #[test]
+    fn the_work_of_an_operator_is_shared_and_helpers_have_none_of_it() {
+        let profile = fixture("a100-training.json");
+        let find = |part: &str| {
+            let mut found = profile.iter().filter(|launch| launch.kernel().contains(part));
+            found.next().unwrap()
+        };
+        let product = find("s1688gemm");
+        assert_eq!(
+            product.value(Quantity::Work(Pipe::Tf32Matrix)),
+            Some(2.0 * 4096.0 * 4096.0 * 1024.0)
+        );
+        let helper = find("splitKreduce");
+        assert_eq!((helper.work().count(), helper.dram_bytes()), (0, None));
+        // Both kernels over lists together do what the operator does: 12,000,000 elements, thrice 4 bytes.
+        let lists = profile.iter().filter(|one| one.kernel().contains("multi_tensor")).take(2);
+        let bytes: f64 = lists.filter_map(|one| one.value(Quantity::DramBytes)).sum();
+        assert!((bytes - 144e6).abs() < 1.0, "{bytes}");
+        assert_eq!(find("triton_poi").value(Quantity::DramBytes), Some(67_108_864.0));
+        let nccl = find("nccl");
+        assert_eq!((nccl.work().count(), nccl.dram_bytes(), nccl.head.stream), (0, None, Some(20)));
+    }
+
+    #[test]
+    fn old_traces_get_types_from_kernels_and_sizes_from_the_operators_around() {
+        let profile = fixture("v100-list-2020.json.gz");
+        let work = |part: &str| {
+            let launch = profile.iter().find(|launch| launch.kernel().contains(part)).unwrap();
+            let flops = launch.value(Quantity::Work(Pipe::Fp32Vector));
+            (flops, launch.value(Quantity::DramBytes))
+        };
+        // Input and output of 32·64·56·56, a filter of 64·64·3·3: forward and both gradients alike.
+        let output = 6_422_528.0;
+        let all = (Some(2.0 * output * 576.0), Some(4.0 * (2.0 * output + 36_864.0)));
+        for part in ["volta_scudnn", "dgrad_engine", "wgrad_alg0_engine"] {
+            assert_eq!(work(part), all, "{part}");
+        }
+        assert_eq!(work("threshold"), (Some(output), Some(8.0 * output)));
+        // 0 is less than a microsecond, and 1 is up to 2.
+        let short: Vec<_> =
+            profile.iter().filter(|launch| launch.kernel().contains("AddFunctor")).collect();
+        assert_eq!(short.len(), 6);
+        assert_eq!(short.iter().filter(|launch| launch.duration().is_none()).count(), 3);
+        let timed = short.iter().find_map(crate::model::Launch::duration).unwrap();
+        assert_eq!((timed.0.get(), timed.1.low, timed.1.high), (1e-6, 1.0, 2.0));
+    }
+
+    #[test]
+    fn grids_of_amd_come_from_the_calls() {
+        let profile = fixture("mi250-step.json");
+        assert_eq!(profile.launches.len(), 2);
+        let [product, sum] = [profile.launch(0), profile.launch(1)];
+        assert_eq!(product.head.shape.grid, Some(Dim3 { x: 16, y: 16, z: 1 }));
+        assert_eq!(product.value(Quantity::Work(Pipe::Fp16Matrix)), Some(8_589_934_592.0));
+        assert_eq!(sum.value(Quantity::DramBytes), Some(3.0 * 4.0 * 4096.0 * 4096.0));
+        let clues = &profile.sources[0].clues;
+        let has = |part: &str| clues.iter().any(|clue| clue.contains(part));
+        assert!(has("1 copy (12.8 µs) and 1 fill (4.16 µs)") && has("MI250"), "{clues:?}");
+    }
+
+    /// Wherever the file ends, kernels that are whole are read, and no others.
+    #[test]
+    fn a_trace_that_breaks_off_gives_what_is_whole() {
+        let text = trace(&[kernel("a", "1.5", "2.25", ""), kernel("b", "9.5", "3.25", "")]);
+        let ends: Vec<usize> = text.match_indices("}}").map(|(at, _)| at + 2).collect();
+        for length in 30..text.len() {
+            let whole = ends.iter().filter(|end| **end <= length).count();
+            match read_bytes(&text.as_bytes()[..length]) {
+                Ok(profile) => {
+                    assert_eq!(profile.launches.len(), whole, "{length}");
+                    let skips = &profile.sources[0].skips;
+                    assert_eq!(skips.count, 1, "{length}");
+                    assert!(skips.first[0].reason.contains("breaks off at byte"), "{skips:?}");
+                }
+                Err(error) => assert!(whole == 0, "{length}: {error}"),
+            }
+        }
+        assert_eq!(read_bytes(text.as_bytes()).unwrap().sources[0].skips.count, 0);
+    }
+
+    #[test]
+    fn what_is_no_json_inside_of_events_does_no_harm() {
+        let odd = r#", "queued": NaN, "note": "C:\dir\u00zz""#;
+        let mut bytes =
+            trace(&[kernel("a", "1.5", "2.25", odd), kernel("b", "9.5", "x", "")]).into_bytes();
+        let at = bytes.windows(5).position(|part| part == b"queue").unwrap();
+        bytes[at] = 0xff;
+        let profile = read_bytes(&bytes).unwrap();
+        assert_eq!(profile.launches.len(), 1);
+        let skip = &profile.sources[0].skips.first[0];
+        assert_eq!((skip.column.as_deref(), skip.text.as_str()), (Some("dur"), "x"));
+    }
+
+    #[test]
+    fn several_devices_of_a_file_are_kept_apart() {
+        let other = kernel("b", "9.5", "3.25", "").replace("\"device\": 0", "\"device\": 3");
+        let text = trace(&[kernel("a", "1.5", "2.25", ""), other]);
+        let profile = read_bytes(text.as_bytes()).unwrap();
+        let ordinals: Vec<_> =
+            profile.devices.iter().filter_map(|device| device.ordinal.as_deref()).collect();
+        assert_eq!(ordinals, ["0", "3"]);
+    }
+
+    #[test]
+    fn a_trace_without_gpu_work_says_why() {
+        let call = r#"{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 3}}"#;
+        let copy = kernel("m", "1", "2", "").replace("\"kernel\"", "\"gpu_memcpy\"");
+        let replay = kernel("m", "1", "2", "").replace("\"kernel\"", "\"cuda_profiler_range\"");
+        for (events, says) in [
+            (vec![], "the trace has no GPU work"),
+            (vec![call.to_owned()], "launches 1 kernel and has no GPU work"),
+            (vec![copy], "has 1 copy or fill and no kernels"),
+            (vec![replay], "counters of replayed ranges"),
+        ] {
+            let error = read_bytes(trace(&events).as_bytes()).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What each kernel of a trace has to do, by its operator and its place among the operator's kernels.
+
+use std::collections::HashMap;
+
+use super::aten::{self, Listed, Outputs};
+use super::gathered::Call;
+use super::links::Links;
+use super::operands::Called;
+use crate::ingest::operators::forms::{Basis, Count, Work};
+use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
+use crate::ingest::operators::operator::{Operator, Place};
+use crate::model::{DataType, KernelName, Pipe, Shape};
+
+/// Elements of a chunk, of which a block of a kernel over lists of tensors does one
+/// (`kChunkSize` in `MultiTensorApply.cuh` of `PyTorch`).
+const CHUNK: f64 = 65_536.0;
+
+/// A kernel's name, and the type of the elements it names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named {
+    kernel: Kernel,
+    stored: Option<DataType>,
+    /// Works on lists of tensors, in chunks.
+    is_chunked: bool,
+    /// Transforms a convolution for a product.
+    transforms: bool,
+}
+
+impl Named {
+    /// What a name says.
+    pub(super) fn of(name: &str) -> Self {
+        let kernel = Kernel::of(name);
+        let head = KernelName::parse(name).head;
+        Self {
+            kernel,
+            stored: element_type(name).or(kernel.stored),
+            is_chunked: head.contains("multi_tensor_apply_kernel"),
+            transforms: ["winograd", "fft2d"].iter().any(|part| name.contains(part)),
+        }
+    }
+}
+
+/// The type of elements that a name has among its template's arguments, if it has one.
+fn element_type(name: &str) -> Option<DataType> {
+    let mut found = None;
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        let kind = match word {
+            "float" | "float2" | "float4" => DataType::Fp32,
+            "double" => DataType::Fp64,
+            "Half" | "__half" | "half" | "__half2" => DataType::Fp16,
+            "BFloat16" | "__nv_bfloat16" => DataType::Bf16,
+            _ => continue,
+        };
+        if found.is_some_and(|other| other != kind) {
+            return None;
+        }
+        found = Some(kind);
+    }
+    let is_single = name.contains("sgemm") && !name.contains("fp16");
+    found.or_else(|| is_single.then_some(DataType::Fp32))
+}
+
+/// What one kernel of a call of an operator is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member {
+    pub(super) named: Named,
+    pub(super) shape: Shape,
+}
+
+/// Operators that were looked up, and the work that followed.
+pub(super) struct Works<'a> {
+    calls: &'a [Call],
+    links: &'a Links<'a>,
+    called: Vec<Called>,
+    outputs: Outputs,
+    known: HashMap<(u32, Option<u32>, Option<DataType>), Option<Known>>,
+}
+
+/// An operator of which the work is known.
+enum Known {
+    Operator(Box<Operator>),
+    Listed(Listed, DataType),
+}
+
+/// The work of a kernel with the pipe it needs.
+pub(super) type Judged = (Work, Pipe);
+
+impl<'a> Works<'a> {
+    /// Operators by position, as [`super::gathered`] kept them.
+    pub(super) fn new(keys: &[Vec<u8>], calls: &'a [Call], links: &'a Links<'a>) -> Self {
+        let called: Vec<Called> = keys.iter().map(|key| Called::of(key)).collect();
+        let mut outputs = Outputs::new();
+        for called in &called {
+            aten::note_output(&mut outputs, called);
+        }
+        Self { calls, links, called, outputs, known: HashMap::new() }
+    }
+
+    /// The operator of a call.
+    pub(super) fn called(&self, call: u32) -> &Called {
+        &self.called[self.calls[call as usize].operator as usize]
+    }
+
+    /// The work of each of the kernels of one call.
+    pub(super) fn of(&mut self, call: u32, members: &[Member]) -> Vec<Judged> {
+        let alone = members.iter().filter(|one| !one.named.kernel.gemm_helper).count() == 1;
+        let is_transformed = members.iter().any(|one| one.named.transforms);
+        let blocks: Vec<f64> = members
+            .iter()
+            .map(|one| match one.shape.blocks {
+                Some(blocks) if one.named.is_chunked => blocks as f64,
+                _ => 0.0,
+            })
+            .collect();
+        let mut works = Vec::new();
+        for (at, member) in members.iter().enumerate() {
+            let place = Place { is_first: at == 0, is_alone: alone, is_transformed };
+            let kernel = member.named.kernel;
+            works.push(match self.known(call, member.named.stored) {
+                Some(Known::Operator(operator)) => {
+                    let (work, is_product) = operator.share(kernel, place, &member.shape);
+                    let pipe = if is_product {
+                        kernel.product_pipe(operator.dtype, TensorCores::Unknown)
+                    } else {
+                        lane_pipe(operator.dtype)
+                    };
+                    (work, pipe)
+                }
+                Some(Known::Listed(listed, kind)) => {
+                    (chunks(*listed, *kind, &blocks, at), lane_pipe(Some(*kind)))
+                }
+                None => (Work::default(), Pipe::Unstated),
+            });
+        }
+        works
+    }
+
+    fn known(&mut self, call: u32, stored: Option<DataType>) -> Option<&Known> {
+        let of = self.calls[call as usize].operator;
+        let called = &self.called[of as usize];
+        let is_list = called.lists().next().is_some();
+        let untold = stored.filter(|_| is_list || !called.has_types);
+        let is_part = called.plain().contains("convolution_backward_");
+        let parent = if is_part { self.links.parent(call) } else { None };
+        let parent = parent.map(|parent| self.calls[parent as usize].operator);
+        let (outputs, all) = (&self.outputs, &self.called);
+        let known = self.known.entry((of, parent, untold)).or_insert_with(|| {
+            if is_list && let Some(listed) = aten::listed(called) {
+                return untold.map(|kind| Known::Listed(listed, kind));
+            }
+            let parent = parent.map(|parent| &all[parent as usize]);
+            aten::operator(called, parent, outputs, untold)
+                .map(|operator| Known::Operator(Box::new(operator)))
+        });
+        known.as_ref()
+    }
+}
+
+/// The part of an operator on lists of tensors that one of its kernels does: as many chunks as blocks.
+fn chunks(listed: Listed, kind: DataType, blocks: &[f64], at: usize) -> Work {
+    static ONE: Basis = Basis::exact("elements of all tensors of the lists, from shapes");
+    let all: f64 = blocks.iter().sum();
+    if !(blocks[at] > 0.0 && all > 0.0) {
+        return Work::default();
+    }
+    let Listed { elements, operations, passes } = listed;
+    let least = (elements - (all - blocks[at]) * CHUNK).max(0.0);
+    let most = (blocks[at] * CHUNK).min(elements);
+    let share = elements * blocks[at] / all;
+    // Kernels for lists have chunks of this size, or the blocks are of something else.
+    if most < least || all * CHUNK < elements {
+        return Work::default();
+    }
+    // In steps of an eighth, so that a profile has few different bounds.
+    let low = (least / share * 8.0).floor() / 8.0;
+    let high = (most / share * 8.0).ceil() / 8.0;
+    let shared = Basis::within("share of the lists' elements, by blocks, from shapes", low, high);
+    let basis = if blocks[at] == all { &ONE } else { &shared };
+    Work {
+        flops: Count::new(operations * share, basis),
+        bytes: Count::new(passes * kind.bytes() * share, basis),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_have_one_type_tell_it() {
+        for (name, kind) in [
+            (
+                "void at::native::vectorized_elementwise_kernel<4, AddFunctor<float>>(int, float4*)",
+                Some(DataType::Fp32),
+            ),
+            ("void k<c10::Half, float>(c10::Half*)", None),
+            ("void k<c10::BFloat16>(long)", Some(DataType::Bf16)),
+            ("volta_sgemm_128x64_tn", Some(DataType::Fp32)),
+            ("volta_fp16_sgemm_fp16_64x64_nn", None),
+            ("floating_point", None),
+        ] {
+            assert_eq!(element_type(name), kind, "{name}");
+        }
+    }
+
+    /// 100,000 elements in two chunks by one kernel; 300,000 in five, of which two kernels do four and one.
+    #[test]
+    fn kernels_over_lists_share_the_elements_by_their_blocks() {
+        let listed = |elements| Listed { elements, operations: 1.0, passes: 3.0 };
+        let one = chunks(listed(100_000.0), DataType::Fp32, &[2.0], 0);
+        assert_eq!(one.bytes.unwrap().value, 1_200_000.0);
+        assert_eq!((one.flops.unwrap().value, one.bytes.unwrap().basis.high), (100_000.0, 1.0));
+        let both = [4.0, 1.0];
+        let large = chunks(listed(300_000.0), DataType::Fp32, &both, 0).flops.unwrap();
+        let small = chunks(listed(300_000.0), DataType::Fp32, &both, 1).flops.unwrap();
+        assert_eq!((large.value, small.value), (240_000.0, 60_000.0));
+        // The small one does at most a chunk, and at least what four chunks leave.
+        assert_eq!((small.basis.low, small.basis.high), (0.625, 1.125));
+        assert_eq!((large.basis.low, large.basis.high), (0.875, 1.125));
+        assert_eq!(chunks(listed(300_000.0), DataType::Fp32, &[2.0], 0), Work::default());
+        assert_eq!(chunks(listed(3.0), DataType::Fp32, &[0.0], 0), Work::default());
+    }
+}

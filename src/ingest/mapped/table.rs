@@ -1,0 +1,412 @@
+//! Rows of a mapped table turned into launches.
+
+use super::mapping::{Extent, Filter, Instant, Mapping, Time, Value};
+use super::units::picoseconds;
+use super::{LeftOut, is_titled};
+use crate::ingest::rows::{Row, fields, unquoted};
+use crate::ingest::{IngestError, Numerals, Reading};
+use crate::model::{
+    DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
+};
+
+/// A table being turned into launches.
+pub(super) struct Table<'a> {
+    mapping: &'a Mapping,
+    numerals: Numerals,
+    kernel: usize,
+    time: TimeAt<'a>,
+    time_origin: OriginId,
+    start: Option<InstantAt>,
+    /// The other quantities with their positions.
+    values: Vec<(&'a Value, Vec<(f64, usize)>, OriginId)>,
+    launches: Option<usize>,
+    /// Whether values are sums over the launches of a row.
+    totals: bool,
+    grid: Vec<usize>,
+    block: Vec<usize>,
+    device: Option<usize>,
+    operator: Option<usize>,
+    stream: Option<usize>,
+    id: Option<usize>,
+    filters: Vec<(usize, &'a Filter)>,
+    left_out: LeftOut,
+    hints: Vec<(Vec<u8>, HintId)>,
+    /// Columns in use, where they are, and how many launches have a value there.
+    filled: Vec<(&'a str, usize, u64)>,
+    read: Values,
+}
+
+/// Where the time of a row is.
+enum TimeAt<'a> {
+    Column(&'a Value, usize),
+    Span(InstantAt, InstantAt),
+}
+
+/// A column of instants, and the decimal places from its unit to picoseconds.
+#[derive(Clone, Copy)]
+struct InstantAt {
+    at: usize,
+    digits: u32,
+}
+
+impl<'a> Table<'a> {
+    /// A table with these titles; it has all columns that are not optional.
+    pub(super) fn new(
+        reading: &mut Reading<'_>,
+        mapping: &'a Mapping,
+        titles: &[String],
+        numerals: Numerals,
+    ) -> Self {
+        let found = |column: &str| titles.iter().position(|title| is_titled(title, column));
+        // What is not optional is there: the caller has seen to it.
+        let at = |column: &str| found(column).unwrap_or(usize::MAX);
+        let optional = |column: &Option<String>| column.as_deref().and_then(found);
+        let launches = mapping.launches.as_ref();
+        let totals = launches.is_some_and(|launches| launches.totals);
+        let (kind, time) = mapping.time.formula();
+        let mut origin = |value: Option<&Value>, kind: OriginKind, formula: String| {
+            let adds = value.is_none_or(|value| value.quantity.is_additive());
+            let (low, high) = value.map_or((1.0, 1.0), |value| value.within);
+            let (kind, formula) = match launches.filter(|_| totals && adds) {
+                Some(launches) => {
+                    (kind.max(OriginKind::Derived), format!("{formula} / {}", launches.column))
+                }
+                None => (kind, formula),
+            };
+            reading.origin(&Origin::new(kind, formula).within(low, high))
+        };
+        let time_origin = origin(None, kind, time.clone());
+        let values = mapping.values.iter().filter_map(|value| {
+            let mut formula = value.formula();
+            if value.rate {
+                formula = format!("{formula} × {time}");
+            }
+            // A sum that lacks a column is missing, not smaller.
+            let terms = value.terms.iter().map(|(factor, column)| Some((*factor, found(column)?)));
+            Some((value, terms.collect::<Option<_>>()?, origin(Some(value), value.kind, formula)))
+        });
+        let values = values.collect();
+        let instant =
+            |instant: &Instant| InstantAt { at: at(&instant.column), digits: instant.digits };
+        let extent = |extent: &Option<Extent>| -> Vec<usize> {
+            let columns = extent.iter().flat_map(|extent| &extent.columns);
+            columns.map_while(|column| found(column)).collect()
+        };
+        let known = mapping.columns().into_iter();
+        Self {
+            values,
+            time: match &mapping.time {
+                Time::Column(value) => {
+                    TimeAt::Column(value, at(value.column().unwrap_or_default()))
+                }
+                Time::Span { start, end } => TimeAt::Span(instant(start), instant(end)),
+            },
+            time_origin,
+            start: mapping
+                .start
+                .as_ref()
+                .filter(|start| found(&start.column).is_some())
+                .map(instant),
+            mapping,
+            numerals,
+            kernel: at(&mapping.kernel),
+            launches: launches.and_then(|launches| found(&launches.column)),
+            totals,
+            grid: extent(&mapping.grid),
+            block: extent(&mapping.block),
+            device: optional(&mapping.plain.device),
+            operator: optional(&mapping.plain.operator),
+            stream: optional(&mapping.plain.stream),
+            id: optional(&mapping.plain.id),
+            filters: mapping
+                .filters
+                .iter()
+                .filter_map(|filter| Some((found(&filter.column)?, filter)))
+                .collect(),
+            left_out: None,
+            hints: Vec::new(),
+            filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
+            read: Values::default(),
+        }
+    }
+
+    /// The fields of a row that is a header: concatenated tables have several.
+    pub(super) fn header(&self, row: &Row) -> Option<Vec<String>> {
+        // All rows pass here: one byte decides most of them.
+        let time = match &self.time {
+            TimeAt::Column(_, at) => *at,
+            TimeAt::Span(start, _) => start.at,
+        };
+        if row.cell(time).first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        let fields = fields(&row.whole(), self.mapping.delimiter);
+        let names = |column: &&str| {
+            let count = fields.iter().filter(|field| is_titled(field, column)).count();
+            count == 1 || count == 0 && self.mapping.is_optional(column)
+        };
+        self.mapping.columns().iter().all(names).then_some(fields)
+    }
+
+    /// Leaves how many rows have a value in which column; gives the rows left out here and before.
+    pub(super) fn end(self, reading: &mut Reading<'_>, before: LeftOut) -> LeftOut {
+        for (column, _, filled) in &self.filled {
+            *reading.source.columns.entry((*column).to_owned()).or_default() += filled;
+        }
+        match (before, self.left_out) {
+            (Some((one, text)), Some((more, _))) => Some((one + more, text)),
+            (one, more) => one.or(more),
+        }
+    }
+
+    /// Adds the launch of a row.
+    ///
+    /// # Errors
+    /// When something cannot be read and reading is strict.
+    pub(super) fn launch(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+    ) -> Result<(), IngestError> {
+        reading.source.rows += 1;
+        let filtered = self.filters.iter().find(|(at, filter)| filter.leaves_out(row.cell(*at)));
+        if let Some((at, _)) = filtered {
+            let text = || (0, row.text(*at));
+            self.left_out.get_or_insert_with(text).0 += 1;
+            return Ok(());
+        }
+        let name = unquoted(row.cell(self.kernel));
+        if name.is_empty() {
+            // Rows of sums have no name.
+            return reading.skip(
+                row.line(),
+                Some(&self.mapping.kernel),
+                &row.whole(),
+                "no kernel name",
+            );
+        }
+        let count = match self.launches {
+            None => 1,
+            Some(at) => match self.whole(row, at).filter(|count| *count > 0) {
+                Some(count) => count,
+                None => return self.skip(reading, row, at, "not a number of launches"),
+            },
+        };
+        self.read.clear();
+        if !self.read_time(reading, row, count)? {
+            return Ok(());
+        }
+        self.read_values(reading, row, count)?;
+        for (_, at, filled) in &mut self.filled {
+            *filled += u64::from(!matches!(row.cell(*at), b"" | b"-" | b"n/a" | b"na" | b"nan"));
+        }
+        let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
+        let number = |at: Option<usize>| at.and_then(|at| self.whole(row, at));
+        let id = number(self.id)
+            .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX));
+        let start = self.start.and_then(|start| picoseconds(row.cell(start.at), start.digits));
+        let head = Head {
+            id,
+            name: reading.name(&name),
+            operator: reading.name(&unquoted(text(self.operator))),
+            shape: self.shape(row),
+            stream: number(self.stream),
+            start: start.and_then(|start| u64::try_from(start / 1000).ok()),
+            device: self.hint(reading, text(self.device)),
+            count,
+            ..Head::default()
+        };
+        reading.push(head, &self.read);
+        Ok(())
+    }
+
+    /// Reads the time of a row; false if it was skipped because its time cannot be read.
+    fn read_time(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        count: u32,
+    ) -> Result<bool, IngestError> {
+        let (at, time) = match &self.time {
+            TimeAt::Column(value, at) => (*at, self.seconds(row.cell(*at), value.scale)),
+            TimeAt::Span(start, end) => {
+                (end.at, self.span(row.cell(start.at), row.cell(end.at), *end))
+            }
+        };
+        match time {
+            Ok(Some(seconds)) => {
+                let seconds = if self.totals { seconds / f64::from(count) } else { seconds };
+                // A launch takes time: 0 is what a lost measurement looks like.
+                if seconds > 0.0 {
+                    self.read.set(Quantity::Duration, seconds, self.time_origin);
+                }
+                Ok(true)
+            }
+            Ok(None) => Ok(true),
+            Err(reason) => {
+                self.skip(reading, row, at, reason)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn seconds(&self, cell: &[u8], scale: f64) -> Result<Option<f64>, &'static str> {
+        match self.numerals.parse(cell) {
+            Ok(Some(number)) if number >= 0.0 => Ok(Some(number * scale)),
+            Ok(Some(_)) => Err("negative"),
+            Ok(None) if !cell.eq_ignore_ascii_case(b"nan") => Ok(None),
+            Ok(None) | Err(_) => Err("not a number"),
+        }
+    }
+
+    /// The time from a start to an end.
+    fn span(
+        &self,
+        start: &[u8],
+        end: &[u8],
+        InstantAt { digits, .. }: InstantAt,
+    ) -> Result<Option<f64>, &'static str> {
+        const REVERSED: &str = "ends before it starts";
+        let exact = |cell| picoseconds(cell, digits);
+        if let (Some(start), Some(end)) = (exact(start), exact(end)) {
+            return end.checked_sub(start).map(|span| Some(span as f64 * 1e-12)).ok_or(REVERSED);
+        }
+        let scale = 1e-12 * 10_f64.powi(i32::try_from(digits).unwrap_or_default());
+        match (self.seconds(start, scale)?, self.seconds(end, scale)?) {
+            (Some(start), Some(end)) if end < start => Err(REVERSED),
+            (Some(start), Some(end)) => Ok(Some(end - start)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads the other quantities of a row, of which the time is known.
+    fn read_values(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        count: u32,
+    ) -> Result<(), IngestError> {
+        let mut read = std::mem::take(&mut self.read);
+        for (value, terms, origin) in &self.values {
+            let number = match self.sum(row, terms) {
+                Ok(Some(number)) => number * value.scale,
+                Ok(None) => continue,
+                Err((at, reason)) => {
+                    self.skip(reading, row, at, reason)?;
+                    continue;
+                }
+            };
+            let number = match (value.rate, read.get(Quantity::Duration)) {
+                // The time is that of one launch already.
+                (true, time) => time.map(|time| number * time),
+                (false, _) if self.totals && value.quantity.is_additive() => {
+                    Some(number / f64::from(count))
+                }
+                (false, _) => Some(number),
+            };
+            if let Some(number) = number {
+                read.set(value.quantity, number, *origin);
+            }
+        }
+        self.read = read;
+        Ok(())
+    }
+
+    /// The sum of cells, each times its factor; nothing if one of them is missing.
+    fn sum(&self, row: &Row, terms: &[(f64, usize)]) -> Result<Option<f64>, (usize, &'static str)> {
+        let mut sum = 0.0;
+        for (factor, at) in terms {
+            match self.numerals.parse(row.cell(*at)) {
+                Ok(Some(number)) if number >= 0.0 => sum += factor * number,
+                Ok(Some(_)) => return Err((*at, "negative")),
+                Ok(None) => return Ok(None),
+                Err(_) => return Err((*at, "not a number")),
+            }
+        }
+        match terms {
+            [(_, at), ..] if sum < 0.0 => Err((*at, "the sum that it is part of is negative")),
+            _ => Ok(Some(sum)),
+        }
+    }
+
+    fn skip(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        at: usize,
+        reason: &str,
+    ) -> Result<(), IngestError> {
+        let column =
+            self.filled.iter().find(|(_, known, _)| *known == at).map(|(column, _, _)| *column);
+        reading.skip(row.line(), column, &row.text(at), reason)
+    }
+
+    /// A whole number of 32 bits.
+    fn whole(&self, row: &Row, at: usize) -> Option<u32> {
+        let number = self.numerals.parse(row.cell(at)).ok()??;
+        (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
+            .then_some(number as u32)
+    }
+
+    /// Grid and block, each in three columns, in one as three extents in some spelling, or as their product.
+    fn shape(&self, row: &Row) -> Shape {
+        let (grid, blocks) = self.extent(row, &self.grid);
+        let (block, threads) = self.extent(row, &self.block);
+        let mut shape = if self.mapping.grid.as_ref().is_some_and(|grid| grid.threads) {
+            // The last block of a direction may be partly used.
+            let covered = grid.zip(block).and_then(|(grid, block)| {
+                let blocks = |all: u32, one: u32| (one > 0).then(|| all.div_ceil(one));
+                let (x, y) = (blocks(grid.x, block.x)?, blocks(grid.y, block.y)?);
+                Some(Dim3 { x, y, z: blocks(grid.z, block.z)? })
+            });
+            let mut shape = Shape::new(covered, block);
+            let blocks = blocks.zip(threads).filter(|(_, threads)| *threads > 0);
+            shape.blocks =
+                shape.blocks.or_else(|| blocks.map(|(all, threads)| all.div_ceil(threads)));
+            shape
+        } else {
+            let mut shape = Shape::new(grid, block);
+            shape.blocks = shape.blocks.or(blocks);
+            shape
+        };
+        shape.threads_per_block = shape.threads_per_block.or(threads);
+        shape
+    }
+
+    fn extent(&self, row: &Row, at: &[usize]) -> (Option<Dim3>, Option<u64>) {
+        match *at {
+            [x, y, z] => {
+                let part = |at| self.whole(row, at);
+                let extent = || Some(Dim3 { x: part(x)?, y: part(y)?, z: part(z)? });
+                (extent(), None)
+            }
+            [at] => {
+                let text = row.text(at).replace(['x', 'X', '×', '*'], ",");
+                (Dim3::parse(&text), self.whole(row, at).map(u64::from))
+            }
+            _ => (None, None),
+        }
+    }
+
+    /// The device: the mapping's name, and what the column says.
+    fn hint(&mut self, reading: &mut Reading<'_>, text: &[u8]) -> HintId {
+        if let Some((_, hint)) = self.hints.iter().find(|(known, _)| known == text) {
+            return *hint;
+        }
+        let said = String::from_utf8_lossy(text).into_owned();
+        let mut hint = DeviceHint::default();
+        if let Some(name) = self.mapping.devices.get(&said).or(self.mapping.device.as_ref()) {
+            hint.name = Some(name.clone());
+            hint.name_from = Some(self.mapping.path.clone());
+        }
+        if said.bytes().all(|byte| byte.is_ascii_digit()) {
+            hint.ordinal = Some(said).filter(|ordinal| !ordinal.is_empty());
+        } else if hint.name.is_none() || !self.mapping.devices.contains_key(&said) {
+            hint.name = Some(said);
+            hint.name_from.clone_from(&self.mapping.plain.device);
+        }
+        let id = reading.hint(hint);
+        self.hints.push((text.to_vec(), id));
+        id
+    }
+}

@@ -1,0 +1,182 @@
+//! Tables of profilers that need no reader of their own: each is a mapping of columns.
+//!
+//! To add one: a mapping in this folder and an entry in the list. What tells it apart is a header that has certain columns.
+
+use std::sync::LazyLock;
+
+use super::mapped::{self, Mapping};
+use super::{Format, IngestError, Reading, Sample, Sniff};
+use crate::model::Profiler;
+
+/// A table whose columns a mapping names.
+struct Preset {
+    /// What it is, as the dialect of a file.
+    what: &'static str,
+    /// Columns that no other table has together.
+    columns: &'static [&'static str],
+    mapping: LazyLock<Result<Mapping, IngestError>>,
+}
+
+impl Preset {
+    fn sniff(&self, sample: &Sample) -> Sniff {
+        let found = sample.header(
+            |line| line.contains(self.columns[0]),
+            |fields| self.is_in(fields) && !self.is_in_part(fields),
+        );
+        let named: Vec<String> = self.columns.iter().map(|column| format!("{column:?}")).collect();
+        match found {
+            Some(_) => Sniff::Yes(format!("the header has {}", named.join(", "))),
+            None => Sniff::No(format!("no header with {}", named.join(", "))),
+        }
+    }
+
+    fn is_in(&self, header: &[String]) -> bool {
+        let has = |column: &&str| header.iter().any(|field| mapped::is_titled(field, column));
+        self.columns.iter().all(has)
+    }
+
+    /// Whether another table has all of its columns and more of the header's.
+    fn is_in_part(&self, header: &[String]) -> bool {
+        let has_all = |other: &Preset| self.columns.iter().all(|one| other.columns.contains(one));
+        let is_more = |other: &Preset| other.columns.len() > self.columns.len() && has_all(other);
+        PRESETS.iter().any(|other| is_more(other) && other.is_in(header))
+    }
+
+    fn read(&self, name: &str, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        name.clone_into(&mut reading.source.format);
+        self.what.clone_into(&mut reading.source.dialect);
+        match &*self.mapping {
+            Ok(mapping) => mapped::read_as_known(reading, mapping),
+            Err(error) => Err(reading.error(error.to_string())),
+        }
+    }
+}
+
+/// Declares the presets: for each the format and what its mapping is about.
+macro_rules! presets {
+    ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal;)*) => {
+        $(mod $module {
+            use super::{Format, IngestError, LazyLock, Mapping, Preset, Profiler, Reading, Sample, Sniff};
+
+            pub(super) const NAME: &str = $name;
+            pub(super) const TEXT: &str = include_str!(concat!($name, ".toml"));
+
+            pub(super) static PRESET: Preset = Preset {
+                what: $what,
+                columns: &$columns,
+                mapping: LazyLock::new(|| Mapping::from_toml(TEXT, concat!("the mapping ", $name))),
+            };
+
+            pub(super) const FORMAT: Format = Format {
+                name: NAME,
+                profiler: Profiler::$profiler,
+                summary: $summary,
+                command: $command,
+                sniff,
+                read,
+            };
+
+            fn sniff(sample: &Sample) -> Sniff {
+                PRESET.sniff(sample)
+            }
+
+            fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+                PRESET.read(NAME, reading)
+            }
+        })*
+
+        static PRESETS: &[&Preset] = &[$(&$module::PRESET),*];
+
+        /// The formats.
+        pub(super) const FORMATS: &[Format] = &[$($module::FORMAT),*];
+
+        /// The mapping of this name, as it is written.
+        #[must_use]
+        pub fn preset(name: &str) -> Option<&'static str> {
+            [$(($module::NAME, $module::TEXT)),*]
+                .into_iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, text)| text)
+        }
+    };
+}
+
+presets! {
+    xprof: "xprof", XProf, "kernel_stats of XProf",
+        ["Kernel Name", "Registers per thread", "Occurrences", "Total Duration (μs)"],
+        "XProf (JAX, TensorFlow): kernel_stats exported as CSV, one row per kernel and operation, no counters",
+        "xprof --logdir=DIR   # Kernel Stats, export as CSV";
+    dlprof: "dlprof", DLProf, "iteration report of DLProf",
+        ["GPU Duration (ns)", "GPU Start Time (ns)", "Long Kernel Name"],
+        "DLProf: the iteration report, one row per launch, no counters",
+        "dlprof --reports=iteration python TRAIN.py";
+    nsight_python: "nsight-python", NsightCompute, "table of nsight-python",
+        ["AvgValue", "Annotation", "Metric", "NumRuns", "Kernel"],
+        "nsight-python: to_dataframe() saved as CSV, averages over runs; times only",
+        "benchmark().to_dataframe().to_csv('run.csv', index=False)";
+    rocprof_v1: "rocprof-v1", Rocprof, "results.csv of rocprof",
+        ["KernelName", "gpu-id", "BeginNs", "EndNs"],
+        "AMD rocprof (version 1): results.csv with times, one row per launch",
+        "rocprof --stats --timestamp on -o results.csv APP";
+    rocprof_v2: "rocprof-v2", Rocprof, "table of rocprofv2",
+        ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp"],
+        "AMD rocprofv2: one row per launch",
+        "rocprofv2 --kernel-trace -d out APP";
+    rocprof_compute_mi200: "rocprof-compute-mi200", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI200",
+        ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA_RDREQ_sum"],
+        "ROCm Compute Profiler (Omniperf) on MI200: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
+        "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI200/pmc_perf.csv";
+    rocprof_compute_mi300: "rocprof-compute-mi300", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI300",
+        ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA0_RDREQ_sum"],
+        "ROCm Compute Profiler (Omniperf) on MI300: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
+        "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI300X_A1/pmc_perf.csv";
+    rocprof_v3: "rocprof-v3", Rocprof, "kernel_trace.csv of rocprofv3",
+        ["Kernel_Name", "Kind", "Agent_Id", "Workgroup_Size_X", "Grid_Size_X"],
+        "AMD rocprofv3: kernel_trace.csv, one row per launch",
+        "rocprofv3 --kernel-trace --output-format csv -d out -- APP";
+    rocprof_stats: "rocprof-stats", Rocprof, "statistics of rocprof",
+        ["TotalDurationNs", "Name", "Calls", "AverageNs"],
+        "AMD rocprof and rocprofv3: statistics of kernels, one row per kernel",
+        "rocprofv3 --kernel-trace --stats --output-format csv -d out -- APP";
+    rocprof_compute_top: "rocprof-compute-top", RocprofCompute, "pmc_kernel_top.csv of ROCm Compute Profiler",
+        ["Kernel_Name", "Count", "Sum(ns)"],
+        "ROCm Compute Profiler (Omniperf): pmc_kernel_top.csv, one row per kernel, times only",
+        "rocprof-compute analyze -p workloads/NAME/GPU";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_mapping_and_found_by_name() {
+        for format in FORMATS {
+            let text = preset(format.name).unwrap();
+            Mapping::from_toml(text, format.name).unwrap();
+        }
+        assert_eq!(preset("none"), None);
+    }
+
+    #[test]
+    fn each_preset_claims_its_own_header_alone() {
+        for format in FORMATS {
+            let mapping = Mapping::from_toml(preset(format.name).unwrap(), "m").unwrap();
+            let header: Vec<String> =
+                mapping.columns().iter().map(|column| format!("{column:?}")).collect();
+            let mut header = header.join(",");
+            // What tells the table apart may be more than what is read.
+            for column in ["AverageNs", "Metric"] {
+                if !header.contains(column) {
+                    header.push_str(&format!(",{column:?}"));
+                }
+            }
+            let sample = Sample::new(format!("{header}\n").as_bytes());
+            let claims: Vec<_> = super::super::FORMATS
+                .iter()
+                .filter(|one| matches!((one.sniff)(&sample), Sniff::Yes(_)))
+                .map(|one| one.name)
+                .collect();
+            assert_eq!(claims, [format.name], "{header}");
+        }
+    }
+}

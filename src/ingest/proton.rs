@@ -1,0 +1,265 @@
+//! Triton's profiler Proton: a tree of scopes with kernels as leaves (`.hatchet`), and a table of devices.
+//!
+//! `proton python train.py`, or `proton.start()` and `proton.finalize()`. It has times, operations and bytes as the
+//! kernel's metadata function states them, and the attributes of the devices: all that a roofline needs.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
+use crate::model::{
+    DeviceHint, Head, HintId, Origin, OriginKind, Pipe, Profiler, Quantity, Values,
+};
+use crate::plain;
+use crate::units::Hertz;
+
+pub(super) const FORMAT: Format = Format {
+    name: "proton",
+    profiler: Profiler::Proton,
+    summary: "Triton Proton (.hatchet): totals of each kernel and scope, FLOPs and bytes from its metadata",
+    command: "proton -n run python TRAIN.py   # run.hatchet",
+    sniff,
+    read,
+};
+
+/// Kernels that Proton itself launches to read metadata from the device.
+const OWN: &str = "__proton_launch_metadata";
+
+fn sniff(sample: &Sample) -> Sniff {
+    let text = sample.text();
+    let missing = ["\"frame\"", "\"metrics\"", "\"children\""]
+        .into_iter()
+        .find(|key| !text.trim_start().starts_with('[') || !text.contains(key));
+    match missing {
+        None => {
+            Sniff::Yes("an array of nodes with \"frame\", \"metrics\" and \"children\"".to_owned())
+        }
+        Some(key) => Sniff::No(format!("no array of nodes with {key}")),
+    }
+}
+
+/// An element of the document: a tree, or the table of devices.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Part {
+    Tree(Node),
+    Devices(BTreeMap<String, BTreeMap<String, Device>>),
+}
+
+#[derive(Deserialize)]
+struct Node {
+    #[serde(default)]
+    children: Vec<Node>,
+    frame: Frame,
+    #[serde(default)]
+    metrics: BTreeMap<String, Metric>,
+}
+
+#[derive(Deserialize)]
+struct Frame {
+    name: String,
+}
+
+/// A metric: a number, or the text of a device.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Metric {
+    Number(f64),
+    Text(String),
+}
+
+/// Attributes of a device, as far as they are used. Clocks are in kHz, the width of the bus in bits.
+#[derive(Deserialize)]
+struct Device {
+    arch: Option<String>,
+    bus_width: Option<u32>,
+    clock_rate: Option<f64>,
+    memory_clock_rate: Option<f64>,
+    num_sms: Option<u32>,
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    "proton".clone_into(&mut reading.source.format);
+    "tree of scopes".clone_into(&mut reading.source.dialect);
+    reading.source.numerals = Numerals::default().to_string();
+    let parts: Vec<Part> = serde_json::from_reader(reading.json()).map_err(|error| {
+        let line = u64::try_from(error.line()).unwrap_or_default();
+        reading
+            .error(format!("damaged Proton profile: {}", plain::json(&error)))
+            .line(line)
+            .help("end the session with proton.finalize(), or write the profile again")
+    })?;
+    let (mut trees, mut devices) = (Vec::new(), BTreeMap::new());
+    for part in parts {
+        match part {
+            Part::Tree(node) => trees.push(node),
+            Part::Devices(found) => devices.extend(found),
+        }
+    }
+    let mut kernels = Kernels { devices, hints: HashMap::new(), scopes: Vec::new(), own: 0 };
+    for tree in &trees {
+        for child in &tree.children {
+            kernels.walk(reading, child)?;
+        }
+    }
+    if kernels.own > 0 {
+        let clue = match kernels.own {
+            1 => "1 kernel that Proton launched itself is left out".to_owned(),
+            own => format!("{own} kernels that Proton launched itself are left out"),
+        };
+        reading.source.clues.push(clue);
+    }
+    Ok(())
+}
+
+struct Kernels {
+    devices: BTreeMap<String, BTreeMap<String, Device>>,
+    hints: HashMap<(String, String), HintId>,
+    /// Names of the scopes around a node.
+    scopes: Vec<String>,
+    own: u64,
+}
+
+impl Kernels {
+    fn walk(&mut self, reading: &mut Reading<'_>, node: &Node) -> Result<(), IngestError> {
+        if node.frame.name == OWN {
+            self.own += kernels_in(node);
+            return Ok(());
+        }
+        // A scope has no time of its own; a node with time is a kernel, wherever it is.
+        if node.metrics.contains_key(TIME) {
+            self.kernel(reading, node)?;
+        }
+        self.scopes.push(node.frame.name.clone());
+        for child in &node.children {
+            self.walk(reading, child)?;
+        }
+        self.scopes.pop();
+        Ok(())
+    }
+
+    fn kernel(&mut self, reading: &mut Reading<'_>, node: &Node) -> Result<(), IngestError> {
+        reading.source.rows += 1;
+        let row = reading.source.rows;
+        let number = |name: &str| match node.metrics.get(name) {
+            Some(Metric::Number(number)) => Some(*number),
+            _ => None,
+        };
+        let text = |name: &str| match node.metrics.get(name) {
+            Some(Metric::Text(text)) => text.clone(),
+            Some(Metric::Number(number)) => number.to_string(),
+            None => String::new(),
+        };
+        let count = number("count").unwrap_or(1.0);
+        if count.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&count) {
+            let found = count.to_string();
+            return reading.skip(row, Some("count"), &found, "not a number of launches");
+        }
+        let mut values = Values::default();
+        let time = Origin::derived(format!("{TIME} / count"));
+        if let Some(time_ns) = number(TIME).filter(|time| *time > 0.0) {
+            values.set(Quantity::Duration, time_ns * 1e-9 / count, reading.origin(&time));
+        }
+        for (name, quantity) in STATED {
+            let Some(amount) = number(name) else { continue };
+            let origin = Origin::new(OriginKind::Algorithmic, format!("{name} / count"));
+            values.set(quantity, amount / count, reading.origin(&origin));
+        }
+        let filled = node.metrics.keys().cloned();
+        for column in filled {
+            *reading.source.columns.entry(column).or_default() += count as u64;
+        }
+        let name = reading.name(node.frame.name.as_bytes());
+        let operator = reading.name(self.scopes.join("/").as_bytes());
+        let device = self.hint(reading, text("device_type"), text("device_id"));
+        let id = u32::try_from(row).unwrap_or(u32::MAX);
+        reading.push(
+            Head { id, name, operator, device, count: count as u32, ..Head::default() },
+            &values,
+        );
+        Ok(())
+    }
+
+    fn hint(&mut self, reading: &mut Reading<'_>, kind: String, number: String) -> HintId {
+        let key = (kind, number);
+        if let Some(hint) = self.hints.get(&key) {
+            return *hint;
+        }
+        let device = self.devices.get(&key.0).and_then(|devices| devices.get(&key.1));
+        let kilohertz = |clock: Option<f64>| clock.map(|clock| Hertz::new(clock * 1e3));
+        let mut hint = DeviceHint {
+            sms: device.and_then(|device| device.num_sms),
+            max_sm_clock: kilohertz(device.and_then(|device| device.clock_rate)),
+            max_memory_clock: kilohertz(device.and_then(|device| device.memory_clock_rate)),
+            memory_bus_bits: device.and_then(|device| device.bus_width),
+            ordinal: Some(key.1.clone()).filter(|number| !number.is_empty()),
+            ..DeviceHint::default()
+        };
+        // `90` is compute capability 9.0; AMD's are names such as `gfx942`.
+        let digits = device.and_then(|device| device.arch.as_deref());
+        let digits = digits.filter(|arch| arch.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some((major, minor)) =
+            digits.and_then(|arch| arch.split_at_checked(arch.len().max(1) - 1))
+        {
+            hint.compute_capability = Some(format!("{major}.{minor}"));
+        }
+        let id = reading.hint(hint);
+        self.hints.insert(key, id);
+        id
+    }
+}
+
+/// The metric of time, a total over the launches.
+const TIME: &str = "time (ns)";
+
+/// What the metadata of kernels states. Operations are by the width of the operands: those of 8 and 16 bits run on matrix
+/// units; those of 32 bits may run on either.
+const STATED: [(&str, Quantity); 5] = [
+    ("bytes", Quantity::DramBytes),
+    ("flops8", Quantity::Work(Pipe::Fp8Matrix)),
+    ("flops16", Quantity::Work(Pipe::Fp16Matrix)),
+    ("flops32", Quantity::Work(Pipe::Unstated)),
+    ("flops64", Quantity::Work(Pipe::Fp64Vector)),
+];
+
+/// Kernels of a part of the tree.
+fn kernels_in(node: &Node) -> u64 {
+    let own = u64::from(node.metrics.contains_key(TIME));
+    own + node.children.iter().map(kernels_in).sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+
+    #[test]
+    fn totals_become_averages_and_scopes_operators() {
+        let text = r#"[{"children": [{"children": [
+            {"children": [{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9, "count": 1}}],
+             "frame": {"name": "__proton_launch_metadata"}, "metrics": {}},
+            {"children": [], "frame": {"name": "matmul"}, "metrics":
+                {"time (ns)": 2000, "count": 4, "flops16": 8e6, "bytes": 400, "device_type": "CUDA", "device_id": "0"}},
+            {"children": [], "frame": {"name": "odd"}, "metrics": {"time (ns)": 5, "count": 0.5}}],
+            "frame": {"name": "layer"}, "metrics": {}}],
+            "frame": {"name": "ROOT"}, "metrics": {"time (ns)": 0, "count": 0}},
+            {"CUDA": {"0": {"arch": "90", "bus_width": 5120, "clock_rate": 1980000, "memory_clock_rate": 2619000, "num_sms": 132}}}]"#;
+        let profile = read_text("run.hatchet", text, &Options::default()).unwrap();
+        assert_eq!(profile.launches.len(), 1);
+        let launch = profile.launch(0);
+        assert_eq!((launch.kernel(), profile.names.get(launch.head.operator)), ("matmul", "layer"));
+        assert_eq!(launch.value(Quantity::Duration), Some(2000.0 * 1e-9 / 4.0));
+        assert_eq!(launch.value(Quantity::Work(Pipe::Fp16Matrix)), Some(2e6));
+        let (bytes, origin) = launch.get(Quantity::DramBytes).unwrap();
+        assert_eq!((bytes, origin.kind, launch.head.count), (100.0, OriginKind::Algorithmic, 4));
+        let device = &profile.devices[usize::from(launch.head.device.0)];
+        assert_eq!(device.compute_capability.as_deref(), Some("9.0"));
+        assert_eq!((device.sms, device.memory_bus_bits), (Some(132), Some(5120)));
+        let source = &profile.sources[0];
+        assert_eq!(source.clues, ["1 kernel that Proton launched itself is left out"]);
+        assert_eq!(source.skips.first[0].reason, "not a number of launches");
+        let cut = read_text("run.hatchet", &text[..300], &Options::default()).unwrap_err();
+        assert!(cut.to_string().contains("damaged Proton profile"), "{cut}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Report of the `ncu` command that collects counters for the kernels of which they would tell most.
+
+use super::document::{Block, Document};
+use super::numbers::{count, percent, printable, si};
+use super::{Reported, Style};
+use crate::analysis::{Analysis, Collected, NextNcu};
+
+/// What collects counters on AMD's devices, for all kernels: it filters by numbers and not by names.
+pub(super) const AMD_WHY: &str = "rocprof-compute profile --name why -- APP";
+
+/// Whether a kernel ran on a device of AMD, where `ncu` does not run.
+pub(super) fn is_amd(analysis: &Analysis) -> bool {
+    let mut devices = analysis.devices.iter().filter_map(|used| used.device.as_ref());
+    devices.any(|device| device.vendor.as_deref() == Some("AMD"))
+}
+
+/// The option of `ncu` that leaves only kernels of these names, with a blank after it.
+pub(super) fn filter(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("-k {one} "),
+        several => format!("-k 'regex:^({})$' ", several.join("|")),
+    }
+}
+
+impl NextNcu<'_> {
+    /// The command. `APP` stands for the program.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let launches = match self.launches {
+            Collected::Range { skip, count } => {
+                format!("--launch-skip {skip} --launch-count {count}")
+            }
+            Collected::EachShape { .. } => {
+                "--filter-mode per-launch-config --launch-count 1".to_owned()
+            }
+        };
+        let names = filter(&self.names);
+        format!("ncu --set full --import-source yes {names}{launches} -o next APP")
+    }
+}
+
+impl Reported for NextNcu<'_> {
+    fn document(&self, _: &Style) -> Document {
+        let mut document = Document::new("Counters to collect next");
+        document.push(Block::Code(self.command()));
+        let kernels = self.kernels.iter().map(|kernel| {
+            let launches = count(kernel.launches, "launch", "launches");
+            let time = si(kernel.measured, "s");
+            let share = percent(kernel.share);
+            format!("#{} {}: {time}, {share} in {launches}", kernel.rank, printable(&kernel.name))
+        });
+        document.section("Collects", vec![Block::lines(kernels.collect())]);
+        let most = if self.at_stake < self.all {
+            let all = si(self.all, "s");
+            format!("{} of the {all} that counters could explain", si(self.at_stake, "s"))
+        } else {
+            format!("all {} that counters could explain", si(self.all, "s"))
+        };
+        let which = match self.launches {
+            Collected::Range { skip, count: number } => format!(
+                "{} with {}, after {skip} of these names: as many as the profile has before them. If the profile begins \
+                 later than the program, begin with it: --profile-from-start off, and torch.cuda.profiler.start() or \
+                 cudaProfilerStart() where it begins",
+                count(number as u64, "launch", "launches"),
+                count(self.kernels.len() as u64, "kernel", "kernels"),
+            ),
+            Collected::EachShape { shapes } => format!(
+                "one launch of each of {} of these names; to leave out the first ones, add --launch-skip",
+                count(shapes as u64, "shape", "shapes")
+            ),
+        };
+        let then = "then: rooflint next.ncu-rep".to_owned();
+        document.push(Block::lines(vec![most, which, then]));
+        document
+    }
+}

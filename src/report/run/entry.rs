@@ -1,0 +1,231 @@
+//! The kernels of a brief: those with most to save, grids of one cause together.
+
+use super::sentence::{ROOM, first_clauses, sentence};
+use crate::analysis::{GroupTotals, Kernel, State, Target};
+use crate::report::Report;
+use crate::report::numbers::count;
+use crate::report::view::{Style, name, si};
+use crate::rules::Finding;
+use crate::units::Seconds;
+
+/// A kernel, with all its grids that have the same cause.
+#[derive(Debug)]
+pub(in crate::report) struct Entry<'a> {
+    /// The one with most to save.
+    pub(in crate::report) kernel: &'a Kernel,
+    /// How many grids of the kernel it stands for.
+    pub(in crate::report) grids: usize,
+    /// Measured time of all of them.
+    pub(in crate::report) measured: Seconds,
+    /// Share of the run.
+    pub(in crate::report) share: f64,
+    /// Measured over roofline time of all of them, and the least that it certainly is.
+    pub(in crate::report) headroom: Option<(f64, f64)>,
+    /// Their savings, which are a part of those of the run; zero where they are unproven.
+    pub(in crate::report) savings: Seconds,
+    /// The range of the savings; where they are unproven, its upper end is the most there can be.
+    pub(in crate::report) range: (Seconds, Seconds),
+    /// How certain the savings are.
+    pub(in crate::report) certainty: Certainty,
+    /// The finding that explains them, where a rule does.
+    pub(in crate::report) finding: Option<&'a Finding>,
+}
+
+/// How certain savings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::report) enum Certainty {
+    /// Work was counted, and what was not is bounded.
+    Certain,
+    /// By what the kernel is, or by counts from shapes.
+    Likely,
+    /// Apart from all sums: no certain cause shows that there is anything to save.
+    Unproven,
+}
+
+/// As many kernels where all savings are unproven, or fill up fewer proven ones.
+const UNPROVEN: usize = 3;
+
+impl Certainty {
+    /// The word used in reports.
+    pub(in crate::report) const fn label(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Kernels of one cause; none of no kernels.
+    fn of(kernels: &[&'a Kernel], finding: Option<&'a Finding>) -> Option<Self> {
+        let first = *kernels.first()?;
+        let sum =
+            |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
+        let (expected, high) = (
+            sum(|one| one.roofline_time.unwrap_or_default()),
+            sum(|one| one.roofline_time_high.unwrap_or(one.modeled).min(one.modeled)),
+        );
+        let modeled = sum(|one| one.modeled);
+        let certainty = match first.has_savings() {
+            false => Certainty::Unproven,
+            true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
+            true => Certainty::Certain,
+        };
+        Some(Self {
+            kernel: first,
+            grids: kernels.len(),
+            measured: sum(|one| one.measured),
+            share: kernels.iter().map(|one| one.share).sum(),
+            headroom: (expected > Seconds::ZERO)
+                .then(|| (modeled / expected, modeled / high.max(expected))),
+            savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
+            range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
+            certainty,
+            finding,
+        })
+    }
+
+    /// Whether it is below its roofline and no rule says why.
+    pub(super) fn is_unexplained(&self) -> bool {
+        let needs_none = matches!(self.kernel.state, State::NearRoofline | State::NotEnoughData);
+        self.finding.is_none() && !needs_none
+    }
+
+    /// The name, and how many grids it stands for.
+    pub(in crate::report) fn name(&self, style: &Style) -> String {
+        let name = name(self.kernel, style);
+        if self.grids > 1 { format!("{name} ({} grids)", self.grids) } else { name }
+    }
+
+    /// Cause and next step in one sentence.
+    pub(in crate::report) fn sentence(&self) -> String {
+        match self.finding {
+            Some(finding) => sentence(finding),
+            None if self.is_unexplained() => {
+                let meaning = self.kernel.meaning();
+                format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
+            }
+            None if self.kernel.state == State::NotEnoughData => {
+                let launches = count(self.kernel.launches, "launch", "launches");
+                let each = si(self.kernel.mean().get(), "s");
+                format!("{launches} of {each}; {}", self.kernel.reason.general())
+            }
+            None => first_clauses(&self.kernel.meaning(), ROOM).to_owned(),
+        }
+    }
+}
+
+/// An entry for each of these kernels, whatever it can save.
+pub(super) fn of_kernels<'a>(report: &Report<'a>, kernels: &[&'a Kernel]) -> Vec<Entry<'a>> {
+    let entries = kernels
+        .iter()
+        .filter_map(|kernel| Entry::of(&[*kernel], cause(report.findings_of(kernel), kernel)));
+    entries.collect()
+}
+
+/// So many kernels with savings, then with unproven ones, each most first; and how many there are.
+pub(super) fn entries<'a>(report: &Report<'a>, most: usize) -> (Vec<Entry<'a>>, usize) {
+    /// Less of the largest savings is not worth a line.
+    const LEAST: f64 = 0.1;
+    let analysis = report.analysis;
+    let floor = analysis.smallest_win();
+    let mut alike: Vec<(&'a Kernel, Option<&'a Finding>)> = Vec::new();
+    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
+        let is_proven = kernel.has_savings() && kernel.savings > Seconds::ZERO;
+        let is_open = kernel.is_unproven() && kernel.savings_high >= floor;
+        if is_proven || is_open {
+            alike.push((kernel, cause(found, kernel)));
+        }
+    }
+    // Kernels of one cause stand side by side, the first of them first.
+    alike.sort_unstable_by(|one, two| (key(one).cmp(&key(two))).then(one.0.rank.cmp(&two.0.rank)));
+    let entry = |alike: &[(&'a Kernel, Option<&'a Finding>)]| {
+        let kernels: Vec<&Kernel> = alike.iter().map(|(kernel, _)| *kernel).collect();
+        Entry::of(&kernels, alike.first()?.1)
+    };
+    // Where groups have targets, those that miss theirs come first.
+    let urgency =
+        |entry: &Entry<'_>| match analysis.group_of(entry.kernel).and_then(GroupTotals::verdict) {
+            Some(Target::Missed) => 0_u8,
+            Some(Target::CannotTell) | None => 1,
+            Some(Target::Met) => 2,
+        };
+    // Only what decides is kept of each: few of them are told.
+    let mut places: Vec<Standing> = Vec::new();
+    let mut start = 0;
+    for group in alike.chunk_by(|one, two| key(one) == key(two)) {
+        let end = start + group.len();
+        places.extend(entry(group).map(|entry| Standing {
+            urgency: urgency(&entry),
+            is_unproven: entry.certainty == Certainty::Unproven,
+            savings: entry.savings,
+            most: entry.range.1,
+            rank: entry.kernel.rank,
+            place: (start, end),
+        }));
+        start = end;
+    }
+    let largest = places.iter().map(|one| one.savings).fold(Seconds::ZERO, Seconds::max);
+    places.retain(|one| one.is_unproven || one.savings >= (largest * LEAST).min(floor));
+    places.sort_unstable_by(|one, two| {
+        (one.urgency.cmp(&two.urgency))
+            .then(one.is_unproven.cmp(&two.is_unproven))
+            .then(two.savings.total_cmp(&one.savings))
+            .then(two.most.total_cmp(&one.most))
+            .then(one.rank.cmp(&two.rank))
+    });
+    let all = places.len();
+    let proven = places.iter().filter(|one| !one.is_unproven).count();
+    places.truncate(proven.max(UNPROVEN).min(most));
+    let entries = places.iter().filter_map(|one| entry(&alike[one.place.0..one.place.1]));
+    (entries.collect(), all)
+}
+
+/// What decides on the place of an entry.
+struct Standing {
+    urgency: u8,
+    is_unproven: bool,
+    savings: Seconds,
+    most: Seconds,
+    rank: usize,
+    /// Where its kernels are.
+    place: (usize, usize),
+}
+
+/// What kernels of one cause have in common.
+fn key<'a>(
+    (kernel, finding): &(&'a Kernel, Option<&'a Finding>),
+) -> (&'a str, Option<&'a str>, usize, bool, Option<&'a str>) {
+    let rule = finding.map(|finding| &*finding.rule);
+    (&kernel.name, kernel.operator.as_deref(), kernel.device, kernel.has_savings(), rule)
+}
+
+/// What the cure of a finding saves at most. A better implementation on the same pipes leads to the
+/// structural expectation of the kernel; another pipe leads to another roof.
+pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
+    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
+    match finding.estimator {
+        "pipe" => finding.at_stake_s,
+        _ => finding.at_stake_s.min(most.get()),
+    }
+}
+
+/// The finding that explains what a kernel has to save: of those that explain half as much as the one that explains
+/// most, the surest. None where no rule explains a fifth of it.
+pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Finding> {
+    const ALIKE: f64 = 0.5;
+    const PART: f64 = 0.2;
+    let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
+    let cures = || {
+        let cures = found.iter().filter(|finding| finding.next.is_some());
+        cures.map(|finding| (finding, win(finding, kernel))).filter(|(_, win)| *win > 0.0)
+    };
+    let largest = cures().map(|(_, win)| win).fold(0.0, f64::max);
+    if largest < most.get() * PART {
+        return None;
+    }
+    let large = cures().filter(|(_, win)| *win >= largest * ALIKE);
+    // Of equals the first: findings come in the order of their weight.
+    large.rev().max_by_key(|(finding, _)| finding.confidence).map(|(finding, _)| finding)
+}
