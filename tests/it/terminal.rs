@@ -88,7 +88,7 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 /// Commands, and the configuration that `calibrate` writes, are printed to be copied: the one exception.
 fn is_command(line: &str) -> bool {
     let is = |text: &str| {
-        ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "# "]
+        ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "with ", "# "]
             .iter()
             .any(|start| text.starts_with(start))
     };
