@@ -297,7 +297,7 @@ fn a_trace_and_its_metrics_are_one_run() {
             analysis::analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap();
         assert_eq!(analysis.kernels.len(), kernels, "{program}");
         if program == "matrixMul" {
-            let share = 1.0 / analysis.kernels[0].headroom.unwrap();
+            let share = 1.0 / analysis.kernels[0].headroom().unwrap();
             assert!((0.115..0.125).contains(&share), "{share}");
         }
     }
