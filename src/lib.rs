@@ -25,7 +25,7 @@
 //! let judged = Session::default().judge(&profile)?;
 //!
 //! let first = judged.analysis.opportunities().next().expect("the sample has opportunities");
-//! assert!(first.headroom.unwrap() > judged.analysis.threshold);
+//! assert!(first.headroom().unwrap() > judged.analysis.threshold);
 //!
 //! let report = report::Report {
 //!     analysis: &judged.analysis, findings: &judged.findings, top: 10, what_if: &[], command: None,

@@ -2,6 +2,7 @@
 
 use super::Analysis;
 use super::kernel::{Kernel, State};
+use super::resolve::is_before_counters;
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
 
@@ -368,9 +369,7 @@ pub fn short_command_for(
     if !needs.iter().any(|need| need.is_in_reach(source)) {
         return None;
     }
-    // Nsight Compute supports GPUs from compute capability 7.0 on, nvprof has metrics of those before.
-    let major = compute_capability.and_then(|known| known.split('.').next()?.parse::<u32>().ok());
-    let is_old = major.is_some_and(|major| major < 7);
+    let is_old = is_before_counters(compute_capability);
     match source.profiler {
         Profiler::PyProf => {
             Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))

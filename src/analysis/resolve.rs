@@ -27,6 +27,12 @@ pub struct DeviceUse {
     pub(super) roofs: Roofs,
 }
 
+/// Returns `true` if Nsight Compute does not support a compute capability: below 7.0, where nvprof has metrics.
+pub(super) fn is_before_counters(capability: Option<&str>) -> bool {
+    let major = capability.and_then(|known| known.split('.').next()?.parse::<u32>().ok());
+    major.is_some_and(|major| major < 7)
+}
+
 /// Why a device is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
@@ -56,6 +62,13 @@ impl DeviceUse {
     #[must_use]
     pub fn name(&self) -> &str {
         self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
+    }
+
+    /// Returns `true` if it is older than the GPUs that Nsight Compute supports.
+    #[must_use]
+    pub fn is_before_counters(&self) -> bool {
+        let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
+        is_before_counters(device.or(self.hint.compute_capability.as_deref()))
     }
 }
 

@@ -41,7 +41,8 @@ fn hold(judged: &Judged<'_>, label: &str) {
     for width in [60, 80, COLUMNS, 140] {
         for ascii in [false, true] {
             let brief = text(judged, Style { width: Some(width), ascii, ..Style::default() });
-            let tools = ["ncu ", "python ", "rocprof-compute ", "rooflint ", "torch.profiler."];
+            let tools =
+                ["ncu ", "nvprof ", "python ", "rocprof-compute ", "rooflint ", "torch.profiler."];
             let is_command = |line: &&str| tools.iter().any(|tool| line.starts_with(tool));
             let mut wrapped = brief.lines().filter(|line| !is_command(line));
             let is_within = wrapped.all(|line| line.chars().count() <= width);
@@ -87,7 +88,7 @@ fn the_brief_of_every_fixture_fits_a_screen_and_adds_up() {
 #[test]
 fn the_brief_of_every_real_export_fits_a_screen_and_adds_up() {
     let Some(collection) = collection() else { return };
-    for folder in ["ncu", "pyprof"] {
+    for folder in ["ncu", "nsys", "nvprof", "pyprof"] {
         for entry in std::fs::read_dir(collection.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let Ok(profile) = read(&path) else { continue };

@@ -92,6 +92,8 @@ fn few_names_of_real_exports_tell_nothing() {
             files.extend(std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
         }
     }
+    // A hundred names of one hydrodynamics code would outweigh those of all other exports.
+    files.retain(|file| !file.to_string_lossy().contains("cloverleaf"));
     files.sort();
     let mut names: BTreeMap<String, Category> = BTreeMap::new();
     let mut times: BTreeMap<Category, f64> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use super::{LeftOut, Timed, is_besides, skip, time, whole};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
-use crate::model::{Dim3, Head, Origin, OriginId, Quantity, Shape, Values};
+use crate::model::{DeviceHint, Dim3, Head, HintId, Origin, OriginId, Quantity, Shape, Values};
 
 /// Where the columns of a table of totals are.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub(in crate::ingest) struct Totals {
     numerals: Numerals,
     left_out: LeftOut,
     origin: OriginId,
+    /// No table of totals names a device.
+    device: HintId,
     values: Values,
     found: u32,
     /// Kernels whose launches differ widely.
@@ -46,6 +48,7 @@ impl Totals {
             columns,
             numerals,
             left_out: LeftOut::default(),
+            device: reading.hint(DeviceHint::default()),
             values: Values::default(),
             found: 0,
             uneven: 0,
@@ -114,6 +117,7 @@ impl Totals {
             id: self.found,
             name: reading.name(&name),
             shape: Shape::new(grid, block),
+            device: self.device,
             count,
             ..Head::default()
         };

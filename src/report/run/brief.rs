@@ -228,7 +228,7 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         return Some(Missing { what, remedy: Remedy::Command(supply.command) });
     }
     let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
-    if !open.is_empty() && !analysis.devices.iter().any(is_before_counters) {
+    if !open.is_empty() && !analysis.devices.iter().any(DeviceUse::is_before_counters) {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
         let what = format!("what the warps of {} wait for", ranks.join(", "));
         let command = if is_amd(analysis) { AMD_WHY.to_owned() } else { why(&open) };
@@ -247,14 +247,6 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         };
         Missing { what: "counters that some rules need on some kernels".to_owned(), remedy }
     })
-}
-
-/// Whether a device is older than those that Nsight Compute supports, from compute capability 7.0 on.
-fn is_before_counters(used: &DeviceUse) -> bool {
-    let device = used.device.as_ref().and_then(|device| device.compute_capability.as_deref());
-    let capability = device.or(used.hint.compute_capability.as_deref()).unwrap_or_default();
-    let major = capability.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    major.is_some_and(|major| major < 7)
 }
 
 /// The command that shows what the warps of kernels wait for.
