@@ -34,13 +34,13 @@ pub(super) fn join(profile: &mut Profile) {
         return;
     }
     let mut names = Names::default();
-    let mut counted: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut counted: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for row in &donors {
         let head = profile.launches.head(*row);
         let name = names.exact(profile, head.name).to_owned();
         counted.entry(key(&name, head.shape)).or_default().push(*row);
     }
-    let mut traced: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut traced: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for row in &hosts {
         let head = profile.launches.head(*row);
         let name = names.exact(profile, head.name).to_owned();
@@ -66,10 +66,10 @@ pub(super) fn join(profile: &mut Profile) {
 /// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments
 /// where both sides have one kernel of that name and shape.
 fn pairs<'a>(
-    counted: &'a HashMap<Key, Vec<usize>>,
-    traced: &'a HashMap<Key, Vec<usize>>,
+    counted: &'a BTreeMap<Key, Vec<usize>>,
+    traced: &'a BTreeMap<Key, Vec<usize>>,
 ) -> Vec<(&'a Key, &'a Key)> {
-    let unique = |known: &'a HashMap<Key, Vec<usize>>| {
+    let unique = |known: &'a BTreeMap<Key, Vec<usize>>| {
         let mut found: HashMap<Key, Option<&'a Key>> = HashMap::new();
         for full in known.keys() {
             let short = (plain(&full.0), full.1, full.2, full.3, full.4);
@@ -96,7 +96,6 @@ fn pairs<'a>(
             pairs.push((host, donor));
         }
     }
-    pairs.sort();
     pairs
 }
 

@@ -420,7 +420,7 @@ impl Place<'_> {
                 let terms = sum.get_ref().iter().map(|(column, factor)| (*factor, column.clone()));
                 let mut terms: Vec<(f64, String)> = terms.collect();
                 // As one would write it: what is subtracted comes last.
-                terms.sort_by(|one, two| (two.0 > 0.0).cmp(&(one.0 > 0.0)));
+                terms.sort_by_key(|(factor, _)| *factor < 0.0);
                 (terms, true)
             }
             _ => {

@@ -90,7 +90,7 @@ impl Records<'_, '_, '_> {
         for (seen, at) in self.seen.iter_mut().zip(&at) {
             *seen |= at.is_some();
         }
-        let places = at.into_iter().map(|at| at.unwrap_or_default());
+        let places = at.into_iter().map(Option::unwrap_or_default);
         self.row.set(text.as_bytes(), line, places.map(|(start, end)| (start, end, false)));
         let result = match twice {
             Some(column) => {

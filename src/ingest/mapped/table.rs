@@ -18,7 +18,7 @@ pub(super) struct Table<'a> {
     time_origin: OriginId,
     start: Option<InstantAt>,
     /// The other quantities with their positions.
-    values: Vec<(&'a Value, Vec<(f64, usize)>, OriginId)>,
+    values: Vec<(&'a Value, Terms, OriginId)>,
     launches: Option<usize>,
     /// Whether values are sums over the launches of a row.
     totals: bool,
@@ -35,6 +35,9 @@ pub(super) struct Table<'a> {
     filled: Vec<(&'a str, usize, u64)>,
     read: Values,
 }
+
+/// The columns that add up to a quantity, each with its factor.
+type Terms = Vec<(f64, usize)>;
 
 /// Where the time of a row is.
 enum TimeAt<'a> {
