@@ -413,6 +413,7 @@ mod tests {
         (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
     }
 
+    #[expect(clippy::too_many_lines, reason = "one case after the other, as a table")]
     #[test]
     fn operators_have_the_work_of_their_tensors() {
         const ELEMENTS: &str = "at::native::vectorized_elementwise_kernel";
