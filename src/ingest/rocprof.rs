@@ -203,6 +203,16 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_version_1_derives_are_bytes() {
+        let text = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,FetchSize,WriteSize,DispatchNs,BeginNs,EndNs,CompleteNs\n\
+            0,\"add(float*, int)\",1,0,0,9,9,1024,64,3.5,0.5,1,10,20,30\n";
+        let profile = read_texts(&[("results.csv", text.to_owned())]).unwrap();
+        assert_eq!(profile.sources[0].format, "rocprof-v1");
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
+        assert_eq!(profile.launch(0).value(Quantity::Duration), Some(10_000.0 * 1e-12));
+    }
+
+    #[test]
     fn a_header_inside_is_skipped_unless_it_has_other_columns() {
         let header = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");
         let rows = |process: &str| {

@@ -314,10 +314,8 @@ impl Mapping {
 
     /// This mapping with the quantities of another: of those in both, its own if `own_first`, else the other's.
     pub(in crate::ingest) fn with_values_of(mut self, other: Self, own_first: bool) -> Self {
-        let (mut first, second) = match own_first {
-            true => (self.values, other.values),
-            false => (other.values, self.values),
-        };
+        let (own, others) = (self.values, other.values);
+        let (mut first, second) = if own_first { (own, others) } else { (others, own) };
         let is_new = |value: &Value| first.iter().all(|known| known.quantity != value.quantity);
         let fresh: Vec<Value> = second.into_iter().filter(is_new).collect();
         first.extend(fresh);

@@ -30,7 +30,7 @@ pub(in crate::ingest) struct Long<'a> {
 struct Wide {
     line: u64,
     cells: Box<[u32]>,
-    counters: Vec<(u16, f64)>,
+    counters: Vec<(usize, f64)>,
 }
 
 /// Texts of cells, each once.
@@ -52,152 +52,191 @@ impl Texts {
     }
 }
 
-/// Reads the table; its header has all columns of `long` that are not optional.
+/// The launches of a table, from the rows read so far.
+struct Pivot<'a> {
+    long: &'a Long<'a>,
+    /// Columns of a launch that the table has, and where they and those that tell launches apart are.
+    fixed: Vec<&'a str>,
+    fixed_at: Vec<usize>,
+    counter_at: usize,
+    value_at: usize,
+    /// The counters that any formula has.
+    counters: Vec<&'a str>,
+    numerals: Numerals,
+    texts: Texts,
+    places: HashMap<Box<[u32]>, usize>,
+    launches: Vec<Wide>,
+    values: usize,
+    /// Counters that no formula has, and how many rows they have.
+    unused: BTreeMap<String, u64>,
+}
+
+/// Reads the table.
 ///
 /// # Errors
-/// When the input fails, has too many values, or something cannot be read and reading is strict.
+/// When the input fails, has no header or too many values, or something cannot be read and reading is strict.
 pub(in crate::ingest) fn read_long(
     reading: &mut Reading<'_>,
     long: &Long<'_>,
 ) -> Result<(), IngestError> {
-    let needed = |fields: &[String]| {
+    let is_header = |fields: &[String]| {
         let has = |column: &str| fields.iter().any(|field| field == column);
         has(long.counter) && has(long.value) && long.mappings.iter().all(|one| has(&one.kernel))
     };
-    let header = reading.header(|line| needed(&fields(line, b',')), |_| {})?;
-    let at = |column: &str| header.iter().position(|title| title == column);
-    let mut columns: Vec<&str> = long.mappings.iter().flat_map(Mapping::columns).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    let is_there = |column: &&str| at(column).is_some();
-    let (fixed, counters): (Vec<&str>, Vec<&str>) = columns.into_iter().partition(is_there);
-    let fixed_at: Vec<usize> = fixed.iter().filter_map(|column| at(column)).collect();
-    // `needed` has seen to it that they are there.
-    let [counter_at, value_at] =
-        [long.counter, long.value].map(|one| at(one).unwrap_or(usize::MAX));
-    let apart_at = at(long.apart);
-    let numerals = Numerals::new(DecimalSign::Point, true, false);
-    reading.source.numerals = numerals.to_string();
-
-    let mut texts = Texts::default();
-    let mut places: HashMap<Box<[u32]>, usize> = HashMap::new();
-    let mut launches: Vec<Wide> = Vec::new();
-    let mut unused: BTreeMap<String, u64> = BTreeMap::new();
-    let (mut values, mut records) = (0, 0);
+    let header = reading.header(|line| is_header(&fields(line, b',')), |_| {})?;
+    let mut pivot = Pivot::new(long, &header);
+    reading.source.numerals = pivot.numerals.to_string();
+    let mut records = 0;
     let mut rows = Rows::new(reading, Quotes::Doubled, b',', header.len());
     while let Some(found) = rows.next(reading)? {
         let row = rows.row();
-        match found {
-            Found::Row => {}
-            Found::Blank => {
-                reading.other_line()?;
-                continue;
-            }
-            Found::Misfit { cells, .. } => {
-                records += 1;
-                let reason = format!("row has {cells} fields, the header {}", header.len());
-                reading.skip(row.line(), None, &row.whole(), reason)?;
-                continue;
-            }
+        if found == Found::Blank {
+            reading.other_line()?;
+            continue;
         }
         // Tables that were joined have their header again.
-        if !row.cell(value_at).first().is_some_and(u8::is_ascii_digit) {
+        if !row.cell(pivot.value_at).first().is_some_and(u8::is_ascii_digit) {
             let again = fields(&row.whole(), b',');
             if again == header {
                 reading.other_line()?;
                 continue;
             }
-            if needed(&again) {
+            if is_header(&again) {
                 let error = reading.error("a second table with other columns begins here");
                 return Err(error.line(row.line()).help("give the two tables as two files"));
             }
         }
         records += 1;
-        let cells = fixed_at.iter().copied().chain(apart_at);
-        let cells: Box<[u32]> = cells.map(|at| texts.id(row.cell(at))).collect();
-        let launch = *places.entry(cells).or_insert_with_key(|cells| {
+        if let Found::Misfit { cells, .. } = found {
+            let reason = format!("row has {cells} fields, the header {}", header.len());
+            reading.skip(row.line(), None, &row.whole(), reason)?;
+        } else {
+            pivot.add(reading, row)?;
+        }
+    }
+    pivot.end(reading)?;
+    // The records of the file, not the launches they make.
+    reading.source.rows = records;
+    Ok(())
+}
+
+impl<'a> Pivot<'a> {
+    fn new(long: &'a Long<'a>, header: &[String]) -> Self {
+        let at = |column: &str| header.iter().position(|title| title == column);
+        let mut columns: Vec<&str> = long.mappings.iter().flat_map(Mapping::columns).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let is_there = |column: &&str| at(column).is_some();
+        let (fixed, counters): (Vec<&str>, Vec<&str>) = columns.into_iter().partition(is_there);
+        let fixed_at = fixed.iter().copied().chain([long.apart]).filter_map(at).collect();
+        // The header has both.
+        let [counter_at, value_at] =
+            [long.counter, long.value].map(|one| at(one).unwrap_or(usize::MAX));
+        Self {
+            long,
+            fixed,
+            fixed_at,
+            counter_at,
+            value_at,
+            counters,
+            numerals: Numerals::new(DecimalSign::Point, true, false),
+            texts: Texts::default(),
+            places: HashMap::new(),
+            launches: Vec::new(),
+            values: 0,
+            unused: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the counter of a row to its launch.
+    fn add(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {
+        let texts = &mut self.texts;
+        let cells: Box<[u32]> = self.fixed_at.iter().map(|at| texts.id(row.cell(*at))).collect();
+        let launches = &mut self.launches;
+        let launch = *self.places.entry(cells).or_insert_with_key(|cells| {
             let (line, cells) = (row.line(), cells.clone());
             launches.push(Wide { line, cells, counters: Vec::new() });
             launches.len() - 1
         });
-        values += 1;
-        if values > MOST {
+        self.values += 1;
+        if self.values > MOST {
             let error = reading.error(format!("more than {MOST} values of counters"));
             return Err(error.line(row.line()).help("collect fewer kernels or counters at a time"));
         }
-        let name = row.cell(counter_at);
-        let Some(counter) = counters.iter().position(|known| known.as_bytes() == name) else {
-            let name = row.text(counter_at);
-            if unused.len() < MOST_UNUSED || unused.contains_key(&name) {
-                *unused.entry(name).or_default() += 1;
+        let name = row.cell(self.counter_at);
+        let Some(counter) = self.counters.iter().position(|known| known.as_bytes() == name) else {
+            let name = row.text(self.counter_at);
+            if self.unused.len() < MOST_UNUSED || self.unused.contains_key(&name) {
+                *self.unused.entry(name).or_default() += 1;
             }
-            continue;
+            return Ok(());
         };
-        let counter = u16::try_from(counter).unwrap_or(u16::MAX);
-        let value = match numerals.parse(row.cell(value_at)) {
+        let value = match self.numerals.parse(row.cell(self.value_at)) {
             Ok(Some(value)) => value,
-            Ok(None) => continue,
+            Ok(None) => return Ok(()),
             Err(_) => {
-                let text = row.text(value_at);
-                reading.skip(row.line(), Some(long.value), &text, "not a number")?;
-                continue;
+                let text = row.text(self.value_at);
+                return reading.skip(row.line(), Some(self.long.value), &text, "not a number");
             }
         };
-        let known = &mut launches[launch].counters;
+        let known = &mut self.launches[launch].counters;
         match known.iter_mut().find(|(one, _)| *one == counter) {
             None => known.push((counter, value)),
             Some((_, before)) if *before == value => {}
             // Which of them is right is not known: none is used.
             Some((_, before)) => {
                 *before = f64::NAN;
-                let name = row.text(counter_at);
+                let name = row.text(self.counter_at);
                 let reason = "the counter is given twice, with different values";
-                reading.skip(row.line(), Some(&name), &row.text(value_at), reason)?;
+                reading.skip(row.line(), Some(&name), &row.text(self.value_at), reason)?;
             }
         }
+        Ok(())
     }
-    drop(places);
 
-    let seen: Vec<bool> = (0..counters.len())
-        .map(|at| {
-            launches.iter().any(|one| one.counters.iter().any(|(id, _)| usize::from(*id) == at))
-        })
-        .collect();
-    let found = counters.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(name, _)| *name);
-    let titles: Vec<String> = fixed.iter().copied().chain(found).map(str::to_owned).collect();
-    let known = |mapping: &&Mapping| {
-        let has = |column: &&str| titles.iter().any(|title| title == column);
-        mapping.columns().iter().filter(|column| has(column)).count()
-    };
-    // Of equals the first.
-    let Some(mapping) = long.mappings.iter().rev().max_by_key(known) else { return Ok(()) };
-    let mut table = Table::new(reading, mapping, &titles, numerals);
-    let mut row = Row::default();
-    let mut text = Vec::new();
-    for Wide { line, cells, counters: values } in launches {
-        text.clear();
-        let mut places = Vec::with_capacity(titles.len());
-        for cell in cells.iter().take(fixed.len()) {
-            let start = text.len();
-            text.extend_from_slice(texts.all.get(*cell as usize).map_or(b"", |text| text));
-            places.push((start, text.len(), false));
+    /// Reads the launches as rows of a wide table.
+    fn end(self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        let Self { long, fixed, counters, numerals, texts, places, launches, unused, .. } = self;
+        drop(places);
+        let mut is_seen = vec![false; counters.len()];
+        for (counter, _) in launches.iter().flat_map(|launch| &launch.counters) {
+            is_seen[*counter] = true;
         }
-        for (at, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
-            let start = text.len();
-            let value = values.iter().find(|(id, value)| usize::from(*id) == at && !value.is_nan());
-            if let Some((_, value)) = value {
-                text.extend_from_slice(value.to_string().as_bytes());
+        let seen: Vec<usize> = (0..counters.len()).filter(|at| is_seen[*at]).collect();
+        let titles = fixed.iter().copied().chain(seen.iter().map(|at| counters[*at]));
+        let titles: Vec<String> = titles.map(str::to_owned).collect();
+        let known = |mapping: &&Mapping| {
+            let has = |column: &&&str| titles.iter().any(|title| title == *column);
+            mapping.columns().iter().filter(has).count()
+        };
+        // Of equals the first.
+        let Some(mapping) = long.mappings.iter().rev().max_by_key(known) else { return Ok(()) };
+        let mut table = Table::new(reading, mapping, &titles, numerals);
+        let mut row = Row::default();
+        let mut text = Vec::new();
+        for Wide { line, cells, counters } in launches {
+            text.clear();
+            let mut places = Vec::with_capacity(titles.len());
+            for cell in cells.iter().take(fixed.len()) {
+                let start = text.len();
+                text.extend_from_slice(texts.all.get(*cell as usize).map_or(b"", |text| text));
+                places.push((start, text.len(), false));
             }
-            places.push((start, text.len(), false));
+            for at in &seen {
+                let start = text.len();
+                let value = counters.iter().find(|(one, value)| one == at && !value.is_nan());
+                if let Some((_, value)) = value {
+                    text.extend_from_slice(value.to_string().as_bytes());
+                }
+                places.push((start, text.len(), false));
+            }
+            row.set(&text, line, places.into_iter());
+            table.launch(reading, &row)?;
         }
-        row.set(&text, line, places.into_iter());
-        table.launch(reading, &row)?;
+        table.end(reading, None);
+        for (name, count) in unused {
+            *reading.source.columns.entry(name).or_default() += count;
+        }
+        Ok(())
     }
-    table.end(reading, None);
-    // The records of the file, not the launches they make.
-    reading.source.rows = records;
-    for (name, count) in unused {
-        *reading.source.columns.entry(name).or_default() += count;
-    }
-    Ok(())
 }

@@ -110,7 +110,7 @@ fn humps(token: &str) -> Vec<&str> {
             && (!before.is_uppercase() || is_next_small)
             // `MiB`
             && !(before == 'i' && letter == 'B')
-            && !unit(&token[start..]).is_some();
+            && unit(&token[start..]).is_none();
         if begins {
             parts.push(&token[start..place]);
             start = place;
