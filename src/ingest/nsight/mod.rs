@@ -25,6 +25,7 @@ use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
 use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
+#[cfg(feature = "sqlite")]
 pub(super) use nvtx::steady;
 use rules::RuleColumns;
 use units::{Dimension, content, unit};
