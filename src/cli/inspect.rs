@@ -22,11 +22,18 @@ pub(super) struct Inspect {
     #[arg(long, value_name = "FILE")]
     devices: Vec<PathBuf>,
 
+    /// Print a mapping made from the titles of a table that no format knows, to be checked and given to `--map`
+    #[arg(long, conflicts_with_all = ["from", "map", "devices", "format", "paths"])]
+    suggest_map: bool,
+
     #[command(flatten)]
     outputs: Outputs,
 }
 
 pub(super) fn run(command: &Inspect, terminal: &Terminal) -> Result<(), Failure> {
+    if command.suggest_map {
+        return terminal.print(&reading::suggest_map(&command.reading)?);
+    }
     let places = command.outputs.places("format of inspections")?;
     let catalog = catalog::load(&command.devices)?;
     let profile = reading::read(&command.reading)?;

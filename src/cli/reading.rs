@@ -35,6 +35,18 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     })
 }
 
+/// A mapping for the one table that the user named.
+pub(super) fn suggest_map(reading: &Reading) -> Result<String, Failure> {
+    match inputs(&reading.files)?.as_slice() {
+        [input] => Ok(ingest::suggest_map(input, &Options::default())?),
+        inputs => Err(Failure::usage(format!(
+            "a mapping is suggested for one table, not {}",
+            inputs.len()
+        ))
+        .help("rooflint inspect FILE --suggest-map > MAPPING.toml")),
+    }
+}
+
 fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
     if let Some(text) = ingest::preset(&shown).filter(|_| !path.exists()) {

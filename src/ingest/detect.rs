@@ -64,10 +64,7 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
         return Err(reading
             .error("unknown table; no format has these columns")
             .considered(considered(&all))
-            .help(format!(
-                "name its columns in a mapping (docs/formats.md): rooflint {} --map MAPPING.toml",
-                foreign::shown(&reading.source.path)
-            )));
+            .help(foreign::by_mapping(&reading.source.path)));
     }
     Err(reading
         .error("several formats claim this file")

@@ -35,6 +35,7 @@ mod presets;
 mod proton;
 mod pyprof;
 mod reading;
+mod rocprof;
 mod rows;
 mod runs;
 mod sample;
@@ -54,7 +55,7 @@ pub use decimal::DecimalSign;
 pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
-pub use mapped::Mapping;
+pub use mapped::{Mapping, suggest_map};
 pub use numerals::Numerals;
 use observed::Observed;
 pub use presets::preset;
@@ -95,6 +96,7 @@ pub const FORMATS: &[Format] = joined!(
         kineto::FORMATS,
         &[proton::FORMAT],
         presets::FORMATS,
+        &[rocprof::FORMAT],
         &[launch_table::FORMAT],
     ]
 );
@@ -193,6 +195,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     duplicates::leave_out(&mut profile, Which::Equal);
     averages::join(&mut profile);
     runs::join(&mut profile);
+    rocprof::leave_out_untimed(&mut profile)?;
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);
     Ok(profile)

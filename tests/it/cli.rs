@@ -277,6 +277,31 @@ fn any_other_csv_is_read_through_a_mapping() {
 }
 
 #[test]
+fn a_mapping_is_suggested_for_one_table_that_no_format_knows() {
+    let table = "fixtures/mapped/h100-benchmark.csv";
+    let suggested = run(&["inspect", table, "--suggest-map"]);
+    assert_eq!((suggested.code, &*suggested.stderr), (0, ""));
+    let folder = tempfile::tempdir().unwrap();
+    let map = folder.path().join("map.toml");
+    std::fs::write(&map, &suggested.stdout).unwrap();
+    let report = run(&[table, "--map", map.to_str().unwrap()]);
+    assert_eq!(report.code, 0, "{}", report.stderr);
+    assert!(report.stdout.contains("48 launches of 3 kernels"), "{}", report.stdout);
+    let unknown = run(&[table]);
+    let next = format!("rooflint inspect {table} --suggest-map > MAPPING.toml");
+    assert!(unknown.stderr.contains(&next), "{}", unknown.stderr);
+    for (arguments, code, says) in [
+        (&["inspect", table, table, "--suggest-map"][..], 2, "suggested for one table, not 2"),
+        (&["inspect", demo(), "--suggest-map"], 3, "no mapping is needed: the format is ncu-"),
+        (&["inspect", table, "--suggest-map", "--map", "x.toml"], 2, "cannot be used with"),
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, code, "{}", run.stderr);
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_directory_is_one_report_and_says_what_it_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let plain =

@@ -15,6 +15,14 @@ pub(super) struct Foreign {
     pub(super) help: &'static str,
 }
 
+/// Reads any other table.
+macro_rules! by_mapping {
+    () => {
+        "rooflint inspect {file} --suggest-map > MAPPING.toml; check it, then: \
+            rooflint {file} --map MAPPING.toml"
+    };
+}
+
 /// Records the counters that a roofline needs, as a table that can be read.
 macro_rules! record {
     ($before:literal, $program:literal) => {
@@ -61,8 +69,11 @@ const SPREADSHEET: &str = "use the profiler's CSV: a spreadsheet may have change
     else save the sheet as CSV";
 
 /// What to do with a table in another shape.
-const OTHER: &str = "use the profiler's CSV as it was written; \
-    any other table: rooflint {file} --map MAPPING.toml";
+const OTHER: &str =
+    concat!("use the profiler's CSV as it was written; any other table: ", by_mapping!());
+
+/// What to do with a table of which no format knows the columns.
+pub(super) const BY_MAPPING: &str = concat!("name its columns in a mapping: ", by_mapping!());
 
 /// What to do where nothing in the file helps.
 const EXPORT: &str = record!("use the profiler's CSV: ");

@@ -27,6 +27,11 @@ pub(super) fn shown(path: &str) -> String {
     if path.starts_with('<') { "FILE".to_owned() } else { plain::quoted(path) }
 }
 
+/// The commands that read a table of which no format knows the columns.
+pub(super) fn by_mapping(path: &str) -> String {
+    filled(kinds::BY_MAPPING, path)
+}
+
 /// A next step for this file.
 fn filled(help: &str, path: &str) -> String {
     let shown = if path.starts_with('<') { "FILE" } else { path };

@@ -312,6 +312,17 @@ impl Mapping {
         })
     }
 
+    /// This mapping with the quantities of another: of those in both, its own if `own_first`, else the other's.
+    pub(in crate::ingest) fn with_values_of(mut self, other: Self, own_first: bool) -> Self {
+        let (own, others) = (self.values, other.values);
+        let (mut first, second) = if own_first { (own, others) } else { (others, own) };
+        let is_new = |value: &Value| first.iter().all(|known| known.quantity != value.quantity);
+        let fresh: Vec<Value> = second.into_iter().filter(is_new).collect();
+        first.extend(fresh);
+        self.values = first;
+        self
+    }
+
     /// Every column the mapping names, each once.
     pub(in crate::ingest) fn columns(&self) -> Vec<&str> {
         let mut columns = vec![self.kernel.as_str()];

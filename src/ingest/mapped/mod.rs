@@ -43,14 +43,21 @@
 //! is `algorithmic`, counted from shapes; the true value is between `low` and `high` times the value. Here a zero
 //! is a zero; only a time of zero is missing.
 
+mod column;
 mod evidence;
 mod file;
 mod mapping;
+mod pivot;
 mod records;
+mod roles;
+mod suggest;
 mod table;
+mod titles;
 mod units;
 
 pub use mapping::Mapping;
+pub(super) use pivot::{Long, read_long};
+pub use suggest::suggest_map;
 
 use evidence::evidence;
 use table::Table;

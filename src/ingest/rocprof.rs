@@ -1,0 +1,269 @@
+//! Counters of rocprofv3: `counter_collection.csv`, a row for each dispatch and counter.
+//!
+//! The formulas are those of the mappings for ROCm Compute Profiler, which counts with the same counters. Versions
+//! before ROCm 6.3 write no times: such counters complete the `kernel_trace.csv` of the same run.
+
+use super::mapped::{Long, Mapping, read_long};
+use super::{Format, IngestError, Reading, Sample, Sniff, preset};
+use crate::model::{Profile, Profiler, Quantity};
+
+pub(super) const FORMAT: Format = Format {
+    name: "rocprof-v3-counters",
+    profiler: Profiler::Rocprof,
+    summary: "AMD rocprofv3: counter_collection.csv, one row per launch and counter; older versions need kernel_trace.csv beside it",
+    command: "rocprofv3 --kernel-trace --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d out -o run -- APP",
+    sniff,
+    read,
+};
+
+/// Columns that tell the table apart.
+const COLUMNS: [&str; 4] = ["Counter_Name", "Counter_Value", "Dispatch_Id", "Kernel_Name"];
+
+/// The columns of a dispatch. `Grid_Size` counts work-items; derived sizes are in KiB.
+const DISPATCH: &str = r#"
+optional = ["Start_Timestamp", "End_Timestamp", "Queue_Id", "FETCH_SIZE", "WRITE_SIZE", "SQ_*", "TCC_*", "TCP_*"]
+
+[columns]
+kernel = "Kernel_Name"
+time = { start = "Start_Timestamp", end = "End_Timestamp", unit = "ns" }
+grid = { columns = ["Grid_Size"], unit = "threads" }
+block = "Workgroup_Size"
+device = "Agent_Id"
+stream = "Queue_Id"
+id = "Dispatch_Id"
+bytes = { unit = "KiB", sum = { FETCH_SIZE = 1, WRITE_SIZE = 1 } }
+"#;
+
+fn sniff(sample: &Sample) -> Sniff {
+    let is_in =
+        |fields: &[String]| COLUMNS.iter().all(|column| fields.iter().any(|field| field == column));
+    match sample.header(|line| line.contains(COLUMNS[0]), is_in) {
+        Some(_) => Sniff::Yes(format!("the header has {}", COLUMNS.join(", "))),
+        None => Sniff::No(format!("no header with {}", COLUMNS.join(", "))),
+    }
+}
+
+fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
+    "counter_collection.csv of rocprofv3".clone_into(&mut reading.source.dialect);
+    let mappings = mappings().map_err(|error| reading.error(error.to_string()))?;
+    let long = Long { mappings, apart: "Process_Id", counter: COLUMNS[0], value: COLUMNS[1] };
+    read_long(reading, &long)
+}
+
+/// What the counters may be: derived sizes, or requests to memory, which MI300 and MI200 count by other names.
+fn mappings() -> Result<Vec<Mapping>, IngestError> {
+    let made = |formulas: &str, own_first: bool| {
+        let dispatch = Mapping::from_toml(DISPATCH, "the mapping of dispatches")?;
+        let other = Mapping::from_toml(preset(formulas).unwrap_or_default(), formulas)?;
+        Ok(dispatch.with_values_of(other, own_first))
+    };
+    let [mi300, mi200] = ["rocprof-compute-mi300", "rocprof-compute-mi200"];
+    [(mi300, true), (mi300, false), (mi200, false)]
+        .into_iter()
+        .map(|(formulas, own_first)| made(formulas, own_first))
+        .collect()
+}
+
+/// Leaves out counters whose launches have no time, neither their own nor that of a trace.
+///
+/// # Errors
+/// When nothing else is left.
+pub(super) fn leave_out_untimed(profile: &mut Profile) -> Result<(), IngestError> {
+    let is_ours: Vec<bool> =
+        profile.sources.iter().map(|source| source.format == FORMAT.name).collect();
+    if !is_ours.contains(&true) {
+        return Ok(());
+    }
+    let launches = &profile.launches;
+    let source = |row: usize| usize::from(launches.head(row).source);
+    // A launch of the profiler's that has no time among others that have one is shown as such.
+    let mut is_timed = vec![false; is_ours.len()];
+    let mut rows = vec![0_u64; is_ours.len()];
+    for row in 0..launches.len() {
+        rows[source(row)] += 1;
+        is_timed[source(row)] |= launches.get(row, Quantity::Duration).is_some();
+    }
+    let goes = |at: usize| is_ours[at] && !is_timed[at] && rows[at] > 0;
+    let Some(first) = (0..is_ours.len()).find(|at| goes(*at)) else { return Ok(()) };
+    if (0..is_ours.len()).all(|at| rows[at] == 0 || goes(at)) {
+        let message = "this version of rocprofv3 writes counters with no times of kernels";
+        return Err(IngestError::new(&profile.sources[first].path, message).help(format!(
+            "take a trace in the same run, and give both tables: {}; \
+             rooflint out/run_kernel_trace.csv out/run_counter_collection.csv",
+            FORMAT.command
+        )));
+    }
+    let notes: Vec<String> = (0..is_ours.len())
+        .filter(|at| goes(*at))
+        .map(|at| {
+            let path = &profile.sources[at].path;
+            format!(
+                "{path}: {} launches are left out: they have no times and complete no kernel trace",
+                rows[at]
+            )
+        })
+        .collect();
+    let keep: Vec<bool> = (0..launches.len()).map(|row| !goes(source(row))).collect();
+    profile.launches.retain(|row| keep[row]);
+    profile.notes.extend(notes);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Input, Options, read as read_all};
+    use crate::model::Pipe;
+
+    const HEADER: &str = "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Thread_Id\",\"Grid_Size\",\
+        \"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"LDS_Block_Size\",\"Scratch_Size\",\"VGPR_Count\",\"SGPR_Count\",\
+        \"Counter_Name\",\"Counter_Value\"";
+    const TRACE: &str = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\"Kernel_Name\",\
+        \"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\",\"Private_Segment_Size\",\"Group_Segment_Size\",\
+        \"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n\
+        \"KERNEL_DISPATCH\",1,1,7,1,16,\"add(float*, int)\",1,1000,3000,0,0,64,1,1,1024,1,1\n\
+        \"KERNEL_DISPATCH\",1,1,7,2,17,\"mul\",2,5000,9000,0,0,64,1,1,2048,1,1\n";
+
+    fn row(
+        dispatch: u32,
+        kernel: &str,
+        grid: u32,
+        counter: &str,
+        value: &str,
+        times: &str,
+    ) -> String {
+        format!(
+            "{dispatch},{dispatch},1,1,99,99,{grid},16,\"{kernel}\",64,0,0,8,16,\"{counter}\",{value}{times}\n"
+        )
+    }
+
+    fn read_texts(texts: &[(&str, String)]) -> Result<Profile, String> {
+        let inputs: Vec<Input> = texts
+            .iter()
+            .map(|(name, text)| Input::Text((*name).to_owned(), text.clone().leak()))
+            .collect();
+        read_all(&inputs, &Options::default())
+            .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))
+    }
+
+    /// 64 lanes, two operations for each FMA; requests of 64 bytes, but for 32 B ones.
+    #[test]
+    fn rows_of_a_dispatch_may_be_apart_and_make_one_launch() {
+        let mut text = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");
+        for (counter, one, two) in [
+            ("SQ_INSTS_VALU_ADD_F32", "100", "1"),
+            ("SQ_INSTS_VALU_MUL_F32", "0", "0"),
+            ("SQ_INSTS_VALU_TRANS_F32", "0.0", "0"),
+            ("SQ_INSTS_VALU_FMA_F32", "50", "1"),
+            ("TCC_EA_RDREQ_sum", "1000", "10"),
+            ("TCC_EA_RDREQ_32B_sum", "200", "0"),
+            ("TCC_EA_WRREQ_sum", "300", "many"),
+            ("TCC_EA_WRREQ_64B_sum", "300", "7"),
+            ("SQ_WAVES", "16", "32"),
+        ] {
+            text += &row(1, "add(float*, int)", 1024, counter, one, ",1000,3000");
+            text += &row(2, "mul", 2048, counter, two, ",5000,9000");
+        }
+        let profile = read_texts(&[("c.csv", text)]).unwrap();
+        assert_eq!(profile.launches.len(), 2);
+        let [add, mul] = [0, 1].map(|at| profile.launch(at));
+        assert_eq!(
+            (add.kernel(), add.head.id, add.head.start),
+            ("add(float*, int)", 1, Some(1000))
+        );
+        assert_eq!((add.head.shape.blocks, add.head.shape.threads_per_block), (Some(16), Some(64)));
+        assert_eq!(add.value(Quantity::Duration), Some(2_000_000.0 * 1e-12));
+        assert_eq!(add.value(Quantity::Work(Pipe::Fp32Vector)), Some(64.0 * 200.0));
+        assert_eq!(
+            add.value(Quantity::DramBytes),
+            Some(800.0 * 64.0 + 200.0 * 32.0 + 300.0 * 64.0)
+        );
+        assert_eq!(mul.value(Quantity::Work(Pipe::Fp32Vector)), Some(64.0 * 3.0));
+        // One of its counters is no number, and the sum is missing.
+        assert_eq!(mul.value(Quantity::DramBytes), None);
+        let source = &profile.sources[0];
+        assert_eq!((source.rows, source.launches, source.columns["SQ_WAVES"]), (18, 2, 2));
+        assert_eq!((source.skips.count, source.skips.first[0].line), (1, 15));
+    }
+
+    #[test]
+    fn a_counter_given_twice_with_other_values_is_left_out() {
+        let mut text = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");
+        for (counter, value) in [("FETCH_SIZE", "4"), ("WRITE_SIZE", "2"), ("FETCH_SIZE", "4.0")] {
+            text += &row(1, "k", 64, counter, value, ",1000,3000");
+        }
+        let profile = read_texts(&[("c.csv", text.clone())]).unwrap();
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(6.0 * 1024.0));
+        text += &row(1, "k", 64, "FETCH_SIZE", "5", ",1000,3000");
+        let profile = read_texts(&[("c.csv", text)]).unwrap();
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), None);
+        let skip = &profile.sources[0].skips.first[0];
+        assert_eq!((skip.line, &*skip.text), (5, "5"));
+        assert_eq!(skip.reason, "the counter is given twice, with different values");
+    }
+
+    #[test]
+    fn sizes_that_version_1_derives_are_bytes() {
+        let text = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,FetchSize,WriteSize,DispatchNs,BeginNs,EndNs,CompleteNs\n\
+            0,\"add(float*, int)\",1,0,0,9,9,1024,64,3.5,0.5,1,10,20,30\n";
+        let profile = read_texts(&[("results.csv", text.to_owned())]).unwrap();
+        assert_eq!(profile.sources[0].format, "rocprof-v1");
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
+        assert_eq!(profile.launch(0).value(Quantity::Duration), Some(10_000.0 * 1e-12));
+    }
+
+    #[test]
+    fn a_header_inside_is_skipped_unless_it_has_other_columns() {
+        let header = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");
+        let rows = |process: &str| {
+            let row = row(1, "k", 64, "FETCH_SIZE", "4", ",1000,3000");
+            format!("{header}{}", row.replace(",99,99,", &format!(",{process},7,")))
+        };
+        let text = rows("1") + &rows("2");
+        let profile = read_texts(&[("c.csv", text.clone())]).unwrap();
+        let source = &profile.sources[0];
+        assert_eq!((source.launches, source.other_lines, source.skips.count), (2, 1, 0));
+        let turned = text.replacen(
+            "\"Counter_Name\",\"Counter_Value\"",
+            "\"Counter_Value\",\"Counter_Name\"",
+            1,
+        );
+        let error = read_texts(&[("c.csv", turned)]).unwrap_err();
+        assert!(
+            error.starts_with("c.csv:3: a second table with other columns begins here"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn counters_without_times_complete_a_trace_and_are_nothing_alone() {
+        let mut text = format!("{HEADER}\n");
+        for (counter, value) in [("FETCH_SIZE", "4"), ("WRITE_SIZE", "2")] {
+            text += &row(1, "add(float*, int)", 1024, counter, value, "");
+            text += &row(2, "mul", 2048, counter, value, "");
+        }
+        let profile = read_texts(&[("t.csv", TRACE.to_owned()), ("c.csv", text.clone())]).unwrap();
+        assert_eq!(profile.launches.len(), 2);
+        let launch = profile.launch(1);
+        assert_eq!(launch.value(Quantity::Duration), Some(4_000_000.0 * 1e-12));
+        assert_eq!(launch.value(Quantity::DramBytes), Some(6.0 * 1024.0));
+        let alone = read_texts(&[("c.csv", text.clone())]).unwrap_err();
+        assert!(
+            alone.starts_with("c.csv: this version of rocprofv3 writes counters with no times"),
+            "{alone}"
+        );
+        assert!(
+            alone.contains("| take a trace in the same run, and give both tables: rocprofv3 "),
+            "{alone}"
+        );
+        // Those of another program are left out.
+        let other = text.replace("mul", "sub").replace("add(", "sum(");
+        let profile = read_texts(&[("t.csv", TRACE.to_owned()), ("c.csv", other)]).unwrap();
+        assert_eq!(profile.launches.len(), 2);
+        assert!(
+            profile.notes.iter().any(|note| note.contains("2 launches are left out")),
+            "{:?}",
+            profile.notes
+        );
+    }
+}
