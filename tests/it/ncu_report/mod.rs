@@ -55,7 +55,12 @@ fn pages(python: &str, report: &Path, folder: &Path, process: u32) -> [PathBuf; 
 const NO_SECTOR: &str = "lts__average_gcomp_input_sector_success_rate.pct";
 
 /// What of a launch differs, and how many cells were compared.
-fn compare((us, them): (&Profile, &Profile), row: usize, wrong: &mut Vec<String>) -> usize {
+fn compare(
+    (us, them): (&Profile, &Profile),
+    row: usize,
+    is_odd: bool,
+    wrong: &mut Vec<String>,
+) -> usize {
     let (ours, theirs) = (&us.launch(row), &them.launch(row));
     let mut cells = 0;
     let mut is = |what: &str, one: String, two: String| {
@@ -70,16 +75,18 @@ fn compare((us, them): (&Profile, &Profile), row: usize, wrong: &mut Vec<String>
     let ranges =
         |profile: &Profile, launch: &Launch<'_>| profile.names.get(launch.head.operator).to_owned();
     is("ranges", ranges(us, ours), ranges(them, theirs));
-    is("stream", format!("{:?}", one.stream), format!("{:?}", two.stream));
-    is("blocks", format!("{:?}", one.shape.blocks), format!("{:?}", two.shape.blocks));
+    // The package gives shapes as metrics only, which the fixture does not have.
+    if two.shape.blocks.is_some() {
+        is("stream", format!("{:?}", one.stream), format!("{:?}", two.stream));
+        is("blocks", format!("{:?}", one.shape.blocks), format!("{:?}", two.shape.blocks));
+    }
     // Reports of 2020.1 have no metric of the sides.
     if two.shape.grid.is_some() {
         is("grid", format!("{:?}", one.shape.grid), format!("{:?}", two.shape.grid));
         is("block", format!("{:?}", one.shape.block), format!("{:?}", two.shape.block));
     }
     for quantity in Quantity::all() {
-        let formula = ours.get(quantity).map_or("", |(_, from)| &from.formula);
-        if formula.contains("gcomp_input_sector_success_rate") {
+        if is_odd && quantity.column().starts_with("compression_") {
             continue;
         }
         let shown = |launch: &Launch<'_>| {
@@ -106,17 +113,18 @@ fn reports_are_read_as_by_nvidias_own_reader() {
         let mut found = Vec::new();
         let counts = [&ours, &theirs, &of_rules].map(|profile| profile.launches.len());
         assert_eq!(counts, [counts[0]; 3], "{name}");
-        // NVIDIA says "sector" of a percentage on Turing: its column is left out there.
-        if name.starts_with("t4-") {
-            let skips = &mut theirs.sources[0].skips;
-            assert_eq!(skips.first[0].column.as_deref(), Some(NO_SECTOR));
+        // NVIDIA says "sector" of a percentage on some chips: its column is left out there.
+        let skips = &mut theirs.sources[0].skips;
+        let is_odd =
+            skips.first.first().is_some_and(|one| one.column.as_deref() == Some(NO_SECTOR));
+        if is_odd {
             (skips.count, skips.first) = (skips.count - 1, Vec::new());
         }
         let skips = [&ours, &theirs, &of_rules].map(|profile| profile.sources[0].skips.count);
         assert_eq!(skips, [0; 3], "{name}: {:?}", theirs.sources[0].skips.first);
         let mut cells = 0;
         for row in 0..counts[0] {
-            cells += compare((&ours, &theirs), row, &mut found);
+            cells += compare((&ours, &theirs), row, is_odd, &mut found);
             let device = |profile: &Profile| {
                 let hint = profile.devices[usize::from(profile.launch(row).head.device.0)].clone();
                 DeviceHint { observed_memory_clock: None, ..hint }
@@ -158,7 +166,11 @@ fn reports_are_read_as_by_nvidias_own_reader() {
         wrong.extend(found.into_iter().map(|what| format!("{name}: {what}")));
 
         // A page beside its report, in either order, is the same launches.
+        let has_shapes = theirs.launch(0).head.shape.blocks.is_some();
         for inputs in [[report.clone(), raw.clone()], [raw, report]] {
+            if !has_shapes {
+                continue;
+            }
             let both = read(&inputs);
             assert_eq!(both.launches.len(), counts[0], "{name}: {:?}", both.notes);
         }

@@ -105,8 +105,8 @@ def main(report, folder, process="0"):
             metric = action.metric_by_name(name)
             if metric.has_value():
                 units.setdefault(name, metric.unit())
-    if not any(units.values()):
-        units = {name: base(name) for name in units}
+    if units.get("sm__cycles_elapsed.avg.per_second") == "":
+        units = {name: unit or base(name) for name, unit in units.items()}
     names = sorted(units)
     with open(Path(folder) / "raw.csv", "w", newline="", encoding="utf-8") as file:
         page = csv.writer(file, quoting=csv.QUOTE_ALL)
