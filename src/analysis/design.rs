@@ -123,6 +123,6 @@ impl Kernel {
         self.shape
             .blocks
             .zip(self.shape.threads_per_block)
-            .map(|(blocks, threads)| blocks * threads)
+            .map(|(blocks, threads)| blocks.saturating_mul(threads))
     }
 }

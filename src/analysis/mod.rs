@@ -233,7 +233,9 @@ pub fn analyze(
             usual_threshold: ceilings.threshold(),
             floor: roofline::flag_floor(totals.measured, floor, floor_share),
             fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
-            counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute),
+            // Launches of a trace have the counters that they were given, and no other.
+            counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
+                && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
             family: families[&family(&groups.keys[group])],
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);

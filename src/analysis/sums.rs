@@ -96,9 +96,16 @@ impl Sums {
         self.faster
     }
 
-    /// Returns `true` if such launches took most of the time.
+    /// Returns `true` if such launches took most of the time, or all launches together are faster than the model
+    /// allows.
     pub(super) fn is_faster(&self) -> bool {
+        let sum = |part: &ExactSum| Seconds::new(part.get());
         self.faster_time.get() > self.judged.time.get() / 2.0
+            || self.faster > 0
+                && roofline::is_faster_than_roof(
+                    sum(&self.judged.time),
+                    sum(&self.judged.roofline_time),
+                )
     }
 
     /// Adds a launch; `averaged` are the quantities of the profile that do not add up.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::runs::{adopt_advice, may_be_one};
 use crate::model::{
-    Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape, Values,
+    DeviceHint, Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape,
+    Values,
 };
 
 /// What launches of the same work share: the name in one spelling, and the shape.
@@ -48,17 +49,32 @@ pub(super) fn join(profile: &mut Profile) {
     }
     let pairs = pairs(&counted, &traced);
     if pairs.is_empty() {
-        // Two runs that have nothing in common are reported side by side.
+        let note = format!(
+            "{} and {} have no kernel, grid and block in common: they are reported side by side",
+            named(profile, &hosts),
+            named(profile, &donors)
+        );
+        profile.check(note);
         return;
     }
     let mut report = Joined { donors: donors.len(), ..Joined::default() };
     for (host, donor) in &pairs {
         report.give(profile, &traced[*host], &counted[*donor]);
     }
+    if report.launches == 0 {
+        let note = format!(
+            "{} and {} are of different devices: they are reported side by side",
+            named(profile, &hosts),
+            named(profile, &donors)
+        );
+        profile.check(note);
+        return;
+    }
     report.untraced =
         counted.len() - pairs.iter().map(|(_, donor)| donor).collect::<BTreeSet<_>>().len();
     let without = hosts.len() - report.launches;
-    profile.notes.push(report.note(profile, &hosts, &donors, without));
+    let note = report.note(profile, &hosts, &donors, without);
+    profile.check(note);
     let gone: BTreeSet<usize> = donors.into_iter().collect();
     profile.launches.retain(|row| !gone.contains(&row));
 }
@@ -145,6 +161,29 @@ fn spelled(head: &str) -> String {
     spelled
 }
 
+/// The files of launches, for messages.
+fn named(profile: &Profile, rows: &[usize]) -> String {
+    let path = |row: &usize| {
+        let source = profile.sources.get(usize::from(profile.launches.head(*row).source));
+        source.map_or("", |source| source.path.as_str())
+    };
+    let paths: BTreeSet<&str> = rows.iter().map(path).collect();
+    let first = paths.first().copied().unwrap_or_default().to_owned();
+    if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
+}
+
+/// Whether two descriptions may be of the same kind of device; drivers and profilers spell its name in several ways.
+fn is_same_kind(one: &DeviceHint, two: &DeviceHint) -> bool {
+    let plain = |hint: &DeviceHint| {
+        let name = hint.name.as_ref().map(|name| {
+            let name = name.to_lowercase().replace("nvidia", "").replace("tesla", "");
+            name.chars().filter(char::is_ascii_alphanumeric).collect::<String>()
+        });
+        DeviceHint { name, ..hint.clone() }
+    };
+    may_be_one(&plain(one), &plain(two))
+}
+
 /// What was joined, for the note.
 #[derive(Default)]
 struct Joined {
@@ -168,7 +207,7 @@ impl Joined {
         let donors: Vec<usize> = donors
             .iter()
             .copied()
-            .filter(|donor| may_be_one(&hint(profile, hosts[0]), &hint(profile, *donor)))
+            .filter(|donor| is_same_kind(&hint(profile, hosts[0]), &hint(profile, *donor)))
             .collect();
         if donors.is_empty() {
             return;
@@ -192,23 +231,14 @@ impl Joined {
     }
 
     fn note(&self, profile: &Profile, hosts: &[usize], donors: &[usize], without: usize) -> String {
-        let path = |row: usize| {
-            let source = profile.launches.head(row).source;
-            profile.sources.get(usize::from(source)).map_or("", |source| source.path.as_str())
-        };
-        let named = |rows: &[usize]| {
-            let paths: BTreeSet<&str> = rows.iter().map(|row| path(*row)).collect();
-            let first = paths.first().copied().unwrap_or_default().to_owned();
-            if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
-        };
         let mut note = format!(
             "{}: counters of {} launches are used for {} launches of {} kernels in {}: same kernel, grid and block; \
              times are those of the trace",
-            named(donors),
+            named(profile, donors),
             self.donors,
             self.launches,
             self.kernels,
-            named(hosts)
+            named(profile, hosts)
         );
         if self.averaged > 0 {
             note.push_str(&format!("; {} launches have the mean of several", self.averaged));
@@ -346,7 +376,22 @@ mod tests {
     #[test]
     fn programs_with_nothing_in_common_are_reported_side_by_side() {
         let profile = joined(&traced(0, 1000, "gemm", 64), &counted(0, "relu", 64, 300));
-        assert_eq!((profile.launches.len(), profile.notes.len()), (2, 0));
+        assert_eq!(profile.launches.len(), 2);
+        assert_eq!(
+            profile.checks,
+            [
+                "trace.csv and counters.csv have no kernel, grid and block in common: they are reported side by side"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_device_is_one_in_several_spellings() {
+        let named =
+            |name: &str| DeviceHint { name: Some(name.to_owned()), ..DeviceHint::default() };
+        assert!(is_same_kind(&named("NVIDIA A100-SXM4-40GB"), &named("A100-SXM4-40GB")));
+        assert!(is_same_kind(&named("Tesla V100-SXM2-16GB"), &DeviceHint::default()));
+        assert!(!is_same_kind(&named("NVIDIA A100-SXM4-40GB"), &named("NVIDIA H200")));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::units::Hertz;
 pub(super) const FORMAT: Format = Format {
     name: "proton",
     profiler: Profiler::Proton,
-    summary: "Triton Proton (.hatchet): totals of each kernel and scope, FLOPs and bytes from its metadata",
+    summary: "tree of scopes (.hatchet): totals of each kernel, FLOPs and bytes from its metadata",
     command: "proton -n run python TRAIN.py   # run.hatchet",
     sniff,
     read,

@@ -366,7 +366,7 @@ impl<'a> Reading<'a> {
 
     /// Adds a note that reports show at their beginning.
     #[cfg(feature = "sqlite")]
-    pub(super) fn check(&mut self, note: String) {
+    pub(super) fn check(&mut self, note: &str) {
         self.profile.check(format!("{}: {note}", self.source.path));
     }
 
@@ -415,6 +415,10 @@ impl<'a> Reading<'a> {
 
     /// Appends a launch and returns its row.
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
+        if self.observed.devices.is_empty() {
+            // The first description may be that of another file.
+            head.device = self.hint(DeviceHint::default());
+        }
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
         self.idle = 0;
@@ -496,6 +500,17 @@ mod tests {
             let error = reading.header(|_| false, |_| {}).unwrap_err();
             assert!(error.to_string().contains("no table found"), "{error}");
         });
+    }
+
+    #[test]
+    fn a_launch_without_a_description_of_its_device_takes_none_of_another_file() {
+        let mut profile = Profile::default();
+        profile.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
+        let input = Input::Text("file.csv".to_owned(), "a\n1\n");
+        let mut reading = Reading::open(&input, &Options::default(), &mut profile).unwrap();
+        let row = reading.push(Head::default(), &Values::default());
+        let device = reading.device(reading.head(row).device);
+        assert_eq!(device, &DeviceHint::default());
     }
 
     /// Three lines in one record: a quote that nothing closed has swallowed two.

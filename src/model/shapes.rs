@@ -14,10 +14,10 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// Returns the number of elements.
+    /// Returns the number of elements; the largest `u64` if there are more, which no device can launch.
     #[must_use]
     pub fn volume(self) -> u64 {
-        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+        (u64::from(self.x) * u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
     /// Parses `(256, 1, 1)` as written by Nsight Compute, or `256,1,1` as written by `PyProf`.
@@ -180,6 +180,14 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_impossible_grid_has_as_many_blocks_as_can_be_counted() {
+        let most = u32::MAX;
+        assert_eq!(Dim3 { x: most, y: most, z: most }.volume(), u64::MAX);
+        assert_eq!(Dim3 { x: most, y: most, z: 1 }.volume(), u64::from(most) * u64::from(most));
+        assert_eq!(Dim3 { x: most, y: most, z: 0 }.volume(), 0);
+    }
 
     #[test]
     fn dimensions_are_read_in_both_spellings() {

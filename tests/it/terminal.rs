@@ -88,9 +88,9 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 /// Commands, and the configuration that `calibrate` writes, are printed to be copied: the one exception.
 fn is_command(line: &str) -> bool {
     let is = |text: &str| {
-        ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "# "]
-            .iter()
-            .any(|start| text.starts_with(start))
+        let tools =
+            ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "rocprof", "with torch.", "prof."];
+        tools.iter().chain(&["# "]).any(|start| text.starts_with(start))
     };
     // Alone, or after the label of a fact.
     is(line.trim_start()) || line.split_once("  ").is_some_and(|(_, rest)| is(rest.trim_start()))

@@ -41,6 +41,14 @@ pub(super) fn operator(
     if let Some((name, params)) = multiplied(called, told) {
         return of(name, false, &params);
     }
+    if let Some((places, causal)) = attended(plain) {
+        let name = match called.flag(causal) {
+            Some(false) => "attention",
+            Some(true) => "attention-causal",
+            None => "attention-maybe-causal",
+        };
+        return of(name, plain.contains("backward"), &tensors(&places)?);
+    }
     match plain {
         "softmax"
         | "log_softmax"
@@ -112,6 +120,18 @@ pub(super) fn operator(
         }
         _ => None,
     }
+}
+
+/// Where fused attention has its queries, keys and values, and whether it is causal.
+fn attended(plain: &str) -> Option<([usize; 3], usize)> {
+    Some(match plain {
+        "flash_attention_forward" => ([0, 1, 2], 8),
+        "flash_attention_backward" => ([1, 2, 3], 11),
+        // Its kind of mask is a number.
+        "efficient_attention_forward" => ([0, 1, 2], usize::MAX),
+        "efficient_attention_backward" => ([1, 2, 3], usize::MAX),
+        _ => return None,
+    })
 }
 
 /// The sizes of a product of matrices, and the name of its formula.
@@ -365,4 +385,177 @@ pub(super) fn listed(called: &Called) -> Option<Listed> {
         _ => return None,
     };
     Some(Listed { elements, operations, passes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::kineto::gathered::APART;
+    use crate::ingest::operators::kernel::Kernel;
+    use crate::ingest::operators::operator::Place;
+    use crate::model::Shape;
+
+    fn called(name: &str, dims: &str, types: &str, values: &str) -> Called {
+        let key: Vec<u8> = [name, dims, types, values]
+            .iter()
+            .flat_map(|part| part.bytes().chain(std::iter::once(APART)))
+            .collect();
+        Called::of(&key)
+    }
+
+    /// FLOPs and bytes of the only kernel of an operator.
+    fn work(called: &Called, kernel: &str) -> (Option<f64>, Option<f64>) {
+        let Some(operator) = operator(called, None, &Outputs::new(), None) else {
+            return (None, None);
+        };
+        let place = Place { is_first: true, is_alone: true, is_transformed: false };
+        let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
+        (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one case after the other, as a table")]
+    #[test]
+    fn operators_have_the_work_of_their_tensors() {
+        const ELEMENTS: &str = "at::native::vectorized_elementwise_kernel";
+        for (name, dims, types, values, kernel, flops, bytes) in [
+            (
+                "aten::bmm",
+                "[[8,16,64],[8,64,32]]",
+                r#"["float","float"]"#,
+                "",
+                "sgemm",
+                524_288.0,
+                4.0 * 8.0 * (1024.0 + 2048.0 + 512.0),
+            ),
+            (
+                "aten::linear",
+                "[[4,2,64],[32,64],[32]]",
+                r#"["double","double","double"]"#,
+                "",
+                "dgemm",
+                32_768.0,
+                8.0 * (512.0 + 2048.0 + 256.0),
+            ),
+            (
+                "aten::addmv",
+                "[[9],[9,5],[5]]",
+                r#"["float","float","float"]"#,
+                "",
+                "gemv",
+                90.0,
+                4.0 * 59.0,
+            ),
+            (
+                "aten::mul",
+                "[[32,8],[32,1]]",
+                r#"["c10::Half","float"]"#,
+                "",
+                ELEMENTS,
+                256.0,
+                512.0 + 128.0 + 1024.0,
+            ),
+            (
+                "aten::where",
+                "[[64],[64],[]]",
+                r#"["bool","float","float"]"#,
+                "",
+                ELEMENTS,
+                64.0,
+                64.0 + 256.0 + 256.0,
+            ),
+            (
+                "aten::copy_",
+                "[[64],[64],[]]",
+                r#"["c10::Half","float","Scalar"]"#,
+                "",
+                ELEMENTS,
+                0.0,
+                384.0,
+            ),
+            (
+                "aten::threshold_backward",
+                "[[64],[64],[]]",
+                r#"["float","float","Scalar"]"#,
+                "",
+                ELEMENTS,
+                64.0,
+                768.0,
+            ),
+            (
+                "aten::gelu_backward",
+                "[[64],[64]]",
+                r#"["float","float"]"#,
+                "",
+                ELEMENTS,
+                512.0,
+                768.0,
+            ),
+            (
+                "aten::native_dropout",
+                "[[64],[],[]]",
+                r#"["float","Scalar","Scalar"]"#,
+                "",
+                "fused_dropout_kernel_vec",
+                128.0,
+                576.0,
+            ),
+            (
+                "aten::index_select",
+                "[[100,16],[],[7]]",
+                r#"["float","Scalar","long int"]"#,
+                r#"["","0",""]"#,
+                "indexSelectLargeIndex",
+                0.0,
+                2.0 * 4.0 * 7.0 * 16.0 + 56.0,
+            ),
+            (
+                "aten::_log_softmax_backward_data",
+                "[[32,10],[32,10],[],[]]",
+                r#"["float","float","Scalar","Scalar"]"#,
+                "",
+                "softmax_warp_backward",
+                1280.0,
+                3840.0,
+            ),
+        ] {
+            let called = called(name, dims, types, values);
+            assert_eq!(work(&called, kernel), (Some(flops), Some(bytes)), "{name}");
+        }
+    }
+
+    /// 8×8 at steps of 2, with a border of 1 and filters that reach over 5, is 3×3.
+    #[test]
+    fn the_output_of_a_convolution_follows_from_its_values() {
+        let values = r#"["","","","[2, 2]","[1, 1]","[2, 2]","False","[0, 0]","2"]"#;
+        let convolution = called(
+            "aten::convolution",
+            "[[2,4,8,8],[6,2,3,3],[],[],[],[],[],[],[]]",
+            r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"]"#,
+            values,
+        );
+        let output = 2.0 * 6.0 * 3.0 * 3.0;
+        // In groups only kernels that do all of them have the whole work.
+        let kernel = "conv2d_grouped_direct_kernel";
+        let bytes = 4.0 * (2.0 * 4.0 * 64.0 + 6.0 * 18.0 + output);
+        assert_eq!(work(&convolution, kernel), (Some(2.0 * output * 18.0), Some(bytes)));
+        assert_eq!(work(&convolution, "implicit_convolve_sgemm"), (None, None));
+        let unknown = Called::of(b"aten::convolution\0[[2,4,8,8],[6,2,3,3]]\0[]\0\0");
+        assert_eq!(work(&unknown, kernel), (None, None));
+    }
+
+    #[test]
+    fn operands_that_do_not_fit_give_no_work() {
+        for (name, dims) in [
+            ("aten::mm", "[[4,5],[6,7]]"),
+            ("aten::mm", "[[4,5]]"),
+            ("aten::bmm", "[[2,4,5],[3,5,7]]"),
+            ("aten::convolution_backward", "[[1,2,3,3],[1,3,3,3],[2,2,1,1]]"),
+            ("aten::copy_", "[[64],[32]]"),
+            ("aten::gather", "[[64],[],[64]]"),
+            ("my::op", "[[64]]"),
+        ] {
+            let called = called(name, dims, r#"["float","float","float"]"#, "");
+            assert_eq!(work(&called, "gemm"), (None, None), "{name}");
+        }
+    }
 }

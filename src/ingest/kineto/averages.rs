@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
-use crate::model::{Head, Origin, Profiler, Quantity, Values};
+use crate::model::{DeviceHint, Head, Origin, Profiler, Quantity, Values};
 
 pub(super) const FORMAT: Format = Format {
     name: "pytorch-averages",
@@ -123,6 +123,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let on_cpu: HashSet<&str> =
         rows.iter().filter(|row| row.cpu > 0.0).map(|row| row.name.as_str()).collect();
     let origin = reading.origin(&Origin::measured(&columns.title));
+    let device = reading.hint(DeviceHint::default());
     let mut values = Values::default();
     let (mut operators, mut moved, mut cut) = (0_u64, 0_u64, 0_u64);
     for row in &rows {
@@ -137,7 +138,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             values.set(Quantity::Duration, row.gpu / f64::from(row.count), origin);
             let name = reading.name(row.name.as_bytes());
             let id = u32::try_from(row.line).unwrap_or(u32::MAX);
-            reading.push(Head { id, name, count: row.count, ..Head::default() }, &values);
+            reading.push(Head { id, name, device, count: row.count, ..Head::default() }, &values);
         }
     }
     if reading.source.launches == 0 {

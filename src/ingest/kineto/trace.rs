@@ -377,6 +377,21 @@ mod tests {
         assert_eq!(ordinals, ["0", "3"]);
     }
 
+    /// Averages name no device: theirs is not that of the trace that was read before them.
+    #[test]
+    fn several_files_keep_their_devices() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+        let files = ["pytorch_trace/a100-training.json", "pytorch_averages/a100-table.txt"];
+        let inputs = files.map(|file| Input::Named(root.join(file)));
+        let profile = read(&inputs, &Options::default()).unwrap();
+        let name = |row: usize| {
+            let device = profile.launch(row).head.device;
+            profile.devices[usize::from(device.0)].name.as_deref()
+        };
+        let last = profile.launches.len() - 1;
+        assert_eq!((name(0), name(last)), (Some("NVIDIA A100-SXM4-80GB"), None));
+    }
+
     #[test]
     fn a_trace_without_gpu_work_says_why() {
         let call = r#"{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 3}}"#;

@@ -25,6 +25,7 @@ use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
 use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind, rank};
+#[cfg(feature = "sqlite")]
 pub(super) use nvtx::steady;
 pub(super) use report::MAGIC as REPORT;
 use rules::RuleColumns;

@@ -3,7 +3,7 @@
 //! It has no times: `averages` joins it with a trace of the same program. What each metric counts: *Profiler User's
 //! Guide*, "Metrics Reference"; counterparts in Nsight Compute: *Nsight Compute CLI*, "nvprof Metric Comparison".
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{begin, cells, found, has, is_message};
 use crate::ingest::rows::{Row, unquoted};
@@ -85,7 +85,7 @@ struct Kernel {
     name: NameId,
     device: HintId,
     count: u32,
-    metrics: HashMap<&'static str, Spread>,
+    metrics: BTreeMap<&'static str, Spread>,
 }
 
 struct Columns {
@@ -158,7 +158,7 @@ impl Tables for Metrics {
         let device = columns.device.map_or(&b""[..], |at| row.cell(at));
         let device = self.devices.hint(reading, device, "Device");
         let place = *self.places.entry((name, device, count)).or_insert_with(|| {
-            self.kernels.push(Kernel { name, device, count, metrics: HashMap::new() });
+            self.kernels.push(Kernel { name, device, count, metrics: BTreeMap::new() });
             self.kernels.len() - 1
         });
         let metric = row.cell(columns.metric);
@@ -275,7 +275,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     };
     read_tables(reading, header.len(), &mut metrics)?;
     let source = &mut reading.source;
-    source.dialect = "metrics; values are averages".to_owned();
+    "metrics; values are averages".clone_into(&mut source.dialect);
     source.keeps_caches = true;
     source.clues.push(
         "kernels were replayed with warm caches: small ones show less DRAM traffic than in the real run"

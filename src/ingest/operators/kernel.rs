@@ -135,6 +135,7 @@ impl Kernel {
         let instruction = words().find_map(instruction);
         let lettered = || words().find_map(cuda_core_product);
         let tensile = tensile(&head);
+        let part = Part::of(&head);
         let engine = if tensile.is_some_and(|(_, is_matrix)| is_matrix) {
             Engine::Matrix
         } else if let Some((precision, _)) = tensile {
@@ -143,7 +144,10 @@ impl Kernel {
             Engine::Vector(Some(Precision::Fp32))
         } else if has("simt") {
             Engine::Vector(lettered())
-        } else if instruction.is_some() || words().any(names_matrix_unit) {
+        } else if instruction.is_some()
+            || words().any(names_matrix_unit)
+            || matches!(part, Part::Attention { .. })
+        {
             Engine::Matrix
         } else if let Some(precision) = lettered() {
             Engine::Vector(Some(precision))
@@ -179,7 +183,7 @@ impl Kernel {
             all_groups: has("grouped_direct") || has("epthwise"),
             elementwise: has("elementwise") || has("Pointwise"),
             pass: pass(&head),
-            part: Part::of(&head),
+            part,
             stored: match operand {
                 Some(Precision::Fp16) => Some(DataType::Fp16),
                 // `scudnn` on FP16 tensors is called `fp16_scudnn_fp16`.

@@ -104,11 +104,11 @@ macro_rules! presets {
 presets! {
     xprof: "xprof", XProf, "kernel_stats of XProf",
         ["Kernel Name", "Registers per thread", "Occurrences", "Total Duration (μs)"],
-        "XProf (JAX, TensorFlow): kernel_stats exported as CSV, one row per kernel and operation, no counters",
+        "Kernel Stats of JAX and TensorFlow as CSV: one row per kernel and operation, times only",
         "xprof --logdir=DIR   # Kernel Stats, export as CSV";
     dlprof: "dlprof", DLProf, "iteration report of DLProf",
         ["GPU Duration (ns)", "GPU Start Time (ns)", "Long Kernel Name"],
-        "DLProf: the iteration report, one row per launch, no counters",
+        "iteration report: one row per launch, times only",
         "dlprof --reports=iteration python TRAIN.py";
     nsight_python: "nsight-python", NsightCompute, "table of nsight-python",
         ["AvgValue", "Annotation", "Metric", "NumRuns", "Kernel"],
@@ -116,31 +116,31 @@ presets! {
         "benchmark().to_dataframe().to_csv('run.csv', index=False)";
     rocprof_v1: "rocprof-v1", Rocprof, "results.csv of rocprof",
         ["KernelName", "gpu-id", "BeginNs", "EndNs"],
-        "AMD rocprof (version 1): results.csv with times, one row per launch",
+        "version 1, AMD: results.csv with times, one row per launch",
         "rocprof --stats --timestamp on -o results.csv APP";
     rocprof_v2: "rocprof-v2", Rocprof, "table of rocprofv2",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp"],
-        "AMD rocprofv2: one row per launch",
+        "version 2, AMD: one row per launch",
         "rocprofv2 --kernel-trace -d out APP";
     rocprof_compute_mi200: "rocprof-compute-mi200", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI200",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA_RDREQ_sum"],
-        "ROCm Compute Profiler (Omniperf) on MI200: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
+        "Omniperf on AMD MI200: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
         "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI200/pmc_perf.csv";
     rocprof_compute_mi300: "rocprof-compute-mi300", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI300",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA0_RDREQ_sum"],
-        "ROCm Compute Profiler (Omniperf) on MI300: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
+        "Omniperf on AMD MI300: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
         "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI300X_A1/pmc_perf.csv";
     rocprof_v3: "rocprof-v3", Rocprof, "kernel_trace.csv of rocprofv3",
         ["Kernel_Name", "Kind", "Agent_Id", "Workgroup_Size_X", "Grid_Size_X"],
-        "AMD rocprofv3: kernel_trace.csv, one row per launch",
+        "version 3, AMD: kernel_trace.csv, one row per launch",
         "rocprofv3 --kernel-trace --output-format csv -d out -- APP";
     rocprof_stats: "rocprof-stats", Rocprof, "statistics of rocprof",
         ["TotalDurationNs", "Name", "Calls", "AverageNs"],
-        "AMD rocprof and rocprofv3: statistics of kernels, one row per kernel",
+        "versions 1 to 3, AMD: statistics, one row per kernel",
         "rocprofv3 --kernel-trace --stats --output-format csv -d out -- APP";
     rocprof_compute_top: "rocprof-compute-top", RocprofCompute, "pmc_kernel_top.csv of ROCm Compute Profiler",
         ["Kernel_Name", "Count", "Sum(ns)"],
-        "ROCm Compute Profiler (Omniperf): pmc_kernel_top.csv, one row per kernel, times only",
+        "Omniperf: pmc_kernel_top.csv, one row per kernel, times only",
         "rocprof-compute analyze -p workloads/NAME/GPU";
 }
 

@@ -64,6 +64,11 @@ pub enum Part {
         /// True if the input is read again for each step instead of kept on chip.
         again: bool,
     },
+    /// Fused attention in one kernel that keeps the scores on chip.
+    Attention {
+        /// True if the gradients are computed.
+        backward: bool,
+    },
     /// A pooling or its gradient.
     Pooling,
     /// A part whose work does not follow from sizes.
@@ -133,6 +138,10 @@ const WORDS: &[(&str, Part)] = &[
     ("bn_bw_", Part::BatchNorm { backward: true, again: true }),
     ("batchnorm_fwtr_", Part::BatchNorm { backward: false, again: true }),
     ("batchnorm_bwtr_", Part::BatchNorm { backward: true, again: true }),
+    ("flash_fwd_kernel", Part::Attention { backward: false }),
+    ("fmha_cutlassF_", Part::Attention { backward: false }),
+    ("flash_bwd_dq_dk_dv_loop", Part::Attention { backward: true }),
+    ("fmha_cutlassB_", Part::Attention { backward: true }),
     ("fused_dropout_kernel", Part::Elementwise),
     ("max_pool", Part::Pooling),
     ("avg_pool", Part::Pooling),

@@ -290,3 +290,24 @@ fn sizes_of_any_extent_give_numbers_or_nothing() {
         }
     }
 }
+
+/// Two images of 1024 rows of 16 heads of 64, FP16: 4·2·16·1024²·64 operations for both products; Q, K, V and the
+/// output once, and 4 bytes for each row and head. Up to the diagonal there are 1024·1025/2 pairs.
+#[test]
+fn fused_attention_is_two_products_over_all_pairs_or_those_up_to_the_diagonal() {
+    let rows: &[f64] = &[2.0, 1024.0, 16.0, 64.0];
+    let tensors = [(rows, DataType::Fp16); 3];
+    let of = |name, backward, kernel| {
+        on_tensors(name, backward, &tensors, kernel, &shape("(8, 2, 16)", "(128, 1, 1)"))
+    };
+    let forward = "flash_fwd_kernel";
+    let bytes = 16_777_216.0 + 131_072.0;
+    assert_eq!(of("attention", false, forward), Some((Some(8_589_934_592.0), bytes, 1.0)));
+    assert_eq!(of("attention-causal", false, forward), Some((Some(4_299_161_600.0), bytes, 1.0)));
+    let gradients = of("attention", true, "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel");
+    assert_eq!(gradients.unwrap().0, Some(2.5 * 8_589_934_592.0));
+    assert_eq!(of("attention", true, forward), None);
+    let few: &[f64] = &[2.0, 1024.0, 3.0, 64.0];
+    let uneven = [(rows, DataType::Fp16), (few, DataType::Fp16), (few, DataType::Fp16)];
+    assert_eq!(on_tensors("attention", false, &uneven, forward, &shape("", "")), None);
+}

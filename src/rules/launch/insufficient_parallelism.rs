@@ -133,7 +133,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
              threads in total",
-            blocks * threads
+            blocks.saturating_mul(threads)
         )
     };
     let finding = subject

@@ -78,7 +78,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (_, Ok(threads)) => format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
              threads in total",
-            blocks * threads
+            blocks.saturating_mul(threads)
         ),
         (_, Err(_)) => "give each launch more work, such as a batch".to_owned(),
     };

@@ -15,7 +15,7 @@ use crate::model::{
 /// When the database is damaged, or a row cannot be used and reading is strict.
 pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure> {
     reading.source.profiler = Profiler::DLProf;
-    reading.source.dialect = "database of DLProf".to_owned();
+    "database of DLProf".clone_into(&mut reading.source.dialect);
     let mut texts: HashMap<i64, NameId> = HashMap::new();
     database.each("dictionary", ["id", "string"], |[id, value]| {
         if let (Some(id), Some(value)) = (integer(id), text(value)) {

@@ -17,7 +17,7 @@ struct Gpu {
 
 /// The GPUs of an export.
 pub(super) struct Gpus {
-    gpus: Vec<Gpu>,
+    all: Vec<Gpu>,
     /// Process and the number it knows, with the number in the table; exports of 2025.1 and later.
     of_process: HashMap<(u32, i64), i64>,
     hints: HashMap<(u32, i64), HintId>,
@@ -85,7 +85,7 @@ impl Gpus {
             }
             Ok(())
         })?;
-        Ok(Self { gpus, of_process, hints: HashMap::new() })
+        Ok(Self { all: gpus, of_process, hints: HashMap::new() })
     }
 
     /// The device with this number in a process.
@@ -99,15 +99,15 @@ impl Gpus {
     }
 
     fn describe(&self, process: u32, number: i64) -> DeviceHint {
-        let by_id = |id: &i64| self.gpus.iter().find(|gpu| gpu.id == *id);
-        let by_number = || self.gpus.iter().find(|gpu| gpu.cuda == Some(number));
+        let by_id = |id: &i64| self.all.iter().find(|gpu| gpu.id == *id);
+        let by_number = || self.all.iter().find(|gpu| gpu.cuda == Some(number));
         if let Some(gpu) = self.of_process.get(&(process, number)).and_then(by_id) {
             return DeviceHint { ordinal: Some(gpu.id.to_string()), ..gpu.hint.clone() };
         }
         // Where all are of one kind the choice does not matter.
         let alike = || {
-            let first = self.gpus.first()?;
-            self.gpus.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
+            let first = self.all.first()?;
+            self.all.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
         };
         let hint = by_number().or_else(alike).map(|gpu| gpu.hint.clone());
         DeviceHint { ordinal: Some(number.to_string()), ..hint.unwrap_or_default() }

@@ -3,7 +3,7 @@
 //! An export has no index for that, and comparing each call with each range is quadratic: both are sorted, and a stack
 //! holds the ranges that are open.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::database::{Cell, Database, Failure, integer, text};
 use super::kernels::{Kernel, process};
@@ -106,10 +106,10 @@ fn calls(
     database: &Database,
     kernels: &[Kernel],
     slots: &HashMap<(i64, i64), u32>,
-) -> Result<HashMap<i64, Vec<Call>>, Failure> {
+) -> Result<BTreeMap<i64, Vec<Call>>, Failure> {
     // Exports that do not number processes are of one.
     let is_one = kernels.iter().all(|kernel| kernel.process == 0);
-    let mut threads: HashMap<i64, Vec<Call>> = HashMap::new();
+    let mut threads: BTreeMap<i64, Vec<Call>> = BTreeMap::new();
     let mut seen = vec![false; slots.len()];
     let columns = ["eventClass", "correlationId", "globalTid", "start", "end"];
     database.each(CALLS, columns, |[kind, correlation, thread, start, end]| {
@@ -131,12 +131,12 @@ fn calls(
 }
 
 /// Ranges by thread.
-type Ranges = HashMap<i64, Vec<Range>>;
+type Ranges = BTreeMap<i64, Vec<Range>>;
 
 /// The ranges that hold a call, by thread, and their labels.
 fn ranges(
     database: &Database,
-    threads: &HashMap<i64, Vec<Call>>,
+    threads: &BTreeMap<i64, Vec<Call>>,
 ) -> Result<(Ranges, Vec<Label>), Failure> {
     let mut ranges = Ranges::new();
     let mut labels: Vec<Label> = Vec::new();

@@ -233,13 +233,13 @@ fn tell(
     reading.source.clues.extend(left_out.clue());
     let (graphs, time) = missing::whole_graphs(database)?;
     if graphs > 0 {
-        reading.check(format!(
+        reading.check(&format!(
             "{graphs} launches of CUDA graphs ({}) are missing: they were traced as a whole; trace their kernels with --cuda-graph-trace=node",
             si(time / 1e9, "s")
         ));
     }
     for message in missing::messages(database)? {
-        reading.check(format!("the profiler says: {message}"));
+        reading.check(&format!("the profiler says: {message}"));
     }
     let launches = kernels.len() as u64;
     let uncalled = launches - operators.called;
