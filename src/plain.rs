@@ -56,7 +56,10 @@ pub(crate) fn io(error: &io::Error) -> String {
         _ => {
             let text = error.to_string();
             let known = text.split(" (os error").next().unwrap_or_default();
-            known.split(" at path ").next().unwrap_or_default().to_lowercase()
+            let known = known.split(" at path ").next().unwrap_or_default();
+            let mut chars = known.chars();
+            let first = chars.next().map(|first| first.to_lowercase().to_string());
+            first.unwrap_or_default() + chars.as_str()
         }
     }
 }

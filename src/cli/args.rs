@@ -63,6 +63,10 @@ pub(super) struct Reading {
     #[arg(long, value_name = "MAPPING")]
     pub(super) map: Option<PathBuf>,
 
+    /// Read Nsight Compute reports (.ncu-rep) through the `ncu` on the path
+    #[arg(long, conflicts_with_all = ["from", "map"])]
+    pub(super) with_ncu: bool,
+
     /// Set the decimal sign of numbers, if the file leaves it open
     #[arg(long, value_name = "SIGN")]
     pub(super) decimal_sign: Option<Sign>,

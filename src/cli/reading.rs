@@ -24,8 +24,8 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let progress = Progress::of(&inputs);
     let count = Some(Arc::clone(&progress.read));
     let decimal = reading.decimal_sign.map(Sign::decimal);
-    let strict = reading.strict;
-    let options = Options { strict, from, map, decimal, count, threads: reading.threads };
+    let (strict, with_ncu, threads) = (reading.strict, reading.with_ncu, reading.threads);
+    let options = Options { strict, from, map, decimal, with_ncu, count, threads };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());
         match missing.find_map(|file| guesses::missing(file)) {

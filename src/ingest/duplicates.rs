@@ -9,11 +9,13 @@
 //! Two pages of one report, or a report and a page of it, differ more: a details page rounds what it
 //! shows to two decimals, its SM clock is of another pass than that of the raw page, and it may have no
 //! time. There the times must agree as far as they are printed, and most other figures. The page with
-//! the more exact times and the most figures comes first: its values stay.
+//! the more exact times and the most figures comes first: its values stay. Of the device a launch knows what
+//! any of its pages says.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::runs::describe;
 use crate::model::{NameId, Profile, Quantity, Values};
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
@@ -94,6 +96,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
             }
             gone[row] = true;
             profile.sources[usize::from(group.source)].repeated += 1;
+            describe(profile, *twin as usize, row);
             if which == Which::All {
                 complete(profile, *twin as usize, row);
             }
@@ -112,6 +115,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     tell(profile, &told, &other_runs);
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
+        profile.forget_devices();
     }
 }
 
@@ -300,12 +304,17 @@ fn mostly_agree(profile: &Profile, one: usize, two: usize, enough: bool) -> bool
     if all == 0 { enough } else { f64::from(same) >= MOST * f64::from(all) }
 }
 
-/// Gives a launch what only its copy has.
+/// Gives a launch what only its copy has. Peaks become those at the clock of the launch: each page shows that of
+/// another pass.
 fn complete(profile: &mut Profile, row: usize, copy: usize) {
+    let clock = |row: usize| profile.launches.get(row, Quantity::SmClock).map(|(clock, _)| clock);
+    let clocks = clock(row).zip(clock(copy)).filter(|(_, other)| *other > 0.0);
+    let faster = clocks.map_or(1.0, |(own, other)| own / other);
     let mut values = Values::default();
     for quantity in Quantity::all() {
         if let Some((value, origin)) = profile.launches.get(copy, quantity) {
-            values.set(quantity, value, origin);
+            let is_peak = matches!(quantity, Quantity::Peak(_));
+            values.set(quantity, if is_peak { value * faster } else { value }, origin);
         }
     }
     profile.launches.fill(row, &values);

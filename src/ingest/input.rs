@@ -1,5 +1,6 @@
 //! Where bytes come from: files, the standard input, directories and patterns, compressed or not.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ahead::Ahead;
-use super::{IngestError, Options};
+use super::{IngestError, Options, import};
 use crate::plain;
 
 /// One thing to read.
@@ -109,7 +110,7 @@ pub(super) struct Opened {
 /// Why an input cannot be read, and the next step.
 pub(super) struct Fault {
     pub(super) message: String,
-    pub(super) help: &'static str,
+    pub(super) help: Cow<'static, str>,
     pub(super) is_missing: bool,
 }
 
@@ -122,7 +123,7 @@ impl From<io::Error> for Fault {
             _ => "check the path and its permissions",
         };
         let message = format!("cannot read: {}", plain::io(&error));
-        Self { message, help, is_missing: error.kind() == NotFound }
+        Self { message, help: help.into(), is_missing: error.kind() == NotFound }
     }
 }
 
@@ -181,6 +182,15 @@ impl Read for Decompressed {
 }
 
 pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
+    if let Some(import) = import::of(input, options) {
+        return Ok(Opened {
+            bytes: Box::new(import?),
+            #[cfg(feature = "sqlite")]
+            is_plain: false,
+            encoding: "through `ncu --import`, UTF-8".to_owned(),
+            threads: 1,
+        });
+    }
     let raw: Box<dyn Read + Send> = match input {
         Input::Stdin => Box::new(io::stdin()),
         Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
@@ -230,7 +240,7 @@ fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
 
     let refused = |message: String| {
         let help = "give a table that `rooflint convert` wrote, or the export it was made from";
-        Fault { message, help, is_missing: false }
+        Fault { message, help: help.into(), is_missing: false }
     };
     let mut bytes = Vec::new();
     raw.take(LARGEST + 1).read_to_end(&mut bytes)?;

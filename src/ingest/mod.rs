@@ -20,6 +20,7 @@ mod duplicates;
 mod error;
 mod foreign;
 mod headers;
+mod import;
 mod input;
 mod json;
 mod kineto;
@@ -118,6 +119,8 @@ pub struct Options {
     pub map: Option<Mapping>,
     /// The decimal sign of the files; found out where it is not given.
     pub decimal: Option<DecimalSign>,
+    /// Read reports of Nsight Compute through `ncu --import`, with the `ncu` on the path.
+    pub with_ncu: bool,
     /// Counts the bytes that are read from files, as they are on disk.
     pub count: Option<Arc<AtomicU64>>,
     /// How many threads may read; 0 for one on each core. The result does not depend on it.
@@ -227,6 +230,11 @@ fn read_one(
             Some(format) => format,
             None => detect::detect(&reading)?,
         };
+        if options.with_ncu && reading.sample.head.starts_with(nsight::REPORT) {
+            return Err(reading
+                .error("`ncu` imports reports from files that are not compressed")
+                .help("decompress it into a file, or leave out --with-ncu"));
+        }
         format.name.clone_into(&mut reading.source.format);
         reading.source.profiler = format.profiler;
         (format.read)(&mut reading)?;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{DeviceHint, Head, NameId, OriginKind, Profile, Quantity, Values};
+use crate::model::{DeviceHint, Head, HintId, NameId, OriginKind, Profile, Quantity, Values};
 
 /// What a group of launches has values for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,6 +107,7 @@ pub(super) fn join(profile: &mut Profile) {
                         let values = values(profile, *donor_row);
                         profile.launches.fill(*host_row, &values);
                         adopt_advice(profile, *host_row, *donor_row);
+                        describe(profile, *host_row, *donor_row);
                         gone[*donor_row] = true;
                     }
                     let note = joined(profile, &groups[donor_at], &groups[*host_at], pairs.len());
@@ -137,6 +138,56 @@ pub(super) fn join(profile: &mut Profile) {
     }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
+        profile.forget_devices();
+    }
+}
+
+/// The description of a device that two pages describe: what either says, or the one that says more where they
+/// contradict each other.
+fn together(profile: &mut Profile, (one, two): (HintId, HintId)) -> HintId {
+    let of = |id: HintId| profile.devices.get(usize::from(id.0));
+    let (Some(first), Some(second)) = (of(one), of(two)) else { return one };
+    if one == two {
+        return one;
+    }
+    if !may_be_one(first, second) {
+        return if says(second) > says(first) { two } else { one };
+    }
+    let (first, second) = (first.clone(), second.clone());
+    profile.hint(DeviceHint {
+        name_from: if first.name.is_some() { first.name_from } else { second.name_from },
+        name: first.name.or(second.name),
+        compute_capability: first.compute_capability.or(second.compute_capability),
+        sms: first.sms.or(second.sms),
+        max_sm_clock: first.max_sm_clock.or(second.max_sm_clock),
+        max_memory_clock: first.max_memory_clock.or(second.max_memory_clock),
+        memory_bus_bits: first.memory_bus_bits.or(second.memory_bus_bits),
+        l2_bytes: first.l2_bytes.or(second.l2_bytes),
+        observed_memory_clock: first.observed_memory_clock.or(second.observed_memory_clock),
+        ordinal: first.ordinal.or(second.ordinal),
+    })
+}
+
+/// How much a description says: the name first, then the number of attributes.
+fn says(hint: &DeviceHint) -> (bool, usize) {
+    let told = [
+        hint.compute_capability.is_some(),
+        hint.sms.is_some(),
+        hint.max_sm_clock.is_some(),
+        hint.max_memory_clock.is_some(),
+        hint.memory_bus_bits.is_some(),
+        hint.l2_bytes.is_some(),
+        hint.observed_memory_clock.is_some(),
+    ];
+    (hint.name.is_some(), told.into_iter().filter(|is| *is).count())
+}
+
+/// Gives a launch what another description of it says of its device.
+pub(super) fn describe(profile: &mut Profile, row: usize, other: usize) {
+    let head = profile.launches.head(row);
+    let device = together(profile, (head.device, profile.launches.head(other).device));
+    if device != head.device {
+        profile.launches.describe(row, head.shape, device);
     }
 }
 

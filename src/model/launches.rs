@@ -286,6 +286,18 @@ impl Launches {
         (self.heads.process[row], self.heads.id[row])
     }
 
+    /// Iterates over the devices of all launches.
+    pub(super) fn devices(&self) -> impl Iterator<Item = HintId> {
+        self.heads.device.iter().copied()
+    }
+
+    /// Gives the devices other ids, those at their old ones.
+    pub(super) fn renumber_devices(&mut self, ids: &[HintId]) {
+        for device in &mut self.heads.device {
+            *device = ids.get(usize::from(device.0)).copied().unwrap_or_default();
+        }
+    }
+
     /// Appends the launches of another profile, whose ids become those of this one.
     pub(super) fn append(&mut self, other: &Self, ids: &Renumbered) {
         let before = self.len();

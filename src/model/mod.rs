@@ -88,6 +88,24 @@ impl Profile {
         HintId(u16::try_from(position).unwrap_or(u16::MAX))
     }
 
+    /// Leaves out the descriptions of devices that no launch has.
+    pub(crate) fn forget_devices(&mut self) {
+        let mut is_used = vec![false; self.devices.len()];
+        self.launches.devices().for_each(|id| {
+            if let Some(is_used) = is_used.get_mut(usize::from(id.0)) {
+                *is_used = true;
+            }
+        });
+        let mut ids = Vec::new();
+        let mut kept = Vec::new();
+        for (hint, is_used) in self.devices.drain(..).zip(is_used) {
+            ids.push(HintId(u16::try_from(kept.len()).unwrap_or(u16::MAX)));
+            kept.extend(is_used.then_some(hint));
+        }
+        self.devices = kept;
+        self.launches.renumber_devices(&ids);
+    }
+
     /// Appends another profile: the result is as if its files had been read into this one.
     /// Returns the ids that its devices get.
     pub(crate) fn append(&mut self, other: Self) -> Vec<HintId> {

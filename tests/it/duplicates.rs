@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rooflint::analysis;
+use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, DecimalSign, Input, Options};
 use rooflint::model::{Profile, Quantity};
 use rooflint::table::Table;
@@ -274,6 +276,117 @@ fn real_pages_of_one_report_are_counted_once() {
         let both = read(&inputs);
         assert_eq!(both.launches.len(), 30, "{:?}", both.notes);
         assert!((total(&both, Quantity::Duration) - 132_320e-9).abs() < 1e-12);
+    }
+}
+
+/// A report of the first 12 launches of the demo, beside its raw page and beside its details page: two decimals, and
+/// figures that the report does not have.
+#[test]
+fn a_report_beside_a_page_of_its_run_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = fixture("ncu_rep/h100-training-step.ncu-rep");
+    let raw = fixture("demo/h100-training-step.csv");
+    let (of_report, of_raw) =
+        (read(std::slice::from_ref(&report)), read(std::slice::from_ref(&raw)));
+    assert_eq!((of_report.launches.len(), of_raw.launches.len()), (12, 46));
+    for inputs in [[report.clone(), raw.clone()], [raw.clone(), report.clone()]] {
+        let both = read(&inputs);
+        assert_eq!(launches(&both), launches(&of_raw), "{:?}", both.notes);
+        assert_eq!(both.notes.len(), 1, "{:?}", both.notes);
+        assert!(both.notes[0].contains("counted once"), "{:?}", both.notes);
+    }
+    let head = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"";
+    let mut page = format!("{head}\n");
+    for launch in of_report.iter() {
+        let (grid, block) = (launch.head.shape.grid.unwrap(), launch.head.shape.block.unwrap());
+        let percent = |quantity| launch.value(quantity).unwrap() * 100.0;
+        for (section, name, unit, value) in [
+            (
+                "GPU Speed Of Light Throughput",
+                "Duration",
+                "us",
+                launch.value(Quantity::Duration).unwrap() * 1e6,
+            ),
+            (
+                "GPU Speed Of Light Throughput",
+                "DRAM Throughput",
+                "%",
+                percent(Quantity::DramThroughput),
+            ),
+            ("Occupancy", "Achieved Occupancy", "%", percent(Quantity::AchievedOccupancy)),
+            ("Launch Statistics", "# SMs", "", 132.0),
+            ("Launch Statistics", "Waves Per SM", "", 7.5),
+        ] {
+            page += &format!(
+                "\"{}\",\"{}\",\"app\",\"h\",\"{}\",\"1\",\"7\",\"({}, {}, {})\",\"({}, {}, {})\",\"0\",\"9.0\",\"{section}\",\"{name}\",\"{unit}\",\"{value:.2}\"\n",
+                launch.head.id,
+                launch.head.process,
+                launch.kernel(),
+                block.x,
+                block.y,
+                block.z,
+                grid.x,
+                grid.y,
+                grid.z,
+            );
+        }
+    }
+    let details = folder.path().join("details.csv");
+    std::fs::write(&details, page).unwrap();
+    for inputs in [[report.clone(), details.clone()], [details.clone(), report.clone()]] {
+        let both = read(&inputs);
+        assert_eq!(both.launches.len(), 12, "{:?}", both.notes);
+        assert_eq!(total(&both, Quantity::Duration), total(&of_report, Quantity::Duration));
+        // One device, with the name that only the report has.
+        assert_eq!(both.devices.len(), 1, "{:?}", both.devices);
+        assert!(both.devices[0].name.is_some());
+    }
+}
+
+/// Two pages that each say a part of the device, and one that contradicts them.
+#[test]
+fn a_launch_of_several_pages_has_what_any_of_them_says_of_its_device() {
+    let page = |attribute: &str, value: &str| {
+        format!(
+            "{HEADER}\"{attribute}\"\n{BLANK}\"ns\",\"\"\n{}",
+            row(0, &format!("\"5000\",\"{value}\""))
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let sms = write("sms.csv", page("device__attribute_multiprocessor_count", "132"));
+    let other = write("other.csv", page("device__attribute_multiprocessor_count", "114"));
+    let name = write("name.csv", page("device__attribute_display_name", "NVIDIA H200"));
+    for inputs in [[sms.clone(), name.clone()], [name.clone(), sms.clone()]] {
+        let both = read(&inputs);
+        assert_eq!((both.launches.len(), both.devices.len()), (1, 1), "{:?}", both.devices);
+        let device = &both.devices[usize::from(both.launch(0).head.device.0)];
+        assert_eq!((device.name.as_deref(), device.sms), (Some("NVIDIA H200"), Some(132)));
+    }
+    // Of two that contradict each other one is taken as it is: that of the first, as both say as much.
+    let both = read(&[sms, other]);
+    assert_eq!((both.launches.len(), both.devices.len()), (1, 1), "{:?}", both.devices);
+    assert_eq!(both.devices[0].sms, Some(132));
+}
+
+/// Three pages of one launch. The peaks of one of them tell the number of SMs, at the SM clock of that page.
+#[test]
+fn real_pages_of_one_launch_identify_its_device() {
+    let Some(profiles) = std::env::var_os("ROOFLINT_PROFILES") else { return };
+    let names = ["details-with-metrics-na", "metrics-section-na", "details-bodyitemlabel-roofline"];
+    let at =
+        |name: &str| Path::new(&profiles).join("ncu").join(format!("rtx5090-{name}-dsocr.csv"));
+    let [one, two, three] = names.map(at);
+    for inputs in [[one.clone(), two.clone(), three.clone()], [three, two, one]] {
+        let all = read(&inputs);
+        assert_eq!((all.launches.len(), all.devices.len()), (1, 1), "{:?}", all.devices);
+        let analysis =
+            analysis::analyze(&all, &Catalog::builtin(), &analysis::Options::default()).unwrap();
+        assert_eq!(analysis.devices[0].name(), "GeForce RTX 5090");
     }
 }
 

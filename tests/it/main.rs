@@ -32,6 +32,7 @@ mod judged;
 mod laws;
 mod levels;
 mod metrics;
+mod ncu_report;
 #[cfg(feature = "sqlite")]
 mod nsys;
 mod nvprof;
@@ -50,5 +51,7 @@ mod terminal;
 mod tool_advice;
 mod verdicts;
 mod what_if;
+#[cfg(unix)]
+mod with_ncu;
 mod wording;
 mod worked_cases;

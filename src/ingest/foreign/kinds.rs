@@ -55,7 +55,8 @@ const ROCPROF: &str = "it has no times of kernels; record them: \
 const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
 
 /// How a report of Nsight Compute becomes a table.
-const IMPORT: &str = "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
+pub(in crate::ingest) const IMPORT: &str =
+    "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
 
 /// What to do with an output of our own.
 const OWN: &str = "use the profiler's export that it was made from";

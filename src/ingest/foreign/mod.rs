@@ -5,6 +5,7 @@ mod look;
 
 use super::{IngestError, Reading, nsight};
 use crate::plain;
+pub(super) use kinds::IMPORT;
 use kinds::KINDS;
 use look::Look;
 
@@ -32,8 +33,8 @@ pub(super) fn by_mapping(path: &str) -> String {
     filled(kinds::BY_MAPPING, path)
 }
 
-/// A next step for this file.
-fn filled(help: &str, path: &str) -> String {
+/// A next step for this file, with its `{file}` and `{name}` filled in.
+pub(super) fn filled(help: &str, path: &str) -> String {
     let shown = if path.starts_with('<') { "FILE" } else { path };
     let folder = shown.rfind(['/', '\\']).map_or(0, |at| at + 1);
     let name = match shown[folder..].rfind('.') {

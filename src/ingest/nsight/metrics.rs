@@ -21,6 +21,8 @@ macro_rules! raws {
 
         const DIMENSIONS: &[Dimension] = &[$(Dimension::$dimension),*];
 
+        const NAMES: &[&str] = &[$($($name,)*)*];
+
         static BY_NAME: LazyLock<HashMap<&'static str, Raw>> =
             LazyLock::new(|| HashMap::from([$($(($name, Raw::$variant),)*)*]));
     };
@@ -332,6 +334,11 @@ pub(super) struct Wanted {
     pub(super) dimension: Dimension,
     /// Factor beside the unit's, for chart rows that print twice the instruction count.
     pub(super) factor: f64,
+}
+
+/// Of several names of one value the one with the lowest rank counts.
+pub(super) fn rank(name: &str) -> usize {
+    NAMES.iter().position(|known| *known == name).unwrap_or(NAMES.len())
 }
 
 /// Which metrics of a file are wanted; tensor metrics get slots as they are met.

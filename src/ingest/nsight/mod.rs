@@ -24,9 +24,10 @@ use derive::{Context, Deriver, OriginCache};
 use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
-use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind};
+use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind, rank};
 #[cfg(feature = "sqlite")]
 pub(super) use nvtx::steady;
+pub(super) use report::MAGIC as REPORT;
 use rules::RuleColumns;
 use units::{Dimension, content, unit};
 

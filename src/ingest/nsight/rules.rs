@@ -14,7 +14,7 @@ pub(super) struct RuleColumns {
     speedup: Option<usize>,
 }
 
-const SPEEDUP: &str = "Estimated Speedup";
+pub(super) const SPEEDUP: &str = "Estimated Speedup";
 
 impl RuleColumns {
     /// The columns of a header, if it has rules.
@@ -69,6 +69,26 @@ fn kind(word: &[u8]) -> AdviceKind {
     }
 }
 
+/// Why a cell is no estimate.
+const UNREADABLE: &str = "cannot read as share";
+
+/// An estimate in percent.
+///
+/// # Errors
+/// Why it is no share.
+pub(super) fn speedup(scope: Option<SpeedupScope>, percent: f64) -> Result<Speedup, &'static str> {
+    if percent < 0.0 {
+        Err("a share cannot be negative")
+    } else if percent > 100.0 && scope == Some(SpeedupScope::Global) {
+        // Less time than none: only a share of time has this limit.
+        Err("no more than 100% of the time can go")
+    } else if percent.is_finite() {
+        Ok(Speedup { scope, share: percent / 100.0 })
+    } else {
+        Err(UNREADABLE)
+    }
+}
+
 /// An estimated speedup; the export has it in percent. One that cannot be used is counted, and its
 /// rule is kept without it.
 fn share(
@@ -83,17 +103,14 @@ fn share(
         b"local" => Some(SpeedupScope::Local),
         _ => None,
     };
-    let reason = match numerals.parse(percent) {
+    let found = match numerals.parse(percent) {
         Ok(None) => return Ok(None),
-        Ok(Some(value)) if value < 0.0 => "a share cannot be negative",
-        // Less time than none: only a share of time has this limit.
-        Ok(Some(value)) if value > 100.0 && scope == Some(SpeedupScope::Global) => {
-            "no more than 100% of the time can go"
-        }
-        Ok(Some(value)) if value.is_finite() => {
-            return Ok(Some(Speedup { scope, share: value / 100.0 }));
-        }
-        _ => "cannot read as share",
+        Ok(Some(value)) => speedup(scope, value),
+        Err(_) => Err(UNREADABLE),
+    };
+    let reason = match found {
+        Ok(found) => return Ok(Some(found)),
+        Err(reason) => reason,
     };
     let text = String::from_utf8_lossy(percent).into_owned();
     reading.skip(line, Some(SPEEDUP), &text, reason)?;

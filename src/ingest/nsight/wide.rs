@@ -3,7 +3,7 @@
 use super::row::{RESCALED, Row, TWICE, is_same};
 use super::{
     Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
-    kind, unit,
+    kind, rank, unit,
 };
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
@@ -80,9 +80,22 @@ impl Map {
                     name: name.clone(),
                     scale: Scale::Unusable("no units row before this row".to_owned()),
                     launches: 0,
-                    twin: columns.iter().position(|column| column.name == *name),
+                    twin: None,
                 });
             }
+        }
+        // Of a value with several names the first cell stays: the better name comes first.
+        for at in 0..columns.len() {
+            for before in 0..at {
+                let (one, two) = (&columns[before], &columns[at]);
+                if one.slot == two.slot && rank(&two.name) < rank(&one.name) {
+                    columns.swap(before, at);
+                }
+            }
+        }
+        for at in 0..columns.len() {
+            let name = &columns[at].name;
+            columns[at].twin = columns[..at].iter().position(|column| column.name == *name);
         }
         Self {
             identity: Identity::new(header),

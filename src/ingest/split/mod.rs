@@ -307,11 +307,11 @@ impl Records {
             Why::Field(at) => {
                 let title = titles.get(at).cloned().unwrap_or_else(|| format!("field {}", at + 1));
                 let message = format!("the field exceeds {} MiB", LONGEST_FIELD >> 20);
-                (message, Some(title), OPEN)
+                (message, Some(title), OPEN.into())
             }
-            Why::Row => (format!("the row exceeds {} MiB", LONGEST_ROW >> 20), None, OPEN),
+            Why::Row => (format!("the row exceeds {} MiB", LONGEST_ROW >> 20), None, OPEN.into()),
             Why::Stopped => {
-                ("the reading thread stopped".to_owned(), None, "try again with --threads 1")
+                ("the reading thread stopped".to_owned(), None, "try again with --threads 1".into())
             }
         };
         IngestError::new(path, message).line(before + failure.lines + 1).column(column).help(help)

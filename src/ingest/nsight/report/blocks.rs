@@ -8,7 +8,7 @@ use prost::Message;
 use super::wire::{BlockHeader, FileHeader, LaunchResult};
 
 /// How every report begins.
-pub(super) const MAGIC: &[u8; 4] = b"NVR\0";
+pub(in crate::ingest) const MAGIC: &[u8; 4] = b"NVR\0";
 
 /// The version of the format that every report has had.
 pub(super) const VERSION: u32 = 7;

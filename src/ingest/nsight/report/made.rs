@@ -50,6 +50,7 @@ fn launches() -> (Vec<LaunchResult>, Vec<Vec<u8>>) {
             thread: 7,
             demangled: record[kernel].into(),
             function: b"k".to_vec(),
+            mangled: b"_Z1kv".to_vec(),
             grid: extent(&record[grid]),
             block: extent(&record[block]),
             metrics: metrics.collect(),
@@ -66,11 +67,16 @@ fn sized(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
+/// What else NVIDIA's reader wants of a launch: call, program, kernel, dimensions, offset, source.
+const REQUIRED: &[u8] =
+    b"\x10\x01\x18\x01\x20\x01\x40\x03\x4a\x06\x08\0\x10\0\x18\0\x7a\x02\x08\x01";
+
 /// A block: header, then a source that is to be skipped, then launches.
 fn block(mut header: BlockHeader, launches: &[LaunchResult]) -> Vec<u8> {
-    let mut payload = sized(b"\x7fELF machine code");
+    // A reference and the machine code.
+    let mut payload = sized(b"\x08\x01\x22\x11\x7fELF machine code");
     for launch in launches {
-        payload.extend(sized(&launch.encode_to_vec()));
+        payload.extend(sized(&[&launch.encode_to_vec(), REQUIRED].concat()));
     }
     if launches.is_empty() {
         payload.clear();

@@ -12,9 +12,13 @@ mod wire;
 use std::collections::VecDeque;
 
 use super::rule_texts::about;
-use super::{Attributes, Catalog, Dimension, Gathered, Identity, complete_shape, kind, row::Row};
-use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
-use crate::model::{Profiler, Speedup, SpeedupScope, ToolAdvice};
+use super::rules::{SPEEDUP, speedup};
+use super::{
+    Attributes, Catalog, Dimension, Gathered, Identity, complete_shape, kind, rank, row::Row,
+};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff, import};
+use crate::model::{Profiler, SpeedupScope, ToolAdvice};
+pub(in crate::ingest) use blocks::MAGIC;
 use blocks::{Blocks, Next, Start, VERSION};
 use wire::{LaunchResult, RuleItem, Session};
 
@@ -90,6 +94,10 @@ struct Report {
     names: Vec<Vec<u8>>,
     uses: Vec<Use>,
     launched: Vec<u64>,
+    /// Ranks of the names.
+    ranks: Vec<usize>,
+    /// Values of a launch, with the ranks of their names.
+    values: Vec<(usize, super::metrics::Slot, f64)>,
     catalog: Catalog,
     kinds: Gathered,
     identity: Identity,
@@ -112,19 +120,19 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let failed = |reading: &Reading<'_>, error: &std::io::Error| {
         reading.error(format!("cannot read: {error}"))
     };
+    let mut unknown = None;
     match file.start().map_err(|error| failed(reading, &error))? {
         Start::Version(Some(VERSION)) => {}
         Start::Version(version) => {
             let version = version.map_or_else(|| "none".to_owned(), |one| one.to_string());
-            let clue = format!(
-                "the format has version {version}, where {VERSION} is known; check the figures against `ncu --import`"
-            );
+            let says = format!("the format has version {version}, where {VERSION} is known");
+            let clue = format!("{says}; check the figures: {}", import::help(&reading.source.path));
             reading.source.clues.push(clue);
+            unknown = Some(says);
         }
         Start::Damaged => {
-            return Err(reading
-                .error("the report has no readable file header")
-                .help("copy it again; if `ncu --import FILE` reads it, give its CSV"));
+            let help = format!("copy it again, or {}", import::help(&reading.source.path));
+            return Err(reading.error("the report has no readable file header").help(help));
         }
     }
     let mut report = Report::new();
@@ -172,6 +180,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let clue = format!("{ranges} results of range replay are not read: they are not launches");
         reading.source.clues.push(clue);
     }
+    if let Some(says) = unknown.filter(|_| reading.source.rows == 0) {
+        let help = import::help(&reading.source.path);
+        return Err(reading.error(format!("no launch can be read: {says}")).help(help));
+    }
     report.finish(reading);
     Ok(())
 }
@@ -190,6 +202,8 @@ impl Report {
             names: Vec::new(),
             uses: Vec::new(),
             launched: Vec::new(),
+            ranks: Vec::new(),
+            values: Vec::new(),
             catalog: Catalog::default(),
             kinds: Gathered::default(),
             identity: Identity::new(&header),
@@ -244,6 +258,7 @@ impl Report {
                 (None, None) => Use::Nothing,
             });
             self.launched.push(0);
+            self.ranks.push(wanted.map_or(0, |_| rank(&name)));
         }
     }
 
@@ -258,6 +273,7 @@ impl Report {
         self.row.raw.clear();
         self.record.iter_mut().for_each(Vec::clear);
         let mut blocks = None;
+        self.values.clear();
         // Of a name that occurs twice, the last value counts; the first one of a slot stays.
         for metric in launch.metrics.iter().rev() {
             let at = metric.name as usize;
@@ -283,7 +299,7 @@ impl Report {
                 }
                 (Use::Metric { slot, factor, .. }, Some(number), _) => {
                     self.launched[at] += 1;
-                    self.row.raw.set(slot, number * factor);
+                    self.values.push((self.ranks[at], slot, number * factor));
                 }
                 (Use::Blocks { slot }, Some(number), _) => {
                     blocks = Some(number);
@@ -292,6 +308,11 @@ impl Report {
                 }
                 _ => {}
             }
+        }
+        // Of a value with several names that of the best one stays, wherever it is.
+        self.values.sort_by_key(|(rank, ..)| *rank);
+        for (_, slot, value) in &self.values {
+            self.row.raw.set(*slot, *value);
         }
         self.row.raw.saw_as(&self.kinds);
         self.describe(launch, blocks, [*id, *process]);
@@ -349,18 +370,17 @@ impl Report {
     ) -> Result<(), IngestError> {
         let Some((kind, text)) = launch::advice(item) else { return Ok(()) };
         let speedup = match &item.speedup {
-            Some(one) if one.percent.is_finite() && one.percent >= 0.0 => {
+            Some(one) => {
                 let scope = match one.scope {
                     1 => Some(SpeedupScope::Local),
                     2 => Some(SpeedupScope::Global),
                     _ => None,
                 };
-                Some(Speedup { scope, share: one.percent / 100.0 })
-            }
-            Some(one) => {
-                let text = one.percent.to_string();
-                reading.skip(line, Some("Estimated Speedup"), &text, "not a percentage")?;
-                None
+                let found = speedup(scope, one.percent);
+                if let Err(reason) = found {
+                    reading.skip(line, Some(SPEEDUP), &one.percent.to_string(), reason)?;
+                }
+                found.ok()
             }
             None => None,
         };

@@ -108,7 +108,7 @@ pub(super) struct Extent {
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Metric {
     /// Position in the string table.
-    #[prost(uint32, tag = "1")]
+    #[prost(uint32, required, tag = "1")]
     pub(super) name: u32,
     /// Absent where the machine does not have the metric, or only instances do.
     #[prost(message, optional, tag = "2")]
