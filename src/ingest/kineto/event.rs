@@ -167,6 +167,19 @@ pub(super) struct Launch {
     pub(super) occupancy: Option<u32>,
 }
 
+impl Launch {
+    /// The grid in blocks, where it is written in work-items.
+    pub(super) fn blocks_of_items(&self) -> Option<Dim3> {
+        let (items, block) = (self.grid?, self.block?);
+        let blocks = |items: u32, threads: u32| items.div_ceil(threads.max(1));
+        Some(Dim3 {
+            x: blocks(items.x, block.x),
+            y: blocks(items.y, block.y),
+            z: blocks(items.z, block.z),
+        })
+    }
+}
+
 /// What the arguments of an event say.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Args {
