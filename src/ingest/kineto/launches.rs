@@ -210,8 +210,8 @@ impl Writer {
         }
         if unnamed > 0 {
             clues.push(format!(
-                "{} belong to no operator that the trace has",
-                counted(unnamed, "launch", "launches")
+                "{} to no operator that the trace has",
+                counted(unnamed, "launch belongs", "launches belong")
             ));
         }
     }
