@@ -334,6 +334,55 @@ mod tests {
         assert!(has("1 copy (12.8 µs) and 1 fill (4.16 µs)") && has("MI250"), "{clues:?}");
     }
 
+    /// A trace of one operator that launches these kernels.
+    fn operator(name: &str, dims: &str, types: &str, kernels: &[&str]) -> Profile {
+        let operator = format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 1, "tid": 1, "ts": 1, "dur": 90, "args": {{"External id": 1, "Input Dims": {dims}, "Input type": {types}}}}}"#
+        );
+        let mut events = vec![operator];
+        events.extend(
+            (0..)
+                .zip(kernels)
+                .map(|(at, name)| kernel(name, &format!("{}.5", 100 + 10 * at), "2.25", "")),
+        );
+        read_bytes(trace(&events).as_bytes()).unwrap()
+    }
+
+    /// The operations of each launch.
+    fn operations(profile: &Profile) -> Vec<Option<f64>> {
+        let first =
+            |launch: crate::model::Launch<'_>| launch.work().next().map(|work| work.1.get());
+        profile.iter().map(first).collect()
+    }
+
+    #[test]
+    fn a_product_is_counted_once() {
+        const GEMM: &str = "ampere_sgemm_128x64_nn";
+        const EPILOGUE: &str = "void cublasLt::epilogue::impl::globalKernel<8, 32, float>()";
+        let mm = |kernels: &[&str]| {
+            let types = r#"["float", "float"]"#;
+            operations(&operator("aten::mm", "[[64, 32], [32, 16]]", types, kernels))
+        };
+        let all = Some(2.0 * 64.0 * 32.0 * 16.0);
+        assert_eq!(mm(&[GEMM]), [all]);
+        assert_eq!(mm(&["odd"]), [all]);
+        assert_eq!(mm(&[GEMM, EPILOGUE]), [all, None]);
+        assert_eq!(mm(&["odd", GEMM]), [None, all]);
+        assert_eq!(mm(&[EPILOGUE]), [None]);
+        assert_eq!(mm(&[GEMM, GEMM]), [None, None]);
+        assert_eq!(mm(&["odd", "even"]), [None, None]);
+    }
+
+    #[test]
+    fn complex_products_are_counted_in_real_operations() {
+        let types = r#"["c10::complex<float>", "c10::complex<float>"]"#;
+        let kernels = ["ampere_cgemm_64x64_nn"];
+        let one = operator("aten::mm", "[[64, 32], [32, 16]]", types, &kernels);
+        assert_eq!(operations(&one), [Some(8.0 * 64.0 * 32.0 * 16.0)]);
+        let many = operator("aten::bmm", "[[3, 64, 32], [3, 32, 16]]", types, &kernels);
+        assert_eq!(operations(&many), [Some(8.0 * 3.0 * 64.0 * 32.0 * 16.0)]);
+    }
+
     /// Wherever the file ends, kernels that are whole are read, and no others.
     #[test]
     fn a_trace_that_breaks_off_gives_what_is_whole() {
