@@ -58,13 +58,24 @@ impl Reported for NextNcu<'_> {
             format!("all {} that counters could explain", si(self.all, "s"))
         };
         let which = match self.launches {
-            Collected::Range { skip, count: number } => format!(
-                "{} with {}, after {skip} of these names: as many as the profile has before them. If the profile begins \
-                 later than the program, begin with it: --profile-from-start off, and torch.cuda.profiler.start() or \
-                 cudaProfilerStart() where it begins",
-                count(number as u64, "launch", "launches"),
-                count(self.kernels.len() as u64, "kernel", "kernels"),
-            ),
+            Collected::Range { skip, count: number } => {
+                let after = match skip {
+                    0 => ": the first of these names in the profile".to_owned(),
+                    _ => format!(
+                        ", after {skip} of these names: as many as the profile has before them"
+                    ),
+                };
+                format!(
+                    "{} with {}{after}. If the profile begins later than the program, begin with \
+                     it: --profile-from-start off, and torch.cuda.profiler.start() or \
+                     cudaProfilerStart() where it begins",
+                    count(number as u64, "launch", "launches"),
+                    count(self.kernels.len() as u64, "kernel", "kernels"),
+                )
+            }
+            Collected::EachShape { shapes: 1 } => "one launch of these names, which have one \
+                shape; to leave out the first ones, add --launch-skip"
+                .to_owned(),
             Collected::EachShape { shapes } => format!(
                 "one launch of each of {} of these names; to leave out the first ones, add --launch-skip",
                 count(shapes as u64, "shape", "shapes")

@@ -408,7 +408,8 @@ mod tests {
         let Some(operator) = operator(called, None, &Outputs::new(), None) else {
             return (None, None);
         };
-        let place = Place { is_first: true, is_alone: true, is_transformed: false };
+        let place =
+            Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
         let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
         (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
     }

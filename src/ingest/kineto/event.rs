@@ -63,7 +63,10 @@ pub(super) struct Event<'a> {
 }
 
 /// The event in an object; `None` if it is of no kind that is read.
-pub(super) fn event(object: &[u8]) -> Option<Event<'_>> {
+///
+/// # Errors
+/// What stands where a key is expected, if the event may be one of the GPU.
+pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
     let mut category = None;
     let mut found = Event {
         category: Category::Range,
@@ -74,10 +77,14 @@ pub(super) fn event(object: &[u8]) -> Option<Event<'_>> {
         duration: b"",
         args: b"",
     };
-    for (key, value) in members(object) {
+    let mut members = members(object);
+    for (key, value) in members.by_ref() {
         match key {
-            b"ph" if bare(value) != b"X" => return None,
-            b"cat" => category = Some(Category::of(bare(value))?),
+            b"ph" if bare(value) != b"X" => return Ok(None),
+            b"cat" => match Category::of(bare(value)) {
+                None => return Ok(None),
+                of => category = of,
+            },
             b"name" => found.name = value,
             b"pid" => found.process = bare(value),
             b"tid" => found.thread = bare(value),
@@ -87,8 +94,11 @@ pub(super) fn event(object: &[u8]) -> Option<Event<'_>> {
             _ => {}
         }
     }
-    found.category = category?;
-    Some(found)
+    let is_of_cpu = matches!(category, Some(Category::Operator | Category::Call | Category::Range));
+    if let (Some(stray), false) = (members.stray, is_of_cpu) {
+        return Err(stray);
+    }
+    Ok(category.map(|category| Event { category, ..found }))
 }
 
 /// Microseconds as text in nanoseconds, and whether they are whole microseconds.
@@ -167,6 +177,19 @@ pub(super) struct Launch {
     pub(super) occupancy: Option<u32>,
 }
 
+impl Launch {
+    /// The grid in blocks, where it is written in work-items.
+    pub(super) fn blocks_of_items(&self) -> Option<Dim3> {
+        let (items, block) = (self.grid?, self.block?);
+        let blocks = |items: u32, threads: u32| items.div_ceil(threads.max(1));
+        Some(Dim3 {
+            x: blocks(items.x, block.x),
+            y: blocks(items.y, block.y),
+            z: blocks(items.z, block.z),
+        })
+    }
+}
+
 /// What the arguments of an event say.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Args {
@@ -243,7 +266,7 @@ mod tests {
     fn an_event_is_read_in_any_order_of_its_keys() {
         let text = br#"{"args": {"External id": 7, "grid": [2, 3, 1], "stream": 4294967295},
             "tid": "stream 7", "dur": 5, "cat": "Kernel", "ts": 9.5, "name": "k", "ph": "X"}"#;
-        let event = event(text).unwrap();
+        let event = event(text).unwrap().unwrap();
         assert_eq!((event.category, event.name), (Category::Kernel, &b"\"k\""[..]));
         assert_eq!((event.thread, event.start), (&b"stream 7"[..], &b"9.5"[..]));
         let args = Args::of(event.args);
@@ -262,7 +285,7 @@ mod tests {
             r#"{"ph": "X", "name": "x"}"#,
             "7",
         ] {
-            assert!(super::event(text.as_bytes()).is_none(), "{text}");
+            assert!(super::event(text.as_bytes()).unwrap().is_none(), "{text}");
         }
     }
 }

@@ -177,7 +177,10 @@ impl Gathered {
             Category::Call => {
                 let starts = bare(event.name).windows(5).any(|part| part == b"aunch");
                 if let (true, Ok((start, ..))) = (starts, interval()) {
-                    let args = Args::of(event.args);
+                    let mut args = Args::of(event.args);
+                    if bare(event.name) == b"hipExtModuleLaunchKernel" {
+                        args.launch.grid = args.launch.blocks_of_items();
+                    }
                     let thread = self.thread(event);
                     self.launching.push(Launching {
                         correlation: args.correlation,

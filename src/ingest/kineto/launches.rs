@@ -1,6 +1,6 @@
 //! What was gathered of a trace → launches, in the order in which they began.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::devices::{self, Properties};
 use super::event::Launch;
@@ -83,10 +83,15 @@ impl Writer {
         mut gathered: Gathered,
         about: &About,
     ) {
-        let clues = gathered.clues();
+        let mut clues = gathered.clues();
         let mut kernels = std::mem::take(&mut gathered.kernels);
         let Gathered { calls, launching, launches, operators, .. } = gathered;
         kernels.sort_by_key(|kernel| kernel.start);
+        let twice = leave_out_copies(&mut kernels);
+        if twice > 0 {
+            let launches = counted(twice, "launch is", "launches are");
+            clues.push(format!("{launches} in the trace twice and counted once"));
+        }
         let launches = launches.into_list();
         let operators = operators.into_list();
         let links = Links::new(&kernels, &calls, &launching);
@@ -210,8 +215,8 @@ impl Writer {
         }
         if unnamed > 0 {
             clues.push(format!(
-                "{} belong to no operator that the trace has",
-                counted(unnamed, "launch", "launches")
+                "{} to no operator that the trace has",
+                counted(unnamed, "launch belongs", "launches belong")
             ));
         }
     }
@@ -268,6 +273,24 @@ impl Writer {
         self.origins.push((basis, id));
         id
     }
+}
+
+/// Leaves out events that are written again, and counts them; the kernels are in order of time.
+fn leave_out_copies(kernels: &mut Vec<Kernel>) -> u64 {
+    let all = kernels.len();
+    let mut start = None;
+    let mut seen = HashSet::new();
+    kernels.retain(|kernel| {
+        if start.replace(kernel.start) != Some(kernel.start) {
+            seen.clear();
+        }
+        let Kernel { name, duration, device, stream, correlation, .. } = *kernel;
+        // Kernels of a graph have one correlation, and short ones may have one start.
+        correlation == 0
+            || duration == 0
+            || seen.insert((name, duration, device, stream, correlation))
+    });
+    (all - kernels.len()) as u64
 }
 
 /// What the launch of a kernel was called with; AMD writes grid and block with the call.

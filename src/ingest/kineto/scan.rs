@@ -206,18 +206,20 @@ impl Ends {
 
 /// The members of an object that was taken whole: keys without their quotes, values as written.
 pub(super) fn members(object: &[u8]) -> Items<'_> {
-    Items { rest: object.strip_prefix(b"{").unwrap_or_default() }
+    Items { rest: object.strip_prefix(b"{").unwrap_or_default(), stray: None }
 }
 
 /// The items of a list that was taken whole.
 pub(super) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Items { rest: list.strip_prefix(b"[").unwrap_or_default() };
+    let mut rest = Items { rest: list.strip_prefix(b"[").unwrap_or_default(), stray: None };
     std::iter::from_fn(move || rest.value())
 }
 
 /// Values inside of brackets.
 pub(super) struct Items<'a> {
     rest: &'a [u8],
+    /// The first of those that stand in place of a key and are no text.
+    pub(super) stray: Option<&'a [u8]>,
 }
 
 impl<'a> Items<'a> {
@@ -236,8 +238,11 @@ impl<'a> Iterator for Items<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = bare(self.value()?);
-        Some((key, self.value()?))
+        let key = self.value()?;
+        if !key.starts_with(b"\"") {
+            self.stray = self.stray.or(Some(key));
+        }
+        Some((bare(key), self.value()?))
     }
 }
 

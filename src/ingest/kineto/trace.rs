@@ -56,28 +56,35 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut gathered = Gathered::default();
     let mut about = About::default();
     let ended = document(&mut scanner, reading, &mut gathered, &mut about)?;
+    // What follows a document would be dropped in silence.
+    let ended = ended.and_then(|()| match scanner.peek()? {
+        None => Ok(()),
+        Some(_) => Err(Stop::Damaged("more follows the end of the document")),
+    });
     let place = scanner.place();
-    match ended {
-        Ok(()) => {}
-        Err(Stop::Cut) => {
-            let reason = format!("the trace breaks off at byte {place}: what follows is lost");
-            reading.skip(0, None, "", reason)?;
-        }
+    let lost = match ended {
+        Ok(()) => None,
+        Err(Stop::Cut) => Some(format!("the trace breaks off at byte {place}")),
         Err(Stop::Failed(error)) if error.kind() == ErrorKind::UnexpectedEof => {
-            let reason =
-                format!("the file breaks off at byte {place} of the trace: what follows is lost");
-            reading.skip(0, None, "", reason)?;
+            Some(format!("the file breaks off at byte {place} of the trace"))
         }
-        Err(Stop::Damaged(what)) => {
-            let reason =
-                format!("the trace is damaged at byte {place} ({what}): what follows is lost");
-            reading.skip(0, None, "", reason)?;
-        }
+        Err(Stop::Damaged(what)) => Some(format!("the trace is damaged at byte {place} ({what})")),
         Err(Stop::Failed(error)) => {
             return Err(reading.error(format!("cannot read: {error}")));
         }
+    };
+    let launches = gathered.kernels.len() as u64;
+    if let Some(lost) = lost {
+        if launches == 0 {
+            return Err(reading
+                .error(format!("{lost}, before its first kernel"))
+                .help("write the trace again: let export_chrome_trace end before the program does, and copy all of the file"));
+        }
+        reading.skip(0, None, "", format!("{lost}: what follows is lost"))?;
+        let first = counted(launches, "launch", "launches");
+        reading.check(&format!("{lost}, after {first}: later launches are missing"));
     }
-    if gathered.kernels.is_empty() {
+    if launches == 0 {
         return Err(without_kernels(reading, &gathered));
     }
     Writer::new(reading, &gathered, about.base).write(reading, gathered, &about);
@@ -147,12 +154,20 @@ fn events(
             Ok(object) => object,
             Err(stop) => return Ok(Err(stop)),
         };
-        if let Some(event) = event(object) {
-            let taken = gathered.take(&event, |name| reading.name(name));
-            if let Err((key, text)) = taken {
+        match event(object) {
+            Ok(None) => {}
+            Ok(Some(event)) => {
+                let taken = gathered.take(&event, |name| reading.name(name));
+                if let Err((key, text)) = taken {
+                    reading.source.rows += 1;
+                    let reason = format!("the event at byte {place} has no time");
+                    reading.skip(0, Some(key), &text, reason)?;
+                }
+            }
+            Err(stray) => {
                 reading.source.rows += 1;
-                let reason = format!("the event at byte {place} has no time");
-                reading.skip(0, Some(key), &text, reason)?;
+                let reason = format!("the event at byte {place} is no JSON: a key has no quotes");
+                reading.skip(0, None, &String::from_utf8_lossy(stray), reason)?;
             }
         }
         match scanner.more(b']') {
@@ -183,6 +198,13 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
         ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
         (torch.cuda.synchronize())";
     let Gathered { copies, fills, launching, calls, replays, .. } = gathered;
+    if let Some(skip) = reading.source.skips.first.first() {
+        let events = counted(reading.source.skips.count, "event", "events");
+        return reading
+            .error(format!("no kernel can be read of {events}: {}: {:?}", skip.reason, skip.text))
+            .column(skip.column.clone())
+            .help("write the trace again; times are numbers of microseconds with a decimal point");
+    }
     if *replays > 0 {
         return reading
             .error("the trace has counters of replayed ranges and no kernels")
@@ -334,6 +356,55 @@ mod tests {
         assert!(has("1 copy (12.8 µs) and 1 fill (4.16 µs)") && has("MI250"), "{clues:?}");
     }
 
+    /// A trace of one operator that launches these kernels.
+    fn operator(name: &str, dims: &str, types: &str, kernels: &[&str]) -> Profile {
+        let operator = format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 1, "tid": 1, "ts": 1, "dur": 90, "args": {{"External id": 1, "Input Dims": {dims}, "Input type": {types}}}}}"#
+        );
+        let mut events = vec![operator];
+        events.extend(
+            (0..)
+                .zip(kernels)
+                .map(|(at, name)| kernel(name, &format!("{}.5", 100 + 10 * at), "2.25", "")),
+        );
+        read_bytes(trace(&events).as_bytes()).unwrap()
+    }
+
+    /// The operations of each launch.
+    fn operations(profile: &Profile) -> Vec<Option<f64>> {
+        let first =
+            |launch: crate::model::Launch<'_>| launch.work().next().map(|work| work.1.get());
+        profile.iter().map(first).collect()
+    }
+
+    #[test]
+    fn a_product_is_counted_once() {
+        const GEMM: &str = "ampere_sgemm_128x64_nn";
+        const EPILOGUE: &str = "void cublasLt::epilogue::impl::globalKernel<8, 32, float>()";
+        let mm = |kernels: &[&str]| {
+            let types = r#"["float", "float"]"#;
+            operations(&operator("aten::mm", "[[64, 32], [32, 16]]", types, kernels))
+        };
+        let all = Some(2.0 * 64.0 * 32.0 * 16.0);
+        assert_eq!(mm(&[GEMM]), [all]);
+        assert_eq!(mm(&["odd"]), [all]);
+        assert_eq!(mm(&[GEMM, EPILOGUE]), [all, None]);
+        assert_eq!(mm(&["odd", GEMM]), [None, all]);
+        assert_eq!(mm(&[EPILOGUE]), [None]);
+        assert_eq!(mm(&[GEMM, GEMM]), [None, None]);
+        assert_eq!(mm(&["odd", "even"]), [None, None]);
+    }
+
+    #[test]
+    fn complex_products_are_counted_in_real_operations() {
+        let types = r#"["c10::complex<float>", "c10::complex<float>"]"#;
+        let kernels = ["ampere_cgemm_64x64_nn"];
+        let one = operator("aten::mm", "[[64, 32], [32, 16]]", types, &kernels);
+        assert_eq!(operations(&one), [Some(8.0 * 64.0 * 32.0 * 16.0)]);
+        let many = operator("aten::bmm", "[[3, 64, 32], [3, 32, 16]]", types, &kernels);
+        assert_eq!(operations(&many), [Some(8.0 * 3.0 * 64.0 * 32.0 * 16.0)]);
+    }
+
     /// Wherever the file ends, kernels that are whole are read, and no others.
     #[test]
     fn a_trace_that_breaks_off_gives_what_is_whole() {
@@ -365,6 +436,55 @@ mod tests {
         assert_eq!(profile.launches.len(), 1);
         let skip = &profile.sources[0].skips.first[0];
         assert_eq!((skip.column.as_deref(), skip.text.as_str()), (Some("dur"), "x"));
+    }
+
+    #[test]
+    fn what_is_lost_is_told_first() {
+        let operator = kernel("aten::mm", "1", "2", "").replace("\"kernel\"", "\"cpu_op\"");
+        let text =
+            trace(&[operator, kernel("a", "1.5", "2.25", ""), kernel("b", "9.5", "3.25", "")]);
+        let at = |part: &str| text.find(part).unwrap();
+        let error = read_bytes(&text.as_bytes()[..at("\"a\"")]).unwrap_err();
+        assert!(error.contains("breaks off at byte") && error.contains("first kernel"), "{error}");
+        let profile = read_bytes(&text.as_bytes()[..at("\"b\"")]).unwrap();
+        let says = "after 1 launch: later launches are missing";
+        assert!(profile.checks.iter().any(|check| check.contains(says)), "{:?}", profile.checks);
+        let twice = read_bytes(format!("{text}\n{text}").as_bytes()).unwrap();
+        assert_eq!((twice.launches.len(), twice.sources[0].skips.count), (2, 1));
+        assert!(twice.checks[0].contains("more follows"), "{:?}", twice.checks);
+        assert_eq!(read_bytes(format!("{text}\n").as_bytes()).unwrap().checks, [""; 0]);
+    }
+
+    #[test]
+    fn events_that_cannot_be_read_are_named() {
+        let odd = kernel("a", "1.5", "600,5", "");
+        let profile =
+            read_bytes(trace(&[odd.clone(), kernel("b", "9.5", "3.25", "")]).as_bytes()).unwrap();
+        assert_eq!((profile.launches.len(), profile.sources[0].skips.count), (1, 1));
+        assert_eq!(profile.sources[0].skips.first[0].text, "5");
+        for (event, says) in [(odd, "a key has no quotes"), (kernel("a", "1", "x", ""), "no time")]
+        {
+            let error = read_bytes(trace(&[event]).as_bytes()).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_event_that_is_written_twice_is_counted_once() {
+        let one = |correlation: u32, dur: &str| {
+            kernel("a", "1.5", dur, &format!(", \"correlation\": {correlation}"))
+        };
+        for (events, launches) in [
+            ([one(4, "2.25"), one(4, "2.25")], 1),
+            ([one(4, "2.25"), one(5, "2.25")], 2),
+            ([one(4, "0"), one(4, "0")], 2),
+            ([one(0, "2.25"), one(0, "2.25")], 2),
+        ] {
+            let profile = read_bytes(trace(&events).as_bytes()).unwrap();
+            assert_eq!(profile.launches.len(), launches, "{events:?}");
+            let is_told = profile.sources[0].clues.iter().any(|clue| clue.contains("twice"));
+            assert_eq!(is_told, launches == 1);
+        }
     }
 
     #[test]

@@ -104,6 +104,14 @@ impl<'a> Works<'a> {
     /// The work of each of the kernels of one call.
     pub(super) fn of(&mut self, call: u32, members: &[Member]) -> Vec<Judged> {
         let alone = members.iter().filter(|one| !one.named.kernel.gemm_helper).count() == 1;
+        // Kernels that are called products come before those whose names say nothing.
+        let number =
+            |is: fn(Kernel) -> bool| members.iter().filter(|one| is(one.named.kernel)).count();
+        let is_product = match number(Kernel::names_product) {
+            0 => Kernel::multiplies,
+            _ => Kernel::names_product,
+        };
+        let has_one_product = number(is_product) == 1;
         let is_transformed = members.iter().any(|one| one.named.transforms);
         let blocks: Vec<f64> = members
             .iter()
@@ -114,8 +122,13 @@ impl<'a> Works<'a> {
             .collect();
         let mut works = Vec::new();
         for (at, member) in members.iter().enumerate() {
-            let place = Place { is_first: at == 0, is_alone: alone, is_transformed };
             let kernel = member.named.kernel;
+            let place = Place {
+                is_first: at == 0,
+                is_alone: alone,
+                is_only_product: has_one_product && is_product(kernel),
+                is_transformed,
+            };
             works.push(match self.known(call, member.named.stored) {
                 Some(Known::Operator(operator)) => {
                     let (work, is_product) = operator.share(kernel, place, &member.shape);

@@ -5,6 +5,7 @@
 
 use super::kernel::Pass;
 use super::params::{Params, Tensor, is_float};
+use crate::model::DataType;
 use crate::predict::operator::Need;
 
 /// Where a count comes from, in words for the report, and how far it can be off.
@@ -95,11 +96,21 @@ pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64)
     static ONE: Basis = Basis::exact("2·M·N·K from shapes");
     static ONE_BYTES: Basis = Basis::exact("s·(M·N + M·K + N·K) from shapes");
     static MANY: Basis = Basis::exact("2·B·M·N·K from shapes");
+    static COMPLEX: Basis = Basis::exact("8·M·N·K real operations from shapes");
+    static MANY_COMPLEX: Basis = Basis::exact("8·B·M·N·K real operations from shapes");
     static MANY_BYTES: Basis = Basis::exact("s·B·(M·N + M·K + N·K) from shapes");
-    let (flops, bytes) = if batch.is_some() { (&MANY, &MANY_BYTES) } else { (&ONE, &ONE_BYTES) };
+    let bytes = if batch.is_some() { &MANY_BYTES } else { &ONE_BYTES };
+    // A complex multiply-add is four real ones.
+    let is_complex = params.dtype().is_some_and(DataType::is_complex);
+    let (flops, each) = match (batch.is_some(), is_complex) {
+        (false, false) => (&ONE, 2.0),
+        (true, false) => (&MANY, 2.0),
+        (false, true) => (&COMPLEX, 8.0),
+        (true, true) => (&MANY_COMPLEX, 8.0),
+    };
     let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
     let batch = batch.unwrap_or(1.0);
-    Some(Work::new(2.0 * batch * m * n * k, flops, size * batch * (m * n + m * k + n * k), bytes))
+    Some(Work::new(each * batch * m * n * k, flops, size * batch * (m * n + m * k + n * k), bytes))
 }
 
 /// What `linear.py` prints as bytes: `m*n + m*k + n*k*size`, in Python's order of operations.

@@ -120,7 +120,16 @@ const CONVOLUTIONS: [&str; 22] = [
 ];
 
 /// Kernels that finish or feed a matrix product.
-const AROUND_PRODUCTS: [&str; 3] = ["splitKreduce", "reduce_1Block", "execute_split_k"];
+///
+/// The last ones are cuBLASLt's bias and activation, and the sum of a product that Tensile has split.
+const AROUND_PRODUCTS: [&str; 6] = [
+    "splitKreduce",
+    "reduce_1Block",
+    "execute_split_k",
+    "epilogue::impl",
+    "globalKernel",
+    "PostGSU",
+];
 
 /// Digits of the shapes of matrix instructions, longest first.
 const SHAPES: [&str; 9] =
@@ -196,6 +205,11 @@ impl Kernel {
     /// Whether the kernel can be the product of a matrix operator: not a copy, not a sum of parts.
     pub(in crate::ingest) fn multiplies(self) -> bool {
         !self.gemm_helper && !self.elementwise && self.pass.is_none()
+    }
+
+    /// Whether the name says that the kernel is a matrix product.
+    pub(in crate::ingest) fn names_product(self) -> bool {
+        self.multiplies() && self.engine != Engine::Silent
     }
 
     /// The pipe of a matrix product or convolution over operands of this type.

@@ -41,6 +41,8 @@ pub(in crate::ingest) struct Place {
     pub(in crate::ingest) is_first: bool,
     /// It is the only one.
     pub(in crate::ingest) is_alone: bool,
+    /// If it is a product, then the only one: what several do of it does not follow.
+    pub(in crate::ingest) is_only_product: bool,
     /// Another one transforms a convolution for a product (Winograd, Fourier).
     pub(in crate::ingest) is_transformed: bool,
 }
@@ -154,7 +156,9 @@ impl Operator {
         if self.is_in_passes && kernel.pass.is_none() {
             return need();
         }
-        if self.share == Share::Each && !place.is_alone {
+        if self.share == Share::Each && !place.is_alone
+            || self.share == Share::Products && !place.is_only_product
+        {
             return nothing;
         }
         let sub = (!place.is_first).then_some(1.0);
