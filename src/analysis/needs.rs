@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::kernel::{Kernel, State};
-use super::resolve::is_before_counters;
+use super::resolve::{DeviceUse, is_before_counters};
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
 
@@ -96,12 +96,21 @@ impl Analysis {
         }
     }
 
+    /// Whether most of the run has times and neither operations nor bytes, so that naming the device tells nothing.
+    #[must_use]
+    pub fn has_times_alone(&self) -> bool {
+        const MOST: f64 = 0.5;
+        self.totals.measured > Seconds::ZERO
+            && self.lacking.iter().any(|lack| {
+                lack.need.used == Use::Roofs && lack.need.what != TIME && self.share_of(lack) > MOST
+            })
+    }
+
     /// What at least this share of the run lacks and a profiler could supply; `None` where nothing is missing, or the
     /// profiler has no more to give.
     #[must_use]
     pub fn supply(&self, least: f64) -> Option<Supply<'_>> {
-        let mut hints = self.devices.iter().map(|used| &used.hint);
-        let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
+        let capability = self.devices.iter().find_map(DeviceUse::compute_capability);
         self.sources.iter().find_map(|source| {
             let lacking: Vec<&Lack> = self
                 .lacking
@@ -378,6 +387,7 @@ pub fn short_command_for(
             "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
                 .to_owned(),
         ),
+        Profiler::PyTorch if is_old => nvprof_command(source, needs),
         // Only NVIDIA's devices have a compute capability.
         Profiler::PyTorch => {
             compute_capability.map(|_| format!("rooflint {} --next-ncu", source.path))

@@ -34,8 +34,8 @@ pub enum Collected {
     },
     /// One of each grid and block: in sequence they lie far apart.
     EachShape {
-        /// Number of shapes.
-        shapes: usize,
+        /// Number of shapes; `None` where the export does not tell them apart.
+        shapes: Option<usize>,
     },
 }
 
@@ -123,7 +123,8 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collec
         rows.iter().map(|row| (launches.head(*row).name, launches.head(*row).shape)).collect();
     shapes.sort_unstable();
     shapes.dedup();
-    let each = Collected::EachShape { shapes: shapes.len() };
+    let is_told = shapes.iter().all(|(_, shape)| shape.blocks.is_some());
+    let each = Collected::EachShape { shapes: is_told.then_some(shapes.len()) };
     // Averages have no order.
     if rows.iter().any(|row| launches.head(*row).count > 1) {
         return each;
@@ -216,6 +217,6 @@ mod tests {
         let mut launches = vec![("a", 900)];
         launches.extend([("ax", 1); 60]);
         launches.push(("b", 800));
-        assert_eq!(next(&launches).1, Collected::EachShape { shapes: 3 });
+        assert_eq!(next(&launches).1, Collected::EachShape { shapes: Some(3) });
     }
 }

@@ -67,8 +67,13 @@ impl DeviceUse {
     /// Returns `true` if it is older than the GPUs that Nsight Compute supports.
     #[must_use]
     pub fn is_before_counters(&self) -> bool {
+        is_before_counters(self.compute_capability())
+    }
+
+    /// Its compute capability, by the catalog or the export.
+    pub(super) fn compute_capability(&self) -> Option<&str> {
         let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
-        is_before_counters(device.or(self.hint.compute_capability.as_deref()))
+        device.or(self.hint.compute_capability.as_deref())
     }
 }
 

@@ -19,6 +19,7 @@ use crate::model::Profile;
 use crate::report::{self, Subject};
 use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
 use crate::session::{Judged, Session};
+use crate::units::Seconds;
 
 /// Rows of tables where nobody asks for another number.
 const ROWS: usize = 10;
@@ -208,10 +209,12 @@ fn report(
         keep(&mut judged, &mut answers, rows);
     }
     if output.next_ncu {
-        let mut devices = judged.analysis.devices.iter().filter_map(|used| used.device.as_ref());
-        if devices.any(|device| device.vendor.as_deref() != Some("NVIDIA")) {
-            return Err(Failure::usage("Nsight Compute profiles NVIDIA's devices only")
-                .help("on AMD's: rocprof-compute profile --name why -- APP"));
+        if let Some((why, command)) = report::other_than_ncu(&judged.analysis) {
+            return Err(Failure::usage(why).help(command));
+        }
+        if judged.analysis.totals.measured == Seconds::ZERO {
+            return Err(Failure::usage("the export has no times, which decide what to collect")
+                .help("give a file with times along with it, of the same program"));
         }
         let next = judged.analysis.next_ncu(profile).ok_or_else(|| {
             Failure::usage("no kernel has time that counters could explain")

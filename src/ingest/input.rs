@@ -43,17 +43,9 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 10] = [
-    "ncu-rep",
-    "sqlite",
-    "csv",
-    "txt",
-    "csv.gz",
-    "csv.zst",
-    "txt.gz",
-    "txt.zst",
-    "trace.json",
-    "trace.json.gz",
+const EXTENSIONS: [&str; 11] = [
+    "ncu-rep", "sqlite", "csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst", "json", "json.gz",
+    "hatchet",
 ];
 
 /// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.

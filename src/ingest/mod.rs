@@ -239,11 +239,11 @@ fn read_one(
         reading.source.profiler = format.profiler;
         (format.read)(&mut reading)?;
     }
-    let path = reading.source.path.clone();
+    let (path, unreadable) = (reading.source.path.clone(), reading.unreadable());
     let observed = reading.finish();
     if profile.launches.len() == before {
-        return Err(IngestError::new(path, "the table holds no kernel launch")
-            .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?"));
+        return Err(unreadable.unwrap_or_else(|| IngestError::new(path, "the table holds no kernel launch")
+            .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?")));
     }
     Ok(observed)
 }

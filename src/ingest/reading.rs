@@ -374,6 +374,29 @@ impl<'a> Reading<'a> {
         IngestError::new(&self.source.path, message)
     }
 
+    /// Why the file has no launch, where it has rows that cannot be read: the first of them.
+    pub(super) fn unreadable(&self) -> Option<IngestError> {
+        let skips = std::iter::once(&self.source).chain(&self.parts).map(|part| &part.skips);
+        let skips =
+            skips.filter(|skips| !skips.first.is_empty()).max_by_key(|skips| skips.count)?;
+        let first = skips.first.first()?;
+        let column = first.column.as_ref().map(|column| format!("{column} ")).unwrap_or_default();
+        let text: String = first.text.chars().take(SHOWN).collect();
+        Some(
+            self.error(format!(
+                "no launch could be read; {} skipped, the first in line {}: {column}{text:?}: {}",
+                if skips.count == 1 {
+                    "1 row is".to_owned()
+                } else {
+                    format!("{} rows are", skips.count)
+                },
+                first.line,
+                first.reason
+            ))
+            .help("the export is damaged or was changed: export it again"),
+        )
+    }
+
     /// Interns a text.
     pub fn name(&mut self, text: &[u8]) -> NameId {
         match std::str::from_utf8(text) {

@@ -60,6 +60,7 @@ pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};
 pub use inspection::Inspection;
+pub use next_ncu::other_than_ncu;
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]
 pub use pictures::{Subject, picture};

@@ -3,15 +3,42 @@
 use super::document::{Block, Document};
 use super::numbers::{count, percent, printable, si};
 use super::{Reported, Style};
-use crate::analysis::{Analysis, Collected, NextNcu};
+use crate::analysis::{Analysis, Collected, DeviceUse, NextNcu};
+use crate::model::{Profiler, Source};
 
 /// What collects counters on AMD's devices, for all kernels: it filters by numbers and not by names.
 pub(super) const AMD_WHY: &str = "rocprof-compute profile --name why -- APP";
 
-/// Whether a kernel ran on a device of AMD, where `ncu` does not run.
+/// Whether a kernel ran on a device of AMD, where `ncu` does not run: by the device, or by its profiler.
 pub(super) fn is_amd(analysis: &Analysis) -> bool {
     let mut devices = analysis.devices.iter().filter_map(|used| used.device.as_ref());
+    let of_amd =
+        |source: &Source| matches!(source.profiler, Profiler::Rocprof | Profiler::RocprofCompute);
     devices.any(|device| device.vendor.as_deref() == Some("AMD"))
+        || analysis.sources.iter().any(of_amd)
+}
+
+/// Why `ncu` cannot collect the counters of these kernels, and the command that can.
+#[must_use]
+pub fn other_than_ncu(analysis: &Analysis) -> Option<(&'static str, String)> {
+    if is_amd(analysis) {
+        return Some(("Nsight Compute profiles NVIDIA's devices only", AMD_WHY.to_owned()));
+    }
+    let devices = &analysis.devices;
+    // nvprof has the metrics of the devices before Volta, and no others.
+    let is_nameless = |used: &DeviceUse| used.device.is_none() && used.hint.name.is_none();
+    let is_nvprof = analysis.sources.iter().all(|source| source.profiler == Profiler::Nvprof)
+        && devices.iter().all(is_nameless);
+    if !is_nvprof && (devices.is_empty() || !devices.iter().all(DeviceUse::is_before_counters)) {
+        return None;
+    }
+    let command = analysis.supply(0.0).map(|supply| supply.command);
+    let command = command.filter(|command| command.starts_with("nvprof"));
+    Some((
+        "Nsight Compute profiles devices of compute capability 7.0 and above; nvprof has the metrics of older ones",
+        command
+            .unwrap_or_else(|| "nvprof --csv --metrics all --log-file metrics.csv APP".to_owned()),
+    ))
 }
 
 /// The option of `ncu` that leaves only kernels of these names, with a blank after it.
@@ -77,8 +104,11 @@ impl Reported for NextNcu<'_> {
                 shape; to leave out the first ones, add --launch-skip"
                 .to_owned(),
             Collected::EachShape { shapes } => format!(
-                "one launch of each of {} of these names; to leave out the first ones, add --launch-skip",
-                count(shapes as u64, "shape", "shapes")
+                "one launch of each {} of these names; to leave out the first ones, add --launch-skip",
+                shapes.map_or_else(
+                    || "shape".to_owned(),
+                    |shapes| format!("of {}", count(shapes as u64, "shape", "shapes"))
+                )
             ),
         };
         let then = "then: rooflint next.ncu-rep".to_owned();

@@ -168,9 +168,11 @@ pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
     if from_shapes {
         notes.push("bytes follow from operator shapes, independent of caches".to_owned());
     }
+    let has_bytes = analysis.kernels.iter().any(|kernel| kernel.bytes.is_some());
     for here in analysis.devices.iter().filter_map(|ran| ran.device.as_ref()) {
         if let (Some(from), Some(to)) = (here.l2_bytes, device.l2_bytes)
             && from != to
+            && has_bytes
             && !from_shapes
         {
             notes.push(format!(

@@ -214,6 +214,15 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     const NAMED: usize = 2;
     let analysis = report.analysis;
     if let Some(unknown) = analysis.devices.iter().find_map(|used| used.unknown.as_ref()) {
+        let is_nameless = analysis.devices.iter().all(|used| used.hint.name.is_none());
+        if is_nameless && analysis.has_times_alone() {
+            let command = analysis.supply(SHARE).map(|supply| supply.command);
+            let command = command.or_else(|| is_amd(analysis).then(|| AMD_WHY.to_owned()));
+            if let Some(command) = command {
+                let what = "operations, bytes and the GPU: times alone have no roofline".to_owned();
+                return Some(Missing { what, remedy: Remedy::Command(command) });
+            }
+        }
         let what = format!("the GPU: {}", printable(&unknown.reason));
         return Some(Missing { what, remedy: Remedy::Help(printable(&unknown.help)) });
     }

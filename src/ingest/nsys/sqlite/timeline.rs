@@ -50,6 +50,9 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     version(database, reading)?;
     let kernels = kernels::read(database, reading)?;
     if kernels.is_empty() {
+        if let Some(unreadable) = reading.unreadable() {
+            return Err(Failure::Refused(unreadable));
+        }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
     let operators = Operators::of(database, &kernels)?;
