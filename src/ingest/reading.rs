@@ -365,7 +365,6 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds a note that reports show at their beginning.
-    #[cfg(feature = "sqlite")]
     pub(super) fn check(&mut self, note: &str) {
         self.profile.check(format!("{}: {note}", self.source.path));
     }
