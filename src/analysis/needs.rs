@@ -101,6 +101,7 @@ impl Analysis {
     pub fn has_times_alone(&self) -> bool {
         const MOST: f64 = 0.5;
         self.totals.measured > Seconds::ZERO
+            && self.kernels.iter().all(|kernel| kernel.bytes.is_none())
             && self.lacking.iter().any(|lack| {
                 lack.need.used == Use::Roofs && lack.need.what != TIME && self.share_of(lack) > MOST
             })

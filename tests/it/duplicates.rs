@@ -451,3 +451,20 @@ fn whole_numbers_grouped_by_points_are_whole() {
     let profile = ingest::read_text("run.csv", text, &options).unwrap();
     assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5.632 * 1e-9));
 }
+
+/// Every row of a trace has a start: the same kernel starts and lasts the same only once.
+#[test]
+fn rows_repeated_in_a_trace_are_counted_once_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, header) in [("nvprof_trace/p100-cuda8.csv", 5), ("nsys_trace/h100-2021.csv", 1)] {
+        let once = fixture(name);
+        let text = std::fs::read_to_string(&once).unwrap();
+        let rows: Vec<&str> = text.lines().skip(header).collect();
+        let path = folder.path().join("twice.csv");
+        std::fs::write(&path, format!("{text}{}\n", rows.join("\n"))).unwrap();
+        let (once, twice) = (read(&[once]), read(&[path]));
+        assert_eq!(launches(&twice), launches(&once), "{name}");
+        let said = format!("{} launches are repeated in this file", once.launches.len());
+        assert!(twice.notes.iter().any(|note| note.contains(&said)), "{name}: {:?}", twice.notes);
+    }
+}

@@ -1,9 +1,11 @@
 //! Rows of a table with one launch each.
 
+use std::collections::HashSet;
+
 use super::{Devices, LeftOut, Timed, is_besides, skip, time, whole};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
-use crate::model::{Dim3, Head, Origin, OriginId, Quantity, Shape, Values};
+use crate::model::{Dim3, Head, HintId, NameId, Origin, OriginId, Quantity, Shape, Values};
 
 /// Where the columns of a table of launches are.
 #[derive(Debug, Clone)]
@@ -43,6 +45,9 @@ pub(in crate::ingest) struct Launches {
     /// Rows that are neither kernels nor copies.
     gridless: u64,
     found: u32,
+    /// Start and time of the launches of known start, with what tells others at the same time apart.
+    seen: HashSet<(u64, u64, NameId, HintId, Option<u32>, Option<u64>)>,
+    repeated: u64,
 }
 
 /// Where the values of the current columns come from.
@@ -81,6 +86,8 @@ impl Launches {
             values: Values::default(),
             gridless: 0,
             found: 0,
+            seen: HashSet::new(),
+            repeated: 0,
         }
     }
 
@@ -137,6 +144,19 @@ impl Launches {
             let [x, y, z] = at?.map(|at| whole(row.cell(at), numerals));
             Some(Dim3 { x: x?, y: y?, z: z? })
         };
+        let name = if columns.is_numbered { without_number(&name) } else { &name };
+        let name = reading.name(name);
+        let shape = Shape::new(extent(columns.grid), extent(columns.block));
+        let device = columns.device.map_or(&b""[..], |at| row.cell(at));
+        let column = columns.device.and_then(|at| columns.titles.get(at));
+        let device = self.devices.hint(reading, device, column.map_or("", String::as_str));
+        let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
+        if let (Some(start), Some(time)) = (start, duration)
+            && !self.seen.insert((start, time.to_bits(), name, device, stream, shape.blocks))
+        {
+            self.repeated += 1;
+            return Ok(());
+        }
         self.values.clear();
         if let Some(duration) = duration {
             self.values.set(Quantity::Duration, seconds(duration), self.origins.duration);
@@ -164,15 +184,12 @@ impl Launches {
                 }
             }
         }
-        let name = if columns.is_numbered { without_number(&name) } else { &name };
-        let device = columns.device.map_or(&b""[..], |at| row.cell(at));
-        let column = columns.device.and_then(|at| columns.titles.get(at));
         let head = Head {
             id: self.found,
-            name: reading.name(name),
-            shape: Shape::new(extent(columns.grid), extent(columns.block)),
-            device: self.devices.hint(reading, device, column.map_or("", String::as_str)),
-            stream: columns.stream.and_then(|at| whole(row.cell(at), numerals)),
+            name,
+            shape,
+            device,
+            stream,
             start,
             count: 1,
             ..Head::default()
@@ -184,6 +201,13 @@ impl Launches {
 
     /// Says what was left out.
     pub(in crate::ingest) fn finish(&self, reading: &mut Reading<'_>) {
+        if self.repeated > 0 {
+            let are = if self.repeated == 1 { "launch is" } else { "launches are" };
+            reading.check(&format!(
+                "{} {are} repeated in this file (same kernel, grid, stream, start and time); counted once",
+                self.repeated
+            ));
+        }
         let source = &mut reading.source;
         source.clues.extend(self.left_out.clue());
         if self.gridless > 0 {
