@@ -100,9 +100,11 @@ impl Reported for NextNcu<'_> {
                     count(self.kernels.len() as u64, "kernel", "kernels"),
                 )
             }
-            Collected::EachShape { shapes: Some(1) } => "one launch of these names, which have one \
+            Collected::EachShape { shapes: Some(1) } => {
+                "one launch of these names, which have one \
                 shape; to leave out the first ones, add --launch-skip"
-                .to_owned(),
+                    .to_owned()
+            }
             Collected::EachShape { shapes } => format!(
                 "one launch of each {} of these names; to leave out the first ones, add --launch-skip",
                 shapes.map_or_else(

@@ -151,7 +151,8 @@ impl Launches {
         let column = columns.device.and_then(|at| columns.titles.get(at));
         let device = self.devices.hint(reading, device, column.map_or("", String::as_str));
         let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
-        if let (Some(start), Some(time)) = (start, duration)
+        // Launches of one stream follow each other: only a repeated row has the same start.
+        if let (Some(start), Some(time), Some(_)) = (start, duration, stream)
             && !self.seen.insert((start, time.to_bits(), name, device, stream, shape.blocks))
         {
             self.repeated += 1;
