@@ -1,7 +1,10 @@
 //! What can go wrong while reading, with the place and the next step.
 
-use std::fmt;
+use std::borrow::Cow;
 use std::path::Path;
+use std::{fmt, io};
+
+use crate::plain;
 
 /// An export that could not be read: where, what was found, what to do.
 ///
@@ -109,6 +112,26 @@ fn nearest(path: &Path) -> Option<String> {
     let near =
         folder.map_or_else(|| name.clone(), |folder| folder.join(&name).display().to_string());
     (distance * 3 <= wanted.chars().count()).then_some(near)
+}
+
+/// Why an input cannot be read, and the next step.
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) help: Cow<'static, str>,
+    pub(super) is_missing: bool,
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+        let help = match error.kind() {
+            UnexpectedEof => "the file is incomplete; copy or export it again",
+            InvalidData | InvalidInput => "the file is damaged; copy or export it again",
+            _ => "check the path and its permissions",
+        };
+        let message = format!("cannot read: {}", plain::io(&error));
+        Self { message, help: help.into(), is_missing: error.kind() == NotFound }
+    }
 }
 
 #[cfg(test)]

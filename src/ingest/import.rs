@@ -8,19 +8,23 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
-use super::input::Fault;
-use super::{Input, Options, foreign, nsight};
+use super::error::Fault;
+use super::steps::{IMPORT, filled};
+use super::{Input, Options};
 use crate::plain;
 
 /// The next step for a report that cannot be read: the option, and the command that makes a readable export.
 pub(super) fn help(path: &str) -> String {
-    let command = foreign::filled(foreign::IMPORT, path);
+    let command = filled(IMPORT, path);
     if path.starts_with('<') {
         return command;
     }
     let file = plain::quoted(path);
     format!("with Nsight Compute at hand: rooflint {file} --with-ncu, or {command}")
 }
+
+/// What reports begin with.
+pub(super) const REPORT: &[u8; 4] = b"NVR\0";
 
 /// What `ncu` prints of a report; none where the input is no report, or the user does not ask for it.
 pub(super) fn of(input: &Input, options: &Options) -> Option<Result<Imported, Fault>> {
@@ -31,7 +35,7 @@ pub(super) fn of(input: &Input, options: &Options) -> Option<Result<Imported, Fa
     Some(Imported::start(path).map_err(|error| {
         let path = path.display().to_string();
         let (message, help): (_, Cow<'static, str>) = if error.kind() == io::ErrorKind::NotFound {
-            let command = foreign::filled(foreign::IMPORT, &path);
+            let command = filled(IMPORT, &path);
             let help = format!("leave out --with-ncu, or where Nsight Compute is: {command}");
             ("`ncu` is not on the path".to_owned(), help.into())
         } else {
@@ -43,11 +47,11 @@ pub(super) fn of(input: &Input, options: &Options) -> Option<Result<Imported, Fa
 
 /// Whether a file begins as reports do.
 fn is_report(path: &Path) -> bool {
-    let mut head = [0; nsight::REPORT.len()];
+    let mut head = [0; REPORT.len()];
     // Opening a pipe would take from it what is to be read.
     path.is_file()
         && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok())
-        && head == *nsight::REPORT
+        && head == *REPORT
 }
 
 /// The output of `ncu` while it runs.

@@ -1,6 +1,5 @@
 //! Where bytes come from: files, the standard input, directories and patterns, compressed or not.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ahead::Ahead;
+use super::error::Fault;
 use super::{IngestError, Options, import};
-use crate::plain;
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,26 +96,6 @@ pub(super) struct Opened {
     /// Whether nothing was done to get there.
     #[cfg(feature = "sqlite")]
     pub(super) is_plain: bool,
-}
-
-/// Why an input cannot be read, and the next step.
-pub(super) struct Fault {
-    pub(super) message: String,
-    pub(super) help: Cow<'static, str>,
-    pub(super) is_missing: bool,
-}
-
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Self {
-        use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
-        let help = match error.kind() {
-            UnexpectedEof => "the file is incomplete; copy or export it again",
-            InvalidData | InvalidInput => "the file is damaged; copy or export it again",
-            _ => "check the path and its permissions",
-        };
-        let message = format!("cannot read: {}", plain::io(&error));
-        Self { message, help: help.into(), is_missing: error.kind() == NotFound }
-    }
 }
 
 /// Bytes that are counted as they are read.

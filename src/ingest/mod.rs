@@ -42,6 +42,7 @@ mod runs;
 mod sample;
 mod side_by_side;
 mod split;
+mod steps;
 mod timeline;
 
 use std::collections::HashSet;
@@ -230,7 +231,7 @@ fn read_one(
             Some(format) => format,
             None => detect::detect(&reading)?,
         };
-        if options.with_ncu && reading.sample.head.starts_with(nsight::REPORT) {
+        if options.with_ncu && reading.sample.head.starts_with(import::REPORT) {
             return Err(reading
                 .error("`ncu` imports reports from files that are not compressed")
                 .help("decompress it into a file, or leave out --with-ncu"));

@@ -5,7 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
-use super::input::{self, Fault};
+use super::error::Fault;
+use super::input;
 use super::json::Json;
 use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};

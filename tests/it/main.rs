@@ -48,6 +48,7 @@ mod rules;
 mod saved;
 mod taxonomy;
 mod terminal;
+mod times_alone;
 mod tool_advice;
 mod verdicts;
 mod what_if;

@@ -4,6 +4,7 @@
 //! replaces its entry.
 
 use super::look::Look;
+use crate::ingest::steps::IMPORT;
 
 /// A kind of file that cannot be read.
 pub(super) struct Foreign {
@@ -53,10 +54,6 @@ const ROCPROF: &str = "it has no times of kernels; record them: \
 
 /// Which table of a workload can be read.
 const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
-
-/// How a report of Nsight Compute becomes a table.
-pub(in crate::ingest) const IMPORT: &str =
-    "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
 
 /// What to do with an output of our own.
 const OWN: &str = "use the profiler's export that it was made from";

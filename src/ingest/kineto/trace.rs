@@ -166,7 +166,7 @@ fn events(
             }
             Err(stray) => {
                 reading.source.rows += 1;
-                let reason = format!("the event at byte {place} is no JSON: a key has no quotes");
+                let reason = format!("the event at byte {place} is not JSON: a key has no quotes");
                 reading.skip(0, None, &String::from_utf8_lossy(stray), reason)?;
             }
         }

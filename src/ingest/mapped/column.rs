@@ -1,7 +1,6 @@
 //! A column of an unknown table: its title and first values, and what they may be.
 
-use super::suggest::plain;
-use super::titles::{Title, Unit};
+use super::titles::{Title, Unit, plain};
 use crate::model::{Dim3, Pipe};
 
 /// How many values of a column are shown.

@@ -1,8 +1,7 @@
 //! Which column of an unknown table is probably what, by its title and its first values.
 
 use super::column::Column;
-use super::suggest::quoted;
-use super::titles::{Title, Unit};
+use super::titles::{Title, Unit, quoted};
 
 const KERNEL: &[&str] = &[
     "kernel name",

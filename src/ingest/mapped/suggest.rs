@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::column::Column;
 use super::roles::Roles;
+use super::titles::{plain, quoted};
 use crate::ingest::rows::fields;
-use crate::ingest::{IngestError, Input, Options, Reading, Sniff, detect, foreign};
+use crate::ingest::{IngestError, Input, Options, Reading, Sniff, detect, foreign, steps};
 use crate::model::Profile;
 
 /// Characters that separate the fields of a line, the likeliest first.
@@ -43,7 +44,7 @@ struct Found {
 pub fn suggest_map(input: &Input, options: &Options) -> Result<String, IngestError> {
     let mut profile = Profile::default();
     let reading = Reading::open(input, options, &mut profile)?;
-    let shown = foreign::shown(&reading.source.path);
+    let shown = steps::shown(&reading.source.path);
     let answers = detect::ask(&reading.sample).answers;
     if let Some((name, _)) = answers.iter().find(|(_, sniff)| matches!(sniff, Sniff::Yes(_))) {
         let error = reading.error(format!("no mapping is needed: the format is {name}"));
@@ -80,24 +81,6 @@ fn written(found: &Found, shown: &str) -> String {
     }
     roles.write(&mut text);
     text
-}
-
-/// A text without characters that end a comment.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// A text as TOML has it.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }
 
 /// The columns of the line whose titles say most, or of the first that is followed by a line of as many fields.

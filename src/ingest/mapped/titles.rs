@@ -165,6 +165,24 @@ fn per_second(word: &str) -> Option<(Unit, bool)> {
     unit(amount)
 }
 
+/// A text without characters that end a comment.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A text as TOML has it.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,7 +27,6 @@ pub(super) use messages::no_table;
 use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind, rank};
 #[cfg(feature = "sqlite")]
 pub(super) use nvtx::steady;
-pub(super) use report::MAGIC as REPORT;
 use rules::RuleColumns;
 use units::{Dimension, content, unit};
 

@@ -18,7 +18,7 @@ pub(super) use line::{fields, quoted_fields};
 pub(super) use record::Record;
 
 use super::IngestError;
-use super::input::Fault;
+use super::error::Fault;
 
 /// Bytes read at once; larger buffers leave the L2 cache, smaller ones cost calls.
 pub(super) const BUFFER: usize = 256 * 1024;

@@ -46,9 +46,12 @@ pub(in crate::ingest) struct Launches {
     gridless: u64,
     found: u32,
     /// Start and time of the launches of known start, with what tells others at the same time apart.
-    seen: HashSet<(u64, u64, NameId, HintId, Option<u32>, Option<u64>)>,
+    seen: HashSet<Seen>,
     repeated: u64,
 }
+
+/// Start, time, kernel, device, stream and blocks of a launch.
+type Seen = (u64, u64, NameId, HintId, Option<u32>, Option<u64>);
 
 /// Where the values of the current columns come from.
 struct Origins {
@@ -203,6 +206,7 @@ impl Launches {
     /// Says what was left out.
     pub(in crate::ingest) fn finish(&self, reading: &mut Reading<'_>) {
         if self.repeated > 0 {
+            reading.source.repeated += self.repeated;
             let are = if self.repeated == 1 { "launch is" } else { "launches are" };
             reading.check(&format!(
                 "{} {are} repeated in this file (same kernel, grid, stream, start and time); counted once",

@@ -6,9 +6,7 @@ use std::io::{self, Read};
 use prost::Message;
 
 use super::wire::{BlockHeader, FileHeader, LaunchResult};
-
-/// How every report begins.
-pub(in crate::ingest) const MAGIC: &[u8; 4] = b"NVR\0";
+use crate::ingest::import::REPORT;
 
 /// The version of the format that every report has had.
 pub(super) const VERSION: u32 = 7;
@@ -65,7 +63,7 @@ impl<R: Read> Blocks<R> {
     pub(super) fn start(&mut self) -> io::Result<Start> {
         let Some(magic) = self.take(4)? else { return Ok(Start::Damaged) };
         let Some(size) = self.size()? else { return Ok(Start::Damaged) };
-        if magic != MAGIC || size == 0 || size > LARGEST_HEADER {
+        if magic != REPORT || size == 0 || size > LARGEST_HEADER {
             return Ok(Start::Damaged);
         }
         let Some(header) = self.take(size)? else { return Ok(Start::Damaged) };

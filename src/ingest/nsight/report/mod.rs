@@ -18,7 +18,6 @@ use super::{
 };
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff, import};
 use crate::model::{Profiler, SpeedupScope, ToolAdvice};
-pub(in crate::ingest) use blocks::MAGIC;
 use blocks::{Blocks, Next, Start, VERSION};
 use wire::{LaunchResult, RuleItem, Session};
 
@@ -32,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(sample: &Sample) -> Sniff {
-    if sample.text().as_bytes().starts_with(blocks::MAGIC) {
+    if sample.text().as_bytes().starts_with(import::REPORT) {
         Sniff::Yes("it begins with NVR, as reports do".to_owned())
     } else {
         Sniff::No("it does not begin with NVR".to_owned())

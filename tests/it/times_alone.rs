@@ -1,0 +1,101 @@
+//! Exports without counters: what the report says of them, and the command that collects the rest.
+
+use std::process::Command;
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear();
+    command
+}
+
+fn finish(mut command: Command) -> Run {
+    let output = command.output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn run(arguments: &[&str]) -> Run {
+    finish(command(arguments))
+}
+
+/// `ncu` is named for no device that it cannot profile, by the device or by the profiler.
+#[test]
+fn counters_of_other_devices_are_collected_by_other_profilers() {
+    for (arguments, why, help) in [
+        (vec!["fixtures/rocprof/compute-kernel-top.csv"], "NVIDIA's devices", "rocprof-compute "),
+        (
+            vec!["fixtures/rocprof/v3-kernel-trace.csv", "--device", "MI300X"],
+            "NVIDIA's devices",
+            "rocprof-compute ",
+        ),
+        (vec!["fixtures/nvprof_trace/p100-cuda8.csv"], "7.0 and above", "nvprof --csv --metrics "),
+        (vec!["fixtures/nvprof_summary/p100.csv"], "7.0 and above", "nvprof --csv --metrics "),
+        (
+            vec!["fixtures/nvprof_metrics/p100.csv"],
+            "7.0 and above",
+            "nvprof --csv --print-gpu-trace",
+        ),
+    ] {
+        let run = run(&[&arguments[..], &["--next-ncu"]].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(why), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(&format!("help: {help}")), "{arguments:?}: {}", run.stderr);
+    }
+}
+
+/// A table of sums names no shapes to count.
+#[test]
+fn shapes_that_an_export_does_not_tell_apart_are_not_counted() {
+    let sums = "fixtures/nsys_sum/h100-cuda_gpu_kern_sum.csv";
+    let next = run(&[sums, "--device", "H100 SXM5", "--next-ncu"]).stdout;
+    assert!(next.contains("one launch of each shape of these names"), "{next}");
+}
+
+/// Naming the device of times alone leads nowhere.
+#[test]
+fn what_times_alone_lack_are_counters_before_the_device() {
+    for (file, command) in [
+        ("fixtures/xprof/a100-kernel-stats.csv", "\nncu --csv "),
+        ("fixtures/nsys_sum/h100-cuda_gpu_kern_sum.csv", "\nncu --csv "),
+        ("fixtures/nvprof_summary/p100.csv", "\nnvprof --csv --metrics "),
+        ("fixtures/rocprof/compute-kernel-top.csv", "\nrocprof-compute profile "),
+    ] {
+        let text = run(&[file]).stdout;
+        assert!(text.contains("the GPU: times alone have no roofline"), "{file}: {text}");
+        assert!(text.contains(command) && !text.contains("--device NAME"), "{file}: {text}");
+    }
+}
+
+/// The cause of an empty result is the rows, and not a filter or a driver.
+#[test]
+fn a_file_without_a_readable_row_names_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("trace.csv");
+    let header =
+        "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Device,Strm,Name";
+    let row = "21931921,-100,93,181,1,1,8,8,1,64,H100 (0),7,kernel";
+    std::fs::write(&table, format!("{header}\n{row}\n{row}\n")).unwrap();
+    let run = run(&[&table.to_string_lossy()]);
+    let says = "no launch could be read; 2 rows are skipped, the first in line 2: Duration (ns) \"-100\": \
+        negative time";
+    assert!(run.code != 0 && run.stderr.contains(says), "{}", run.stderr);
+}
+
+#[test]
+fn a_folder_has_trees_and_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let proton = "fixtures/proton/h100-two-scopes.hatchet";
+    std::fs::copy(proton, folder.path().join("run.hatchet")).unwrap();
+    let alone = run(&[proton]).stdout;
+    let found = run(&[&folder.path().to_string_lossy()]);
+    assert_eq!(found.stdout.lines().next(), alone.lines().next(), "{}", found.stderr);
+}
