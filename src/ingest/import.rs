@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
+use super::Options;
 use super::error::Fault;
 use super::steps::{IMPORT, filled};
-use super::{Input, Options};
 use crate::plain;
 
 /// The next step for a report that cannot be read: the option, and the command that makes a readable export.
@@ -26,9 +26,8 @@ pub(super) fn help(path: &str) -> String {
 /// What reports begin with.
 pub(super) const REPORT: &[u8; 4] = b"NVR\0";
 
-/// What `ncu` prints of a report; none where the input is no report, or the user does not ask for it.
-pub(super) fn of(input: &Input, options: &Options) -> Option<Result<Imported, Fault>> {
-    let (Input::Named(path) | Input::Found(path)) = input else { return None };
+/// What `ncu` prints of a report; none where the file is no report, or the user does not ask for it.
+pub(super) fn of(path: &Path, options: &Options) -> Option<Result<Imported, Fault>> {
     if !options.with_ncu || !is_report(path) {
         return None;
     }

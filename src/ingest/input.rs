@@ -153,7 +153,9 @@ impl Read for Decompressed {
 }
 
 pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
-    if let Some(import) = import::of(input, options) {
+    if let Input::Named(path) | Input::Found(path) = input
+        && let Some(import) = import::of(path, options)
+    {
         return Ok(Opened {
             bytes: Box::new(import?),
             #[cfg(feature = "sqlite")]
