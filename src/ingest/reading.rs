@@ -50,6 +50,8 @@ pub struct Reading<'a> {
     strict: bool,
     is_parallel: bool,
     observed: Observed,
+    /// The description of launches without one, while the file describes no device.
+    undescribed: Option<HintId>,
     decimal: Option<DecimalSign>,
     /// Further exports whose launches are in this file.
     parts: Vec<Source>,
@@ -116,6 +118,7 @@ impl<'a> Reading<'a> {
             strict: options.strict,
             is_parallel: options.threads() > opened.threads,
             observed: Observed::default(),
+            undescribed: None,
             decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
             parts: Vec::new(),
             part: 0,
@@ -438,9 +441,13 @@ impl<'a> Reading<'a> {
 
     /// Appends a launch and returns its row.
     pub fn push(&mut self, mut head: Head, values: &Values) -> usize {
-        if self.observed.devices.is_empty() {
-            // The first description may be that of another file.
-            head.device = self.hint(DeviceHint::default());
+        if self.undescribed.is_some() || self.observed.devices.is_empty() {
+            // The first description of the profile may be that of another file.
+            let unknown = self.undescribed.unwrap_or_else(|| self.hint(DeviceHint::default()));
+            self.undescribed = Some(unknown).filter(|_| self.observed.devices.len() == 1);
+            if self.undescribed.is_some() {
+                head.device = unknown;
+            }
         }
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
@@ -531,9 +538,15 @@ mod tests {
         profile.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
         let input = Input::Text("file.csv".to_owned(), "a\n1\n");
         let mut reading = Reading::open(&input, &Options::default(), &mut profile).unwrap();
-        let row = reading.push(Head::default(), &Values::default());
-        let device = reading.device(reading.head(row).device);
-        assert_eq!(device, &DeviceHint::default());
+        for _ in 0..2 {
+            let row = reading.push(Head::default(), &Values::default());
+            let device = reading.device(reading.head(row).device);
+            assert_eq!(device, &DeviceHint::default());
+        }
+        let known =
+            reading.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
+        let row = reading.push(Head { device: known, ..Head::default() }, &Values::default());
+        assert_eq!(reading.head(row).device, known);
     }
 
     /// Three lines in one record: a quote that nothing closed has swallowed two.

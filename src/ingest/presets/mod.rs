@@ -5,8 +5,12 @@
 use std::sync::LazyLock;
 
 use super::mapped::{self, Mapping};
+use super::rows::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
+
+/// These profilers write their header first, after a title at most; messages of a program may precede it.
+const HEADER_WITHIN: usize = 100;
 
 /// A table whose columns a mapping names.
 struct Preset {
@@ -19,10 +23,14 @@ struct Preset {
 
 impl Preset {
     fn sniff(&self, sample: &Sample) -> Sniff {
-        let found = sample.header(
-            |line| line.contains(self.columns[0]),
-            |fields| self.is_in(fields) && !self.is_in_part(fields),
-        );
+        let mut lines = sample.lines().take(HEADER_WITHIN);
+        let found = lines.find(|line| {
+            // Only lines that may be the header are taken apart.
+            line.contains(self.columns[0]) && {
+                let fields = fields(line, b',');
+                self.is_in(&fields) && !self.is_in_part(&fields)
+            }
+        });
         let named: Vec<String> = self.columns.iter().map(|column| format!("{column:?}")).collect();
         match found {
             Some(_) => Sniff::Yes(format!("the header has {}", named.join(", "))),
