@@ -149,7 +149,7 @@ pub struct KernelName {
 }
 
 impl KernelName {
-    /// Maximum length of [`KernelName::short`], in characters.
+    /// Maximum length of a short name, in characters.
     pub const SHORT: usize = short::LONGEST;
 
     /// Parses a name as written by any profiler.
