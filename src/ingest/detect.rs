@@ -74,7 +74,62 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::{Options, read_text};
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::Path;
+
+    use super::{Sniff, ask};
+    use crate::ingest::{Options, Sample, read_text};
+
+    /// The beginnings of all files below a folder.
+    fn beginnings(folder: &Path, into: &mut Vec<Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                beginnings(&path, into);
+            } else {
+                let mut bytes = fs::read(path).unwrap();
+                bytes.truncate(1 << 16);
+                into.push(bytes);
+            }
+        }
+    }
+
+    /// Asks every format; the answers are as if all lines could be titles.
+    fn asked(bytes: &[u8]) -> Vec<&'static str> {
+        let sample = Sample::new(bytes);
+        let answers = ask(&sample).answers;
+        assert_eq!(answers, ask(&sample.with_all_lines()).answers, "{:.200}", sample.text());
+        let yes = answers.into_iter().filter(|(_, sniff)| matches!(sniff, Sniff::Yes(_)));
+        yes.map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn no_format_misses_titles_for_the_lines_that_are_passed_over() {
+        let mut files = Vec::new();
+        beginnings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &mut files);
+        if let Ok(real) = std::env::var("ROOFLINT_PROFILES") {
+            beginnings(Path::new(&real), &mut files);
+        }
+        let mut of_format = BTreeMap::new();
+        for bytes in files {
+            if let [format] = asked(&bytes)[..] {
+                of_format.entry(format).or_insert(bytes);
+            }
+        }
+        assert!(of_format.len() > 20, "{:?}", of_format.keys());
+        // One export after another, and what a program printed without a line end before.
+        let head = |bytes: &[u8]| bytes[..bytes.len().min(8_000)].to_vec();
+        let mut told = 0;
+        for one in of_format.values() {
+            asked(&[b"epoch 3\n99%", &head(one)[..]].concat());
+            for two in of_format.values() {
+                let both = [head(one), vec![b'\n'], head(two)].concat();
+                told += usize::from(!asked(&both).is_empty());
+            }
+        }
+        assert!(told * 2 > of_format.len().pow(2), "{told}");
+    }
 
     #[test]
     fn an_unknown_table_keeps_the_answer_of_every_format_that_was_asked() {

@@ -1,5 +1,7 @@
 //! The beginning of a file, by which its format and the way its numbers are written are recognized.
 
+use std::sync::OnceLock;
+
 use super::split::fields;
 
 /// First bytes that tell binary files apart.
@@ -14,6 +16,42 @@ pub struct Sample {
     pub(super) binary: bool,
     /// Whether more may follow.
     pub(super) truncated: bool,
+    /// Found once for all formats, each of which looks for its own.
+    titles: OnceLock<Vec<Title>>,
+}
+
+/// A line that may be the titles of a table.
+#[derive(Debug, Clone, Copy)]
+struct Title {
+    /// Lines before it.
+    number: usize,
+    start: usize,
+    /// Where its line end begins, and where the next line does.
+    end: usize,
+    next: usize,
+}
+
+/// Where all lines of a text are.
+fn places(text: &str) -> impl Iterator<Item = Title> {
+    let mut next = 0;
+    text.split_inclusive('\n').enumerate().map(move |(number, line)| {
+        let start = next;
+        next += line.len();
+        let end = start + line.trim_end_matches(['\r', '\n']).len();
+        Title { number, start, end, next }
+    })
+}
+
+/// Whether a line begins with a cell that is a number, as rows do and titles never.
+fn is_row(line: &[u8]) -> bool {
+    let (mark, cell) = match line {
+        [b'"', cell @ ..] => (b'"', cell),
+        _ => (b',', line),
+    };
+    let is_digit =
+        |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',') && *byte != mark;
+    let digits = cell.iter().take_while(|byte| is_digit(byte)).count();
+    digits > 0 && cell.get(digits).is_none_or(|byte| *byte == mark)
 }
 
 impl Sample {
@@ -24,7 +62,10 @@ impl Sample {
             head: bytes.iter().take(HEAD).copied().collect(),
             binary: bytes.iter().take(4096).any(|byte| *byte == 0),
             truncated: !bytes.ends_with(b"\n"),
-            text: String::from_utf8_lossy(bytes).into_owned(),
+            // Most are valid as a whole, which is found much sooner than what is not.
+            text: str::from_utf8(bytes)
+                .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), str::to_owned),
+            titles: OnceLock::new(),
         }
     }
 
@@ -39,6 +80,17 @@ impl Sample {
         self.text.lines()
     }
 
+    /// The lines that may be titles, with the number of lines before each: all but the rows of numbered launches,
+    /// which are most of a large table.
+    pub(super) fn titles(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.known().iter().map(|title| (title.number, &self.text[title.start..title.end]))
+    }
+
+    fn known(&self) -> &[Title] {
+        let is_row = |line: &Title| is_row(&self.text.as_bytes()[line.start..line.end]);
+        self.titles.get_or_init(|| places(&self.text).filter(|line| !is_row(line)).collect())
+    }
+
     /// The fields of the first line that `accepts` them, and the text after it.
     ///
     /// Only lines that may be the header are taken apart: that costs more than looking for a word.
@@ -47,19 +99,11 @@ impl Sample {
         may_be: impl Fn(&str) -> bool,
         accepts: impl Fn(&[String]) -> bool,
     ) -> Option<(Vec<String>, &str)> {
-        let mut start = 0;
-        for line in self.text.split_inclusive('\n') {
-            start += line.len();
-            let line = line.trim_end_matches(['\r', '\n']);
-            if !may_be(line) {
-                continue;
-            }
-            let fields = fields(line);
-            if accepts(&fields) {
-                return Some((fields, &self.text[start..]));
-            }
-        }
-        None
+        self.known().iter().find_map(|title| {
+            let line = &self.text[title.start..title.end];
+            let fields = may_be(line).then(|| fields(line)).filter(|fields| accepts(fields))?;
+            Some((fields, &self.text[title.next..]))
+        })
     }
 
     /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
@@ -76,8 +120,36 @@ impl Sample {
 }
 
 #[cfg(test)]
+impl Sample {
+    /// The same, but that every line may be titles.
+    pub(super) fn with_all_lines(&self) -> Self {
+        Self { titles: OnceLock::from(places(&self.text).collect::<Vec<_>>()), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_begins_with_a_number_is_no_titles() {
+        for row in ["7", "7,a", "\"1,234\",\"a\"", "12.5,a", "\"0\"", "\"0"] {
+            assert!(is_row(row.as_bytes()), "{row}");
+        }
+        for other in [
+            "",
+            "ID,7",
+            "\"ID\",\"7\"",
+            "\"\",\"7\"",
+            ",7",
+            "7%Idx,Sil",
+            "12\"ID\"",
+            "7 Sil",
+            "7a,b",
+        ] {
+            assert!(!is_row(other.as_bytes()), "{other}");
+        }
+    }
 
     #[test]
     fn the_last_record_of_a_cut_sample_is_left_out() {

@@ -84,7 +84,7 @@ fn is_title(line: &str) -> bool {
 }
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.lines().find(|line| is_title(line)) {
+    match sample.titles().find(|(_, line)| is_title(line)) {
         Some(_) => Sniff::Yes("the titles of key_averages()".to_owned()),
         None => Sniff::No("no titles of key_averages()".to_owned()),
     }

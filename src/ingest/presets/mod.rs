@@ -23,8 +23,8 @@ struct Preset {
 
 impl Preset {
     fn sniff(&self, sample: &Sample) -> Sniff {
-        let mut lines = sample.lines().take(HEADER_WITHIN);
-        let found = lines.find(|line| {
+        let mut lines = sample.titles().take_while(|(number, _)| *number < HEADER_WITHIN);
+        let found = lines.find(|(_, line)| {
             // Only lines that may be the header are taken apart.
             line.contains(self.columns[0]) && {
                 let fields = fields(line, b',');

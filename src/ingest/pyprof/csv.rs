@@ -58,12 +58,13 @@ fn not_csv(sample: &Sample) -> Option<(&'static str, &'static str)> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         words.len() > 2 && Columns::of(&words).is_some() && fixed_width(line).is_none()
     };
-    if sample.lines().take(100).any(|line| line.starts_with("{'kShortName'")) {
+    let begins = || sample.titles().take_while(|(number, _)| *number < 100).map(|(_, line)| line);
+    if begins().any(|line| line.starts_with("{'kShortName'")) {
         Some((
             "this is what PyProf's parse step writes, one Python dictionary per launch, not its table",
             "run the second step: python -m pyprof.prof --csv -c idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes FILE.dict > FILE.csv",
         ))
-    } else if sample.lines().take(100).any(is_space_separated) {
+    } else if begins().any(is_space_separated) {
         Some((
             "this is PyProf's output without --csv: fields are separated by single blanks, which fields hold too",
             "print it again with --csv: python -m pyprof.prof --csv -c … FILE.dict > FILE.csv",

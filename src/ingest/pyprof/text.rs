@@ -21,7 +21,8 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn sniff(sample: &Sample) -> Sniff {
-    match sample.lines().filter(|line| names_time(line)).find_map(fixed_width) {
+    let mut titles = sample.titles().map(|(_, line)| line).filter(|line| names_time(line));
+    match titles.find_map(fixed_width) {
         Some((columns, widths)) => Sniff::Yes(format!(
             "a header of fixed width has {:?} among {} columns",
             columns
