@@ -86,8 +86,8 @@ impl Field {
 }
 
 /// A yes or no value that may be unknown.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answer(Option<bool>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Answer(pub(super) Option<bool>);
 
 impl Answer {
     pub(super) const WORDS: [&'static str; 3] = ["yes", "no", "unknown"];

@@ -3,16 +3,21 @@
 //! Most patterns are lists of words: a search for their words decides them, and leaves few others to
 //! compile. Where the syntax is not understood nothing is required, so that the pattern is tried.
 
+use std::borrow::Cow;
+
+/// A text of the program, or of a user's file.
+pub(super) type Text = Cow<'static, str>;
+
 /// Shortest literal that is worth a search.
 pub(super) const SHORTEST: usize = 2;
 
 /// One of the alternatives that make up a pattern.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Alternative {
     /// A pattern of its own.
-    pub(super) pattern: String,
+    pub(super) pattern: Text,
     /// One of these is in every text that matches; empty if nothing is known.
-    pub(super) needs: Vec<String>,
+    pub(super) needs: Cow<'static, [Text]>,
     /// True if the case of ASCII letters does not matter.
     pub(super) ignores_case: bool,
     /// Where the literal must be, if the alternative is nothing but one literal.
@@ -40,9 +45,10 @@ pub(super) fn alternatives(pattern: &str) -> Vec<Alternative> {
     let ignores_case = !flags.is_empty();
     let mut scan = Scan { text: rest.as_bytes(), at: 0, has_groups: false };
     let sequences = scan.alternation().filter(|_| scan.at == rest.len());
+    let all_of = |needs: Vec<String>| needs.into_iter().map(Text::from).collect();
     let whole = |needs| Alternative {
-        pattern: pattern.to_owned(),
-        needs,
+        pattern: pattern.to_owned().into(),
+        needs: all_of(needs),
         ignores_case,
         whole: None,
         has_groups: true,
@@ -52,8 +58,8 @@ pub(super) fn alternatives(pattern: &str) -> Vec<Alternative> {
         return vec![whole(any_of(&sequences))];
     }
     let alone = |sequence: Sequence| Alternative {
-        pattern: format!("{flags}{}", rest.get(sequence.range.clone()).unwrap_or(rest)),
-        needs: sequence.needs,
+        pattern: format!("{flags}{}", rest.get(sequence.range.clone()).unwrap_or(rest)).into(),
+        needs: all_of(sequence.needs),
         ignores_case,
         whole: sequence.whole,
         has_groups: false,
@@ -260,8 +266,8 @@ enum Escaped {
 mod tests {
     use super::*;
 
-    fn needs(pattern: &str) -> Vec<Vec<String>> {
-        alternatives(pattern).into_iter().map(|one| one.needs).collect()
+    fn needs(pattern: &str) -> Vec<Vec<Text>> {
+        alternatives(pattern).into_iter().map(|one| one.needs.into_owned()).collect()
     }
 
     #[test]
@@ -270,7 +276,7 @@ mod tests {
         let wholes = |pattern| -> Vec<_> {
             alternatives(pattern).into_iter().map(|one| (one.pattern, one.whole)).collect()
         };
-        let of = |text: &str, place| (text.to_owned(), place);
+        let of = |text: &'static str, place| (Text::from(text), place);
         assert_eq!(
             wholes("(?i)gemm|^nvjet_|_fft$|^topk$|soft_?max"),
             [
@@ -313,6 +319,6 @@ mod tests {
         let all = alternatives("x_(?<a>f16|f32)|tile(?<m>d+)");
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].has_groups, all[0].whole), (true, None));
-        assert_eq!(all[0].needs, ["f16", "f32", "tile"]);
+        assert_eq!(all[0].needs[..], ["f16", "f32", "tile"]);
     }
 }

@@ -4,6 +4,7 @@
 //! The engines of `regex-automata` are used directly: its facade `regex` prepares each pattern for
 //! gigabytes, which takes fifty milliseconds for this table and pays off for none of its short names.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use regex_automata::nfa::thompson::backtrack::{self, BoundedBacktracker};
@@ -13,7 +14,7 @@ use regex_automata::util::captures::Captures;
 use regex_automata::util::primitives::PatternID;
 use regex_automata::util::syntax;
 
-use super::literals::{Alternative, Place, SHORTEST, alternatives};
+use super::literals::{Alternative, Place, SHORTEST, Text, alternatives};
 
 /// Memory limit in bytes of one compiled pattern.
 const MOST: usize = 4 << 20;
@@ -93,6 +94,19 @@ impl Pattern {
     }
 }
 
+/// A pattern as it is written, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) text: Text,
+    pub(super) alternatives: Cow<'static, [Alternative]>,
+}
+
+impl From<String> for Source {
+    fn from(text: String) -> Self {
+        Self { alternatives: alternatives(&text).into(), text: text.into() }
+    }
+}
+
 /// Many patterns that are searched at once; empty by default.
 #[derive(Debug, Default)]
 pub(super) struct Matcher {
@@ -109,17 +123,17 @@ pub(super) struct Matcher {
 struct Part {
     /// Index of the pattern.
     of: usize,
-    pattern: String,
+    pattern: Text,
     has_groups: bool,
     /// True if no words decide about it.
     always: bool,
-    compiled: OnceLock<Option<Pattern>>,
+    compiled: OnceLock<Option<Box<Pattern>>>,
 }
 
 /// A literal that an alternative needs.
 #[derive(Debug)]
 struct Word {
-    text: Box<[u8]>,
+    text: Text,
     ignores_case: bool,
     /// Where it must be for a match, if it is all there is to match.
     whole: Option<Place>,
@@ -144,25 +158,32 @@ fn bucket(first: u8, second: u8) -> usize {
 
 impl Matcher {
     /// Prepares valid patterns.
-    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a Source>) -> Self {
         let (mut parts, mut words) = (Vec::new(), Vec::new());
-        for (of, pattern) in patterns.enumerate() {
-            for one in alternatives(pattern) {
-                let (ignores_case, whole, part) = (one.ignores_case, one.whole, parts.len());
-                let always = one.needs.is_empty();
-                words.extend(one.needs.into_iter().map(|text| {
-                    let text = text.into_bytes().into_boxed_slice();
-                    Word { text, ignores_case, whole, part }
-                }));
-                let compiled = OnceLock::new();
-                let Alternative { pattern, has_groups, .. } = one;
-                parts.push(Part { of, pattern, has_groups, always, compiled });
+        for (of, source) in patterns.enumerate() {
+            for one in source.alternatives.iter() {
+                let Alternative { pattern, needs, ignores_case, whole, has_groups } = one;
+                let (ignores_case, whole, part) = (*ignores_case, *whole, parts.len());
+                let word = |text: &Text| Word { text: text.clone(), ignores_case, whole, part };
+                words.extend(needs.iter().map(word));
+                parts.push(Part {
+                    of,
+                    pattern: pattern.clone(),
+                    has_groups: *has_groups,
+                    always: needs.is_empty(),
+                    compiled: OnceLock::new(),
+                });
             }
         }
-        let bucket = |word: &Word| bucket(word.text[0], word.text[1]);
+        let bucket = |word: &Word| bucket(word.text.as_bytes()[0], word.text.as_bytes()[1]);
         words.sort_by_key(bucket);
-        let begins = |at| words.partition_point(|word| bucket(word) < at) as u32;
-        let buckets = (0..=BUCKETS).map(begins).collect();
+        let mut buckets = vec![0; BUCKETS + 1];
+        for word in &words {
+            buckets[bucket(word) + 1] += 1;
+        }
+        for at in 0..BUCKETS {
+            buckets[at + 1] += buckets[at];
+        }
         Self { parts, words, buckets }
     }
 
@@ -190,11 +211,12 @@ impl Matcher {
             let bucket = bucket(pair[0], pair[1]);
             let range = self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize;
             for word in &self.words[range] {
-                let Some(here) = text.get(at..at + word.text.len()) else { continue };
+                let wanted = word.text.as_bytes();
+                let Some(here) = text.get(at..at + wanted.len()) else { continue };
                 let is_here = if word.ignores_case {
-                    here.eq_ignore_ascii_case(&word.text)
+                    here.eq_ignore_ascii_case(wanted)
                 } else {
-                    *here == *word.text
+                    here == wanted
                 };
                 let sign = &mut signs[word.part];
                 match word.whole {
@@ -202,7 +224,7 @@ impl Matcher {
                     None => *sign = Sign::May,
                     Some(place) => {
                         let is_placed = (!place.start || at == 0)
-                            && (!place.end || at + word.text.len() == text.len());
+                            && (!place.end || at + wanted.len() == text.len());
                         if is_placed {
                             *sign = Sign::Does;
                         }
@@ -217,7 +239,8 @@ impl Matcher {
 impl Part {
     /// Returns the named groups if the text matches.
     fn groups<'a>(&'a self, text: &'a str) -> Option<Groups<'a>> {
-        let compiled = self.compiled.get_or_init(|| Pattern::compiled(&self.pattern).ok());
+        let compiled =
+            self.compiled.get_or_init(|| Pattern::compiled(&self.pattern).ok().map(Box::new));
         let compiled = compiled.as_ref()?;
         if self.has_groups {
             compiled.captures(text)

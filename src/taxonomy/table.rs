@@ -1,5 +1,6 @@
 //! The table of names: TOML entries, checked with their position in the file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -9,12 +10,13 @@ use toml::Spanned;
 use super::attributes::{Answer, Field};
 use super::error::{Fault, TaxonomyError};
 use super::kind::Kind;
-use super::matcher::Pattern;
+use super::literals::Text;
+use super::matcher::{Pattern, Source};
 use crate::model::DataType;
 use crate::plain;
 
 /// A checked table; the order of entries is their precedence.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Table {
     pub(super) classes: Vec<ClassRule>,
     pub(super) attributes: Vec<AttributeRule>,
@@ -27,38 +29,41 @@ pub(super) struct Table {
 }
 
 /// Recognizes what a kernel does.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct ClassRule {
-    pub(super) id: String,
+    pub(super) id: Text,
     pub(super) kind: Kind,
-    pub(super) library: Option<String>,
+    pub(super) library: Option<Text>,
     /// Value that overrides the attributes.
     pub(super) tensor: Option<Answer>,
-    pub(super) pattern: String,
+    pub(super) pattern: Source,
 }
 
 /// Reads fields from a name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct AttributeRule {
-    pub(super) pattern: String,
-    pub(super) set: Vec<(Field, String)>,
+    pub(super) pattern: Source,
+    pub(super) set: Cow<'static, [(Field, Text)]>,
 }
 
 impl Table {
+    /// The built-in entries, which the build made constants of.
+    pub(super) fn builtin() -> Self {
+        let data_type = |(word, data_type): &(&str, DataType)| ((*word).to_owned(), *data_type);
+        Self {
+            classes: builtin::CLASSES.to_vec(),
+            attributes: builtin::ATTRIBUTES.to_vec(),
+            data_types: builtin::DATA_TYPES.iter().map(data_type).collect(),
+            by_operator: builtin::BY_OPERATOR.to_vec(),
+            operators: builtin::FUSED.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
     /// Parses and checks a file's entries; messages refer to it as `path`.
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, TaxonomyError> {
-        Self::read(&Place { path, text, trusted: false })
-    }
-
-    /// Parses entries that a test has checked, without compiling each pattern, which would double
-    /// the startup time.
-    pub(super) fn trusted(path: &str, text: &str) -> Result<Self, TaxonomyError> {
-        Self::read(&Place { path, text, trusted: true })
-    }
-
-    fn read(place: &Place) -> Result<Self, TaxonomyError> {
-        let wire: Wire = toml::from_str(place.text).map_err(|error| {
-            let fault = Fault::Syntax(plain::toml(place.text, &error).message);
+        let place = Place { path, text };
+        let wire: Wire = toml::from_str(text).map_err(|error| {
+            let fault = Fault::Syntax(plain::toml(text, &error).message);
             place.error(&error.span().unwrap_or_default(), fault)
         })?;
         let mut table =
@@ -99,8 +104,6 @@ impl Table {
 struct Place<'a> {
     path: &'a str,
     text: &'a str,
-    /// True if the patterns are known to be valid.
-    trusted: bool,
 }
 
 impl Place<'_> {
@@ -138,18 +141,18 @@ impl Place<'_> {
             })?),
         };
         Ok(ClassRule {
-            id: entry.id,
+            id: entry.id.into(),
             kind,
-            library: entry.library,
+            library: entry.library.map(Text::from),
             tensor,
-            pattern: entry.pattern.into_inner(),
+            pattern: entry.pattern.into_inner().into(),
         })
     }
 
     fn attribute(&self, entry: AttributeWire) -> Result<AttributeRule, TaxonomyError> {
         let compiled = self.check(&entry.pattern)?;
         let fields = || Field::ALL.iter().map(|field| field.key().to_owned()).collect();
-        for name in compiled.iter().flat_map(Pattern::groups) {
+        for name in compiled.groups() {
             if Field::from_key(name).is_none() {
                 let fault =
                     Fault::Value { what: "field", value: name.to_owned(), allowed: fields() };
@@ -163,26 +166,31 @@ impl Place<'_> {
             if let Err(allowed) = field.check(value.get_ref()) {
                 return Err(self.value("value", value, allowed));
             }
-            set.push((field, value.get_ref().clone()));
+            set.push((field, value.get_ref().clone().into()));
         }
         let pattern = entry.pattern;
-        if set.is_empty() && compiled.is_some_and(|compiled| compiled.groups().count() == 0) {
+        if set.is_empty() && compiled.groups().count() == 0 {
             let fault = Fault::TellsNothing { pattern: pattern.get_ref().clone() };
             return Err(self.error(&pattern.span(), fault));
         }
-        Ok(AttributeRule { pattern: pattern.into_inner(), set })
+        Ok(AttributeRule { pattern: pattern.into_inner().into(), set: set.into() })
     }
 
-    /// Compiles the pattern, unless it is trusted.
-    fn check(&self, pattern: &Spanned<String>) -> Result<Option<Pattern>, TaxonomyError> {
-        if self.trusted {
-            return Ok(None);
-        }
-        Pattern::new(pattern.get_ref()).map(Some).map_err(|reason| {
+    /// Compiles the pattern.
+    fn check(&self, pattern: &Spanned<String>) -> Result<Pattern, TaxonomyError> {
+        Pattern::new(pattern.get_ref()).map_err(|reason| {
             let text = pattern.get_ref().clone();
             self.error(&pattern.span(), Fault::Pattern { pattern: text, reason })
         })
     }
+}
+
+/// What the build made of `kernel-names.toml`.
+mod builtin {
+    use super::{Answer, AttributeRule, ClassRule, Cow, DataType, Field, Kind, Source};
+    use crate::taxonomy::literals::{Alternative, Place};
+
+    include!(concat!(env!("OUT_DIR"), "/kernel_names.rs"));
 }
 
 /// The file as written.
