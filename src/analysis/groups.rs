@@ -114,6 +114,15 @@ impl Groups {
         Some(self.operators.entry(operator).or_insert_with(classified))
     }
 
+    /// Returns for each head whether one kernel alone has it.
+    pub(super) fn alone(&self) -> Vec<bool> {
+        let mut counts = vec![0_u8; self.names.len()];
+        for (head, ..) in &self.keys {
+            counts[*head as usize] = counts[*head as usize].saturating_add(1);
+        }
+        counts.into_iter().map(|count| count == 1).collect()
+    }
+
     /// Makes short names of different kernels unique, when all kernels were met.
     pub(super) fn finish(&mut self, profile: &Profile) {
         self.heads = HashMap::new();
@@ -136,7 +145,7 @@ impl Groups {
         let mut hash = self.state.hash_one(&identity);
         let found = loop {
             match self.heads.get(&hash).copied() {
-                None => break self.add(text, &identity.0, name, hash),
+                None => break self.add(profile, &identity.0, name, hash),
                 Some(head) => {
                     let known = profile.names.get(self.spelled[head as usize]);
                     if KernelName::identity(known) == identity {
@@ -156,12 +165,15 @@ impl Groups {
         found
     }
 
-    fn add(&mut self, text: &str, head: &str, name: NameId, hash: u64) -> u32 {
+    fn add(&mut self, profile: &Profile, head: &str, name: NameId, hash: u64) -> u32 {
+        let text = profile.names.get(name);
         let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
         let class = taxonomy.shared(text);
         let at = self.names.len() as u32;
+        let short = KernelName::short(head);
         self.names.push(Name {
-            short: KernelName::short(head).into(),
+            // Many names are short as they are.
+            short: if short == text { profile.names.shared(name) } else { short.into() },
             nature: Nature::of(&class, head),
             class,
         });

@@ -192,7 +192,7 @@ pub struct Kernel {
     /// Facts derived from its name.
     pub class: Arc<Class>,
     /// Grid and block.
-    pub shape: Shape,
+    pub shape: Arc<Shape>,
     /// Index among the devices of the analysis.
     pub device: usize,
     /// Number of launches.

@@ -78,6 +78,7 @@ use algorithmic::Describer;
 use groups::{Groups, Name};
 use law::Instrument;
 use nature::Nature;
+use reason::Reasons;
 use summing::Summing;
 use sums::{Part, Sums};
 use verdict::Setting;
@@ -209,20 +210,26 @@ pub fn analyze(
     let summing = Summing::new(setting, &mut groups);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
+    // Most names have one grid, whose savings are those of all.
+    let is_alone = groups.alone();
     let mut families = Families::new();
     summing.each(|group, sums| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
         totals.timed_launches += sums.timed_launches;
-        let (likely, most) = families.entry(family(&groups.keys[group])).or_default();
-        *likely += Seconds::new(sums.part().savings.get());
-        *most += Seconds::new(sums.part().savings_high.get());
+        let key = &groups.keys[group];
+        if !is_alone[key.0 as usize] {
+            let (likely, most) = families.entry(family(key)).or_default();
+            let own = savings(sums);
+            (*likely, *most) = (*likely + own.0, *most + own.1);
+        }
         Ok(())
     })?;
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
+    let mut reasons = Reasons::default();
     summing.each(|group, sums| {
         let device = groups.keys[group].3 as usize;
         check_figures(sums, &devices[device], profile)?;
@@ -236,15 +243,19 @@ pub fn analyze(
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
-            family: families[&family(&groups.keys[group])],
+            family: families
+                .get(&family(&groups.keys[group]))
+                .copied()
+                .unwrap_or_else(|| savings(sums)),
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
+        reasons.share(&mut kernel.reason);
         kernels.push(kernel);
         Ok(())
     })?;
     let (of_row, natures) = summing.into_groups();
-    drop((groups, families));
+    drop((groups, families, reasons));
     ranking::rank(&mut kernels);
     totals.sum_up(&mut kernels);
     let mut notes = profile.notes.clone();
@@ -286,6 +297,12 @@ type Families = HashMap<Family, (Seconds, Seconds)>;
 
 fn family(key: &groups::Key) -> Family {
     (key.0, key.3)
+}
+
+/// Realistic and largest savings of a kernel.
+fn savings(sums: &Sums) -> (Seconds, Seconds) {
+    let part = sums.part();
+    (Seconds::new(part.savings.get()), Seconds::new(part.savings_high.get()))
 }
 
 /// The profiler of each file.
@@ -394,7 +411,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         class: Arc::clone(&known.class),
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
-        shape: launch.head.shape,
+        shape: profile.launches.shape(launch.row()),
         device,
         rank: 0,
         launches: sums.launches,

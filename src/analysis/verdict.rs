@@ -164,7 +164,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     };
     let near = NEAR.min(setting.threshold);
     if headroom <= near {
-        return (State::NearRoofline, Some(counted), at(kernel, sums, headroom, "").into());
+        return (State::NearRoofline, Some(counted), at(kernel, sums, headroom, ""));
     }
     // Not by the threshold asked for: it labels, and takes no part in what is judged.
     if let Some(reason) = cache_resident(kernel, sums).filter(|_| headroom > NEAR) {
@@ -178,7 +178,7 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     let below = format!(", below the threshold of {threshold:.1}");
     if headroom < threshold {
         let counted = if is_unbounded(kernel) { Confidence::Possible } else { counted };
-        return (State::Fair, Some(counted), at(kernel, sums, headroom, &below).into());
+        return (State::Fair, Some(counted), at(kernel, sums, headroom, &below));
     }
     let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
     if at_least(kernel.headroom_low()) {
@@ -191,26 +191,31 @@ fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
     if let Some(likely) = likely {
         let state = if likely <= near { State::NearRoofline } else { State::Fair };
         let rest = if state == State::Fair { below.as_str() } else { "" };
-        let reason = format!(
+        let rest = format!(
             "{}, assuming no redundant work of its units{}",
-            at(kernel, sums, likely, rest),
+            beside(kernel, sums, rest),
             busiest(kernel)
         );
-        return (state, Some(Confidence::Likely), reason.into());
+        return (state, Some(Confidence::Likely), Reason::times(likely, &rest));
     }
     let reason = bounded(kernel, sums, setting, headroom);
     (State::Possible, Some(Confidence::Possible), reason)
 }
 
 /// Describes the ratio of a kernel to its roofline time.
-fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> String {
+fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> Reason {
+    Reason::times(headroom, &beside(kernel, sums, rest))
+}
+
+/// What follows the ratio.
+fn beside(kernel: &Kernel, sums: &Sums, rest: &str) -> String {
     let busiest = if kernel.by_utilization { busiest(kernel) } else { String::new() };
     let faster = match sums.faster_launches() {
         0 => String::new(),
         1 => "; 1 launch is faster than the roofline".to_owned(),
         count => format!("; {count} launches are faster than the roofline"),
     };
-    format!("{headroom:.2}× the roofline time{rest}{busiest}{faster}")
+    format!("{rest}{busiest}{faster}")
 }
 
 /// Returns the verdict on a kernel far from its roofline: flagged if it, with its other grids, has
@@ -221,26 +226,21 @@ fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confiden
     let (family, family_most) = setting.family;
     let others = roofline::savings(family_most, kernel.savings_high);
     let floor = roofline::savings(setting.floor, others);
-    let minor = |reason: String| (State::LowImpact, Some(confidence), reason.into());
+    let minor = |rest: &str| (State::LowImpact, Some(confidence), Reason::times(headroom, rest));
     if !roofline::is_opportunity(kernel.modeled, roofline_time, setting.threshold, floor) {
         let floor = microseconds(setting.floor);
-        return minor(format!("{headroom:.2}× the roofline time, but savings are below {floor}"));
+        return minor(&format!(", but savings are below {floor}"));
     }
     if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
-        return minor(format!(
-            "{headroom:.2}× the roofline time, but there is no evidence that its work can be \
-             split among more threads"
-        ));
+        return minor(", but there is no evidence that its work can be split among more threads");
     }
     if family < setting.floor {
         // Less than the last digit shown is nothing.
         let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
         let left = left.map_or_else(String::new, |time| format!(" except {}", microseconds(time)));
-        return minor(format!(
-            "{headroom:.2}× the roofline time, which its grid and usual losses explain{left}"
-        ));
+        return minor(&format!(", which its grid and usual losses explain{left}"));
     }
-    (State::Flagged, Some(confidence), at(kernel, sums, headroom, "").into())
+    (State::Flagged, Some(confidence), at(kernel, sums, headroom, ""))
 }
 
 fn microseconds(time: Seconds) -> String {
@@ -323,7 +323,7 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
     };
     let share = 100.0 / headroom;
     let figures = format!(": {known} {share:.0}% of the time{}", busiest(kernel));
-    Reason::new(unsettled(&missing, kernel, sums, setting).general(), &figures)
+    Reason::new(&unsettled(&missing, kernel, sums, setting).general(), &figures)
 }
 
 fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, Reason) {

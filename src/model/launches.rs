@@ -1,5 +1,7 @@
 //! Launches as columns, and the typed view of one.
 
+use std::sync::Arc;
+
 use super::advice::AdviceColumn;
 use super::shapes::{Shape, Shapes};
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
@@ -255,6 +257,11 @@ impl Launches {
     pub fn kernel_key(&self, row: usize) -> (NameId, NameId, u32, HintId) {
         let heads = &self.heads;
         (heads.name[row], heads.operator[row], heads.shape[row], heads.device[row])
+    }
+
+    /// Returns the shape of launch `row`, which is shared with all launches that have it.
+    pub(crate) fn shape(&self, row: usize) -> Arc<Shape> {
+        self.shapes.shared(self.heads.shape[row])
     }
 
     /// Returns a value with the id of its origin.

@@ -1,6 +1,7 @@
 //! Grids and blocks, and each of them kept once: a million launches may have as many.
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::Arc;
 
 /// Extent in x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,7 +111,7 @@ const RECENT: usize = 256;
 /// The distinct shapes of a profile.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
-    list: Vec<Shape>,
+    list: Vec<Arc<Shape>>,
     /// Positions in the list plus one, where their hash leads; zero if free. Up to half are taken.
     slots: Vec<u32>,
     state: RandomState,
@@ -123,7 +124,7 @@ impl Shapes {
     pub(super) fn id(&mut self, shape: Shape) -> u32 {
         let alike = shape.blocks.unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
         if let Some(id) = self.recent.get(alike as usize)
-            && self.list[*id as usize] == shape
+            && *self.list[*id as usize] == shape
         {
             return *id;
         }
@@ -139,7 +140,7 @@ impl Shapes {
         }
         let slot = self.slot(shape);
         if self.slots[slot] == 0 {
-            self.list.push(shape);
+            self.list.push(shape.into());
             self.slots[slot] = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         }
         self.slots[slot] - 1
@@ -147,12 +148,17 @@ impl Shapes {
 
     /// Returns the shape with this id.
     pub(super) fn get(&self, id: u32) -> Shape {
-        self.list[id as usize]
+        *self.list[id as usize]
+    }
+
+    /// Returns the shape with this id, which is shared with all who ask for it.
+    pub(super) fn shared(&self, id: u32) -> Arc<Shape> {
+        Arc::clone(&self.list[id as usize])
     }
 
     /// Iterates over the shapes by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = Shape> {
-        self.list.iter().copied()
+        self.list.iter().map(|shape| **shape)
     }
 
     /// Finds the slot of a shape, or the free one where it belongs.
@@ -160,7 +166,7 @@ impl Shapes {
         let last = self.slots.len() - 1;
         let mut slot = self.state.hash_one(shape) as usize & last;
         while let Some(at) = self.slots[slot].checked_sub(1)
-            && self.list[at as usize] != shape
+            && *self.list[at as usize] != shape
         {
             slot = (slot + 1) & last;
         }
@@ -171,7 +177,7 @@ impl Shapes {
     fn grow(&mut self) {
         self.slots = vec![0; (self.slots.len() * 2).max(64)];
         for at in 0..self.list.len() {
-            let slot = self.slot(self.list[at]);
+            let slot = self.slot(*self.list[at]);
             self.slots[slot] = at as u32 + 1;
         }
     }

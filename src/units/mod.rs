@@ -20,6 +20,7 @@
 //! ```
 
 mod dimension;
+mod packed;
 mod relative;
 mod shown;
 
@@ -29,6 +30,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use serde::{Deserialize, Serialize};
 
 pub use dimension::Dimension;
+use packed::Packed;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{
     change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
@@ -42,48 +44,48 @@ macro_rules! number {
     ($name:ident) => {
         impl From<$name> for f64 {
             fn from(value: $name) -> Self {
-                value.0
+                value.get()
             }
         }
 
         impl $name {
             /// Zero of this quantity.
-            pub const ZERO: Self = Self(0.0);
+            pub const ZERO: Self = Self::new(0.0);
 
             /// Wraps a value that is already in the base unit.
             #[must_use]
             pub const fn new(value: f64) -> Self {
-                Self(value)
+                Self(Packed::new(value))
             }
 
             /// Returns the value in the base unit.
             #[must_use]
             pub const fn get(self) -> f64 {
-                self.0
+                self.0.get()
             }
 
             /// Returns the larger of the two.
             #[must_use]
             pub fn max(self, other: Self) -> Self {
-                Self(self.0.max(other.0))
+                Self::new(self.get().max(other.get()))
             }
 
             /// Returns the smaller of the two.
             #[must_use]
             pub fn min(self, other: Self) -> Self {
-                Self(self.0.min(other.0))
+                Self::new(self.get().min(other.get()))
             }
 
             /// Returns the absolute value.
             #[must_use]
             pub const fn abs(self) -> Self {
-                Self(self.0.abs())
+                Self::new(self.get().abs())
             }
 
             /// Compares in a total order that includes NaN.
             #[must_use]
             pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.0.total_cmp(&other.0)
+                self.get().total_cmp(&other.get())
             }
         }
 
@@ -110,7 +112,7 @@ macro_rules! quantity {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(f64);
+        pub struct $name(Packed);
 
         number!($name);
 
@@ -122,20 +124,20 @@ macro_rules! quantity {
         impl Add for $name {
             type Output = Self;
             fn add(self, other: Self) -> Self {
-                Self(self.0 + other.0)
+                Self::new(self.get() + other.get())
             }
         }
 
         impl AddAssign for $name {
             fn add_assign(&mut self, other: Self) {
-                self.0 += other.0;
+                *self = *self + other;
             }
         }
 
         impl Sub for $name {
             type Output = Self;
             fn sub(self, other: Self) -> Self {
-                Self(self.0 - other.0)
+                Self::new(self.get() - other.get())
             }
         }
 
@@ -143,7 +145,7 @@ macro_rules! quantity {
         impl Mul<f64> for $name {
             type Output = Self;
             fn mul(self, factor: f64) -> Self {
-                Self(self.0 * factor)
+                Self::new(self.get() * factor)
             }
         }
 
@@ -151,7 +153,7 @@ macro_rules! quantity {
         impl Div<f64> for $name {
             type Output = Self;
             fn div(self, divisor: f64) -> Self {
-                Self(self.0 / divisor)
+                Self::new(self.get() / divisor)
             }
         }
 
@@ -159,7 +161,7 @@ macro_rules! quantity {
         impl Div for $name {
             type Output = f64;
             fn div(self, other: Self) -> f64 {
-                self.0 / other.0
+                self.get() / other.get()
             }
         }
 
@@ -195,13 +197,13 @@ macro_rules! law {
         impl Div<$right> for $left {
             type Output = $result;
             fn div(self, other: $right) -> $result {
-                $result(self.0 / other.0)
+                $result::new(self.get() / other.get())
             }
         }
         impl Mul<$right> for $result {
             type Output = $left;
             fn mul(self, other: $right) -> $left {
-                $left(self.0 * other.0)
+                $left::new(self.get() * other.get())
             }
         }
     )*};
@@ -219,13 +221,13 @@ macro_rules! rate {
         impl Div<Seconds> for $amount {
             type Output = $rate;
             fn div(self, time: Seconds) -> $rate {
-                $rate(self.0 / time.0)
+                $rate::new(self.get() / time.get())
             }
         }
         impl Mul<Seconds> for $rate {
             type Output = $amount;
             fn mul(self, time: Seconds) -> $amount {
-                $amount(self.0 * time.0)
+                $amount::new(self.get() * time.get())
             }
         }
     )*};

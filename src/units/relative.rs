@@ -12,14 +12,14 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use super::number;
+use super::{Packed, number};
 
 macro_rules! relative {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(f64);
+        pub struct $name(Packed);
 
         number!($name);
     )*};
@@ -44,34 +44,34 @@ macro_rules! additive {
         impl Add for $name {
             type Output = Self;
             fn add(self, other: Self) -> Self {
-                Self(self.0 + other.0)
+                Self::new(self.get() + other.get())
             }
         }
 
         impl AddAssign for $name {
             fn add_assign(&mut self, other: Self) {
-                self.0 += other.0;
+                *self = *self + other;
             }
         }
 
         impl Sub for $name {
             type Output = Self;
             fn sub(self, other: Self) -> Self {
-                Self(self.0 - other.0)
+                Self::new(self.get() - other.get())
             }
         }
 
         impl Mul<f64> for $name {
             type Output = Self;
             fn mul(self, factor: f64) -> Self {
-                Self(self.0 * factor)
+                Self::new(self.get() * factor)
             }
         }
 
         impl Div<f64> for $name {
             type Output = Self;
             fn div(self, divisor: f64) -> Self {
-                Self(self.0 / divisor)
+                Self::new(self.get() / divisor)
             }
         }
 
@@ -89,24 +89,24 @@ additive! { Shift Share }
 impl Neg for Shift {
     type Output = Self;
     fn neg(self) -> Self {
-        Self(-self.0)
+        Self::new(-self.get())
     }
 }
 
 impl Shift {
     /// No bound.
-    pub const INFINITY: Self = Self(f64::INFINITY);
+    pub const INFINITY: Self = Self::new(f64::INFINITY);
 
     /// Returns the shift from one amount to another of the same unit; both must be positive.
     #[must_use]
     pub fn between(before: f64, after: f64) -> Self {
-        Self((after / before).ln())
+        Self::new((after / before).ln())
     }
 
     /// Converts it to a relative change.
     #[must_use]
     pub fn change(self) -> RelativeChange {
-        RelativeChange(self.0.exp_m1())
+        RelativeChange::new(self.get().exp_m1())
     }
 }
 
@@ -114,24 +114,24 @@ impl RelativeChange {
     /// Converts it to the logarithmic scale.
     #[must_use]
     pub fn shift(self) -> Shift {
-        Shift(self.0.ln_1p())
+        Shift::new(self.get().ln_1p())
     }
 }
 
 impl Factor {
     /// A factor of one.
-    pub const ONE: Self = Self(1.0);
+    pub const ONE: Self = Self::new(1.0);
 
     /// Converts it to the logarithmic scale.
     #[must_use]
     pub fn shift(self) -> Shift {
-        Shift(self.0.ln())
+        Shift::new(self.get().ln())
     }
 
     /// Converts it to a relative change.
     #[must_use]
     pub fn change(self) -> RelativeChange {
-        RelativeChange(self.0 - 1.0)
+        RelativeChange::new(self.get() - 1.0)
     }
 }
 

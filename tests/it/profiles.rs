@@ -363,7 +363,7 @@ fn states(file: &str, profile: &Profile) -> String {
         if let (Some(expected), Some(high)) = (kernel.roofline_time, kernel.roofline_time_high) {
             assert!(expected.get() <= high.get() * 1.000_001, "{file}: {name}");
         }
-        assert!(!kernel.reason.as_str().is_empty(), "{file}: {name}: no reason");
+        assert!(!kernel.reason.to_string().is_empty(), "{file}: {name}: no reason");
     }
     totals
         .states

@@ -268,7 +268,7 @@ fn concluded() -> Vec<Column> {
         })
         .of(Confidence::ALL.map(Confidence::label)),
         column("reason", Text, "reason of the state", |_, kernel| {
-            Some(Cell::word(kernel.reason.as_str()))
+            Some(Cell::Text(kernel.reason.to_string().into()))
         })
         .always(),
         column("meaning", Text, "meaning for the user, in a sentence", |_, kernel| {

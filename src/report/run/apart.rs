@@ -21,7 +21,7 @@ impl Reason<'_> {
         let example = &self.example.reason;
         let figures = example.figures().filter(|_| example.general() == self.text);
         let text = match figures {
-            Some(_) if self.kernels == 1 => printable(example.as_str()),
+            Some(_) if self.kernels == 1 => printable(&example.to_string()),
             Some(figures) => format!(
                 "{} (the longest, {}: {})",
                 self.text,
@@ -51,7 +51,7 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
         for kernel in &kernels {
             // Numbers differ from kernel to kernel; the sentence around them is the reason.
             let text = match state {
-                State::NotEnoughData | State::Possible => kernel.reason.general().to_owned(),
+                State::NotEnoughData | State::Possible => kernel.reason.general().into_owned(),
                 State::Waived => kernel.reason.to_string(),
                 State::LowImpact if !kernel.is_winnable => {
                     "too few threads, and no sign that their work can be divided among more: give one \

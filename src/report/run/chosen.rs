@@ -79,7 +79,7 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
     }
     facts.push(Fact::new(
         "State",
-        format!("{}: {}", kernel.state.label(), printable(kernel.reason.as_str())),
+        format!("{}: {}", kernel.state.label(), printable(&kernel.reason.to_string())),
     ));
     facts.extend(savings(kernel).map(|savings| Fact::new("Savings", savings)));
     let cause = entry::cause(found, kernel);

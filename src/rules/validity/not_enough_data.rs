@@ -48,7 +48,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     }
     let count = unknown.kernels.len();
     // The longest speaks for the others: their reasons are mostly alike.
-    let reason = unknown.kernels.first().map_or("", |kernel| kernel.reason.as_str());
+    let longest = unknown.kernels.first();
+    let reason = longest.map_or_else(String::new, |kernel| kernel.reason.to_string());
     let plural = if count == 1 { "" } else { "s" };
     let message = format!(
         "not enough data for {count} kernel{plural} ({}); the longest: {reason}",
