@@ -136,9 +136,9 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
     let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
     if analysis.leave_sure(|position| accounted.get(position).copied().unwrap_or_default()) {
         // Kernels changed places; the longest launch of one is of no other.
+        let found = before.into_iter().zip(std::mem::take(&mut findings.by_kernel));
         let mut found: HashMap<usize, Vec<Finding>> =
-            before.into_iter().zip(std::mem::take(&mut findings.by_kernel)).collect();
-        found.retain(|_, findings| !findings.is_empty());
+            found.filter(|(_, findings)| !findings.is_empty()).collect();
         let of = |kernel: &Kernel| found.remove(&kernel.longest).unwrap_or_default();
         findings.by_kernel = analysis.kernels.iter().map(of).collect();
     }

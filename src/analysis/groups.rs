@@ -17,8 +17,6 @@ pub(super) type Key = (u32, NameId, u32, u32);
 pub(super) struct Name {
     pub(super) short: Arc<str>,
     pub(super) class: Arc<Class>,
-    /// Likely work of the kernel, unless counters disagree.
-    pub(super) nature: Nature,
 }
 
 /// The kernels met so far.
@@ -33,6 +31,8 @@ pub(super) struct Groups {
     /// The head of each name of the profile.
     head_of_name: Vec<u32>,
     names: Vec<Name>,
+    /// Likely work of the kernels of each head, unless counters disagree.
+    natures: Vec<Nature>,
     /// Of the spellings of each head, the one with the least number.
     spelled: Vec<NameId>,
     /// Classes of operators, for kernels whose names are not recognized.
@@ -79,10 +79,17 @@ impl Groups {
         (group, nature)
     }
 
+    /// Returns the likely work of each group's kernels, when all launches were met.
+    pub(super) fn take_natures(&mut self, profile: &Profile) -> Vec<Nature> {
+        let natures = (0..self.keys.len()).map(|group| self.nature(profile, group)).collect();
+        self.natures = Vec::new();
+        natures
+    }
+
     /// Returns the likely work of a group's kernels.
-    pub(super) fn nature(&mut self, profile: &Profile, group: usize) -> Nature {
+    fn nature(&mut self, profile: &Profile, group: usize) -> Nature {
         let (head, operator, ..) = self.keys[group];
-        let own = self.names[head as usize].nature;
+        let own = self.natures[head as usize];
         match self.by_operator(profile, head, operator) {
             Some(class) if class.category == Category::DotProduct => own.launched_by_product(),
             Some(class) if class.category != Category::Unknown => Nature::of(class, ""),
@@ -174,9 +181,9 @@ impl Groups {
         self.names.push(Name {
             // Many names are short as they are.
             short: if short == text { profile.names.shared(name) } else { short.into() },
-            nature: Nature::of(&class, head),
-            class,
+            class: Arc::clone(&class),
         });
+        self.natures.push(Nature::of(&class, head));
         self.spelled.push(name);
         self.heads.insert(hash, at);
         at

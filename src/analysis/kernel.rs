@@ -11,7 +11,7 @@ use super::{Algorithmic, KernelAdvice};
 use crate::model::{Engine, MemoryLevel, Origin, OriginKind, Pipe, Precision, Quantity, Shape};
 use crate::roofline::{self, Limiter};
 use crate::taxonomy::{Class, Kind};
-use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSecond, Seconds};
+use crate::units::{Bytes, Factor, Flops, FlopsPerByte, FlopsPerSecond, Seconds, Share};
 
 /// Conclusion of the analysis on a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -209,13 +209,16 @@ pub struct Kernel {
     pub work: Box<[Work]>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
+    /// Number of launches with counted bytes.
+    pub counted: u64,
     /// Least direct origin of bytes and operations; `None` if there are none.
     pub provenance: Option<OriginKind>,
     /// Least time of its DRAM traffic.
     pub memory_time: Option<Seconds>,
     /// Least time of its operations.
     pub math_time: Option<Seconds>,
-    /// Traffic per level of the memory hierarchy, from the SM outwards.
+    /// Traffic at the levels of the memory hierarchy beside device memory, from the SM outwards; see
+    /// [`Kernel::traffic`].
     pub levels: Box<[LevelTraffic]>,
     /// Roofline time: the longer of memory and math time.
     pub roofline_time: Option<Seconds>,
@@ -231,7 +234,7 @@ pub struct Kernel {
     /// Time that remains if only the implementation improves: launch cost, tail, achievable share.
     pub structural: Option<Seconds>,
     /// Smallest and largest headroom of a launch.
-    pub headrooms: Option<(f64, f64)>,
+    pub headrooms: Option<(Factor, Factor)>,
     /// The first limit that the algorithm meets.
     pub limiter: Limiter,
     /// Conclusion on the kernel.
@@ -254,7 +257,7 @@ pub struct Kernel {
     /// Speedup of the whole profile if [`Kernel::savings`] is realized.
     pub run_speedup: f64,
     /// Cumulative share of the run's savings up to this rank; `None` if it has no savings.
-    pub coverage: Option<f64>,
+    pub coverage: Option<Share>,
     /// Group of the kernel.
     pub group: Arc<str>,
     /// Time-weighted averages over the launches, of quantities that do not add up.
@@ -383,10 +386,23 @@ impl Kernel {
         self.state.is_modeled() && self.state != State::Waived && !self.is_winnable
     }
 
+    /// Iterates over its traffic at all levels that were counted, from the SM outwards.
+    pub fn traffic(&self) -> impl Iterator<Item = LevelTraffic> {
+        let is_inside = |one: &LevelTraffic| (one.level as usize) < MemoryLevel::Dram as usize;
+        let (inside, outside) = self.levels.split_at(self.levels.partition_point(is_inside));
+        let dram = self.bytes.map(|bytes| LevelTraffic {
+            level: MemoryLevel::Dram,
+            bytes,
+            time: self.memory_time,
+            launches: self.counted,
+        });
+        inside.iter().copied().chain(dram).chain(outside.iter().copied())
+    }
+
     /// Returns its traffic at a level, if it was counted.
     #[must_use]
-    pub fn level(&self, level: MemoryLevel) -> Option<&LevelTraffic> {
-        self.levels.iter().find(|traffic| traffic.level == level)
+    pub fn level(&self, level: MemoryLevel) -> Option<LevelTraffic> {
+        self.traffic().find(|traffic| traffic.level == level)
     }
 
     /// Returns the least time of its traffic at a level.
@@ -400,8 +416,7 @@ impl Kernel {
     #[must_use]
     pub fn binding(&self) -> Option<Binding> {
         let levels = self
-            .levels
-            .iter()
+            .traffic()
             .filter_map(|traffic| Some((Binding::Memory(traffic.level), traffic.time?)));
         let math = self.math_time.map(|time| (Binding::Math, time));
         let longest = math.into_iter().chain(levels);

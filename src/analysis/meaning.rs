@@ -14,7 +14,7 @@ impl Kernel {
         let judged =
             matches!(self.state, State::Flagged | State::Fair | State::LowImpact | State::Possible);
         if judged
-            && let Some((low, high)) = self.headrooms
+            && let Some((low, high)) = self.headrooms.map(|(low, high)| (low.get(), high.get()))
             && high > low * WIDE
         {
             meaning.push_str(&format!("; launches vary between {low:.1}× and {high:.1}×"));

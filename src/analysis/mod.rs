@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
-pub(crate) use called::{fits, is_called};
+pub(crate) use called::{Called, fits, is_called};
 pub use ceilings::CeilingSet;
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
@@ -73,7 +73,7 @@ use crate::model::{
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
-use crate::units::{Bytes, ExactSum, Flops, Seconds};
+use crate::units::{Bytes, ExactSum, Factor, Flops, Seconds};
 use algorithmic::Describer;
 use groups::{Groups, Name};
 use law::Instrument;
@@ -420,6 +420,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         share: if total.get() > 0.0 { measured / total } else { 0.0 },
         algorithmic: None,
         bytes,
+        counted: part.launches_with_bytes,
         provenance: provenance(&launch),
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
         // How busy a unit was is not the time of work that was counted.
@@ -446,7 +447,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         coverage: None,
         group: Arc::default(),
         averages: sums.averages(),
-        headrooms: part.headrooms,
+        headrooms: part.headrooms.map(|(low, high)| (Factor::new(low), Factor::new(high))),
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
         has_tensor_activity: part.tensor_activity.get() > 0.0,
@@ -455,22 +456,16 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     }
 }
 
-/// Returns the traffic at each level that was counted.
+/// Returns the traffic at each level that was counted, beside device memory.
 fn levels(part: &Part) -> Box<[LevelTraffic]> {
-    let dram = (part.launches_with_bytes > 0).then(|| LevelTraffic {
-        level: MemoryLevel::Dram,
-        bytes: Bytes::new(part.bytes.get()),
-        time: part.has_memory.then(|| Seconds::new(part.memory.get())),
-        launches: part.launches_with_bytes,
-    });
-    let of = |(level, sum): (MemoryLevel, &sums::Level)| match level {
-        MemoryLevel::Dram => dram,
-        _ => (sum.launches > 0).then(|| LevelTraffic {
+    let of = |(level, sum): (MemoryLevel, &sums::Level)| {
+        let is_counted = sum.launches > 0 && level != MemoryLevel::Dram;
+        is_counted.then(|| LevelTraffic {
             level,
             bytes: Bytes::new(sum.bytes.get()),
             time: part.level_time(level),
             launches: sum.launches,
-        }),
+        })
     };
     MemoryLevel::ALL.into_iter().zip(&part.levels).filter_map(of).collect()
 }

@@ -54,7 +54,7 @@ impl<'a> Summing<'a> {
             |quantity: &Quantity| !quantity.is_additive() && !matches!(quantity, Quantity::Peak(_));
         let averaged = quantities.filter(is_averaged).collect();
         let (starts, rows) = few(&of_row, groups.keys.len());
-        let natures = (0..groups.keys.len()).map(|group| groups.nature(profile, group)).collect();
+        let natures = groups.take_natures(profile);
         let kept = starts.windows(2).map(|bounds| (bounds[0] == bounds[1]).then(Box::default));
         let mut kept: Vec<Option<Box<Sums>>> = kept.collect();
         let mut summing =

@@ -8,7 +8,7 @@ use super::kernel::{Kernel, State};
 use super::partition::Partition;
 use super::ranking::rank;
 use crate::roofline::{self, Limiter};
-use crate::units::Seconds;
+use crate::units::{Seconds, Share};
 
 /// Sums over all kernels.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +121,7 @@ impl Totals {
             }
             self.kernels_for_80_percent += usize::from(won / self.savings < MOST);
             won += kernel.savings;
-            kernel.coverage = Some(won / self.savings);
+            kernel.coverage = Some(Share::new(won / self.savings));
         }
     }
 }

@@ -2,14 +2,17 @@
 
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
+use crate::analysis::Called;
 use crate::compare::Measured;
 
 /// Reports limits whose selector matches no kernel of either side.
 pub(super) fn limits(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Check> {
+    let called: Vec<Called<'_>> =
+        kernels.iter().map(|(name, measured)| Called::new(name, &measured.full_name)).collect();
     let is_idle = |limit: &&Limit| {
-        let mut kernels = kernels.iter();
+        let mut kernels = called.iter().zip(kernels);
         !limit.selector.is_everything()
-            && !kernels.any(|(name, measured)| limit.selector.fits(name, measured))
+            && !kernels.any(|(called, (_, measured))| limit.selector.selects(called, measured))
     };
     let check = |limit: &Limit| {
         let key = limit.metric.key();

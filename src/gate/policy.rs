@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::thresholds::{COUNTING_SHARE, UNDECLARED};
 use super::value::Value;
-use crate::analysis::{fits, is_called};
+use crate::analysis::{Called, fits};
 use crate::compare::{Evidence, Measured, Noise, Unit};
 use crate::model::Date;
 use crate::rules::Severity;
@@ -357,7 +357,12 @@ impl Selector {
     /// Returns `true` if it selects the kernel with this short name and these measurements.
     #[must_use]
     pub fn fits(&self, name: &str, measured: &Measured) -> bool {
-        let named = |pattern: &String| is_called(pattern, name, &measured.full_name);
+        self.selects(&Called::new(name, &measured.full_name), measured)
+    }
+
+    /// The same for a kernel that many selectors are asked about.
+    pub(super) fn selects(&self, called: &Called<'_>, measured: &Measured) -> bool {
+        let named = |pattern: &String| called.is(pattern);
         let operator = measured.operator.as_deref().unwrap_or_default();
         self.kernel.as_ref().is_none_or(named)
             && self.operator.as_ref().is_none_or(|pattern| fits(pattern, operator))
@@ -369,7 +374,9 @@ impl Policy {
     /// Returns the limit that applies to a kernel and a metric: the last one that matches.
     #[must_use]
     pub fn limit(&self, metric: Metric, measured: &Measured, name: &str) -> Option<&Limit> {
-        let fits = |limit: &&Limit| limit.metric == metric && limit.selector.fits(name, measured);
+        let called = Called::new(name, &measured.full_name);
+        let fits =
+            |limit: &&Limit| limit.metric == metric && limit.selector.selects(&called, measured);
         self.limits.iter().rev().find(fits)
     }
 

@@ -202,6 +202,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     rocprof::leave_out_untimed(&mut profile)?;
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);
+    profile.names.finish();
     Ok(profile)
 }
 

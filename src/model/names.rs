@@ -73,6 +73,9 @@ impl Names {
         if self.get(self.recent[slot]) == text {
             return self.recent[slot];
         }
+        if self.slots.is_empty() {
+            self.grow();
+        }
         let place = self.place(text);
         let id = match self.slots[place].checked_sub(1) {
             Some(at) => NameId(at),
@@ -103,13 +106,18 @@ impl Names {
         place
     }
 
-    /// Doubles the slots, whose number stays a power of two.
+    /// Makes room for as many texts again; the number of slots is a power of two.
     fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(64)];
+        self.slots = vec![0; (self.texts.len() * 2 + 1).next_power_of_two().max(64)];
         for at in 0..self.texts.len() {
             let place = self.place(&self.texts[at]);
             self.slots[place] = at as u32 + 1;
         }
+    }
+
+    /// Gives up what finds the id of a text, until one is asked for: after reading none is.
+    pub(crate) fn finish(&mut self) {
+        self.slots = Vec::new();
     }
 
     /// Iterates over all texts by id; the first is empty.
@@ -334,6 +342,12 @@ mod tests {
         assert_eq!(names.id("gemm"), gemm);
         assert_eq!(names.get(gemm), "gemm");
         assert_eq!(names.get(NameId::default()), "");
+        let many: Vec<NameId> = (0..200).map(|at| names.id(&format!("kernel {at}"))).collect();
+        names.finish();
+        for (at, id) in many.into_iter().enumerate() {
+            assert_eq!(names.id(&format!("kernel {at}")), id);
+        }
+        assert_eq!(names.id("another"), NameId(203));
     }
 
     #[test]

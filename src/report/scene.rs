@@ -127,7 +127,7 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
         return Err("no traffic to device memory");
     }
     let per = |bytes: Bytes| (work.operations / bytes).get();
-    let levels = kernel.levels.iter().filter(|traffic| traffic.bytes > Bytes::ZERO);
+    let levels = kernel.traffic().filter(|traffic| traffic.bytes > Bytes::ZERO);
     Ok(Point {
         kernel: position,
         pipe: work.pipe,

@@ -104,14 +104,14 @@ fn lawful(kernel: &Kernel, label: &str) {
     };
     let (least, slack) = (hierarchical.get() * 1.000_001, 1e-15);
     assert!(expected.get() <= least + slack, "{label}: {hierarchical:?} < {expected:?}");
-    for traffic in &kernel.levels {
+    for traffic in kernel.traffic() {
         let Some(time) = traffic.time else { continue };
         // Launches that were not judged count in the level and not in the sums.
         if kernel.modeled == kernel.measured {
             assert!(time.get() <= least + slack, "{label}: {traffic:?} above {hierarchical:?}");
         }
     }
-    let times = kernel.levels.iter().filter_map(|traffic| traffic.time).chain(kernel.math_time);
+    let times = kernel.traffic().filter_map(|traffic| traffic.time).chain(kernel.math_time);
     let longest = times.fold(Seconds::ZERO, Seconds::max);
     match kernel.binding() {
         Some(Binding::Math) => assert_eq!(kernel.math_time, Some(longest), "{label}"),

@@ -62,7 +62,7 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
                 assert!(close(one.ideal.get(), one.roofline_time.get()), "{label}: {one:?}");
                 assert!(
                     close(one.projected.get(), one.measured.get().max(one.ideal.get()))
-                        || kernel.headrooms.unwrap().0 < 1.0,
+                        || kernel.headrooms.unwrap().0.get() < 1.0,
                     "{label}: {one:?}"
                 );
             }

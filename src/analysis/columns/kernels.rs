@@ -305,7 +305,7 @@ fn concluded() -> Vec<Column> {
             "coverage",
             Share,
             "cumulative share of the run's savings up to this rank; missing if it has no savings",
-            |_, kernel| kernel.coverage.map(Cell::Number),
+            |_, kernel| kernel.coverage.map(|share| Cell::Number(share.get())),
         ),
         column("group", Text, "group of the kernel", |_, kernel| Some(Cell::word(&kernel.group)))
             .always(),

@@ -2,7 +2,6 @@
 
 use super::{Lines, time};
 use crate::analysis::{Binding, Explanation, Kernel};
-use crate::model::MemoryLevel;
 use crate::report::view;
 use crate::roofline;
 use crate::units::Seconds;
@@ -11,9 +10,6 @@ use crate::units::Seconds;
 pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
     for traffic in &kernel.levels {
         let level = traffic.level;
-        if level == MemoryLevel::Dram {
-            continue;
-        }
         let (symbol, label) = (level.symbol(), level.label());
         let bytes = view::si(traffic.bytes.get(), "B");
         match traffic.time {

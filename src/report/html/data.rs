@@ -331,8 +331,7 @@ impl Kernels {
         });
         self.work.push(work.collect());
         // Traffic of DRAM stands in columns of its own.
-        let levels = kernel.levels.iter().filter(|traffic| traffic.level != MemoryLevel::Dram);
-        let levels = levels.map(|traffic| {
+        let levels = kernel.levels.iter().map(|traffic| {
             let time = traffic.time.map(|time| Number(time.get()));
             (level(traffic.level), Number(traffic.bytes.get()), time)
         });

@@ -465,8 +465,7 @@ fn kernel<'a>(
             work_factor: needed.work_factor,
         }),
         levels: kernel
-            .levels
-            .iter()
+            .traffic()
             .map(|traffic| LevelDocument {
                 level: traffic.level,
                 bytes: traffic.bytes.get(),
@@ -572,6 +571,7 @@ mod tests {
             time,
             launches: 3,
         };
+        bench.analysis.kernels[0].bytes = None;
         bench.analysis.kernels[0].levels = Box::new([
             level(Some(Seconds::new(f64::INFINITY))),
             level(Some(Seconds::new(0.5))),

@@ -8,7 +8,7 @@ use crate::report::run::advice;
 use crate::report::run::brief::{Brief, KERNELS};
 use crate::report::view::{Style, name, printable, shape, si};
 use crate::roofline::Limiter;
-use crate::units::{FlopsPerByte, Seconds};
+use crate::units::{FlopsPerByte, Seconds, Share};
 
 /// Notes of a row, by the position of the kernel.
 type Notes<'a> = &'a dyn Fn(&Kernel) -> Vec<String>;
@@ -74,7 +74,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
                 low: kernel.savings_low.get(),
                 high: kernel.savings_high.get(),
             },
-            Cell::maybe(kernel.coverage),
+            Cell::maybe(kernel.coverage.map(Share::get)),
             Cell::Number(kernel.run_speedup),
         ];
         table.push_with(cells, notes(kernel));

@@ -228,6 +228,7 @@ mod tests {
     use super::*;
     use crate::analysis::State;
     use crate::report::bench::{Bench, run};
+    use crate::units::Share;
 
     /// A run of 10 ms; times below are in milliseconds, too.
     fn bench() -> Bench {
@@ -299,7 +300,7 @@ mod tests {
             bench.analysis.totals.kernels_for_80_percent = needed;
             bench.analysis.totals.savings_likely = ms(likely);
             for (at, kernel) in bench.analysis.kernels.iter_mut().enumerate() {
-                kernel.coverage = (at < holds).then_some(1.0);
+                kernel.coverage = (at < holds).then_some(Share::new(1.0));
             }
             let text = savings(&bench.report()).unwrap();
             let range = "2.00 ms (20.0%; range 1.00–3.00 ms)";

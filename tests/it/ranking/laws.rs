@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Math, Row, analyzed, group};
 use rooflint::analysis::{self, Analysis, Options, Target};
-use rooflint::units::Seconds;
+use rooflint::units::{Seconds, Share};
 
 const NAMES: [&str; 5] = ["copy_a", "copy_b", "gemm_c", "reduce_kernel", "ncclDevKernel_AllReduce"];
 
@@ -28,7 +28,7 @@ fn check(analysis: &Analysis) {
         assert!(value <= kernel.savings_high, "{kernel:?}");
         assert!(kernel.savings_high <= kernel.measured * (1.0 + 1e-12), "{kernel:?}");
         assert_eq!(kernel.coverage.is_some(), kernel.has_savings() && value > Seconds::ZERO);
-        if let Some(coverage) = kernel.coverage {
+        if let Some(coverage) = kernel.coverage.map(Share::get) {
             assert!(coverage >= covered && coverage <= 1.0, "{kernel:?}");
             covered = coverage;
         }
