@@ -41,7 +41,9 @@ use std::sync::Arc;
 
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
-pub(crate) use called::{Called, fits, is_called};
+#[cfg(feature = "gate")]
+pub(crate) use called::Called;
+pub(crate) use called::{fits, is_called};
 pub use ceilings::CeilingSet;
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
