@@ -200,6 +200,8 @@ pub(super) struct Args {
     pub(super) correlation: u64,
     pub(super) device: Option<i64>,
     pub(super) stream: Option<i64>,
+    /// Bytes of a copy or fill.
+    pub(super) bytes: Option<u64>,
     /// Bytes that a compiler states for its kernel, in units of 1e9.
     pub(super) gigabytes: Option<f64>,
 }
@@ -218,6 +220,7 @@ impl Args {
                 b"correlation" => args.correlation = count(value).unwrap_or(0),
                 b"device" => args.device = integer(value),
                 b"stream" => args.stream = integer(value),
+                b"bytes" => args.bytes = count(value),
                 b"grid" => args.launch.grid = extent(value),
                 b"block" => args.launch.block = extent(value),
                 b"registers per thread" => {

@@ -6,10 +6,14 @@ use super::devices::{self, Properties};
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel};
 use super::links::Links;
+use super::steps::steps;
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
-use crate::model::{Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values};
+use crate::model::{
+    Activity, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Recorded, Shape, Step,
+    Values,
+};
 use crate::units::si;
 
 /// What a trace says beside its events.
@@ -85,7 +89,18 @@ impl Writer {
     ) {
         let mut clues = gathered.clues();
         let mut kernels = std::mem::take(&mut gathered.kernels);
-        let Gathered { calls, launching, launches, operators, .. } = gathered;
+        let Gathered {
+            calls,
+            launching,
+            launches,
+            operators,
+            mut moved,
+            moving,
+            steps: annotated,
+            ..
+        } = gathered;
+        moved.sort_by_key(|one| (one.start, one.correlation));
+        moved.dedup_by(|one, other| one.correlation > 0 && one == other);
         kernels.sort_by_key(|kernel| kernel.start);
         let twice = leave_out_copies(&mut kernels);
         if twice > 0 {
@@ -151,13 +166,9 @@ impl Writer {
                 self.filled[8].1 += 1;
                 values.set(Quantity::DramBytes, gigabytes * 1e9, self.origin.stated);
             }
-            let device = *hints.entry(kernel.device).or_insert_with(|| {
-                let hint = devices::of(&about.devices, kernel.device);
-                reading.hint(hint.map_or_else(
-                    || devices::unlisted(kernel.device),
-                    |properties| properties.hint(kernel.device),
-                ))
-            });
+            let device = *hints
+                .entry(kernel.device)
+                .or_insert_with(|| reading.hint(devices::hint(&about.devices, kernel.device)));
             let head = Head {
                 id: u32::try_from(at).unwrap_or(u32::MAX),
                 name: kernel.name,
@@ -165,16 +176,50 @@ impl Writer {
                 shape: members[at].shape,
                 device,
                 stream: kernel.stream,
-                start: u64::try_from(kernel.start).ok().and_then(|at| self.base.checked_add(at)),
+                start: self.at(kernel.start),
                 count: 1,
                 ..Head::default()
             };
             reading.source.rows += 1;
             reading.push(head, &values);
         }
+        // Copies of a device without kernels are on no timeline.
+        for one in &moved {
+            let Some(device) = hints.get(&one.device) else { continue };
+            reading.add_activity(Activity {
+                device: *device,
+                name: one.name,
+                start: self.at(one.start),
+                duration: u64::try_from(one.duration).unwrap_or(0),
+                bytes: one.bytes,
+                ..Activity::default()
+            });
+        }
+        for ran in steps(&annotated, &kernels, (&moved, &moving), &links) {
+            let (Some(device), Some(start), Some(end)) =
+                (hints.get(&ran.device), self.at(ran.start), self.at(ran.end))
+            else {
+                continue;
+            };
+            reading.add_step(Step {
+                device: *device,
+                number: ran.number,
+                start,
+                end,
+                launches: ran.launches,
+                is_last: ran.is_last,
+                ..Step::default()
+            });
+        }
+        reading.source.recorded = Recorded::Everything;
         let unnamed = kernels.len() as u64 - self.filled[6].1;
         self.finish(reading, about, short, unnamed);
         reading.source.clues.extend(clues);
+    }
+
+    /// A time of the file in nanoseconds since 1970, where the file says so.
+    fn at(&self, time: i64) -> Option<u64> {
+        u64::try_from(time).ok().and_then(|time| self.base.checked_add(time))
     }
 
     /// Leaves what was learnt of the whole file.
@@ -306,25 +351,33 @@ fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Lau
 }
 
 impl Gathered {
+    /// How many copies, or fills, there are, and their time in nanoseconds.
+    pub(super) fn moved_in_all(&self, is_fill: bool) -> (u64, i64) {
+        let of_kind = self.moved.iter().filter(|one| one.is_fill == is_fill);
+        of_kind.fold((0, 0_i64), |(number, time), one| {
+            (number + 1, time.saturating_add(one.duration.max(0)))
+        })
+    }
+
     /// What the trace has beside its kernels, one sentence each.
     fn clues(&self) -> Vec<String> {
         let mut clues = Vec::new();
         let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
-        let left_out: Vec<String> =
-            [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")]
-                .into_iter()
-                .filter(|(moved, ..)| moved.number > 0)
-                .map(|(moved, one, more)| {
-                    format!("{} ({})", counted(moved.number, one, more), time(moved.time))
-                })
-                .collect();
+        let left_out: Vec<String> = [(false, "copy", "copies"), (true, "fill", "fills")]
+            .into_iter()
+            .filter_map(|(is_fill, one, more)| {
+                let (number, taken) = self.moved_in_all(is_fill);
+                (number > 0).then(|| format!("{} ({})", counted(number, one, more), time(taken)))
+            })
+            .collect();
         if !left_out.is_empty() {
             clues.push(format!(
                 "left out, because they are not kernels: {}",
                 left_out.join(" and ")
             ));
         }
-        let steps: std::collections::BTreeSet<u64> = self.steps.iter().copied().collect();
+        let steps: std::collections::BTreeSet<u64> =
+            self.steps.iter().map(|step| step.number).collect();
         if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
             clues.push(match steps.len() {
                 1 => format!("one step of the profiler is recorded: ProfilerStep#{first}"),

@@ -8,6 +8,7 @@ mod launches;
 mod links;
 mod operands;
 mod scan;
+mod steps;
 mod work;
 
 formats! {

@@ -199,7 +199,7 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
     const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
         ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
         (torch.cuda.synchronize())";
-    let Gathered { copies, fills, launching, calls, replays, .. } = gathered;
+    let Gathered { moved, launching, calls, replays, .. } = gathered;
     if let Some(skip) = reading.source.skips.first.first() {
         let events = counted(reading.source.skips.count, "event", "events");
         return reading
@@ -212,11 +212,11 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
             .error("the trace has counters of replayed ranges and no kernels")
             .help("record it without experimental_config: counters are read from `ncu`");
     }
-    if copies.number + fills.number > 0 {
+    if !moved.is_empty() {
         return reading
             .error(format!(
                 "the trace has {} and no kernels",
-                counted(copies.number + fills.number, "copy or fill", "copies and fills")
+                counted(moved.len() as u64, "copy or fill", "copies and fills")
             ))
             .help(RECORD);
     }

@@ -37,7 +37,11 @@ fn lines(document: &Document) -> usize {
 
 fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
     let mut document = Document::new("Roofline report");
-    document.push(Block::Facts(verdict::verdict(report)));
+    let mut verdict = verdict::verdict(report);
+    let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));
+    // Behind the GPU time, which it explains.
+    verdict.splice(1..1, over_time);
+    document.push(Block::Facts(verdict));
     document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
     if brief.kernels.is_empty() {
         // A run that saves nothing is made of kernels too.
