@@ -308,6 +308,15 @@ fn is_fill(name: &[u8]) -> bool {
 
 /// Whether the values of an operator's arguments decide how much it does.
 fn has_sizes(name: &[u8]) -> bool {
-    const PARTS: [&[u8]; 4] = [b"conv", b"index_select", b"embedding", b"attention"];
+    const PARTS: [&[u8]; 8] = [
+        b"conv",
+        b"index_select",
+        b"embedding",
+        b"attention",
+        b"addmm",
+        b"addbmm",
+        b"scaled_mm",
+        b"topk",
+    ];
     PARTS.iter().any(|part| name.windows(part.len()).any(|found| found == *part))
 }

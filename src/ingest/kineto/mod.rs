@@ -6,6 +6,7 @@ mod event;
 mod gathered;
 mod launches;
 mod links;
+mod lists;
 mod operands;
 mod scan;
 mod steps;
