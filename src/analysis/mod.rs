@@ -70,7 +70,7 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    KernelName, Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source,
+    KernelName, Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
@@ -403,6 +403,8 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         class: Arc::clone(&known.class),
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
+        place: (launch.head.place != NameId::default())
+            .then(|| profile.names.shared(launch.head.place)),
         shape: launch.head.shape,
         device,
         rank: 0,

@@ -256,7 +256,7 @@ fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gat
 
 impl Gathered {
     fn add(&mut self, start: u64, duration: u64, part: Part) {
-        self.is_fine |= start % 1000 != 0 || duration % 1000 != 0;
+        self.is_fine |= !start.is_multiple_of(1000) || !duration.is_multiple_of(1000);
         self.work.push(Work { start, end: start.saturating_add(duration), part });
     }
 }

@@ -285,3 +285,34 @@ fn the_time_of_real_traces_is_that_of_their_events() {
         [100_079_000, 122_214_000, 166_690_000, 81_821_000, 107_217_000, 166_493_000]
     );
 }
+
+/// A sum has one row of many launches: what lacks a count lacks it in all of them.
+#[test]
+fn what_is_missing_is_counted_in_launches_and_not_in_rows() {
+    let file = fixture("nsys_sum/h100-cuda_gpu_kern_gb_sum.csv");
+    let profile = ingest::read(&[Input::Named(file)], &Options::default()).unwrap();
+    let launches: u64 = profile.iter().map(|launch| u64::from(launch.head.count)).sum();
+    assert!(launches > profile.launches.len() as u64);
+    let catalog = rooflint::catalog::Catalog::builtin();
+    let inspection = rooflint::report::Inspection::new(&profile, &catalog, |_| None);
+    let json = written(&inspection, "json", &Style::default()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["missing"][0]["launches"].as_u64(), Some(launches));
+}
+
+#[test]
+fn a_trace_without_events_says_that_nothing_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, "{\"schemaVersion\": 1,\n \"traceEvents\": [\n]}").unwrap();
+    let error = ingest::read(&[Input::Named(file)], &Options::default()).unwrap_err();
+    let help = error.next_step().unwrap_or_default();
+    assert!(
+        help.contains("let the work run inside") || help.contains("record the GPU"),
+        "{error}: {help}"
+    );
+    std::fs::write(folder.path().join("empty.json"), "{\"traceEvents\":[]}").unwrap();
+    let named = Input::Named(folder.path().join("empty.json"));
+    let error = ingest::read(&[named], &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("a trace without events"), "{error}");
+}

@@ -33,6 +33,18 @@ pub(super) struct Call {
     pub(super) thread: u32,
     pub(super) start: i64,
     pub(super) end: i64,
+    /// Position among the places in the program; the first one is none.
+    pub(super) place: u32,
+}
+
+/// A call of a module on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ModuleCall {
+    pub(super) thread: u32,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// Position among the places in the program.
+    pub(super) name: u32,
 }
 
 /// A call of the runtime that launches kernels.
@@ -112,6 +124,9 @@ pub(super) struct Gathered {
     /// Name, shapes, types and values of operators, as they are written.
     pub(super) operators: Distinct<Vec<u8>>,
     threads: Distinct<Vec<u8>>,
+    /// Stacks and modules, as they are written.
+    pub(super) places: Distinct<Vec<u8>>,
+    pub(super) modules: Vec<ModuleCall>,
     /// The profiler's steps, as they are written.
     pub(super) steps: Vec<Annotated>,
     /// Copies and fills.
@@ -185,6 +200,13 @@ impl Gathered {
                 }
             }
             Category::Range => {}
+            Category::Python => {
+                if let (Some(module), Ok((start, duration, _))) = (module(event.name), interval()) {
+                    let name = self.place(module);
+                    let (thread, end) = (self.thread(event), start.saturating_add(duration));
+                    self.modules.push(ModuleCall { thread, start, end, name });
+                }
+            }
             // What the CPU did explains kernels, and is passed over where it cannot be read.
             Category::Operator => {
                 if let Ok((start, duration, _)) = interval() {
@@ -215,13 +237,15 @@ impl Gathered {
     }
 
     fn operator(&mut self, event: &Event<'_>, start: i64, end: i64) {
-        let [mut external, mut dims, mut types, mut values] = [&b""[..]; 4];
+        let [mut external, mut dims, mut types, mut values, mut stack, mut module] = [&b""[..]; 6];
         for (key, value) in members(event.args) {
             match key {
                 b"External id" | b"external id" => external = value,
                 b"Input Dims" | b"Input dims" => dims = value,
                 b"Input type" => types = value,
                 b"Concrete Inputs" => values = value,
+                b"Call stack" => stack = bare(value),
+                b"Module Hierarchy" => module = bare(value),
                 _ => {}
             }
         }
@@ -240,9 +264,16 @@ impl Gathered {
             thread: self.thread(event),
             start,
             end,
+            place: self.place(if module.is_empty() { stack } else { module }),
         };
         self.key = key;
         self.calls.push(call);
+    }
+
+    /// Position of a place in the program; the first one is none.
+    fn place(&mut self, place: &[u8]) -> u32 {
+        self.places.position(&b""[..]);
+        self.places.position(place)
     }
 
     fn thread(&mut self, event: &Event<'_>) -> u32 {
@@ -286,6 +317,11 @@ impl Gathered {
 
 /// How the annotation of a step is called, before its number.
 const STEP: &[u8] = b"ProfilerStep#";
+
+/// The name of a module in `nn.Module: Linear_0`; none for other functions, of which traces have millions.
+fn module(name: &[u8]) -> Option<&[u8]> {
+    bare(name).strip_prefix(b"nn.Module: ")
+}
 
 fn is_step(name: &[u8]) -> bool {
     bare(name).starts_with(STEP)

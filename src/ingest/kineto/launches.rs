@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::devices::{self, Properties};
 use super::event::Launch;
-use super::gathered::{Gathered, Kernel};
+use super::gathered::{Gathered, Kernel, Moved};
 use super::links::Links;
-use super::steps::steps;
+use super::places::Places;
+use super::steps::{Ran, steps};
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
@@ -94,6 +95,8 @@ impl Writer {
             launching,
             launches,
             operators,
+            modules,
+            places,
             mut moved,
             moving,
             steps: annotated,
@@ -111,6 +114,7 @@ impl Writer {
         let operators = operators.into_list();
         let links = Links::new(&kernels, &calls, &launching);
         let mut works = Works::new(&operators, &calls, &links);
+        let places = Places::new(&calls, modules, places.into_list());
 
         let mut known: HashMap<NameId, Named> = HashMap::new();
         let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -127,15 +131,7 @@ impl Writer {
                 of_call.entry(call).or_default().push(at);
             }
         }
-        let mut judged: Vec<Option<(u32, Judged)>> = vec![None; kernels.len()];
-        let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
-        calls_with_kernels.sort_unstable();
-        for (call, places) in calls_with_kernels {
-            let of: Vec<Member> = places.iter().map(|at| members[*at]).collect();
-            for (at, work) in places.into_iter().zip(works.of(call, &of)) {
-                judged[at] = Some((call, work));
-            }
-        }
+        let judged = judged(&mut works, of_call, &members);
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
@@ -178,13 +174,31 @@ impl Writer {
                 stream: kernel.stream,
                 start: self.at(kernel.start),
                 count: 1,
+                place: places
+                    .of(kernel, judged[at].map(|(call, _)| call), &links)
+                    .map_or_else(NameId::default, |place| reading.name(place.as_bytes())),
                 ..Head::default()
             };
             reading.source.rows += 1;
             reading.push(head, &values);
         }
+        let ran = steps(&annotated, &kernels, (&moved, &moving), &links);
+        self.over_time(reading, &moved, &ran, &hints);
+        let unnamed = kernels.len() as u64 - self.filled[6].1;
+        self.finish(reading, about, short, unnamed);
+        reading.source.clues.extend(clues);
+    }
+
+    /// Appends copies, fills and steps of the devices that have launches.
+    fn over_time(
+        &self,
+        reading: &mut Reading<'_>,
+        moved: &[Moved],
+        ran: &[Ran],
+        hints: &HashMap<Option<i64>, HintId>,
+    ) {
         // Copies of a device without kernels are on no timeline.
-        for one in &moved {
+        for one in moved {
             let Some(device) = hints.get(&one.device) else { continue };
             reading.add_activity(Activity {
                 device: *device,
@@ -195,7 +209,7 @@ impl Writer {
                 ..Activity::default()
             });
         }
-        for ran in steps(&annotated, &kernels, (&moved, &moving), &links) {
+        for ran in ran {
             let (Some(device), Some(start), Some(end)) =
                 (hints.get(&ran.device), self.at(ran.start), self.at(ran.end))
             else {
@@ -212,9 +226,6 @@ impl Writer {
             });
         }
         reading.source.recorded = Recorded::Everything;
-        let unnamed = kernels.len() as u64 - self.filled[6].1;
-        self.finish(reading, about, short, unnamed);
-        reading.source.clues.extend(clues);
     }
 
     /// A time of the file in nanoseconds since 1970, where the file says so.
@@ -318,6 +329,24 @@ impl Writer {
         self.origins.push((basis, id));
         id
     }
+}
+
+/// The work of each launch with its call, for those that have one; calls with the launches of each.
+fn judged(
+    works: &mut Works<'_>,
+    of_call: HashMap<u32, Vec<usize>>,
+    members: &[Member],
+) -> Vec<Option<(u32, Judged)>> {
+    let mut judged: Vec<Option<(u32, Judged)>> = vec![None; members.len()];
+    let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
+    calls_with_kernels.sort_unstable();
+    for (call, rows) in calls_with_kernels {
+        let of: Vec<Member> = rows.iter().map(|at| members[*at]).collect();
+        for (at, work) in rows.into_iter().zip(works.of(call, &of)) {
+            judged[at] = Some((call, work));
+        }
+    }
+    judged
 }
 
 /// Leaves out events that are written again, and counts them; the kernels are in order of time.

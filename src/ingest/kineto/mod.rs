@@ -8,6 +8,7 @@ mod launches;
 mod links;
 mod lists;
 mod operands;
+mod places;
 mod scan;
 mod steps;
 mod work;

@@ -32,14 +32,13 @@ pub(super) fn operator(
         let module = if backward { "torch.nn.functional" } else { "" };
         Some(Operator::of(name, module, backward, Some(params)))
     };
-    let tensors = |places: &[usize]| -> Option<Params> {
-        let tensors: Option<Vec<Tensor>> =
-            places.iter().map(|at| called.tensor(*at, fallback)).collect();
-        Some(Params::of_tensors(tensors?))
-    };
+    let tensors = |places: &[usize]| tensors(called, places, fallback);
     if let Some((input, filter, output)) = convolved(called, parent, outputs) {
         let params = convolution(&input, &filter, &output, data_type?)?;
         return of("conv2d", plain.contains("backward"), &params);
+    }
+    if let Some((name, backward, params)) = picked(called, fallback) {
+        return of(name, backward, &params);
     }
     if let Some((name, params)) = multiplied(called, data_type) {
         return of(name, false, &params);
@@ -97,23 +96,6 @@ pub(super) fn operator(
             let tensors = list.map(|shape| Tensor::new(shape.clone(), fallback)).collect();
             of("cat", false, &Params::of_tensors(tensors))
         }
-        "index_select" => {
-            let picked = [("D", called.number(1)?), ("I", called.tensor(2, fallback)?.elements())];
-            let table = called.tensor(0, None)?;
-            of("index_select", false, &Params::of_tensors(vec![table]).with_sizes(&picked))
-        }
-        "embedding" => of("embedding", false, &tensors(&[1, 0])?),
-        "embedding_bag" | "embedding_bag_forward_only" => {
-            of("embedding_bag", false, &tensors(&[1, 0, 2])?)
-        }
-        "sort" => of("sort", false, &tensors(&[0])?),
-        "topk" => {
-            let kept = [("k", called.number(1)?)];
-            let last = called.shape(0)?.len() as f64 - 1.0;
-            let is_of_rows = called.number(2).is_none_or(|along| along == -1.0 || along == last);
-            is_of_rows.then_some(())?;
-            of("topk", false, &tensors(&[0])?.with_sizes(&kept))
-        }
         // Three operations on both operands; the gradient of a mean is one number.
         "mse_loss_backward" => of("addcmul", false, &tensors(&[0, 1, 2])?),
         "embedding_dense_backward" => {
@@ -143,6 +125,38 @@ pub(super) fn operator(
         }
         _ => None,
     }
+}
+
+/// Operators that pick rows or elements: the name of the formula, whether it is of the gradient, and the operands.
+fn picked(called: &Called, fallback: Option<DataType>) -> Option<(&'static str, bool, Params)> {
+    let tensors = |places: &[usize]| tensors(called, places, fallback);
+    Some(match called.plain() {
+        "index_select" => {
+            let picked = [("D", called.number(1)?), ("I", called.tensor(2, fallback)?.elements())];
+            let table = called.tensor(0, None)?;
+            ("index_select", false, Params::of_tensors(vec![table]).with_sizes(&picked))
+        }
+        "embedding" => ("embedding", false, tensors(&[1, 0])?),
+        "embedding_bag" | "embedding_bag_forward_only" => {
+            ("embedding_bag", false, tensors(&[1, 0, 2])?)
+        }
+        "sort" => ("sort", false, tensors(&[0])?),
+        "topk" => {
+            let kept = [("k", called.number(1)?)];
+            let last = called.shape(0)?.len() as f64 - 1.0;
+            let is_of_rows = called.number(2).is_none_or(|along| along == -1.0 || along == last);
+            is_of_rows.then_some(())?;
+            ("topk", false, tensors(&[0])?.with_sizes(&kept))
+        }
+        _ => return None,
+    })
+}
+
+/// The tensors at these places.
+fn tensors(called: &Called, places: &[usize], fallback: Option<DataType>) -> Option<Params> {
+    let tensors: Option<Vec<Tensor>> =
+        places.iter().map(|at| called.tensor(*at, fallback)).collect();
+    Some(Params::of_tensors(tensors?))
 }
 
 /// Where fused attention has its queries, keys and values, and whether it is causal.
