@@ -80,7 +80,10 @@ fn two_devices_of_a_database_have_a_time_each() {
     with_judged(&[fixture("nsys_sqlite/h100-two-ranks-2025.5.sqlite")], |judged| {
         let brief = text(judged, "text", false);
         let line = brief.lines().find(|line| line.starts_with("Timeline")).unwrap();
-        assert!(line.contains("2 GPUs, each busy for 4.1% to 41.2% of its span"), "{line}");
+        assert!(
+            line.contains("2 GPUs, busy 4.1% (GPU 0) to 41.2% (GPU 1) of spans up to 55.2 ms"),
+            "{line}"
+        );
     });
 }
 

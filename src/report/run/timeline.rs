@@ -38,10 +38,10 @@ impl<'a> OverTime<'a> {
         let [only] = self.gpus else {
             let spans = self.gpus.iter().map(|one| one.span);
             let longest = spans.fold(Seconds::ZERO, Seconds::max);
+            let [least_share, most_share] = self.ends.map(|one| percent(one.busy_share()));
             return format!(
-                "{} GPUs, each busy for {} of its span ({} least, {} most; the longest span {}); --full shows each",
+                "{} GPUs, busy {least_share} ({}) to {most_share} ({}) of spans up to {}",
                 self.gpus.len(),
-                self.share(),
                 self.label(least),
                 self.label(most),
                 time(longest),
