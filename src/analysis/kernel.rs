@@ -189,6 +189,8 @@ pub struct Kernel {
     pub full_name: Arc<str>,
     /// Framework operator and parameters, if the export has them.
     pub operator: Option<Arc<str>>,
+    /// Where in the program its longest launch was made, if the export has it: modules or lines of code.
+    pub place: Option<Arc<str>>,
     /// Facts derived from its name.
     pub class: Arc<Class>,
     /// Grid and block.

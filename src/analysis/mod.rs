@@ -30,6 +30,7 @@ mod reason;
 mod resolve;
 mod summing;
 mod sums;
+mod timeline;
 mod timers;
 mod totals;
 mod verdict;
@@ -61,6 +62,7 @@ pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
 pub use resolve::{DeviceUse, Unknown};
+pub use timeline::{Copies, Moved, StepTime, Timeline};
 pub use timers::Timer;
 pub use totals::Totals;
 pub use waivers::Waiver;
@@ -70,7 +72,7 @@ pub use what_if::{
 
 use crate::catalog::Catalog;
 use crate::model::{
-    KernelName, Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source,
+    KernelName, Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
@@ -130,6 +132,10 @@ pub struct Analysis {
     pub kernels: Vec<Kernel>,
     /// Data that verdicts need but parts of the run lack, most important first.
     pub lacking: Vec<Lack>,
+    /// Time of each GPU of each trace, in order; empty where no file records all of a GPU's work.
+    pub timelines: Vec<Timeline>,
+    /// Copies and fills, which are no launches, longest first.
+    pub moved: Vec<Moved>,
     /// Timer resolution of each file.
     pub timers: Vec<Timer>,
     /// Kernels by the user's groups, in their order, then the rest; by category if there are none.
@@ -263,8 +269,11 @@ pub fn analyze(
     let mut notes = profile.notes.clone();
     notes.extend(described.notes());
     let lacking = needs::lacking(profile, &kernels);
+    let taxonomy = options.taxonomy.as_deref().unwrap_or_else(|| Taxonomy::builtin());
     let mut analysis = Analysis {
         lacking,
+        timelines: timeline::timelines(profile, &of_hint, taxonomy),
+        moved: timeline::moved(profile, taxonomy),
         timers: Timer::all(profile),
         sources: profile.sources.clone(),
         devices,
@@ -413,6 +422,8 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         class: Arc::clone(&known.class),
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
+        place: (launch.head.place != NameId::default())
+            .then(|| profile.names.shared(launch.head.place)),
         shape: profile.launches.shape(launch.row()),
         device,
         rank: 0,

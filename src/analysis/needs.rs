@@ -112,6 +112,9 @@ impl Analysis {
     #[must_use]
     pub fn supply(&self, least: f64) -> Option<Supply<'_>> {
         let capability = self.devices.iter().find_map(DeviceUse::compute_capability);
+        // Where counters were collected once, the rest is collected in the same way.
+        let has_counters =
+            self.sources.iter().any(|source| source.profiler == Profiler::NsightCompute);
         self.sources.iter().find_map(|source| {
             let lacking: Vec<&Lack> = self
                 .lacking
@@ -119,7 +122,12 @@ impl Analysis {
                 .filter(|lack| self.share_of(lack) >= least && lack.need.is_in_reach(source))
                 .collect();
             let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
-            let command = short_command_for(source, &needs, capability)?;
+            let is_trace = source.profiler == Profiler::PyTorch;
+            let command = if has_counters && is_trace && !needs.is_empty() {
+                format!("rooflint {} --next-ncu", source.path)
+            } else {
+                short_command_for(source, &needs, capability)?
+            };
             Some(Supply { source, lacking, command })
         })
     }
@@ -331,6 +339,9 @@ const L2_MISSES: &str = "lts__t_sectors_lookup_miss.sum";
 /// Sections of Nsight Compute that supply all data; shorter to write than their metrics.
 const SECTIONS: &str = "--set roofline --section MemoryWorkloadAnalysis_Tables --section Occupancy --section LaunchStats --page raw --print-units base";
 
+/// One launch of each kernel and grid: each is replayed many times, and a program has thousands.
+const ONE_OF_EACH: &str = "--filter-mode per-launch-config --launch-count 1";
+
 /// All columns of `PyProf` that are read.
 const COLUMNS: &str =
     "idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes";
@@ -397,7 +408,7 @@ pub fn short_command_for(
         Profiler::Nvprof => nvprof_command(source, needs),
         profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs),
         profiler if profiler.is_timeline() => {
-            Some(format!("ncu --csv {SECTIONS} APP > counters.csv"))
+            Some(format!("ncu --csv {SECTIONS} {ONE_OF_EACH} APP > counters.csv"))
         }
         _ => None,
     }

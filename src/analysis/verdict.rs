@@ -278,6 +278,10 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
             .into()
         }
         Some(Problem::NoRoof) => "unknown device, so its roofs are unknown".into(),
+        _ if kernel.name.starts_with("triton_") && !setting.counters => {
+            let missing = "Triton compiled it without metadata, so its FLOPs and bytes do not follow from shapes";
+            unsettled(missing, kernel, sums, setting)
+        }
         _ => unsettled("neither FLOPs nor DRAM bytes were collected", kernel, sums, setting),
     }
 }
@@ -346,7 +350,9 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
             && work.pipe.engine() == Engine::Vector
             && work.operations.get() > 0.0
     });
-    let cause = if sums.algorithmic {
+    let cause = if sums.algorithmic && kernel.full_name.contains("winograd") {
+        "Winograd's algorithm multiplies less than the direct convolution whose FLOPs are counted"
+    } else if sums.algorithmic {
         "the operator's FLOPs or bytes overcount this kernel, or its data came from a cache"
     } else if half {
         "half-precision instructions may use one lane only; otherwise the device, clock or a \

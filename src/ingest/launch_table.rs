@@ -244,7 +244,6 @@ impl Launches {
             |text: &Option<String>| reading.name(text.as_deref().unwrap_or_default().as_bytes());
         let (name, operator) = (name(&row.kernel), name(&row.operator));
         let head = Head {
-            source: 0,
             process: row.process.unwrap_or_default(),
             id: row.id.unwrap_or(rows),
             name,
@@ -254,6 +253,7 @@ impl Launches {
             stream: row.stream,
             start: row.start,
             count: row.launches.unwrap_or(1),
+            ..Head::default()
         };
         reading.push(head, &self.values);
     }

@@ -180,6 +180,9 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 if profile.launches.len() > before {
                     profile.launches.retain(|row| row < before);
                 }
+                let sources = profile.sources.len();
+                profile.activities.retain(|one| usize::from(one.source) < sources);
+                profile.steps.retain(|step| usize::from(step.source) < sources);
                 profile.unread += 1;
                 if profile.unread <= UNREAD_NAMED {
                     profile.notes.push(format!("not read: {error}"));
@@ -202,6 +205,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     rocprof::leave_out_untimed(&mut profile)?;
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);
+    profile.forget_idle();
     profile.names.finish();
     Ok(profile)
 }

@@ -12,7 +12,8 @@ use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
-    DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, ToolAdvice, Values,
+    Activity, DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Step,
+    ToolAdvice, Values,
 };
 use crate::units::Hertz;
 
@@ -454,6 +455,16 @@ impl<'a> Reading<'a> {
         self.idle = 0;
         self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
+    }
+
+    /// Appends work of a GPU that is no launch.
+    pub(super) fn add_activity(&mut self, activity: Activity) {
+        self.profile.activities.push(Activity { source: self.position, ..activity });
+    }
+
+    /// Appends a step of the loop that was profiled.
+    pub(super) fn add_step(&mut self, step: Step) {
+        self.profile.steps.push(Step { source: self.position, ..step });
     }
 
     /// What identifies a launch that was read before.

@@ -5,7 +5,7 @@
 
 use super::mapped::{Long, Mapping, read_long};
 use super::{Format, IngestError, Reading, Sample, Sniff, preset};
-use crate::model::{Profile, Profiler, Quantity};
+use crate::model::{Profile, Profiler, Quantity, Recorded};
 
 pub(super) const FORMAT: Format = Format {
     name: "rocprof-v3-counters",
@@ -74,6 +74,9 @@ pub(super) fn leave_out_untimed(profile: &mut Profile) -> Result<(), IngestError
     if !is_ours.contains(&true) {
         return Ok(());
     }
+    // Dispatches whose counters are read run one at a time: what is between them is not the program's.
+    let traces = profile.sources.iter_mut().filter(|source| source.profiler == Profiler::Rocprof);
+    traces.for_each(|source| source.recorded = Recorded::Launches);
     let launches = &profile.launches;
     let source = |row: usize| usize::from(launches.head(row).source);
     // A launch of the profiler's that has no time among others that have one is shown as such.

@@ -31,6 +31,8 @@ pub struct Head {
     pub start: Option<u64>,
     /// Number of launches in this row; if more than one, values are averages.
     pub count: u32,
+    /// Where in the program it was launched, if the export has it: modules or lines of code.
+    pub place: NameId,
 }
 
 /// The measured values of one launch while it is being read.
@@ -150,6 +152,8 @@ struct Heads {
     /// As long as there are known starts; many exports have none.
     start: Vec<u64>,
     count: Vec<u32>,
+    /// As long as there are known places.
+    place: Vec<NameId>,
 }
 
 /// Marks an unknown stream; no export uses this number.
@@ -189,6 +193,10 @@ impl Launches {
             heads.start.push(start);
         }
         heads.count.push(head.count.max(1));
+        if head.place != NameId::default() {
+            heads.place.resize(row, NameId::default());
+            heads.place.push(head.place);
+        }
         for (quantity, value, origin) in &values.entries {
             self.column(*quantity).put(row, *value, *origin);
         }
@@ -249,6 +257,7 @@ impl Launches {
             stream: (heads.stream[row] != NO_STREAM).then_some(heads.stream[row]),
             start: heads.start.get(row).copied().filter(|start| *start != NO_START),
             count: heads.count[row],
+            place: heads.place.get(row).copied().unwrap_or_default(),
         }
     }
 
@@ -314,6 +323,10 @@ impl Launches {
             heads.start.resize(before, NO_START);
             heads.start.extend_from_slice(&from.start);
         }
+        if !from.place.is_empty() {
+            heads.place.resize(before, NameId::default());
+            heads.place.extend(from.place.iter().map(|name| ids.name(*name)));
+        }
         heads.source.extend(from.source.iter().map(|source| source.saturating_add(ids.sources)));
         heads.process.extend_from_slice(&from.process);
         heads.id.extend_from_slice(&from.id);
@@ -360,6 +373,12 @@ impl Launches {
                 rows.iter().map(start).collect()
             },
             count: pick(&heads.count),
+            place: if heads.place.is_empty() {
+                Vec::new()
+            } else {
+                let place = |row: &usize| heads.place.get(*row).copied().unwrap_or_default();
+                rows.iter().map(place).collect()
+            },
         };
         self.advice.pick(&rows);
         for column in self.columns.iter_mut().flatten() {

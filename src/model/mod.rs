@@ -17,6 +17,9 @@ mod quantity;
 mod shapes;
 mod short;
 mod source;
+mod timeline;
+
+use std::collections::HashSet;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub(crate) use apart::{elide_apart, make_unique};
@@ -32,7 +35,8 @@ pub use profiler::Profiler;
 pub use quantity::Quantity;
 pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
-pub use source::{DeviceHint, HintId, Mended, Skip, Skips, Source};
+pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
+pub use timeline::{Activity, Step};
 
 /// Everything read from one or more exports.
 #[derive(Debug, Default)]
@@ -41,6 +45,10 @@ pub struct Profile {
     pub sources: Vec<Source>,
     /// The launches of all files, in file order, as columns.
     pub launches: Launches,
+    /// Copies and fills of the traces, which are no launches, in file order.
+    pub activities: Vec<Activity>,
+    /// Steps of the loops that were traced, in order for each file and device.
+    pub steps: Vec<Step>,
     /// Interned kernel names, operator names and parameters.
     pub names: Names,
     /// Origins of the values; columns refer to these by [`OriginId`].
@@ -104,6 +112,24 @@ impl Profile {
         }
         self.devices = kept;
         self.launches.renumber_devices(&ids);
+        let devices = self.activities.iter_mut().map(|one| &mut one.device);
+        for device in devices.chain(self.steps.iter_mut().map(|step| &mut step.device)) {
+            *device = ids.get(usize::from(device.0)).copied().unwrap_or_default();
+        }
+    }
+
+    /// Leaves out copies and steps of devices that have no launch in their file, and what describes such devices: a GPU
+    /// that only copies is not judged, and a file that repeats another counts once.
+    pub(crate) fn forget_idle(&mut self) {
+        if self.activities.is_empty() && self.steps.is_empty() {
+            return;
+        }
+        let launches = (0..self.launches.len()).map(|row| self.launches.head(row));
+        let used: HashSet<(u16, HintId)> =
+            launches.map(|head| (head.source, head.device)).collect();
+        self.activities.retain(|one| used.contains(&(one.source, one.device)));
+        self.steps.retain(|step| used.contains(&(step.source, step.device)));
+        self.forget_devices();
     }
 
     /// Appends another profile: the result is as if its files had been read into this one.
@@ -116,6 +142,19 @@ impl Profile {
             devices: other.devices.into_iter().map(|hint| self.hint(hint)).collect(),
         };
         self.launches.append(&other.launches, &ids);
+        let activities = other.activities.into_iter().map(|one| Activity {
+            source: one.source.saturating_add(ids.sources),
+            device: ids.devices[usize::from(one.device.0)],
+            name: ids.names[one.name.0 as usize],
+            ..one
+        });
+        self.activities.extend(activities);
+        let steps = other.steps.into_iter().map(|step| Step {
+            source: step.source.saturating_add(ids.sources),
+            device: ids.devices[usize::from(step.device.0)],
+            ..step
+        });
+        self.steps.extend(steps);
         self.sources.extend(other.sources);
         self.notes.extend(other.notes);
         self.unread += other.unread;

@@ -7,6 +7,18 @@ use serde::Serialize;
 use super::profiler::Profiler;
 use crate::units::{Bytes, Hertz, Seconds};
 
+/// What a file records of the time of its GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Recorded {
+    /// Launches, maybe not all of them, or at times that are not those of the run.
+    #[default]
+    Launches,
+    /// All kernels with their starts in the run, and nothing of copies.
+    Kernels,
+    /// All kernels, copies and fills with their starts in the run.
+    Everything,
+}
+
 /// One input file (or the standard input) after reading.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
@@ -24,6 +36,8 @@ pub struct Source {
     pub numerals: String,
     /// Facts in the file on the profiler's version, clocks and caches, one sentence each.
     pub clues: Vec<String>,
+    /// What it records of the time of its GPUs.
+    pub recorded: Recorded,
     /// True if the profiler was set to keep cache contents between passes.
     pub keeps_caches: bool,
     /// Corrected counts, if a profiler computes them from shapes.

@@ -8,7 +8,7 @@ use super::view::{Style, count, printable};
 use super::{Reported, pretty};
 use crate::analysis::{self, Need};
 use crate::catalog::{Catalog, Device, Observed};
-use crate::model::{Origin, Profile, Quantity, Skip, Source};
+use crate::model::{Launch, Origin, Profile, Quantity, Skip, Source};
 
 /// Format and contents of an export, and the command that collects missing data.
 #[derive(Debug, Serialize)]
@@ -115,7 +115,7 @@ impl<'a> Inspection<'a> {
         }
         let absent: Vec<(&Need, u64)> = analysis::NEEDS
             .iter()
-            .map(|need| (need, profile.iter().filter(|launch| !need.is_met(launch)).count() as u64))
+            .map(|need| (need, launches_of(profile, |launch| !need.is_met(launch))))
             .filter(|(_, lacking)| *lacking > 0)
             .collect();
         Self {
@@ -287,6 +287,12 @@ fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
         }
     }
     devices
+}
+
+/// How many launches there are of which something holds; a row may stand for several.
+fn launches_of(profile: &Profile, holds: impl Fn(&Launch<'_>) -> bool) -> u64 {
+    let launches = profile.iter().filter(holds);
+    launches.map(|launch| u64::from(launch.head.count)).sum()
 }
 
 fn present(profile: &Profile, quantity: Quantity) -> Present {

@@ -19,7 +19,7 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("blank.csv", "the file has only blanks"),
         ("binary.csv", "this is a binary file"),
         ("report.ncu-rep", "the report has no readable file header"),
-        ("trace.json", "this is a Chrome trace (JSON)"),
+        ("trace.json", "this is a trace without events"),
         ("cpu-only-trace.json", "the trace has no GPU work: 1 operator ran on the CPU only"),
         ("cpu-only-trace.json", "ProfilerActivity.CUDA"),
         ("permission.csv", "permission.csv:2: no table: the profiler was not permitted"),

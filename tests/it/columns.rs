@@ -177,6 +177,7 @@ fn full() -> Profile {
         stream: Some(9),
         start: Some(1_712_195_495_519_689_047),
         count: 3,
+        ..Head::default()
     };
     profile.launches.push(head, &values);
     // Nothing but a name, and a value that nothing bounds.

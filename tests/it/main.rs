@@ -48,6 +48,7 @@ mod rules;
 mod saved;
 mod taxonomy;
 mod terminal;
+mod timeline;
 mod times_alone;
 mod tool_advice;
 mod verdicts;

@@ -175,6 +175,20 @@ pub(super) const KINDS: &[Foreign] = &[
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
     // JSON, by its keys.
     Foreign {
+        what: "a trace without events",
+        help: "the profiler recorded nothing: let the work run inside of it, and export the trace after it has stopped",
+        is: |file| {
+            let text = file.sample.text();
+            let after = text.split_once("\"traceEvents\"").map(|(_, rest)| rest);
+            file.is_json()
+                && after.is_some_and(|rest| {
+                    let rest: String =
+                        rest.chars().filter(|c| !c.is_whitespace()).take(3).collect();
+                    rest == ":[]"
+                })
+        },
+    },
+    Foreign {
         what: "a Chrome trace (JSON)",
         help: TIMES_ONLY,
         is: |file| {

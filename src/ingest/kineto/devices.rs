@@ -75,7 +75,7 @@ fn one(object: &[u8]) -> Properties {
 }
 
 /// The GPU with this number. Numbers are labels: where none fits and all are alike, it is one of them.
-pub(super) fn of(properties: &[Properties], number: Option<i64>) -> Option<&Properties> {
+fn of(properties: &[Properties], number: Option<i64>) -> Option<&Properties> {
     let named = properties.iter().find(|one| one.id == number && number.is_some());
     named.or_else(|| {
         let first = properties.first()?;
@@ -83,14 +83,19 @@ pub(super) fn of(properties: &[Properties], number: Option<i64>) -> Option<&Prop
     })
 }
 
+/// What is known of the GPU with this number.
+pub(super) fn hint(properties: &[Properties], number: Option<i64>) -> DeviceHint {
+    of(properties, number).map_or_else(|| unlisted(number), |known| known.hint(number))
+}
+
 /// A GPU of which only the number is known.
-pub(super) fn unlisted(number: Option<i64>) -> DeviceHint {
+fn unlisted(number: Option<i64>) -> DeviceHint {
     DeviceHint { ordinal: number.map(|number| number.to_string()), ..DeviceHint::default() }
 }
 
 impl Properties {
     /// What is known of it; the number tells devices of a file apart.
-    pub(super) fn hint(&self, number: Option<i64>) -> DeviceHint {
+    fn hint(&self, number: Option<i64>) -> DeviceHint {
         DeviceHint { ordinal: number.map(|number| number.to_string()), ..self.hint.clone() }
     }
 }

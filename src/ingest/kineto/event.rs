@@ -18,6 +18,8 @@ pub(super) enum Category {
     Call,
     /// A range that the program named.
     Range,
+    /// A function or module of the program.
+    Python,
     /// A range whose times are those of a counter run, which replays kernels.
     Replay,
 }
@@ -25,7 +27,7 @@ pub(super) enum Category {
 impl Category {
     fn of(text: &[u8]) -> Option<Self> {
         /// Categories as written since 2020.
-        const NAMES: [(&str, Category); 11] = [
+        const NAMES: [(&str, Category); 12] = [
             ("kernel", Category::Kernel),
             ("cpu_op", Category::Operator),
             ("operator", Category::Operator),
@@ -37,6 +39,7 @@ impl Category {
             ("gpu_memset", Category::Fill),
             ("memset", Category::Fill),
             ("user_annotation", Category::Range),
+            ("python_function", Category::Python),
         ];
         if text == b"cuda_profiler_range" {
             return Some(Self::Replay);
@@ -94,7 +97,10 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
             _ => {}
         }
     }
-    let is_of_cpu = matches!(category, Some(Category::Operator | Category::Call | Category::Range));
+    let is_of_cpu = matches!(
+        category,
+        Some(Category::Operator | Category::Call | Category::Range | Category::Python)
+    );
     if let (Some(stray), false) = (members.stray, is_of_cpu) {
         return Err(stray);
     }
@@ -200,6 +206,8 @@ pub(super) struct Args {
     pub(super) correlation: u64,
     pub(super) device: Option<i64>,
     pub(super) stream: Option<i64>,
+    /// Bytes of a copy or fill.
+    pub(super) bytes: Option<u64>,
     /// Bytes that a compiler states for its kernel, in units of 1e9.
     pub(super) gigabytes: Option<f64>,
 }
@@ -218,6 +226,7 @@ impl Args {
                 b"correlation" => args.correlation = count(value).unwrap_or(0),
                 b"device" => args.device = integer(value),
                 b"stream" => args.stream = integer(value),
+                b"bytes" => args.bytes = count(value),
                 b"grid" => args.launch.grid = extent(value),
                 b"block" => args.launch.block = extent(value),
                 b"registers per thread" => {
@@ -281,7 +290,6 @@ mod tests {
             r#"{"ph": "i", "cat": "kernel"}"#,
             r#"{"ph": "X", "cat": "cuda_sync"}"#,
             r#"{"ph": "X", "cat": "gpu_user_annotation"}"#,
-            r#"{"ph": "X", "cat": "python_function"}"#,
             r#"{"ph": "X", "name": "x"}"#,
             "7",
         ] {

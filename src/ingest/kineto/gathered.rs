@@ -33,6 +33,18 @@ pub(super) struct Call {
     pub(super) thread: u32,
     pub(super) start: i64,
     pub(super) end: i64,
+    /// Position among the places in the program; the first one is none.
+    pub(super) place: u32,
+}
+
+/// A call of a module on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ModuleCall {
+    pub(super) thread: u32,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// Position among the places in the program.
+    pub(super) name: u32,
 }
 
 /// A call of the runtime that launches kernels.
@@ -45,19 +57,27 @@ pub(super) struct Launching {
     pub(super) launch: u32,
 }
 
-/// Work that is no kernel.
-#[derive(Debug, Clone, Copy, Default)]
+/// A copy or fill on the GPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moved {
-    pub(super) number: u64,
+    pub(super) name: NameId,
+    /// Nanoseconds, on the clock of the file.
+    pub(super) start: i64,
     /// Nanoseconds.
-    pub(super) time: i64,
+    pub(super) duration: i64,
+    pub(super) device: Option<i64>,
+    pub(super) stream: Option<i64>,
+    pub(super) correlation: u64,
+    pub(super) bytes: Option<u64>,
+    pub(super) is_fill: bool,
 }
 
-impl Moved {
-    fn add(&mut self, duration: i64) {
-        self.number += 1;
-        self.time = self.time.saturating_add(duration.max(0));
-    }
+/// The annotation of a step on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Annotated {
+    pub(super) number: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
 }
 
 /// Things of which there are few, each known by its position.
@@ -104,10 +124,15 @@ pub(super) struct Gathered {
     /// Name, shapes, types and values of operators, as they are written.
     pub(super) operators: Distinct<Vec<u8>>,
     threads: Distinct<Vec<u8>>,
-    /// Numbers of the profiler's steps.
-    pub(super) steps: Vec<u64>,
-    pub(super) copies: Moved,
-    pub(super) fills: Moved,
+    /// Stacks and modules, as they are written.
+    pub(super) places: Distinct<Vec<u8>>,
+    pub(super) modules: Vec<ModuleCall>,
+    /// The profiler's steps, as they are written.
+    pub(super) steps: Vec<Annotated>,
+    /// Copies and fills.
+    pub(super) moved: Vec<Moved>,
+    /// Correlations of the calls that copy or fill, with their starts.
+    pub(super) moving: Vec<(u64, i64)>,
     /// Ranges that were replayed to count events.
     pub(super) replays: u64,
     /// Whether a time of a kernel has a fraction of a microsecond.
@@ -142,10 +167,10 @@ impl Gathered {
             Category::Kernel => {
                 let (start, duration, is_whole) = interval()?;
                 let text = text(event.name);
-                if is_copy(&text) {
-                    self.copies.add(duration);
-                } else if is_fill(&text) {
-                    self.fills.add(duration);
+                let copies = copied(&text);
+                if let Some(shown) = copies.or_else(|| is_fill(&text).then_some(&*text)) {
+                    let moved = (start, duration, copies.is_none());
+                    self.moved(event, moved, name(shown));
                 } else {
                     self.is_fine |= !is_whole;
                     let args = Args::of(event.args);
@@ -163,11 +188,25 @@ impl Gathered {
                     });
                 }
             }
-            Category::Copy => self.copies.add(interval()?.1),
-            Category::Fill => self.fills.add(interval()?.1),
+            Category::Copy | Category::Fill => {
+                let (start, duration, _) = interval()?;
+                let moved = (start, duration, event.category == Category::Fill);
+                self.moved(event, moved, name(&text(event.name)));
+            }
             Category::Replay => self.replays += 1,
-            Category::Operator if is_step(event.name) => self.step(event.name),
-            Category::Range => self.step(event.name),
+            Category::Operator | Category::Range if is_step(event.name) => {
+                if let Ok((start, duration, _)) = interval() {
+                    self.step(event.name, start, start.saturating_add(duration));
+                }
+            }
+            Category::Range => {}
+            Category::Python => {
+                if let (Some(module), Ok((start, duration, _))) = (module(event.name), interval()) {
+                    let name = self.place(module);
+                    let (thread, end) = (self.thread(event), start.saturating_add(duration));
+                    self.modules.push(ModuleCall { thread, start, end, name });
+                }
+            }
             // What the CPU did explains kernels, and is passed over where it cannot be read.
             Category::Operator => {
                 if let Ok((start, duration, _)) = interval() {
@@ -175,8 +214,11 @@ impl Gathered {
                 }
             }
             Category::Call => {
-                let starts = bare(event.name).windows(5).any(|part| part == b"aunch");
-                if let (true, Ok((start, ..))) = (starts, interval()) {
+                let has = |word: &[u8]| bare(event.name).windows(5).any(|part| part == word);
+                if has(b"emcpy") || has(b"emset") {
+                    let correlation = Args::of(event.args).correlation;
+                    self.moving.extend(interval().ok().map(|(start, ..)| (correlation, start)));
+                } else if let (true, Ok((start, ..))) = (has(b"aunch"), interval()) {
                     let mut args = Args::of(event.args);
                     if bare(event.name) == b"hipExtModuleLaunchKernel" {
                         args.launch.grid = args.launch.blocks_of_items();
@@ -195,13 +237,15 @@ impl Gathered {
     }
 
     fn operator(&mut self, event: &Event<'_>, start: i64, end: i64) {
-        let [mut external, mut dims, mut types, mut values] = [&b""[..]; 4];
+        let [mut external, mut dims, mut types, mut values, mut stack, mut module] = [&b""[..]; 6];
         for (key, value) in members(event.args) {
             match key {
                 b"External id" | b"external id" => external = value,
                 b"Input Dims" | b"Input dims" => dims = value,
                 b"Input type" => types = value,
                 b"Concrete Inputs" => values = value,
+                b"Call stack" => stack = bare(value),
+                b"Module Hierarchy" => module = bare(value),
                 _ => {}
             }
         }
@@ -220,9 +264,16 @@ impl Gathered {
             thread: self.thread(event),
             start,
             end,
+            place: self.place(if module.is_empty() { stack } else { module }),
         };
         self.key = key;
         self.calls.push(call);
+    }
+
+    /// Position of a place in the program; the first one is none.
+    fn place(&mut self, place: &[u8]) -> u32 {
+        self.places.position(&b""[..]);
+        self.places.position(place)
     }
 
     fn thread(&mut self, event: &Event<'_>) -> u32 {
@@ -237,22 +288,54 @@ impl Gathered {
         at
     }
 
-    fn step(&mut self, name: &[u8]) {
+    /// A copy or fill by its start and duration, and whether it is a fill.
+    fn moved(
+        &mut self,
+        event: &Event<'_>,
+        (start, duration, is_fill): (i64, i64, bool),
+        name: NameId,
+    ) {
+        let Args { device, stream, correlation, bytes, .. } = Args::of(event.args);
+        let device = device.or_else(|| super::event::integer(event.process));
+        self.moved.push(Moved {
+            name,
+            start,
+            duration,
+            device,
+            stream,
+            correlation,
+            bytes,
+            is_fill,
+        });
+    }
+
+    fn step(&mut self, name: &[u8], start: i64, end: i64) {
         let number = bare(name).strip_prefix(STEP).and_then(super::event::count);
-        self.steps.extend(number);
+        self.steps.extend(number.map(|number| Annotated { number, start, end }));
     }
 }
 
 /// How the annotation of a step is called, before its number.
 const STEP: &[u8] = b"ProfilerStep#";
 
+/// The name of a module in `nn.Module: Linear_0`; none for other functions, of which traces have millions.
+fn module(name: &[u8]) -> Option<&[u8]> {
+    bare(name).strip_prefix(b"nn.Module: ")
+}
+
 fn is_step(name: &[u8]) -> bool {
     bare(name).starts_with(STEP)
 }
 
-/// Copies that AMD's runtime does with kernels of its own.
-fn is_copy(name: &[u8]) -> bool {
-    name.starts_with(b"__amd_rocclr_copy") || name.starts_with(b"MEMORY_COPY_")
+/// A copy that AMD's runtime writes as a kernel, as other profilers call it.
+fn copied(name: &[u8]) -> Option<&[u8]> {
+    match name.strip_prefix(b"MEMORY_COPY_") {
+        Some(b"HOST_TO_DEVICE") => Some(b"Memcpy HtoD"),
+        Some(b"DEVICE_TO_HOST") => Some(b"Memcpy DtoH"),
+        Some(b"DEVICE_TO_DEVICE") => Some(b"Memcpy DtoD"),
+        Some(_) => Some(b"Memcpy"),
+        None => name.starts_with(b"__amd_rocclr_copy").then_some(name),
+    }
 }
 
 fn is_fill(name: &[u8]) -> bool {
@@ -261,6 +344,15 @@ fn is_fill(name: &[u8]) -> bool {
 
 /// Whether the values of an operator's arguments decide how much it does.
 fn has_sizes(name: &[u8]) -> bool {
-    const PARTS: [&[u8]; 4] = [b"conv", b"index_select", b"embedding", b"attention"];
+    const PARTS: [&[u8]; 8] = [
+        b"conv",
+        b"index_select",
+        b"embedding",
+        b"attention",
+        b"addmm",
+        b"addbmm",
+        b"scaled_mm",
+        b"topk",
+    ];
     PARTS.iter().any(|part| name.windows(part.len()).any(|found| found == *part))
 }

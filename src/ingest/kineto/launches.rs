@@ -4,12 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::devices::{self, Properties};
 use super::event::Launch;
-use super::gathered::{Gathered, Kernel};
+use super::gathered::{Gathered, Kernel, Moved};
 use super::links::Links;
+use super::places::Places;
+use super::steps::{Ran, steps};
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
-use crate::model::{Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values};
+use crate::model::{
+    Activity, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Recorded, Shape, Step,
+    Values,
+};
 use crate::units::si;
 
 /// What a trace says beside its events.
@@ -85,7 +90,20 @@ impl Writer {
     ) {
         let mut clues = gathered.clues();
         let mut kernels = std::mem::take(&mut gathered.kernels);
-        let Gathered { calls, launching, launches, operators, .. } = gathered;
+        let Gathered {
+            calls,
+            launching,
+            launches,
+            operators,
+            modules,
+            places,
+            mut moved,
+            moving,
+            steps: annotated,
+            ..
+        } = gathered;
+        moved.sort_by_key(|one| (one.start, one.correlation));
+        moved.dedup_by(|one, other| one.correlation > 0 && one == other);
         kernels.sort_by_key(|kernel| kernel.start);
         let twice = leave_out_copies(&mut kernels);
         if twice > 0 {
@@ -96,6 +114,7 @@ impl Writer {
         let operators = operators.into_list();
         let links = Links::new(&kernels, &calls, &launching);
         let mut works = Works::new(&operators, &calls, &links);
+        let places = Places::new(&calls, modules, places.into_list());
 
         let mut known: HashMap<NameId, Named> = HashMap::new();
         let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -112,15 +131,7 @@ impl Writer {
                 of_call.entry(call).or_default().push(at);
             }
         }
-        let mut judged: Vec<Option<(u32, Judged)>> = vec![None; kernels.len()];
-        let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
-        calls_with_kernels.sort_unstable();
-        for (call, places) in calls_with_kernels {
-            let of: Vec<Member> = places.iter().map(|at| members[*at]).collect();
-            for (at, work) in places.into_iter().zip(works.of(call, &of)) {
-                judged[at] = Some((call, work));
-            }
-        }
+        let judged = judged(&mut works, of_call, &members);
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
@@ -151,13 +162,9 @@ impl Writer {
                 self.filled[8].1 += 1;
                 values.set(Quantity::DramBytes, gigabytes * 1e9, self.origin.stated);
             }
-            let device = *hints.entry(kernel.device).or_insert_with(|| {
-                let hint = devices::of(&about.devices, kernel.device);
-                reading.hint(hint.map_or_else(
-                    || devices::unlisted(kernel.device),
-                    |properties| properties.hint(kernel.device),
-                ))
-            });
+            let device = *hints
+                .entry(kernel.device)
+                .or_insert_with(|| reading.hint(devices::hint(&about.devices, kernel.device)));
             let head = Head {
                 id: u32::try_from(at).unwrap_or(u32::MAX),
                 name: kernel.name,
@@ -165,16 +172,65 @@ impl Writer {
                 shape: members[at].shape,
                 device,
                 stream: kernel.stream,
-                start: u64::try_from(kernel.start).ok().and_then(|at| self.base.checked_add(at)),
+                start: self.at(kernel.start),
                 count: 1,
+                place: places
+                    .of(kernel, judged[at].map(|(call, _)| call), &links)
+                    .map_or_else(NameId::default, |place| reading.name(place.as_bytes())),
                 ..Head::default()
             };
             reading.source.rows += 1;
             reading.push(head, &values);
         }
+        let ran = steps(&annotated, &kernels, (&moved, &moving), &links);
+        self.over_time(reading, &moved, &ran, &hints);
         let unnamed = kernels.len() as u64 - self.filled[6].1;
         self.finish(reading, about, short, unnamed);
         reading.source.clues.extend(clues);
+    }
+
+    /// Appends copies, fills and steps of the devices that have launches.
+    fn over_time(
+        &self,
+        reading: &mut Reading<'_>,
+        moved: &[Moved],
+        ran: &[Ran],
+        hints: &HashMap<Option<i64>, HintId>,
+    ) {
+        // Copies of a device without kernels are on no timeline.
+        for one in moved {
+            let Some(device) = hints.get(&one.device) else { continue };
+            reading.add_activity(Activity {
+                device: *device,
+                name: one.name,
+                start: self.at(one.start),
+                duration: u64::try_from(one.duration).unwrap_or(0),
+                bytes: one.bytes,
+                ..Activity::default()
+            });
+        }
+        for ran in ran {
+            let (Some(device), Some(start), Some(end)) =
+                (hints.get(&ran.device), self.at(ran.start), self.at(ran.end))
+            else {
+                continue;
+            };
+            reading.add_step(Step {
+                device: *device,
+                number: ran.number,
+                start,
+                end,
+                launches: ran.launches,
+                is_last: ran.is_last,
+                ..Step::default()
+            });
+        }
+        reading.source.recorded = Recorded::Everything;
+    }
+
+    /// A time of the file in nanoseconds since 1970, where the file says so.
+    fn at(&self, time: i64) -> Option<u64> {
+        u64::try_from(time).ok().and_then(|time| self.base.checked_add(time))
     }
 
     /// Leaves what was learnt of the whole file.
@@ -275,6 +331,24 @@ impl Writer {
     }
 }
 
+/// The work of each launch with its call, for those that have one; calls with the launches of each.
+fn judged(
+    works: &mut Works<'_>,
+    of_call: HashMap<u32, Vec<usize>>,
+    members: &[Member],
+) -> Vec<Option<(u32, Judged)>> {
+    let mut judged: Vec<Option<(u32, Judged)>> = vec![None; members.len()];
+    let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
+    calls_with_kernels.sort_unstable();
+    for (call, rows) in calls_with_kernels {
+        let of: Vec<Member> = rows.iter().map(|at| members[*at]).collect();
+        for (at, work) in rows.into_iter().zip(works.of(call, &of)) {
+            judged[at] = Some((call, work));
+        }
+    }
+    judged
+}
+
 /// Leaves out events that are written again, and counts them; the kernels are in order of time.
 fn leave_out_copies(kernels: &mut Vec<Kernel>) -> u64 {
     let all = kernels.len();
@@ -306,25 +380,33 @@ fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Lau
 }
 
 impl Gathered {
+    /// How many copies, or fills, there are, and their time in nanoseconds.
+    pub(super) fn moved_in_all(&self, is_fill: bool) -> (u64, i64) {
+        let of_kind = self.moved.iter().filter(|one| one.is_fill == is_fill);
+        of_kind.fold((0, 0_i64), |(number, time), one| {
+            (number + 1, time.saturating_add(one.duration.max(0)))
+        })
+    }
+
     /// What the trace has beside its kernels, one sentence each.
     fn clues(&self) -> Vec<String> {
         let mut clues = Vec::new();
         let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
-        let left_out: Vec<String> =
-            [(self.copies, "copy", "copies"), (self.fills, "fill", "fills")]
-                .into_iter()
-                .filter(|(moved, ..)| moved.number > 0)
-                .map(|(moved, one, more)| {
-                    format!("{} ({})", counted(moved.number, one, more), time(moved.time))
-                })
-                .collect();
+        let left_out: Vec<String> = [(false, "copy", "copies"), (true, "fill", "fills")]
+            .into_iter()
+            .filter_map(|(is_fill, one, more)| {
+                let (number, taken) = self.moved_in_all(is_fill);
+                (number > 0).then(|| format!("{} ({})", counted(number, one, more), time(taken)))
+            })
+            .collect();
         if !left_out.is_empty() {
             clues.push(format!(
                 "left out, because they are not kernels: {}",
                 left_out.join(" and ")
             ));
         }
-        let steps: std::collections::BTreeSet<u64> = self.steps.iter().copied().collect();
+        let steps: std::collections::BTreeSet<u64> =
+            self.steps.iter().map(|step| step.number).collect();
         if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
             clues.push(match steps.len() {
                 1 => format!("one step of the profiler is recorded: ProfilerStep#{first}"),

@@ -98,7 +98,7 @@ mod tests {
     use crate::model::NameId;
 
     fn call(external: u64, thread: u32, start: i64, end: i64) -> Call {
-        Call { operator: 0, external, thread, start, end }
+        Call { operator: 0, external, thread, start, end, place: 0 }
     }
 
     fn kernel(external: u64, correlation: u64) -> Kernel {

@@ -6,8 +6,11 @@ mod event;
 mod gathered;
 mod launches;
 mod links;
+mod lists;
 mod operands;
+mod places;
 mod scan;
+mod steps;
 mod work;
 
 formats! {

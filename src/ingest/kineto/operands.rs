@@ -64,17 +64,19 @@ impl Called {
         }
     }
 
-    /// A tensor with its type; `untold` is the type of those that have none recorded.
-    pub(super) fn tensor(&self, at: usize, untold: Option<DataType>) -> Option<Tensor> {
+    /// A tensor with its type; `fallback` is the type of those that have none recorded.
+    pub(super) fn tensor(&self, at: usize, fallback: Option<DataType>) -> Option<Tensor> {
         match self.arguments.get(at)? {
-            Argument::Tensor(shape, told) => Some(Tensor::new(shape.clone(), told.or(untold))),
+            Argument::Tensor(shape, recorded) => {
+                Some(Tensor::new(shape.clone(), recorded.or(fallback)))
+            }
             _ => None,
         }
     }
 
     /// All tensors that are no lists.
-    pub(super) fn tensors(&self, untold: Option<DataType>) -> Vec<Tensor> {
-        (0..self.arguments.len()).filter_map(|at| self.tensor(at, untold)).collect()
+    pub(super) fn tensors(&self, fallback: Option<DataType>) -> Vec<Tensor> {
+        (0..self.arguments.len()).filter_map(|at| self.tensor(at, fallback)).collect()
     }
 
     /// Lists of tensors.
@@ -88,7 +90,7 @@ impl Called {
     /// The type of the first tensor that has one.
     pub(super) fn data_type(&self) -> Option<DataType> {
         self.arguments.iter().find_map(|argument| match argument {
-            Argument::Tensor(_, told) => *told,
+            Argument::Tensor(_, recorded) => *recorded,
             _ => None,
         })
     }
@@ -125,9 +127,9 @@ impl Called {
         let mut types = Vec::new();
         for argument in &self.arguments {
             match argument {
-                Argument::Tensor(shape, told) if !shape.is_empty() => {
+                Argument::Tensor(shape, recorded) if !shape.is_empty() => {
                     shapes.push(extents(shape));
-                    types.extend(told.map(DataType::name));
+                    types.extend(recorded.map(DataType::name));
                 }
                 Argument::Tensors(list) => shapes.push(format!("{} tensors", list.len())),
                 _ => {}
@@ -156,12 +158,12 @@ fn extents(shape: &[f64]) -> String {
     extents.join("x")
 }
 
-fn argument(dims: &[u8], told: Option<&[u8]>) -> Argument {
+fn argument(dims: &[u8], recorded: Option<&[u8]>) -> Argument {
     if items(dims).next().is_some_and(|first| first.starts_with(b"[")) {
         let list: Option<Vec<Vec<f64>>> = items(dims).map(shape).collect();
         return list.map_or(Argument::Other, Argument::Tensors);
     }
-    let kind = told.and_then(data_type);
+    let kind = recorded.and_then(data_type);
     // Numbers have no dimensions either, and their types are called otherwise.
     match shape(dims) {
         Some(shape) if kind.is_some() || !shape.is_empty() => Argument::Tensor(shape, kind),

@@ -199,7 +199,7 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
     const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
         ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
         (torch.cuda.synchronize())";
-    let Gathered { copies, fills, launching, calls, replays, .. } = gathered;
+    let Gathered { moved, launching, calls, replays, .. } = gathered;
     if let Some(skip) = reading.source.skips.first.first() {
         let events = counted(reading.source.skips.count, "event", "events");
         return reading
@@ -212,11 +212,11 @@ fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
             .error("the trace has counters of replayed ranges and no kernels")
             .help("record it without experimental_config: counters are read from `ncu`");
     }
-    if copies.number + fills.number > 0 {
+    if !moved.is_empty() {
         return reading
             .error(format!(
                 "the trace has {} and no kernels",
-                counted(copies.number + fills.number, "copy or fill", "copies and fills")
+                counted(moved.len() as u64, "copy or fill", "copies and fills")
             ))
             .help(RECORD);
     }
@@ -296,6 +296,42 @@ mod tests {
         assert_eq!(origin.kind, OriginKind::Algorithmic);
         let bytes = 2.0 * (6_422_528.0 + 73_728.0 + 3_211_264.0);
         assert_eq!(first.value(Quantity::DramBytes), Some(bytes));
+    }
+
+    /// The call of the first kernel lies in a module, the operator of the second has a stack, the third has neither.
+    #[test]
+    fn a_launch_knows_the_module_or_the_lines_that_made_it() {
+        let event = |cat: &str, name: &str, (ts, dur): (u32, u32), args: &str| {
+            format!(
+                r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": 1, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
+            )
+        };
+        let on_gpu = |name: &str, ts: u32, external: u32| {
+            let args = format!(
+                r#""External id": {external}, "correlation": {ts}, "device": 0, "stream": 7"#
+            );
+            event("kernel", name, (ts, 5), &args)
+        };
+        let call = |ts: u32, of: u32| {
+            event("cuda_runtime", "cudaLaunchKernel", (ts, 1), &format!(r#""correlation": {of}"#))
+        };
+        let stack = r#""External id": 2, "Call stack": "/x/site-packages/torch/a.py(1): f;train.py(7): step""#;
+        let text = trace(&[
+            event("python_function", "nn.Module: Net_0", (0, 50), ""),
+            event("python_function", "nn.Module: Linear_3", (10, 10), ""),
+            event("python_function", "train.py(7): step", (0, 90), ""),
+            call(15, 100),
+            event("cpu_op", "aten::add", (60, 10), stack),
+            call(65, 110),
+            call(85, 120),
+            on_gpu("one", 100, 1),
+            on_gpu("two", 110, 2),
+            on_gpu("three", 120, 3),
+        ]);
+        let profile = read_bytes(text.as_bytes()).unwrap();
+        let places: Vec<&str> =
+            profile.iter().map(|launch| profile.names.get(launch.head.place)).collect();
+        assert_eq!(places, ["Net_0 > Linear_3", "train.py(7): step", ""]);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::aten::{self, Listed, Outputs};
+use super::aten::{self, Outputs};
 use super::gathered::Call;
 use super::links::Links;
+use super::lists::{Listed, listed};
 use super::operands::Called;
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
@@ -152,17 +153,17 @@ impl<'a> Works<'a> {
         let of = self.calls[call as usize].operator;
         let called = &self.called[of as usize];
         let is_list = called.lists().next().is_some();
-        let untold = stored.filter(|_| is_list || !called.has_types);
+        let fallback = stored.filter(|_| is_list || !called.has_types);
         let is_part = called.plain().contains("convolution_backward_");
         let parent = if is_part { self.links.parent(call) } else { None };
         let parent = parent.map(|parent| self.calls[parent as usize].operator);
         let (outputs, all) = (&self.outputs, &self.called);
-        let known = self.known.entry((of, parent, untold)).or_insert_with(|| {
-            if is_list && let Some(listed) = aten::listed(called) {
-                return untold.map(|kind| Known::Listed(listed, kind));
+        let known = self.known.entry((of, parent, fallback)).or_insert_with(|| {
+            if is_list && let Some(listed) = listed(called) {
+                return fallback.map(|kind| Known::Listed(listed, kind));
             }
             let parent = parent.map(|parent| &all[parent as usize]);
-            aten::operator(called, parent, outputs, untold)
+            aten::operator(called, parent, outputs, fallback)
                 .map(|operator| Known::Operator(Box::new(operator)))
         });
         known.as_ref()

@@ -19,6 +19,22 @@ impl Titles<'_> {
         self.0.iter().position(|text| title(text).0 == name)
     }
 
+    /// A column of sizes, with its unit in bytes: of bytes where no unit is stated.
+    pub(super) fn size(&self, name: &str) -> Option<(usize, f64)> {
+        let at = self.at(name)?;
+        let unit = match title(&self.0[at]).1 {
+            "" | "B" => 1.0,
+            "KB" => 1e3,
+            "MB" => 1e6,
+            "GB" => 1e9,
+            "KiB" => 1024.0,
+            "MiB" => 1_048_576.0,
+            "GiB" => 1_073_741_824.0,
+            _ => return None,
+        };
+        Some((at, unit))
+    }
+
     /// A column of times: of nanoseconds where no unit is stated.
     pub(super) fn time(&self, name: &str) -> Option<Timed> {
         let at = self.at(name)?;

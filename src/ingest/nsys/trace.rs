@@ -39,6 +39,7 @@ fn columns(header: &[String]) -> Option<LaunchColumns> {
         registers: find("Reg/Trd"),
         // What the driver takes besides depends on the device's generation, which the table does not name.
         shared: None,
+        moved: titles.size("Bytes"),
         device: find("Device"),
         stream: find("Strm"),
         name: find("Name")?,

@@ -40,6 +40,7 @@ fn columns(header: &[String], units: &[String]) -> Option<LaunchColumns> {
         block: extents(find, "Block "),
         registers: find("Registers Per Thread"),
         shared: memory("Static SMem").zip(memory("Dynamic SMem")).map(|(one, two)| [one, two]),
+        moved: memory("Size"),
         device: find("Device"),
         stream: find("Stream"),
         name: find("Name")?,

@@ -110,7 +110,85 @@ pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64)
     };
     let [m, n, k] = [params.number("M")?, params.number("N")?, params.number("K")?];
     let batch = batch.unwrap_or(1.0);
-    Some(Work::new(each * batch * m * n * k, flops, size * batch * (m * n + m * k + n * k), bytes))
+    let operations = each * batch * m * n * k;
+    let outputs = batch * m * n;
+    let operands = size * batch * (m * k + n * k);
+    if let Some(scales) = params.number("scales") {
+        return Some(scaled(operations, operands + 4.0 * scales, outputs, params.number("out")));
+    }
+    let all = operands + size * outputs;
+    Some(match params.number("c") {
+        Some(added) => with_added(operations, all, size * added, size * outputs, params),
+        None => Work::new(operations, flops, all, bytes),
+    })
+}
+
+/// A product to which C is added: read as it is, or as one of the size of the output that C was copied to before.
+fn with_added(operations: f64, all: f64, added: f64, outputs: f64, params: &Params) -> Work {
+    static FLOPS: Basis = Basis::exact("2·B·M·N·K from shapes");
+    const BYTES: &str = "s·B·(M·N + M·K + N·K) + C from shapes; C is read if beta is not 0";
+    let (least, most) = match params.number("beta") {
+        Some(0.0) => (all, all),
+        Some(_) => (all + added, all + added.max(outputs)),
+        None => (all, all + added.max(outputs)),
+    };
+    let bytes = Basis::within(BYTES, 1.0, eighths(most / least));
+    Work { flops: Count::new(operations, &FLOPS), bytes: Count::new(least, &bytes) }
+}
+
+/// A product of FP8 operands with scales; the type of its output where that was recorded.
+fn scaled(operations: f64, operands: f64, outputs: f64, each: Option<f64>) -> Work {
+    static FLOPS: Basis = Basis::exact("2·M·N·K from shapes");
+    const BYTES: &str = "M·K + N·K + 4·scales + s·M·N from shapes";
+    // An output is of one to four bytes.
+    let (least, most) = each.map_or((1.0, 4.0), |each| (each, each));
+    let bytes = operands + least * outputs;
+    let basis = Basis::within(BYTES, 1.0, eighths((operands + most * outputs) / bytes));
+    Work { flops: Count::new(operations, &FLOPS), bytes: Count::new(bytes, &basis) }
+}
+
+/// A factor in steps of an eighth, upwards, so that a profile has few different bounds.
+fn eighths(factor: f64) -> f64 {
+    (factor * 8.0).ceil() / 8.0
+}
+
+/// What C takes that is copied into the output before a product is added to it.
+pub(in crate::ingest) fn expanded(params: &Params, size: f64) -> Option<Work> {
+    let outputs = params.number("M")? * params.number("N")? * params.number("B").unwrap_or(1.0);
+    Some(moved(size * (params.number("c")? + outputs)))
+}
+
+/// The same convolution by Winograd's algorithm in one kernel, which multiplies less.
+pub(in crate::ingest) fn by_winograd(whole: Work) -> Work {
+    // F(4×4, 3×3) has 36 products for 16 outputs of 9 taps.
+    static FLOPS: Basis =
+        Basis::within("2·N·K·P·Q·C·R·S/g from shapes; Winograd does a quarter at least", 0.25, 1.0);
+    Work { flops: whole.flops.and_then(|count| Count::new(count.value, &FLOPS)), ..whole }
+}
+
+/// The rows of a table that lists of indices name, added up list by list.
+pub(in crate::ingest) fn embedding_bag(params: &Params) -> Option<Work> {
+    static ADDED: Basis = Basis::exact("one addition for each picked element, from shapes");
+    static BYTES: Basis =
+        Basis::exact("indices and picked rows read, a row written for each list, from shapes");
+    let [indices, table, offsets] = params.tensors.get(..3)? else { return None };
+    let [_, width] = *table.shape.as_slice() else { return None };
+    let (picked, lists) = (indices.elements() * width, offsets.elements());
+    let rows = table.dtype?.bytes() * (picked + lists * width);
+    Some(Work::new(picked, &ADDED, indices.bytes()? + offsets.bytes()? + rows, &BYTES))
+}
+
+/// The greatest of each row, or all in order, with their places as int64; `written` results.
+pub(in crate::ingest) fn ordered(tensor: &Tensor, written: f64) -> Option<Work> {
+    static COMPARED: Basis = Basis::exact("0: values are only compared");
+    // A radix of two bits takes as many passes as FP32 has pairs of them, and one to gather.
+    static BYTES: Basis = Basis::within(
+        "input read once at least, results and their places written, from shapes",
+        1.0,
+        17.0,
+    );
+    let bytes = tensor.bytes()? + written * (tensor.dtype?.bytes() + 8.0);
+    Some(Work::new(0.0, &COMPARED, bytes, &BYTES))
 }
 
 /// What `linear.py` prints as bytes: `m*n + m*k + n*k*size`, in Python's order of operations.

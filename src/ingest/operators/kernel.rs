@@ -56,6 +56,8 @@ pub(in crate::ingest) struct Kernel {
     pub(in crate::ingest) gemm_helper: bool,
     /// Does a whole convolution.
     pub(in crate::ingest) convolves: bool,
+    /// Does a convolution, or a part of one, by Winograd's algorithm.
+    pub(in crate::ingest) is_winograd: bool,
     /// Does all groups of a convolution at once.
     pub(in crate::ingest) all_groups: bool,
     /// An element-wise wrapper, as used for copies and fills.
@@ -189,6 +191,7 @@ impl Kernel {
             half_accumulator: instruction.is_some_and(|(letter, _)| letter == 'h'),
             gemm_helper: around(&AROUND_PRODUCTS),
             convolves: around(&CONVOLUTIONS) && !around(&AROUND_CONVOLUTIONS),
+            is_winograd: has("winograd"),
             all_groups: has("grouped_direct") || has("epthwise"),
             elementwise: has("elementwise") || has("Pointwise"),
             pass: pass(&head),

@@ -8,5 +8,6 @@
 
 pub(super) mod forms;
 pub(super) mod kernel;
+mod moved;
 pub(super) mod operator;
 pub(super) mod params;

@@ -7,10 +7,11 @@
 
 use super::forms::{
     Basis, Work, adam, batch_norm, batch_norm_pass, bias, broadcasting, broadcasting_gradient,
-    cell, cleared, convolution, elementwise, embedding, faulty_linear, matmul, moved, product,
-    reduction, squared_error,
+    by_winograd, cell, cleared, convolution, elementwise, embedding, embedding_bag, expanded,
+    faulty_linear, matmul, moved, ordered, product, reduction, squared_error,
 };
 use super::kernel::Kernel;
+use super::moved::Moved;
 use super::params::{Params, Tensor};
 use crate::model::{DataType, Shape};
 use crate::predict::operator as sizes;
@@ -52,6 +53,8 @@ pub(in crate::ingest) struct Place {
 pub(in crate::ingest) struct Operator {
     share: Share,
     whole: Work,
+    /// What an element-wise kernel beside a product does: it copies what the product is added to.
+    expanded: Option<Work>,
     /// Values of the `Bytes` column that come from a fault of `PyProf`.
     faulty: [f64; 3],
     /// Zero operations are the truth, not a gap.
@@ -82,6 +85,7 @@ impl Operator {
         let mut operator = Self {
             share: kind.share(backward),
             whole: params.and_then(|params| kind.work(backward, params)).unwrap_or_default(),
+            expanded: None,
             faulty: [f64::NAN; 3],
             moves_data: kind.moves_data(backward),
             is_product: kind.is_product(),
@@ -147,6 +151,9 @@ impl Operator {
         let is_convolution = matches!(self.share, Share::Convolutions { .. });
         let told = |need: sizes::Need| (Work::needed(&need), need.is_product);
         let nothing = (Work::default(), self.is_product);
+        if let Some(expanded) = self.expanded.filter(|_| kernel.elementwise) {
+            return (expanded, false);
+        }
         if is_convolution && place.is_transformed && kernel.part == sizes::Part::Product {
             // A product of transformed tiles does less than the convolution.
             return self.need_of(kernel.part, kernel, shape).map_or(nothing, told);
@@ -178,6 +185,9 @@ impl Operator {
                 let faulty = size.and_then(|size| matmul(params, size)?.1);
                 self.faulty[0] = faulty.unwrap_or(f64::NAN);
             }
+            (Kind::Product | Kind::Batched, _) => {
+                self.expanded = size.and_then(|size| expanded(params, size));
+            }
             (Kind::Convolution, _) => {
                 let grouped = params.number("g").is_some_and(|groups| groups > 1.0);
                 self.share = Share::Convolutions { grouped };
@@ -203,7 +213,13 @@ impl Operator {
             Share::Unknown => false,
             Share::First => is_first,
             Share::Products => kernel.multiplies(),
-            Share::Convolutions { grouped } => kernel.convolves && (!grouped || kernel.all_groups),
+            Share::Convolutions { grouped } => {
+                let all = kernel.convolves && (!grouped || kernel.all_groups);
+                if all && kernel.is_winograd {
+                    return by_winograd(self.whole);
+                }
+                all
+            }
             Share::Passes { elements, bytes } => match kernel.pass {
                 Some(pass) => return batch_norm_pass(pass, elements, bytes),
                 None => is_first,
@@ -278,7 +294,10 @@ enum Kind {
     Matmul,
     Cell,
     Unary(u8),
-    Binary { compares: bool, adds: bool },
+    Binary {
+        compares: bool,
+        adds: bool,
+    },
     Power,
     Ternary,
     Chosen,
@@ -287,6 +306,9 @@ enum Kind {
     BatchNorm,
     Dropout,
     Embedding,
+    EmbeddingBag,
+    /// All in order, or the greatest `k` of each row.
+    Ordered,
     Mean,
     Sum,
     Norm,
@@ -294,29 +316,6 @@ enum Kind {
     Adam,
     Moved(Moved),
     Unknown,
-}
-
-/// Operators that compute nothing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Moved {
-    /// Everything read and written once.
-    Copied,
-    /// Concatenated: each input read and written once.
-    Joined,
-    /// Written only.
-    Filled,
-    /// Read only.
-    Read,
-    /// Copied to the type named by the operator; `to` does not say which.
-    Converted(Option<DataType>),
-    /// `copy_`, whose types are listed after the shape.
-    Assigned,
-    /// Rows picked by a list of indices.
-    Selected,
-    /// Copied where a byte mask says so.
-    Masked,
-    /// Positions written, 8 bytes per dimension, at worst for every element.
-    Positions,
 }
 
 impl Kind {
@@ -360,6 +359,8 @@ impl Kind {
             "batch_norm" => Self::BatchNorm,
             "dropout" => Self::Dropout,
             "embedding" => Self::Embedding,
+            "embedding_bag" => Self::EmbeddingBag,
+            "sort" | "topk" => Self::Ordered,
             "mean" => Self::Mean,
             "sum" => Self::Sum,
             "norm" | "linalg_vector_norm" => Self::Norm,
@@ -446,6 +447,13 @@ impl Kind {
             Self::BatchNorm => batch_norm(first?, backward),
             Self::Dropout => elementwise(5, first?, 2.0),
             Self::Embedding => embedding(params, backward),
+            Self::EmbeddingBag => embedding_bag(params),
+            Self::Ordered => {
+                let columns = first?.shape.last().copied()?;
+                let kept = params.number("k").unwrap_or(columns);
+                let written = first?.elements() / columns * kept;
+                ordered(first?, written).filter(|_| kept <= columns)
+            }
             Self::Mean => reduction(1, first?, 1.0, first?.dtype?.bytes()),
             Self::Sum => reduction(1, first?, 0.0, 0.0),
             Self::Norm => reduction(2, first?, 1.0, 0.0),
@@ -462,68 +470,12 @@ impl Kind {
     /// Operators whose own formula makes zero operations the truth.
     fn moves_data(self, backward: bool) -> bool {
         match self {
-            Self::Moved(_) => true,
+            Self::Moved(_) | Self::Ordered => true,
             Self::Embedding => !backward,
             // The gradient of a sum is passed on.
             Self::Binary { adds, .. } => adds && backward,
             _ => false,
         }
-    }
-}
-
-impl Moved {
-    fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "clone" | "contiguous" | "gather" => Self::Copied,
-            "cat" => Self::Joined,
-            "zeros" | "ones" | "zeros_like" | "ones_like" | "zero" | "fill" | "full" => {
-                Self::Filled
-            }
-            "any" => Self::Read,
-            "to" => Self::Converted(None),
-            "byte" | "char" => Self::Converted(Some(DataType::Int8)),
-            "double" => Self::Converted(Some(DataType::Fp64)),
-            "float" => Self::Converted(Some(DataType::Fp32)),
-            "half" => Self::Converted(Some(DataType::Fp16)),
-            "int" => Self::Converted(Some(DataType::Int32)),
-            "long" => Self::Converted(Some(DataType::Int64)),
-            "short" => Self::Converted(Some(DataType::Int16)),
-            "copy" => Self::Assigned,
-            "index_select" => Self::Selected,
-            "masked_scatter" | "masked_select" => Self::Masked,
-            "nonzero" => Self::Positions,
-            _ => return None,
-        })
-    }
-
-    fn bytes(self, params: &Params) -> Option<f64> {
-        let first = params.tensors.first()?;
-        let elements = first.elements();
-        let bytes = first.bytes();
-        Some(match self {
-            Self::Copied => 2.0 * bytes?,
-            Self::Joined => {
-                let sizes: Option<Vec<f64>> = params.tensors.iter().map(Tensor::bytes).collect();
-                2.0 * sizes?.iter().sum::<f64>()
-            }
-            Self::Filled | Self::Read => bytes?,
-            Self::Converted(output) => bytes? + output.or(first.dtype)?.bytes() * elements,
-            Self::Assigned => {
-                let [source, target] = params.dtypes.get(..2)? else { return None };
-                elements * (source.bytes() + target.bytes())
-            }
-            Self::Selected => {
-                let (dimension, indices) = (params.number("D")?, params.number("I")?);
-                let extent =
-                    first.shape.iter().zip(0_u8..).find(|(_, at)| f64::from(*at) == dimension)?.0;
-                2.0 * bytes? / extent * indices + 8.0 * indices
-            }
-            Self::Masked => {
-                let mask = params.tensor("M").map_or(elements, Tensor::elements);
-                2.0 * bytes? + mask
-            }
-            Self::Positions => bytes? + 8.0 * elements * first.shape.len() as f64,
-        })
     }
 }
 

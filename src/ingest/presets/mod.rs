@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::mapped::{self, Mapping};
 use super::rows::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff};
-use crate::model::Profiler;
+use crate::model::{Profiler, Recorded};
 
 /// These profilers write their header first, after a title at most; messages of a program may precede it.
 const HEADER_WITHIN: usize = 100;
@@ -53,6 +53,10 @@ impl Preset {
     fn read(&self, name: &str, reading: &mut Reading<'_>) -> Result<(), IngestError> {
         name.clone_into(&mut reading.source.format);
         self.what.clone_into(&mut reading.source.dialect);
+        if name == rocprof_v3::NAME {
+            // Its copies are in a table of their own.
+            reading.source.recorded = Recorded::Kernels;
+        }
         match &*self.mapping {
             Ok(mapping) => mapped::read_as_known(reading, mapping),
             Err(error) => Err(reading.error(error.to_string())),

@@ -2,10 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::{Devices, LeftOut, Timed, is_besides, skip, time, whole};
+use super::{Devices, LeftOut, Timed, is_besides, is_fault, skip, time, whole};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
-use crate::model::{Dim3, Head, HintId, NameId, Origin, OriginId, Quantity, Shape, Values};
+use crate::model::{
+    Activity, Dim3, Head, HintId, NameId, Origin, OriginId, Quantity, Recorded, Shape, Values,
+};
+
+/// A size below this many of its units is rounded by more than a percent, where it has three decimals.
+const LEAST_SIZE: f64 = 0.05;
 
 /// Where the columns of a table of launches are.
 #[derive(Debug, Clone)]
@@ -18,6 +23,8 @@ pub(in crate::ingest) struct LaunchColumns {
     pub(in crate::ingest) registers: Option<usize>,
     /// Static and dynamic shared memory of a block with their units in bytes, where they are exact.
     pub(in crate::ingest) shared: Option<[(usize, f64); 2]>,
+    /// Size of a copy or memset with its unit in bytes.
+    pub(in crate::ingest) moved: Option<(usize, f64)>,
     pub(in crate::ingest) device: Option<usize>,
     pub(in crate::ingest) stream: Option<usize>,
     pub(in crate::ingest) name: usize,
@@ -112,15 +119,20 @@ impl Launches {
         let columns = &self.columns;
         let numerals = self.numerals;
         let duration = time(row, columns.duration, numerals);
-        let seconds = |time: f64| time / columns.duration.per_second;
+        let per_second = columns.duration.per_second;
+        let seconds = |time: f64| time / per_second;
         let name = unquoted(row.cell(columns.name));
         let grid = columns.grid.map(|at| at.map(|at| row.cell(at)));
         let has_grid = grid.is_none_or(|grid| grid.iter().any(|cell| !cell.is_empty()));
         if is_besides(&name) || !has_grid {
+            let took = duration.ok().flatten().map_or(0.0, seconds);
             if is_besides(&name) {
-                self.left_out.row(&name, 1, duration.ok().flatten().map_or(0.0, seconds));
+                self.left_out.row(&name, 1, took);
             } else {
                 self.gridless += 1;
+            }
+            if !is_fault(&name) {
+                self.activity(reading, row, &name, took);
             }
             reading.source.other_lines += 1;
             return Ok(());
@@ -132,17 +144,14 @@ impl Launches {
                 return skip(reading, row, &columns.titles, columns.duration.at, reason);
             }
         };
-        let start = match columns.start.map(|column| (column, numerals.parse(row.cell(column.at))))
-        {
-            Some((column, Ok(Some(start)))) if start >= 0.0 => {
-                Some((start * (1e9 / column.per_second)).round() as u64)
-            }
-            None | Some((_, Ok(None))) => None,
-            Some((column, _)) => {
-                skip(reading, row, &columns.titles, column.at, "not a time")?;
+        let start = match self.start(row) {
+            Ok(start) => start,
+            Err(at) => {
+                skip(reading, row, &self.columns.titles, at, "not a time")?;
                 None
             }
         };
+        let columns = &self.columns;
         let extent = |at: Option<[usize; 3]>| {
             let [x, y, z] = at?.map(|at| whole(row.cell(at), numerals));
             Some(Dim3 { x: x?, y: y?, z: z? })
@@ -150,9 +159,8 @@ impl Launches {
         let name = if columns.is_numbered { without_number(&name) } else { &name };
         let name = reading.name(name);
         let shape = Shape::new(extent(columns.grid), extent(columns.block));
-        let device = columns.device.map_or(&b""[..], |at| row.cell(at));
-        let column = columns.device.and_then(|at| columns.titles.get(at));
-        let device = self.devices.hint(reading, device, column.map_or("", String::as_str));
+        let device = self.device(reading, row);
+        let columns = &self.columns;
         let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
         // Launches of one stream follow each other: only a repeated row has the same start.
         if let (Some(start), Some(time), Some(_)) = (start, duration, stream)
@@ -203,6 +211,45 @@ impl Launches {
         Ok(())
     }
 
+    /// When a row began, in nanoseconds; `None` where it does not say so.
+    ///
+    /// # Errors
+    /// The column whose cell has no time.
+    fn start(&self, row: &Row) -> Result<Option<u64>, usize> {
+        let Some(column) = self.columns.start else { return Ok(None) };
+        match self.numerals.parse(row.cell(column.at)) {
+            Ok(Some(start)) if start >= 0.0 => {
+                Ok(Some((start * (1e9 / column.per_second)).round() as u64))
+            }
+            Ok(None) => Ok(None),
+            _ => Err(column.at),
+        }
+    }
+
+    fn device(&mut self, reading: &mut Reading<'_>, row: &Row) -> HintId {
+        let device = self.columns.device.map_or(&b""[..], |at| row.cell(at));
+        let column = self.columns.device.and_then(|at| self.columns.titles.get(at));
+        self.devices.hint(reading, device, column.map_or("", String::as_str))
+    }
+
+    /// Takes a row that is no kernel as work of its GPU.
+    fn activity(&mut self, reading: &mut Reading<'_>, row: &Row, name: &[u8], took: f64) {
+        let bytes = self.columns.moved.and_then(|(at, unit)| {
+            let size = self.numerals.parse(row.cell(at)).ok()??;
+            // Sizes in large units have three decimals in some tables: few of them are no size.
+            (unit == 1.0 || size >= LEAST_SIZE).then_some((size * unit).round() as u64)
+        });
+        let activity = Activity {
+            device: self.device(reading, row),
+            name: reading.name(name),
+            start: self.start(row).ok().flatten(),
+            duration: (took * 1e9).round() as u64,
+            bytes,
+            ..Activity::default()
+        };
+        reading.add_activity(activity);
+    }
+
     /// Says what was left out.
     pub(in crate::ingest) fn finish(&self, reading: &mut Reading<'_>) {
         if self.repeated > 0 {
@@ -214,6 +261,9 @@ impl Launches {
             ));
         }
         let source = &mut reading.source;
+        if self.columns.start.is_some() {
+            source.recorded = Recorded::Everything;
+        }
         source.clues.extend(self.left_out.clue());
         if self.gridless > 0 {
             source.clues.push(format!(

@@ -41,6 +41,11 @@ pub(super) fn is_besides(name: &[u8]) -> bool {
     name.starts_with(b"[CUDA ") || name.starts_with(b"[Unified Memory ")
 }
 
+/// Whether such a row is of page faults, which are no work of the GPU.
+fn is_fault(name: &[u8]) -> bool {
+    name.ends_with(b"page faults]")
+}
+
 /// Copies, memsets and page faults: left out, and counted with their time.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
@@ -59,7 +64,7 @@ impl LeftOut {
     /// Adds a row by its name.
     fn row(&mut self, name: &[u8], count: u64, seconds: f64) {
         self.add(count, seconds);
-        self.has_faults |= name.ends_with(b"page faults]");
+        self.has_faults |= is_fault(name);
     }
 
     /// What is said of them.

@@ -137,10 +137,16 @@ impl Around {
             Part::Spectrum { tile, inverse } => {
                 self.spectrum(f64::from(tile), inverse, backward)?
             }
-            Part::Winograd { outputs, taps, operand } if !backward => {
-                self.winograd(f64::from(outputs), f64::from(taps), operand)?
+            Part::Winograd { outputs, taps, operand, of_filter } => {
+                let is_of_input = backward && !of_filter;
+                // The products for the filter's gradient come back as a filter.
+                let operand = match operand {
+                    Transformed::Output if of_filter => Transformed::Filter,
+                    operand => operand,
+                };
+                self.winograd((f64::from(outputs), f64::from(taps)), operand, is_of_input)?
             }
-            Part::Product if !backward => self.products()?,
+            Part::Product => self.products(backward)?,
             Part::Elementwise if !backward && self.is_bias() => {
                 let sizes = [("n", output.elements()), ("broadcast", self.sizes.outputs)];
                 let count = count("elementwise", sizes, self.data_type())?;
@@ -174,9 +180,13 @@ impl Around {
 
     /// How many tiles of T×T cover the output, of which T−R+1 by T−S+1 are results.
     fn tiles(self, tile: f64) -> Option<f64> {
+        self.tiles_over(self.sizes.output, tile)
+    }
+
+    /// The same over other extents: the gradient of the input is as large as the input.
+    fn tiles_over(self, (p, q): (f64, f64), tile: f64) -> Option<f64> {
         let (high, wide) = self.sizes.filter;
         let (step_high, step_wide) = (tile - high + 1.0, tile - wide + 1.0);
-        let (p, q) = self.sizes.output;
         (step_high >= 1.0 && step_wide >= 1.0)
             .then(|| (p / step_high).ceil() * (q / step_wide).ceil())
     }
@@ -214,15 +224,30 @@ impl Around {
     }
 
     /// A transform of F(m×m, r×r): tiles of (m+r−1)×(m+r−1) on one side, the tensor on the other.
-    fn winograd(self, outputs: f64, taps: f64, operand: Transformed) -> Option<Need> {
+    /// For the gradient of the input the output changes places with the input.
+    fn winograd(
+        self,
+        (outputs, taps): (f64, f64),
+        operand: Transformed,
+        is_of_input: bool,
+    ) -> Option<Need> {
         if self.sizes.filter != (taps, taps) {
             return None;
         }
         let tile = outputs + taps - 1.0;
-        let (one, tiles) = match operand {
-            Transformed::Data => (self.input, self.tiles(tile)?),
-            Transformed::Filter => (self.filter, 1.0),
-            Transformed::Output => (self.output, self.tiles(tile)?),
+        let Self { input, filter, output, .. } = self;
+        let (one, covered) = match (operand, is_of_input) {
+            (Transformed::Data, false) => (input, Some(self.sizes.output)),
+            (Transformed::Output, false) | (Transformed::Delta, _) => {
+                (output, Some(self.sizes.output))
+            }
+            (Transformed::Data, true) => (output, Some(self.sizes.input)),
+            (Transformed::Output, true) => (input, Some(self.sizes.input)),
+            (Transformed::Filter, _) => (filter, None),
+        };
+        let tiles = match covered {
+            Some(extents) => self.tiles_over(extents, tile)?,
+            None => 1.0,
         };
         let bytes = self.size * (one.elements() + one.planes() * tiles * tile * tile);
         let formula = "sizes of the convolution: one tensor, (m+r−1)² numbers per Winograd tile";
@@ -232,7 +257,7 @@ impl Around {
     }
 
     /// The products of transformed tiles, one for each number of a tile: the grid has them in z.
-    fn products(self) -> Option<Need> {
+    fn products(self, backward: bool) -> Option<Need> {
         let products = f64::from(self.launched.grid?.z);
         let (taps, wide) = self.sizes.filter;
         let of_winograd = || {
@@ -250,6 +275,10 @@ impl Around {
             ))
         };
         let of_spectrum = || {
+            // Spectra of gradients are tiled otherwise.
+            if backward {
+                return None;
+            }
             let tile = [16.0, 32.0].into_iter().find(|t| t * (t / 2.0 + 1.0) == products)?;
             Some((
                 tile,
@@ -259,11 +288,18 @@ impl Around {
             ))
         };
         let (tile, each, size, formula) = of_winograd().or_else(of_spectrum)?;
-        let columns = self.sizes.images * self.tiles(tile)?;
+        // Tiles of the gradient of the input cover it, those of the filter's the output.
+        let covered = [self.sizes.output, self.sizes.input];
+        let covered = if backward { &covered[..] } else { &covered[..1] };
+        let tiles: Option<Vec<f64>> =
+            covered.iter().map(|extents| self.tiles_over(*extents, tile)).collect();
+        let (tiles, more) = between(tiles?)?;
+        let columns = self.sizes.images * tiles;
         let (k, c) = (self.sizes.outputs, self.sizes.inputs);
         let operations = each * products * k * c * columns;
         let bytes = size * products * (k * c + c * columns + k * columns);
-        Some(Need { is_product: true, ..Need::exact(formula, operations, bytes) })
+        let need = Need { is_product: true, ..Need::exact(formula, operations, bytes) };
+        Some(need.operations_within(1.0, more).at_most(more))
     }
 }
 

@@ -28,7 +28,12 @@ pub(super) fn need(
         }
         Part::Reduction => reduced(operator, first),
         Part::Pooling | Part::Unnamed | Part::Elementwise if is_pooling(&operator.name) => {
-            pooled(operator, first, part, launched)
+            match tensors {
+                [_, output, places] if operator.backward && part != Part::Elementwise => {
+                    Some(pooled_back(first, output, places))
+                }
+                _ => pooled(operator, first, part, launched),
+            }
         }
         Part::Elementwise if is_activation(&operator.name) => {
             let count = count(&operator.name, [("n", first.elements())], first.data_type)?;
@@ -256,6 +261,15 @@ fn reduced(operator: &Operator, x: &Tensor) -> Option<Need> {
         }
         _ => None,
     }
+}
+
+/// The gradient of a pooling: that of its output goes to the places that were the greatest.
+fn pooled_back(x: &Tensor, output: &Tensor, places: &Tensor) -> Need {
+    let bytes = |one: &Tensor| one.data_type.bytes() * one.elements();
+    let formula = "sizes of the pooling: gradient and places read, gradient of the input written";
+    let need = Need::exact(formula, output.elements(), bytes(x) + bytes(output) + bytes(places));
+    // An addition for each element of the output.
+    need.at_most(widened(x))
 }
 
 /// A pooling with an unknown window: at least the tensor on the input side.

@@ -36,6 +36,8 @@ pub enum Part {
         taps: u32,
         /// Operand that is transformed.
         operand: Transformed,
+        /// True if the gradient of the filter is computed.
+        of_filter: bool,
     },
     /// A product of matrices or of a matrix and a vector.
     Product,
@@ -84,6 +86,8 @@ pub enum Transformed {
     Filter,
     /// The products, back to the output.
     Output,
+    /// The gradient of the output, where that of the filter is computed.
+    Delta,
 }
 
 /// A pass of a layer normalization.
@@ -185,13 +189,16 @@ fn spectrum(name: &str) -> Option<Part> {
     (high == wide && high.is_power_of_two()).then_some(Part::Spectrum { tile: high, inverse })
 }
 
-/// `winogradForwardData4x4`, for filters of 3×3, and `winogradForwardData9x9_5x5`.
+/// `winogradForwardData4x4`, for filters of 3×3, `winogradForwardData9x9_5x5`, and `winogradWgradDelta4x4`.
 fn winograd(name: &str) -> Option<Part> {
-    let (_, rest) = name.split_once("winogradForward")?;
+    let forward = name.split_once("winogradForward").map(|(_, rest)| (rest, false));
+    let of_filter = || name.split_once("winogradWgrad").map(|(_, rest)| (rest, true));
+    let (rest, of_filter) = forward.or_else(of_filter)?;
     let operands = [
         ("Data", Transformed::Data),
         ("Filter", Transformed::Filter),
         ("Output", Transformed::Output),
+        ("Delta", Transformed::Delta),
     ];
     let (rest, operand) =
         operands.iter().find_map(|(word, operand)| Some((rest.strip_prefix(word)?, *operand)))?;
@@ -200,7 +207,7 @@ fn winograd(name: &str) -> Option<Part> {
         Some(taps) => extent(taps).filter(|(high, wide, _)| high == wide)?.0,
         None => 3,
     };
-    (outputs == wide).then_some(Part::Winograd { outputs, taps, operand })
+    (outputs == wide).then_some(Part::Winograd { outputs, taps, operand, of_filter })
 }
 
 /// `9x9_5x5` is 9, 9 and the rest; from 1 to 64.
@@ -222,7 +229,12 @@ mod tests {
 
     #[test]
     fn names_tell_parts() {
-        let winograd = |outputs, taps, operand| Part::Winograd { outputs, taps, operand };
+        let winograd = |outputs, taps, operand| Part::Winograd {
+            outputs,
+            taps,
+            operand,
+            of_filter: operand == Transformed::Delta,
+        };
         for (name, part) in [
             ("", Part::Unnamed),
             ("cudnn::ops::nchwToNhwcKernel", Part::Layout { channels_last: true }),
@@ -235,6 +247,7 @@ mod tests {
             ("fft2d_r2c_32x16", Part::Other),
             ("cudnn::winograd_nonfused::winogradForwardData4x4", winograd(4, 3, Transformed::Data)),
             ("winogradForwardOutput9x9_5x5", winograd(9, 5, Transformed::Output)),
+            ("winogradWgradDelta4x4", winograd(4, 3, Transformed::Delta)),
             ("winogradForwardFilter4x5", Part::Other),
             ("at::native::reduce_kernel", Part::Reduction),
             ("reduce_kernel", Part::Reduction),

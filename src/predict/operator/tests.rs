@@ -311,3 +311,39 @@ fn fused_attention_is_two_products_over_all_pairs_or_those_up_to_the_diagonal() 
     let uneven = [(rows, DataType::Fp16), (few, DataType::Fp16), (few, DataType::Fp16)];
     assert_eq!(on_tensors("attention", false, &uneven, forward, &shape("", "")), None);
 }
+
+/// 32 images of 256 channels of 14×14 by 256 filters of 3×3: F(4×4, 3×3) has ⌈14/4⌉² tiles of 36 numbers on each plane.
+/// The gradient of the input is such a convolution of the output's; that of the filter sums tiles of both.
+#[test]
+fn gradients_by_winograd_are_transforms_and_36_products() {
+    let sizes = Convolved {
+        images: 32.0,
+        inputs: 256.0,
+        input: (14.0, 14.0),
+        outputs: 256.0,
+        output: (14.0, 14.0),
+        filter: (3.0, 3.0),
+        groups: Some(1.0),
+        data_type: Some(DataType::Fp32),
+    };
+    let of = |kernel, grid| around(sizes, true, kernel, &shape(grid, "64,1,1")).unwrap();
+    let columns = 32.0 * 16.0;
+    let matrices = 256.0 * 256.0 + 2.0 * 256.0 * columns;
+    let products = (Some(2.0 * 36.0 * 256.0 * 256.0 * columns), 4.0 * 36.0 * matrices, 1.0);
+    assert_eq!(of("volta_sgemm_64x64_nt", "8,4,36"), products);
+    let tiles = 36.0 * 256.0 * columns;
+    let image = 32.0 * 256.0 * 196.0;
+    for kernel in [
+        "winogradForwardData4x4",
+        "winogradForwardOutput4x4",
+        "winogradWgradData4x4",
+        "winogradWgradDelta4x4",
+    ] {
+        assert_eq!(of(kernel, "2,256,1").1, 4.0 * (image + tiles), "{kernel}");
+    }
+    let filter = 4.0 * 256.0 * 256.0 * (9.0 + 36.0);
+    for kernel in ["winogradForwardFilter4x4", "winogradWgradOutput4x4"] {
+        assert_eq!(of(kernel, "8,32,1").1, filter, "{kernel}");
+    }
+    assert_eq!(around(sizes, true, "volta_sgemm_64x64_nt", &shape("8,4,1", "64,1,1")), None);
+}

@@ -48,6 +48,9 @@ impl Explained<'_> {
         if let Some(operator) = &kernel.operator {
             lines.add("operator", printable(operator), String::new());
         }
+        if let Some(place) = &kernel.place {
+            lines.add("place", printable(place), "of its longest launch".to_owned());
+        }
         lines.add("device", printable(device.name()), device.how.clone());
         lines.add(
             "launches",

@@ -117,6 +117,12 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
         },
         Figure { label: "Speedup", value: speedup, note: speedup_note, class: "" },
     ];
+    figures.extend(Brief::of(report, 0).over_time.map(|one| Figure {
+        label: "GPU busy",
+        value: one.share(),
+        note: one.sentence(),
+        class: "",
+    }));
     figures.extend(changes.and_then(gate::total).map(|(relative, note)| Figure {
         label: "Since the baseline",
         value: change(relative),

@@ -6,6 +6,7 @@
 mod advice;
 mod figures;
 mod groups;
+mod timeline;
 mod totals;
 mod what_if;
 
@@ -39,7 +40,6 @@ struct Document<'a> {
     schema: &'static str,
     /// Version of rooflint that wrote it.
     rooflint: &'static str,
-    /// The files read.
     inputs: Vec<InputDocument<'a>>,
     /// The device with the most measured time.
     device: Option<DeviceDocument<'a>>,
@@ -49,6 +49,8 @@ struct Document<'a> {
     settings: Settings<'a>,
     /// Sums over all kernels.
     totals: totals::TotalsDocument,
+    /// Time of each GPU of each trace; empty where no file records all work of a GPU with its starts.
+    timelines: Vec<timeline::TimelineDocument<'a>>,
     /// Kernels by savings, then by measured time.
     #[schemars(with = "Vec<KernelDocument<'a>>")]
     kernels: Kernels<'a>,
@@ -126,11 +128,9 @@ struct CeilingsDocument {
     /// Datasheet bandwidth of device memory; for an unknown device, the one derived from the
     /// export.
     dram_bytes_per_s: Option<f64>,
-    /// Source of the figure.
     dram_source: Option<String>,
     /// Theoretical bandwidth of L2.
     l2_bytes_per_s: Option<f64>,
-    /// Source of the figure.
     l2_source: Option<String>,
     /// Datasheet peaks.
     peaks: Vec<PeakDocument>,
@@ -324,6 +324,7 @@ pub(super) fn document<'a>(report: &Report<'a>) -> impl Serialize + use<'a> {
             fixed_cost_s: analysis.fixed_cost.get(),
         },
         totals: totals::document(&analysis.totals),
+        timelines: timeline::documents(analysis),
         kernels: Kernels(*report),
         groups: groups::documents(analysis),
         rules: report

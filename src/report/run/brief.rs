@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
+use super::timeline::OverTime;
 use crate::analysis::{DeviceUse, Kernel, State, filter_name};
 use crate::model::{Profiler, Source};
 use crate::report::Report;
@@ -18,6 +19,8 @@ use crate::units::Seconds;
 /// The shortest useful account of a run.
 #[derive(Debug)]
 pub(in crate::report) struct Brief<'a> {
+    /// How the time of the GPUs was used; none without the starts of all work.
+    pub(in crate::report) over_time: Option<OverTime<'a>>,
     /// Kernels with savings, most first; then those whose savings are unproven, most first.
     pub(in crate::report) kernels: Vec<Entry<'a>>,
     /// Kernels that could be listed with these, grids with the same cause counted once.
@@ -89,7 +92,8 @@ impl<'a> Brief<'a> {
         let (kernels, all) = entries(report, most);
         let (steps, missing) = (steps(report, &kernels), missing(report, &kernels));
         let beyond = beyond(report, &kernels);
-        Self { kernels, all, steps, beyond, missing }
+        let over_time = OverTime::of(report.analysis);
+        Self { over_time, kernels, all, steps, beyond, missing }
     }
 }
 

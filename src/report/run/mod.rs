@@ -10,6 +10,7 @@ mod read;
 mod screen;
 mod sentence;
 mod tables;
+mod timeline;
 mod verdict;
 mod what_if;
 
@@ -112,6 +113,7 @@ pub(super) fn rest(report: &Report<'_>, style: &Style) -> Vec<Section> {
     let apart = Section::new("Not ranked, and why", vec![Block::List(apart::apart(report))]);
     let mut sections = vec![apart];
     sections.extend(what_if::sections(report, style));
+    sections.extend(timeline::sections(report));
     sections.push(lines("Inputs compared", read::ranks(report)));
     let folded = |section: Section| Section { is_folded: true, ..section };
     let method = vec![Block::Facts(verdict::method(report))];

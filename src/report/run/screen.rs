@@ -21,9 +21,9 @@ const MORE: &str =
 pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
     // The same kernels whether sections follow or not.
     let alone = Style { full: false, ..*style };
-    let fits = |most: &usize| lines(&drawn(report, &Brief::of(report, *most), &alone)) <= LINES;
+    let fits = |most: &usize| lines(&drawn(report, *most, &alone)) <= LINES;
     let most = (2..=KERNELS).rev().find(fits).unwrap_or(1);
-    drawn(report, &Brief::of(report, most), style)
+    drawn(report, most, style)
 }
 
 /// Lines of a document in a terminal.
@@ -35,13 +35,18 @@ fn lines(document: &Document) -> usize {
     text.map_or(0, |text| (text.render)(document, &style).lines().map(shown).sum())
 }
 
-fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
+fn drawn(report: &Report<'_>, most: usize, style: &Style) -> Document {
+    let brief = &Brief::of(report, most);
     let mut document = Document::new("Roofline report");
-    document.push(Block::Facts(verdict::verdict(report)));
+    let mut verdict = verdict::verdict(report);
+    let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));
+    // Behind the GPU time, which it explains.
+    verdict.splice(1..1, over_time);
+    document.push(Block::Facts(verdict));
     document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
     if brief.kernels.is_empty() {
         // A run that saves nothing is made of kernels too.
-        let longest = longest(report);
+        let longest = longest(report, most.min(LONGEST));
         let title =
             format!("Longest kernels{}", first_of(longest.len(), report.analysis.kernels.len()));
         document.section(title, vec![Block::Table(plain(&longest, style))]);
@@ -70,15 +75,15 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> Document {
     document
 }
 
-/// As many kernels as are shown of a run that saves nothing.
+/// As many kernels as are shown of a run that saves nothing, at most.
 const LONGEST: usize = 3;
 
-/// The kernels with most of the time, of those that have one.
-fn longest<'a>(report: &Report<'a>) -> Vec<Entry<'a>> {
+/// So many kernels with most of the time, of those that have one.
+fn longest<'a>(report: &Report<'a>, most: usize) -> Vec<Entry<'a>> {
     let timed = report.analysis.kernels.iter().filter(|kernel| kernel.measured > Seconds::ZERO);
     let mut kernels: Vec<&Kernel> = timed.collect();
     kernels.sort_by(|one, two| two.measured.total_cmp(&one.measured).then(one.rank.cmp(&two.rank)));
-    kernels.truncate(LONGEST);
+    kernels.truncate(most);
     of_kernels(report, &kernels)
 }
 

@@ -3,7 +3,8 @@
 use super::finding::Finding;
 use super::settings::Settings;
 use super::threshold::Threshold;
-use crate::analysis::{Analysis, Kernel};
+use crate::analysis::{Analysis, Kernel, Moved};
+use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// The whole run under examination.
@@ -37,6 +38,22 @@ impl<'a> Run<'a> {
         kernels.sort_by(|one, two| two.measured.get().total_cmp(&one.measured.get()));
         let time = kernels.iter().map(|kernel| kernel.measured).sum();
         (kernels, time)
+    }
+
+    /// The copies and fills of these kinds, longest first.
+    pub(in crate::rules) fn moved(&self, kinds: &[Kind]) -> impl Iterator<Item = &'a Moved> {
+        let is_of = move |one: &&Moved| one.class.kind.is_some_and(|kind| kinds.contains(&kind));
+        self.analysis.moved.iter().filter(is_of)
+    }
+
+    /// How much of a time of copies no kernel can have run beside, where the starts of all work are known.
+    pub(in crate::rules) fn exposed(&self, copies: Seconds) -> Seconds {
+        let of =
+            |one: &crate::analysis::Timeline| one.copies.map_or(Seconds::ZERO, |all| all.exposed);
+        match self.analysis.timelines.as_slice() {
+            [] => copies,
+            timelines => copies.min(timelines.iter().map(of).sum()),
+        }
     }
 
     /// A time as a share of the run; zero for a run without time.

@@ -3,16 +3,18 @@
 use super::finding::{Confidence, Finding};
 use super::run::Run;
 use super::threshold::{Missing, Threshold};
-use crate::analysis::Kernel;
+use crate::analysis::{Kernel, Moved};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 /// Kernels that have something in common, longest first.
 pub(in crate::rules) struct Together<'a> {
     pub(in crate::rules) kernels: Vec<&'a Kernel>,
+    /// Copies or fills of a trace, which are no kernels.
+    pub(in crate::rules) moved: Vec<&'a Moved>,
     pub(in crate::rules) launches: u64,
     pub(in crate::rules) time: Seconds,
-    /// Of the measured time of the run.
+    /// Of the measured time of the run; of kernels, copies and fills together where it has those.
     pub(in crate::rules) share: f64,
 }
 
@@ -36,7 +38,18 @@ impl<'a> Together<'a> {
         }
         let (kernels, time) = run.kernels(holds);
         let launches = kernels.iter().map(|kernel| kernel.launches).sum();
-        Ok(Self { kernels, launches, time, share: run.share(time) })
+        Ok(Self { kernels, moved: Vec::new(), launches, time, share: run.share(time) })
+    }
+
+    /// The same with the copies and fills of some kinds, which a trace has beside its kernels.
+    pub(in crate::rules) fn and_moved(self, run: &Run<'a>, kinds: &[Kind]) -> Self {
+        let moved: Vec<&Moved> = run.moved(kinds).collect();
+        if moved.is_empty() {
+            return self;
+        }
+        let time = self.time + moved.iter().map(|one| one.time).sum();
+        let whole = run.total() + run.analysis.moved.iter().map(|one| one.time).sum();
+        Self { moved, time, share: time / whole, ..self }
     }
 
     /// The kernels of some kinds, by their names.
@@ -55,10 +68,23 @@ impl<'a> Together<'a> {
 
     /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2% of the run`.
     pub(in crate::rules) fn words(&self) -> String {
-        let launches = self.launches;
-        let plural = if launches == 1 { "" } else { "es" };
         let percent = self.share * 100.0;
-        format!("{launches} launch{plural}, {}, {percent:.1}% of the run", shown(self.time))
+        let mut work = Vec::new();
+        if self.launches > 0 || self.moved.is_empty() {
+            let plural = if self.launches == 1 { "" } else { "es" };
+            work.push(format!("{} launch{plural}", self.launches));
+        }
+        let moved: u64 = self.moved.iter().map(|one| one.count).sum();
+        let fills = self.moved.iter().all(|one| one.class.kind == Some(Kind::Memset));
+        match (moved, fills) {
+            (0, _) => {}
+            (1, true) => work.push("1 memset".to_owned()),
+            (1, false) => work.push("1 copy".to_owned()),
+            (_, true) => work.push(format!("{moved} memsets")),
+            (_, false) => work.push(format!("{moved} copies")),
+        }
+        let whole = if moved == 0 { "the run" } else { "kernels and copies" };
+        format!("{}, {}, {percent:.1}% of {whole}", work.join(" and "), shown(self.time))
     }
 
     /// Their distinct names, longest time first.
@@ -77,25 +103,27 @@ impl<'a> Together<'a> {
         self.kernels.iter().map(|kernel| kernel.savings_high).sum()
     }
 
-    /// What kernels cost that could go altogether, from the share of the run in `threshold` on, unless they are
-    /// the run; `what` begins the message, such as `casts`.
+    /// What kernels cost that could go altogether, and copies of these kinds, from the share of the run in
+    /// `threshold` on, unless they are the run; `what` begins the message, such as `casts`.
     ///
     /// # Errors
     /// [`Missing`] where the run has no time to compare with.
     pub(in crate::rules) fn removable(
         run: &Run<'a>,
-        holds: impl Fn(&Kernel) -> bool,
+        (holds, moved): (impl Fn(&Kernel) -> bool, &[Kind]),
         threshold: &Threshold,
         (what, next): (&str, &str),
     ) -> Result<Vec<Finding>, Missing> {
-        let found = Self::of(run, holds)?;
+        let kernels = Self::of(run, holds)?;
+        let of_kernels = kernels.time;
+        let found = kernels.and_moved(run, moved);
         if found.share < run.threshold(threshold) || found.is_the_run() {
             return Ok(Vec::new());
         }
         let finding = found
             .finding(run, format!("{what}: {}", found.words()))
             .confidence(Confidence::Low)
-            .at_stake(found.time, "removed")
+            .at_stake(of_kernels + run.exposed(found.time - of_kernels), "removed")
             .next(next);
         Ok(vec![finding])
     }

@@ -46,7 +46,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let links = Together::of(run, |kernel| {
         kernel.class.category == Category::Communication
             || kernel.class.kind == Some(Kind::MemcpyPeer)
-    })?;
+    })?
+    .and_moved(run, &[Kind::MemcpyPeer]);
     if links.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }

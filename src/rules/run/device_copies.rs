@@ -15,8 +15,9 @@ Copies and concatenations within device memory, by kernels or by the copy engine
 A copy reads and writes all of its bytes and adds nothing to the result.
 
 ## Detection
-Device-to-device copies, copy kernels and concatenations take `share` of the run or more. Savings:
-at most all of their time.
+Device-to-device copies, copy kernels and concatenations take `share` of the run or more; in a trace,
+of kernels and copies together. Savings: at most all of their time, of copies at most what no kernel
+runs beside.
 
 ## Remedy
 Have the producer write directly into the destination or its part of the concatenated buffer; use
@@ -42,7 +43,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "have the producer write directly into the destination";
     Together::removable(
         run,
-        |kernel| is_of(kernel, &[Kind::Copy, Kind::Concat, Kind::Memcpy]),
+        (|kernel| is_of(kernel, &[Kind::Copy, Kind::Concat, Kind::Memcpy]), &[Kind::Memcpy]),
         &SHARE,
         ("copies within device memory", next),
     )

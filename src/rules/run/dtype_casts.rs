@@ -1,5 +1,6 @@
 //! Flags runs that spend a notable part of their time on conversions between number formats.
 
+use crate::analysis::Kernel;
 use crate::rules::engine::shares::{Together, is_of};
 use crate::rules::{Check, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
@@ -41,7 +42,8 @@ const SHARE: Threshold =
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let next = "find the tensors that are cast most often, and keep them in one data type";
-    Together::removable(run, |kernel| is_of(kernel, &[Kind::Cast]), &SHARE, ("casts", next))
+    let casts = |kernel: &Kernel| is_of(kernel, &[Kind::Cast]);
+    Together::removable(run, (casts, &[]), &SHARE, ("casts", next))
 }
 
 #[cfg(test)]

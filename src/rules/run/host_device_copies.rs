@@ -3,6 +3,7 @@
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
+use crate::units::Bytes;
 
 pub(super) const RULE: Rule = Rule {
     id: "host-device-copies",
@@ -40,12 +41,15 @@ const SHARE: Threshold =
     Threshold::new("share", 0.05, "1", "copies often overlap; a smaller share is rarely the cause");
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
-    let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?;
+    let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?
+        .and_moved(run, &[Kind::MemcpyHost]);
     if copies.share < run.threshold(&SHARE) {
         return Ok(Vec::new());
     }
     // A rate only where every copy has its size.
-    let bytes: Option<f64> = copies.kernels.iter().map(|kernel| Some(kernel.bytes?.get())).sum();
+    let of_kernels = copies.kernels.iter().map(|kernel| kernel.bytes);
+    let sizes = of_kernels.chain(copies.moved.iter().map(|one| one.bytes));
+    let bytes: Option<f64> = sizes.map(|bytes| bytes.map(Bytes::get)).sum();
     let finding = copies
         .finding(run, format!("copies between host and device: {}", copies.words()))
         .confidence(Confidence::High)

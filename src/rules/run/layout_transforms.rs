@@ -52,7 +52,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         "use one memory layout throughout, channels-last for convolutions"
     };
     let moves = |kernel: &Kernel| is_of(kernel, &[Kind::Layout, Kind::Transpose]);
-    Together::removable(run, moves, &SHARE, ("layout changes", next))
+    Together::removable(run, (moves, &[]), &SHARE, ("layout changes", next))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ Memsets and fill kernels.
 Memory is written once to clear it, and again by the kernel that uses it.
 
 ## Detection
-Memsets and fill kernels take `share` of the run or more. Savings: at most all of their time.
+Memsets and fill kernels take `share` of the run or more; in a trace, of kernels and copies together.
+Savings: at most all of their time.
 
 ## Remedy
 Use `empty` instead of `zeros` where everything is overwritten; set gradients to none instead of
@@ -46,7 +47,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let name = kernel.full_name.to_lowercase();
         is_of(kernel, &[Kind::Memset, Kind::Fill]) && !VALUES.iter().any(|word| name.contains(word))
     };
-    Together::removable(run, clears, &SHARE, ("memory sets", next))
+    Together::removable(run, (clears, &[Kind::Memset]), &SHARE, ("memory sets", next))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::ingest::{IngestError, Reading};
 use crate::model::printable;
 
 /// The table of launches of whole CUDA graphs.
-const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+pub(super) const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 
 /// Longest message of the profiler that is passed on, in characters.
 const LONGEST: usize = 200;

@@ -9,7 +9,9 @@ use super::missing;
 use super::ranges::{self, Label, Operators};
 use crate::ingest::Reading;
 use crate::ingest::timeline::LeftOut;
-use crate::model::{Head, NameId, Origin, OriginId, Quantity, Values, printable};
+use crate::model::{
+    Activity, Head, NameId, Origin, OriginId, Quantity, Recorded, Values, printable,
+};
 use crate::units::si;
 
 /// Launches without a call in the export are said from this share on.
@@ -88,7 +90,69 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let columns = &mut reading.source.columns;
     columns.insert("start, end".to_owned(), kernels.len() as u64);
     columns.insert("NVTX range".to_owned(), in_ranges);
+    let left_out = activities(database, reading, &mut gpus, zero)?;
+    reading.source.clues.extend(left_out.clue());
+    reading.source.recorded = Recorded::Everything;
     tell(database, reading, &kernels, &operators)
+}
+
+/// Reads what is no kernel: copies, memsets, and graphs that were traced as a whole.
+fn activities(
+    database: &Database,
+    reading: &mut Reading<'_>,
+    gpus: &mut Gpus,
+    zero: u64,
+) -> Result<LeftOut, Failure> {
+    let mut left_out = LeftOut::default();
+    let columns = ["start", "end", "globalPid", "deviceId", "bytes", "copyKind"];
+    for table in [COPIES, FILLS, missing::GRAPHS] {
+        database.each(table, columns, |[start, end, process, device, bytes, kind]| {
+            let number = |cell| integer(cell).and_then(|number| u64::try_from(number).ok());
+            let (start, end) = (number(start), number(end));
+            let duration = start.zip(end).map_or(0, |(start, end)| end.saturating_sub(start));
+            if table != missing::GRAPHS {
+                left_out.add(1, duration as f64 / 1e9);
+            }
+            let process = process_id(integer(process).map_or(0, kernels::process));
+            let name = match table {
+                COPIES => copy(integer(kind)),
+                FILLS => "[CUDA memset]",
+                _ => "[CUDA graph]",
+            };
+            let activity = Activity {
+                device: gpus.hint(reading, process, integer(device).unwrap_or_default()),
+                name: reading.name(name.as_bytes()),
+                // A graph of which nothing is known begins and ends at 0.
+                start: start.filter(|start| *start > 0).map(|start| zero.saturating_add(start)),
+                duration,
+                bytes: number(bytes),
+                ..Activity::default()
+            };
+            reading.add_activity(activity);
+            Ok(())
+        })?;
+    }
+    Ok(left_out)
+}
+
+/// The tables of copies and of memsets.
+const COPIES: &str = "CUPTI_ACTIVITY_KIND_MEMCPY";
+const FILLS: &str = "CUPTI_ACTIVITY_KIND_MEMSET";
+
+/// A copy as `nsys stats` calls it, by the number of its kind.
+fn copy(kind: Option<i64>) -> &'static str {
+    match kind {
+        Some(1) => "[CUDA memcpy HtoD]",
+        Some(2) => "[CUDA memcpy DtoH]",
+        Some(3) => "[CUDA memcpy HtoA]",
+        Some(4) => "[CUDA memcpy AtoH]",
+        Some(5..=8) => "[CUDA memcpy DtoD]",
+        Some(10) => "[CUDA memcpy PtoP]",
+        Some(11) => "[CUDA Unified Memory memcpy HtoD]",
+        Some(12) => "[CUDA Unified Memory memcpy DtoH]",
+        Some(13) => "[CUDA Unified Memory memcpy DtoD]",
+        _ => "[CUDA memcpy]",
+    }
 }
 
 fn set(
@@ -224,16 +288,6 @@ fn tell(
     kernels: &[Kernel],
     operators: &Operators,
 ) -> Result<(), Failure> {
-    let mut left_out = LeftOut::default();
-    for table in ["CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"] {
-        database.each(table, ["start", "end"], |[start, end]| {
-            let time = integer(start).zip(integer(end));
-            let time = time.map_or(0, |(start, end)| end.saturating_sub(start).max(0));
-            left_out.add(1, time as f64 / 1e9);
-            Ok(())
-        })?;
-    }
-    reading.source.clues.extend(left_out.clue());
     let (graphs, time) = missing::whole_graphs(database)?;
     if graphs > 0 {
         reading.check(&format!(

@@ -1,5 +1,8 @@
 //! Operators of `PyTorch` → what they have to do: which tensors count, under which name.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use super::operands::Called;
@@ -11,15 +14,15 @@ use crate::model::DataType;
 /// convolutions of the same input and filter have outputs of different sizes.
 pub(super) type Outputs = HashMap<[Vec<u64>; 2], Option<Vec<f64>>>;
 
-/// The operator of a call, if its formula is known; `untold` is the type of tensors without one.
+/// The operator of a call, if its formula is known; `fallback` is the type of tensors without one.
 pub(super) fn operator(
     called: &Called,
     parent: Option<&Called>,
     outputs: &Outputs,
-    untold: Option<DataType>,
+    fallback: Option<DataType>,
 ) -> Option<Operator> {
     let plain = called.plain();
-    let told = called.data_type().or(untold);
+    let data_type = called.data_type().or(fallback);
     let (forward, backward) = match plain.strip_suffix("_backward") {
         Some(forward) => (forward, true),
         None => (plain, false),
@@ -29,16 +32,15 @@ pub(super) fn operator(
         let module = if backward { "torch.nn.functional" } else { "" };
         Some(Operator::of(name, module, backward, Some(params)))
     };
-    let tensors = |places: &[usize]| -> Option<Params> {
-        let tensors: Option<Vec<Tensor>> =
-            places.iter().map(|at| called.tensor(*at, untold)).collect();
-        Some(Params::of_tensors(tensors?))
-    };
+    let tensors = |places: &[usize]| tensors(called, places, fallback);
     if let Some((input, filter, output)) = convolved(called, parent, outputs) {
-        let params = convolution(&input, &filter, &output, told?)?;
+        let params = convolution(&input, &filter, &output, data_type?)?;
         return of("conv2d", plain.contains("backward"), &params);
     }
-    if let Some((name, params)) = multiplied(called, told) {
+    if let Some((name, backward, params)) = picked(called, fallback) {
+        return of(name, backward, &params);
+    }
+    if let Some((name, params)) = multiplied(called, data_type) {
         return of(name, false, &params);
     }
     if let Some((places, causal)) = attended(plain) {
@@ -65,7 +67,14 @@ pub(super) fn operator(
         "nll_loss_forward" => of("nll_loss", false, &tensors(&[0])?),
         "nll_loss_backward" => of("nll_loss", true, &tensors(&[1])?),
         "max_pool2d_with_indices" => of("max_pool2d", false, &tensors(&[0])?),
-        "max_pool2d_with_indices_backward" => of("max_pool2d", true, &tensors(&[1])?),
+        // The gradient of the output and the places of its elements stand around seven numbers.
+        "max_pool2d_with_indices_backward" => {
+            let mut tensors = vec![called.tensor(1, fallback)?];
+            if let (Some(output), Some(places)) = (called.tensor(0, fallback), called.shape(7)) {
+                tensors.extend([output, Tensor::new(places.to_vec(), Some(DataType::Int64))]);
+            }
+            of("max_pool2d", true, &Params::of_tensors(tensors))
+        }
         "cudnn_batch_norm" | "miopen_batch_norm" | "native_batch_norm" | "batch_norm_stats"
         | "batch_norm_elemt" => of("batch_norm", false, &tensors(&[0])?),
         "cudnn_batch_norm_backward"
@@ -84,15 +93,11 @@ pub(super) fn operator(
         }
         "cat" => {
             let list = called.lists().next()?.iter();
-            let tensors = list.map(|shape| Tensor::new(shape.clone(), untold)).collect();
+            let tensors = list.map(|shape| Tensor::new(shape.clone(), fallback)).collect();
             of("cat", false, &Params::of_tensors(tensors))
         }
-        "index_select" => {
-            let picked = [("D", called.number(1)?), ("I", called.tensor(2, untold)?.elements())];
-            let table = called.tensor(0, None)?;
-            of("index_select", false, &Params::of_tensors(vec![table]).with_sizes(&picked))
-        }
-        "embedding" => of("embedding", false, &tensors(&[1, 0])?),
+        // Three operations on both operands; the gradient of a mean is one number.
+        "mse_loss_backward" => of("addcmul", false, &tensors(&[0, 1, 2])?),
         "embedding_dense_backward" => {
             let [gradient, indices] = [called.tensor(0, None)?, called.tensor(1, None)?];
             let table = vec![called.number(2)?, *gradient.shape.last()?];
@@ -111,7 +116,7 @@ pub(super) fn operator(
         // Both sum over another dimension than that of the operands that they are given.
         "mse_loss" | "native_dropout_backward" => of("mul", false, &tensors(&[0, 1])?),
         name if ELEMENTWISE.contains(&name) => {
-            let mut tensors = called.tensors(untold);
+            let mut tensors = called.tensors(fallback);
             // A number comes as a tensor without dimensions, and with the call instead of from memory.
             if tensors.iter().any(|tensor| !tensor.shape.is_empty()) {
                 tensors.retain(|tensor| !tensor.shape.is_empty());
@@ -120,6 +125,38 @@ pub(super) fn operator(
         }
         _ => None,
     }
+}
+
+/// Operators that pick rows or elements: the name of the formula, whether it is of the gradient, and the operands.
+fn picked(called: &Called, fallback: Option<DataType>) -> Option<(&'static str, bool, Params)> {
+    let tensors = |places: &[usize]| tensors(called, places, fallback);
+    Some(match called.plain() {
+        "index_select" => {
+            let picked = [("D", called.number(1)?), ("I", called.tensor(2, fallback)?.elements())];
+            let table = called.tensor(0, None)?;
+            ("index_select", false, Params::of_tensors(vec![table]).with_sizes(&picked))
+        }
+        "embedding" => ("embedding", false, tensors(&[1, 0])?),
+        "embedding_bag" | "embedding_bag_forward_only" => {
+            ("embedding_bag", false, tensors(&[1, 0, 2])?)
+        }
+        "sort" => ("sort", false, tensors(&[0])?),
+        "topk" => {
+            let kept = [("k", called.number(1)?)];
+            let last = called.shape(0)?.len() as f64 - 1.0;
+            let is_of_rows = called.number(2).is_none_or(|along| along == -1.0 || along == last);
+            is_of_rows.then_some(())?;
+            ("topk", false, tensors(&[0])?.with_sizes(&kept))
+        }
+        _ => return None,
+    })
+}
+
+/// The tensors at these places.
+fn tensors(called: &Called, places: &[usize], fallback: Option<DataType>) -> Option<Params> {
+    let tensors: Option<Vec<Tensor>> =
+        places.iter().map(|at| called.tensor(*at, fallback)).collect();
+    Some(Params::of_tensors(tensors?))
 }
 
 /// Where fused attention has its queries, keys and values, and whether it is causal.
@@ -135,21 +172,45 @@ fn attended(plain: &str) -> Option<([usize; 3], usize)> {
 }
 
 /// The sizes of a product of matrices, and the name of its formula.
-fn multiplied(called: &Called, told: Option<DataType>) -> Option<(&'static str, Params)> {
+fn multiplied(called: &Called, data_type: Option<DataType>) -> Option<(&'static str, Params)> {
     let shape = |at| called.shape(at);
     Some(match called.plain() {
-        "mm" => ("mm", product(shape(0)?, shape(1)?, told?)?),
-        "addmm" | "addmm_activation" => ("mm", product(shape(1)?, shape(2)?, told?)?),
-        "bmm" => ("bmm", product(shape(0)?, shape(1)?, told?)?),
-        "baddbmm" => ("bmm", product(shape(1)?, shape(2)?, told?)?),
-        "mv" => ("mm", vector(shape(0)?, shape(1)?, told?)?),
-        "addmv" => ("mm", vector(shape(1)?, shape(2)?, told?)?),
+        "mm" => ("mm", product(shape(0)?, shape(1)?, data_type?)?),
+        "addmm" | "addmm_activation" => {
+            ("mm", added(called, product(shape(1)?, shape(2)?, data_type?)?))
+        }
+        "bmm" => ("bmm", product(shape(0)?, shape(1)?, data_type?)?),
+        "baddbmm" => ("bmm", added(called, product(shape(1)?, shape(2)?, data_type?)?)),
+        "scaled_mm" => ("mm", scaled(called, product(shape(0)?, shape(1)?, data_type?)?)),
+        "mv" => ("mm", vector(shape(0)?, shape(1)?, data_type?)?),
+        "addmv" => ("mm", vector(shape(1)?, shape(2)?, data_type?)?),
         "linear" => {
             let ([rows @ .., inner], [columns, same]) = (shape(0)?, shape(1)?) else { return None };
-            ("linear", product(&[rows.iter().product(), *inner], &[*same, *columns], told?)?)
+            ("linear", product(&[rows.iter().product(), *inner], &[*same, *columns], data_type?)?)
         }
         _ => return None,
     })
+}
+
+/// A product with the matrix, or the row, that it is added to.
+fn added(called: &Called, product: Params) -> Params {
+    let Some(c) = called.shape(0) else { return product };
+    let beta = called.number(3).map(|beta| ("beta", beta));
+    product.with_sizes(&[("c", c.iter().product())]).with_sizes(beta.as_slice())
+}
+
+/// A product of scaled operands: how many scales it reads, and the size of an element of its output.
+fn scaled(called: &Called, product: Params) -> Params {
+    // `c10::ScalarType` by its numbers.
+    let out = match called.number(6) {
+        Some(5.0 | 15.0) => Some(2.0),
+        Some(6.0) => Some(4.0),
+        Some(23.0..=26.0) => Some(1.0),
+        _ => None,
+    };
+    let scales = [2, 3].map(|at| called.shape(at).map_or(1.0, |shape| shape.iter().product()));
+    let out = out.map(|out| ("out", out));
+    product.with_sizes(&[("scales", scales.iter().sum())]).with_sizes(out.as_slice())
 }
 
 /// Operators on each element of their tensors, and sums of them, whose first tensors are the operands.
@@ -347,216 +408,5 @@ fn vector(matrix: &[f64], vector: &[f64], data_type: DataType) -> Option<Params>
     match vector {
         [same] => product(matrix, &[*same, 1.0], data_type),
         _ => None,
-    }
-}
-
-/// What an operator on lists of tensors does to each of their elements.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Listed {
-    /// Elements of one list.
-    pub(super) elements: f64,
-    /// Operations for each of them.
-    pub(super) operations: f64,
-    /// Times that an element is read or written.
-    pub(super) passes: f64,
-}
-
-/// The work of an operator on lists of tensors, such as the step of an optimizer.
-pub(super) fn listed(called: &Called) -> Option<Listed> {
-    let plain = called.plain();
-    let sum = |list: &[Vec<f64>]| list.iter().map(|one| one.iter().product::<f64>()).sum::<f64>();
-    let sizes: Vec<f64> = called.lists().map(sum).collect();
-    let elements = *sizes.first().filter(|elements| **elements > 0.0)?;
-    // A list of step counters is shorter.
-    let lists = sizes.iter().filter(|size| **size == elements).count() as f64;
-    let (operations, passes) = match plain {
-        // Weights, gradients and two moments read, three of them written; AMSGrad keeps a maximum.
-        "fused_adam" | "fused_adamw" if lists == 4.0 => (14.0, 7.0),
-        "fused_adam" | "fused_adamw" if lists == 5.0 => (15.0, 9.0),
-        "fused_sgd" if lists == 2.0 => (2.0, 3.0),
-        "fused_sgd" if lists == 3.0 => (4.0, 5.0),
-        "foreach_zero" => (0.0, 1.0),
-        "foreach_copy" if lists == 2.0 => (0.0, 2.0),
-        "foreach_add" | "foreach_sub" | "foreach_mul" | "foreach_div" | "foreach_neg"
-        | "foreach_sqrt" | "foreach_reciprocal" | "foreach_maximum" | "foreach_minimum" => {
-            (1.0, lists + 1.0)
-        }
-        "foreach_addcmul" | "foreach_addcdiv" | "foreach_lerp" => (3.0, lists + 1.0),
-        _ => return None,
-    };
-    Some(Listed { elements, operations, passes })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ingest::kineto::gathered::APART;
-    use crate::ingest::operators::kernel::Kernel;
-    use crate::ingest::operators::operator::Place;
-    use crate::model::Shape;
-
-    fn called(name: &str, dims: &str, types: &str, values: &str) -> Called {
-        let key: Vec<u8> = [name, dims, types, values]
-            .iter()
-            .flat_map(|part| part.bytes().chain(std::iter::once(APART)))
-            .collect();
-        Called::of(&key)
-    }
-
-    /// FLOPs and bytes of the only kernel of an operator.
-    fn work(called: &Called, kernel: &str) -> (Option<f64>, Option<f64>) {
-        let Some(operator) = operator(called, None, &Outputs::new(), None) else {
-            return (None, None);
-        };
-        let place =
-            Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
-        let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
-        (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
-    }
-
-    #[expect(clippy::too_many_lines, reason = "one case after the other, as a table")]
-    #[test]
-    fn operators_have_the_work_of_their_tensors() {
-        const ELEMENTS: &str = "at::native::vectorized_elementwise_kernel";
-        for (name, dims, types, values, kernel, flops, bytes) in [
-            (
-                "aten::bmm",
-                "[[8,16,64],[8,64,32]]",
-                r#"["float","float"]"#,
-                "",
-                "sgemm",
-                524_288.0,
-                4.0 * 8.0 * (1024.0 + 2048.0 + 512.0),
-            ),
-            (
-                "aten::linear",
-                "[[4,2,64],[32,64],[32]]",
-                r#"["double","double","double"]"#,
-                "",
-                "dgemm",
-                32_768.0,
-                8.0 * (512.0 + 2048.0 + 256.0),
-            ),
-            (
-                "aten::addmv",
-                "[[9],[9,5],[5]]",
-                r#"["float","float","float"]"#,
-                "",
-                "gemv",
-                90.0,
-                4.0 * 59.0,
-            ),
-            (
-                "aten::mul",
-                "[[32,8],[32,1]]",
-                r#"["c10::Half","float"]"#,
-                "",
-                ELEMENTS,
-                256.0,
-                512.0 + 128.0 + 1024.0,
-            ),
-            (
-                "aten::where",
-                "[[64],[64],[]]",
-                r#"["bool","float","float"]"#,
-                "",
-                ELEMENTS,
-                64.0,
-                64.0 + 256.0 + 256.0,
-            ),
-            (
-                "aten::copy_",
-                "[[64],[64],[]]",
-                r#"["c10::Half","float","Scalar"]"#,
-                "",
-                ELEMENTS,
-                0.0,
-                384.0,
-            ),
-            (
-                "aten::threshold_backward",
-                "[[64],[64],[]]",
-                r#"["float","float","Scalar"]"#,
-                "",
-                ELEMENTS,
-                64.0,
-                768.0,
-            ),
-            (
-                "aten::gelu_backward",
-                "[[64],[64]]",
-                r#"["float","float"]"#,
-                "",
-                ELEMENTS,
-                512.0,
-                768.0,
-            ),
-            (
-                "aten::native_dropout",
-                "[[64],[],[]]",
-                r#"["float","Scalar","Scalar"]"#,
-                "",
-                "fused_dropout_kernel_vec",
-                128.0,
-                576.0,
-            ),
-            (
-                "aten::index_select",
-                "[[100,16],[],[7]]",
-                r#"["float","Scalar","long int"]"#,
-                r#"["","0",""]"#,
-                "indexSelectLargeIndex",
-                0.0,
-                2.0 * 4.0 * 7.0 * 16.0 + 56.0,
-            ),
-            (
-                "aten::_log_softmax_backward_data",
-                "[[32,10],[32,10],[],[]]",
-                r#"["float","float","Scalar","Scalar"]"#,
-                "",
-                "softmax_warp_backward",
-                1280.0,
-                3840.0,
-            ),
-        ] {
-            let called = called(name, dims, types, values);
-            assert_eq!(work(&called, kernel), (Some(flops), Some(bytes)), "{name}");
-        }
-    }
-
-    /// 8×8 at steps of 2, with a border of 1 and filters that reach over 5, is 3×3.
-    #[test]
-    fn the_output_of_a_convolution_follows_from_its_values() {
-        let values = r#"["","","","[2, 2]","[1, 1]","[2, 2]","False","[0, 0]","2"]"#;
-        let convolution = called(
-            "aten::convolution",
-            "[[2,4,8,8],[6,2,3,3],[],[],[],[],[],[],[]]",
-            r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"]"#,
-            values,
-        );
-        let output = 2.0 * 6.0 * 3.0 * 3.0;
-        // In groups only kernels that do all of them have the whole work.
-        let kernel = "conv2d_grouped_direct_kernel";
-        let bytes = 4.0 * (2.0 * 4.0 * 64.0 + 6.0 * 18.0 + output);
-        assert_eq!(work(&convolution, kernel), (Some(2.0 * output * 18.0), Some(bytes)));
-        assert_eq!(work(&convolution, "implicit_convolve_sgemm"), (None, None));
-        let unknown = Called::of(b"aten::convolution\0[[2,4,8,8],[6,2,3,3]]\0[]\0\0");
-        assert_eq!(work(&unknown, kernel), (None, None));
-    }
-
-    #[test]
-    fn operands_that_do_not_fit_give_no_work() {
-        for (name, dims) in [
-            ("aten::mm", "[[4,5],[6,7]]"),
-            ("aten::mm", "[[4,5]]"),
-            ("aten::bmm", "[[2,4,5],[3,5,7]]"),
-            ("aten::convolution_backward", "[[1,2,3,3],[1,3,3,3],[2,2,1,1]]"),
-            ("aten::copy_", "[[64],[32]]"),
-            ("aten::gather", "[[64],[],[64]]"),
-            ("my::op", "[[64]]"),
-        ] {
-            let called = called(name, dims, r#"["float","float","float"]"#, "");
-            assert_eq!(work(&called, "gemm"), (None, None), "{name}");
-        }
     }
 }

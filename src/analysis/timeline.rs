@@ -1,0 +1,398 @@
+//! What a GPU did over time: how long it was busy, with what, and how long it had nothing to do.
+//!
+//! Unions of intervals, for each file and device by itself: clocks of several files differ, and the time of
+//! one GPU is not that of another. Where a part of the time has work of several kinds, computation comes first, then
+//! communication, then copies, so that the parts and the idle time add up to the span.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step};
+use crate::taxonomy::{Category, Class, Kind, Taxonomy};
+use crate::units::{Bytes, Seconds};
+
+/// The time of one GPU in one file, from the start of its first work to the end of its last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// Index among the sources.
+    pub source: usize,
+    /// Index among the devices.
+    pub device: usize,
+    /// The number of the device in its file, where it has one.
+    pub ordinal: Option<String>,
+    /// Number of launches.
+    pub launches: u64,
+    /// From first start to last end.
+    pub span: Seconds,
+    /// Time with any work.
+    pub busy: Seconds,
+    /// Time with a kernel of computation.
+    pub compute: Seconds,
+    /// Time with communication between devices.
+    pub communication: Seconds,
+    /// Part of it without computation.
+    pub exposed_communication: Seconds,
+    /// Copies and fills; `None` where the file records none of them.
+    pub copies: Option<Copies>,
+    /// Longer busy by at most this, where times are cut to whole microseconds.
+    pub cut: Seconds,
+    /// Steps of the training loop, in order.
+    pub steps: Vec<StepTime>,
+}
+
+/// The copies and fills of a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Copies {
+    /// How many.
+    pub count: u64,
+    /// Their times added up.
+    pub time: Seconds,
+    /// Time with any of them.
+    pub covered: Seconds,
+    /// Part of it without a kernel.
+    pub exposed: Seconds,
+    /// Bytes that they moved, if all of them have a size.
+    pub bytes: Option<Bytes>,
+}
+
+/// A step of a training loop on one device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepTime {
+    /// Its number, as the profiler counts.
+    pub number: u64,
+    /// From its first work to the first of the next step; of the last step, to the end of its own work.
+    pub time: Seconds,
+    /// Time with any work.
+    pub busy: Seconds,
+    /// Kernels that were launched in it.
+    pub launches: u64,
+    /// Whether no step follows it.
+    pub is_last: bool,
+}
+
+impl Timeline {
+    /// Time without work.
+    #[must_use]
+    pub fn idle(&self) -> Seconds {
+        self.span - self.busy
+    }
+
+    /// Part of the span with work, from 0 to 1; 0 for a span without length.
+    #[must_use]
+    pub fn busy_share(&self) -> f64 {
+        if self.span > Seconds::ZERO { self.busy / self.span } else { 0.0 }
+    }
+
+    /// Part of the communication that runs beside computation; `None` if there is none.
+    #[must_use]
+    pub fn hidden_communication(&self) -> Option<f64> {
+        let is_some = self.communication > Seconds::ZERO;
+        is_some.then(|| 1.0 - self.exposed_communication / self.communication)
+    }
+}
+
+impl Copies {
+    /// Part of their time that has a kernel beside them; `None` if they take none.
+    #[must_use]
+    pub fn hidden(&self) -> Option<f64> {
+        (self.covered > Seconds::ZERO).then(|| 1.0 - self.exposed / self.covered)
+    }
+}
+
+/// Copies and fills of a run by name, which are no launches.
+#[derive(Debug, Clone)]
+pub struct Moved {
+    /// As the profiler names them.
+    pub name: Arc<str>,
+    /// What they are, by their name.
+    pub class: Arc<Class>,
+    /// How many.
+    pub count: u64,
+    /// Their times added up.
+    pub time: Seconds,
+    /// Bytes that they moved, if all of them have a size.
+    pub bytes: Option<Bytes>,
+}
+
+/// Adds up what is no launch, longest first.
+pub(super) fn moved(profile: &Profile, taxonomy: &Taxonomy) -> Vec<Moved> {
+    let mut found: BTreeMap<NameId, (u64, u64, Option<u64>)> = BTreeMap::new();
+    for one in &profile.activities {
+        let (count, time, bytes) = found.entry(one.name).or_insert((0, 0, Some(0)));
+        *count += 1;
+        *time = time.saturating_add(one.duration);
+        *bytes = bytes.zip(one.bytes).map(|(sum, bytes)| sum.saturating_add(bytes));
+    }
+    let mut moved: Vec<Moved> = found
+        .into_iter()
+        .map(|(name, (count, time, bytes))| Moved {
+            class: taxonomy.shared(profile.names.get(name)),
+            name: profile.names.shared(name),
+            count,
+            time: seconds(time),
+            bytes: bytes.map(|bytes| Bytes::new(bytes as f64)),
+        })
+        .collect();
+    moved.sort_by(|one, two| two.time.total_cmp(&one.time).then_with(|| one.name.cmp(&two.name)));
+    moved
+}
+
+/// What a moment of a GPU is given to, the first before the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Compute,
+    Communication,
+    Copy,
+}
+
+impl Part {
+    fn of(class: &Class) -> Self {
+        match class.kind {
+            Some(Kind::Memcpy | Kind::MemcpyHost | Kind::MemcpyPeer | Kind::Memset) => Self::Copy,
+            _ if class.category == Category::Communication => Self::Communication,
+            _ => Self::Compute,
+        }
+    }
+}
+
+/// Work of a GPU from start to end, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    start: u64,
+    end: u64,
+    part: Part,
+}
+
+/// What is gathered of one device.
+#[derive(Debug, Default)]
+struct Gathered {
+    work: Vec<Work>,
+    launches: u64,
+    copies: Copies,
+    /// Sums in nanoseconds and bytes.
+    copied: u64,
+    bytes: Option<u64>,
+    /// Launches of which the start or the end is not known.
+    is_open: bool,
+    /// Whether a time has a fraction of a microsecond.
+    is_fine: bool,
+}
+
+/// The timelines of the files that record all of a GPU's work, by file and device.
+pub(super) fn timelines(
+    profile: &Profile,
+    of_hint: &[usize],
+    taxonomy: &Taxonomy,
+) -> Vec<Timeline> {
+    if profile.sources.iter().all(|source| source.recorded == Recorded::Launches) {
+        return Vec::new();
+    }
+    let gathered = gather(profile, taxonomy);
+    let mut timelines: Vec<Timeline> = gathered
+        .into_iter()
+        .filter_map(|((source, device), gathered)| {
+            if gathered.is_open || gathered.launches == 0 {
+                return None;
+            }
+            let steps =
+                profile.steps.iter().filter(|step| (step.source, step.device) == (source, device));
+            let hint = profile.devices.get(usize::from(device.0));
+            let recorded = profile.sources.get(usize::from(source))?.recorded;
+            let mut timeline = timeline(gathered, recorded, steps);
+            timeline.source = usize::from(source);
+            timeline.device = of_hint.get(usize::from(device.0)).copied().unwrap_or(0);
+            timeline.ordinal = hint.and_then(|hint| hint.ordinal.clone());
+            Some(timeline)
+        })
+        .collect();
+    let number =
+        |one: &Timeline| one.ordinal.as_ref().and_then(|number| number.parse::<u64>().ok());
+    timelines.sort_by_key(|one| (one.source, number(one)));
+    timelines
+}
+
+fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gathered> {
+    let mut parts: HashMap<NameId, Part> = HashMap::new();
+    let mut part = |name: NameId| {
+        let of = || Part::of(&taxonomy.shared(profile.names.get(name)));
+        *parts.entry(name).or_insert_with(of)
+    };
+    let is_timeline = |source: u16| {
+        let source = profile.sources.get(usize::from(source));
+        source.is_some_and(|source| source.recorded != Recorded::Launches)
+    };
+    let mut gathered: BTreeMap<(u16, HintId), Gathered> = BTreeMap::new();
+    for launch in profile.iter().filter(|launch| is_timeline(launch.head.source)) {
+        let head = &launch.head;
+        let of = gathered.entry((head.source, head.device)).or_default();
+        let Some(start) = head.start.filter(|_| head.count == 1) else {
+            of.is_open = true;
+            continue;
+        };
+        // What is shorter than the timer can tell takes none.
+        let duration =
+            launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
+        of.launches += 1;
+        of.add(start, duration, part(head.name));
+    }
+    for one in profile.activities.iter().filter(|one| is_timeline(one.source)) {
+        let Some(of) = gathered.get_mut(&(one.source, one.device)) else { continue };
+        let Some(start) = one.start else {
+            of.is_open = true;
+            continue;
+        };
+        let part = part(one.name);
+        of.add(start, one.duration, part);
+        if part == Part::Copy {
+            let first = of.copies.count == 0;
+            of.copies.count += 1;
+            of.copied = of.copied.saturating_add(one.duration);
+            let sum = if first { Some(0) } else { of.bytes };
+            of.bytes = sum.zip(one.bytes).map(|(sum, bytes)| sum.saturating_add(bytes));
+        }
+    }
+    gathered
+}
+
+impl Gathered {
+    fn add(&mut self, start: u64, duration: u64, part: Part) {
+        self.is_fine |= !start.is_multiple_of(1000) || !duration.is_multiple_of(1000);
+        self.work.push(Work { start, end: start.saturating_add(duration), part });
+    }
+}
+
+fn timeline<'a>(
+    mut gathered: Gathered,
+    recorded: Recorded,
+    steps: impl Iterator<Item = &'a Step>,
+) -> Timeline {
+    let work = &mut gathered.work;
+    work.sort_unstable_by_key(|one| (one.start, one.end));
+    let covered = |of: &[Part]| length(&union(work, of));
+    let whole = union(work, &[Part::Compute, Part::Communication, Part::Copy]);
+    let compute = covered(&[Part::Compute]);
+    let kernels = covered(&[Part::Compute, Part::Communication]);
+    let busy = length(&whole);
+    let first = work.first().map_or(0, |one| one.start);
+    let last = work.iter().map(|one| one.end).max().unwrap_or(0);
+    let copies = Copies {
+        time: seconds(gathered.copied),
+        covered: seconds(covered(&[Part::Copy])),
+        exposed: seconds(busy - kernels),
+        bytes: if gathered.copies.count == 0 { Some(0) } else { gathered.bytes }
+            .map(|bytes| Bytes::new(bytes as f64)),
+        ..gathered.copies
+    };
+    let steps = steps.map(|step| StepTime {
+        number: step.number,
+        time: seconds(step.end.saturating_sub(step.start)),
+        busy: seconds(within(&whole, step.start, step.end)),
+        launches: step.launches,
+        is_last: step.is_last,
+    });
+    Timeline {
+        source: 0,
+        device: 0,
+        ordinal: None,
+        launches: gathered.launches,
+        span: seconds(last - first),
+        busy: seconds(busy),
+        compute: seconds(compute),
+        communication: seconds(covered(&[Part::Communication])),
+        exposed_communication: seconds(kernels - compute),
+        copies: (recorded == Recorded::Everything).then_some(copies),
+        cut: seconds(if gathered.is_fine { 0 } else { work.len() as u64 * 1000 }),
+        steps: steps.collect(),
+    }
+}
+
+fn seconds(nanoseconds: u64) -> Seconds {
+    Seconds::new(nanoseconds as f64 / 1e9)
+}
+
+/// The time with work of these parts, as intervals in order that do not touch; the work is in order of its starts.
+fn union(work: &[Work], of: &[Part]) -> Vec<(u64, u64)> {
+    let mut union: Vec<(u64, u64)> = Vec::new();
+    for one in work.iter().filter(|one| of.contains(&one.part) && one.end > one.start) {
+        match union.last_mut() {
+            Some((_, end)) if one.start <= *end => *end = one.end.max(*end),
+            _ => union.push((one.start, one.end)),
+        }
+    }
+    union
+}
+
+fn length(union: &[(u64, u64)]) -> u64 {
+    union.iter().map(|(start, end)| end - start).sum()
+}
+
+/// How much of a union lies between two times.
+fn within(union: &[(u64, u64)], start: u64, end: u64) -> u64 {
+    let first = union.partition_point(|(_, over)| *over <= start);
+    let inside = union[first..].iter().take_while(|(begin, _)| *begin < end);
+    inside.map(|(begin, over)| over.min(&end) - begin.max(&start)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(work: &[(Part, u64, u64)]) -> Timeline {
+        let mut gathered = Gathered::default();
+        for (part, start, end) in work {
+            gathered.add(*start, end - start, *part);
+        }
+        let steps = [
+            Step { number: 4, start: 0, end: 90, ..Step::default() },
+            Step { number: 5, start: 90, end: 400, is_last: true, ..Step::default() },
+        ];
+        timeline(gathered, Recorded::Everything, steps.iter())
+    }
+
+    fn whole(time: Seconds) -> u64 {
+        (time.get() * 1e9).round() as u64
+    }
+
+    use Part::{Communication, Compute, Copy};
+
+    /// Kernels of two streams that overlap: 360 in all, 260 of the 300 with one.
+    #[test]
+    fn busy_time_counts_a_moment_once() {
+        let found =
+            of(&[(Compute, 0, 100), (Compute, 200, 300), (Compute, 60, 160), (Compute, 220, 280)]);
+        assert_eq!([found.span, found.busy, found.idle()].map(whole), [300, 260, 40]);
+        assert_eq!(found.copies.unwrap().hidden(), None);
+        assert_eq!(found.hidden_communication(), None);
+    }
+
+    /// Nested, equal and empty work: the next one is compared with the latest end before it.
+    #[test]
+    fn work_inside_of_other_work_ends_nothing() {
+        let found = of(&[
+            (Compute, 10, 90),
+            (Compute, 10, 90),
+            (Compute, 30, 50),
+            (Compute, 60, 80),
+            (Compute, 95, 95),
+            (Compute, 100, 110),
+        ]);
+        assert_eq!([found.span, found.busy].map(whole), [100, 90]);
+    }
+
+    /// Computation to 100, communication from 80 to 180, copies from 90 to 300 and from 250 to 320.
+    #[test]
+    fn what_is_exposed_has_nothing_before_it() {
+        let found =
+            of(&[(Compute, 0, 100), (Communication, 80, 180), (Copy, 90, 300), (Copy, 250, 320)]);
+        let copies = found.copies.unwrap();
+        assert_eq!(
+            [found.compute, found.exposed_communication, copies.exposed, found.idle()].map(whole),
+            [100, 80, 140, 0]
+        );
+        assert_eq!([found.communication, copies.covered].map(whole), [100, 230]);
+        assert!((found.hidden_communication().unwrap() - 0.2).abs() < 1e-12);
+        assert!((copies.hidden().unwrap() - 90.0 / 230.0).abs() < 1e-12);
+        // The first step has 90 of them, the second the rest up to 320.
+        assert_eq!(found.steps.iter().map(|step| whole(step.busy)).collect::<Vec<_>>(), [90, 230]);
+    }
+}

@@ -1,0 +1,275 @@
+//! Work of operators, counted by hand.
+
+use super::*;
+use crate::ingest::kineto::gathered::APART;
+use crate::ingest::operators::kernel::Kernel;
+use crate::ingest::operators::operator::Place;
+use crate::model::Shape;
+
+fn called(name: &str, dims: &str, types: &str, values: &str) -> Called {
+    let key: Vec<u8> = [name, dims, types, values]
+        .iter()
+        .flat_map(|part| part.bytes().chain(std::iter::once(APART)))
+        .collect();
+    Called::of(&key)
+}
+
+/// FLOPs and bytes of the only kernel of an operator.
+fn work(called: &Called, kernel: &str) -> (Option<f64>, Option<f64>) {
+    let Some(operator) = operator(called, None, &Outputs::new(), None) else {
+        return (None, None);
+    };
+    let place =
+        Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
+    let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
+    (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
+}
+
+#[expect(clippy::too_many_lines, reason = "one case after the other, as a table")]
+#[test]
+fn operators_have_the_work_of_their_tensors() {
+    const ELEMENTS: &str = "at::native::vectorized_elementwise_kernel";
+    for (name, dims, types, values, kernel, flops, bytes) in [
+        (
+            "aten::bmm",
+            "[[8,16,64],[8,64,32]]",
+            r#"["float","float"]"#,
+            "",
+            "sgemm",
+            524_288.0,
+            4.0 * 8.0 * (1024.0 + 2048.0 + 512.0),
+        ),
+        (
+            "aten::linear",
+            "[[4,2,64],[32,64],[32]]",
+            r#"["double","double","double"]"#,
+            "",
+            "dgemm",
+            32_768.0,
+            8.0 * (512.0 + 2048.0 + 256.0),
+        ),
+        (
+            "aten::addmv",
+            "[[9],[9,5],[5]]",
+            r#"["float","float","float"]"#,
+            "",
+            "gemv",
+            90.0,
+            4.0 * 59.0,
+        ),
+        (
+            "aten::mul",
+            "[[32,8],[32,1]]",
+            r#"["c10::Half","float"]"#,
+            "",
+            ELEMENTS,
+            256.0,
+            512.0 + 128.0 + 1024.0,
+        ),
+        (
+            "aten::where",
+            "[[64],[64],[]]",
+            r#"["bool","float","float"]"#,
+            "",
+            ELEMENTS,
+            64.0,
+            64.0 + 256.0 + 256.0,
+        ),
+        (
+            "aten::copy_",
+            "[[64],[64],[]]",
+            r#"["c10::Half","float","Scalar"]"#,
+            "",
+            ELEMENTS,
+            0.0,
+            384.0,
+        ),
+        (
+            "aten::threshold_backward",
+            "[[64],[64],[]]",
+            r#"["float","float","Scalar"]"#,
+            "",
+            ELEMENTS,
+            64.0,
+            768.0,
+        ),
+        // Every element is read, the four kept of each row are written with places of 8 bytes.
+        (
+            "aten::topk",
+            "[[16,100],[],[],[],[]]",
+            r#"["float","Scalar","Scalar","Scalar","Scalar"]"#,
+            r#"["","4","-1","True","True"]"#,
+            "at::native::sbtopk::gatherTopK",
+            0.0,
+            4.0 * 1600.0 + 64.0 * 12.0,
+        ),
+        // 500 rows of 32 in 10 lists: the rows, the indices and lists, and 10 rows written.
+        (
+            "aten::_embedding_bag",
+            "[[1000,32],[500],[10],[],[],[],[],[],[]]",
+            r#"["float","long int","long int","Scalar","Scalar","Scalar","","Scalar","Scalar"]"#,
+            "",
+            "EmbeddingBag_updateOutputKernel_sum_mean",
+            16_000.0,
+            4.0 * 32.0 * 510.0 + 8.0 * 510.0,
+        ),
+        // FP8 operands, one scale each, an output in BF16.
+        (
+            "aten::_scaled_mm",
+            "[[64,128],[128,32],[],[],[],[],[],[]]",
+            r#"["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"]"#,
+            r#"["","","","","","","15","True"]"#,
+            "nvjet_qqtst_128x256_128x4_2x1_v_bz_coopA_TNT",
+            2.0 * 64.0 * 128.0 * 32.0,
+            64.0 * 128.0 + 128.0 * 32.0 + 8.0 + 2.0 * 64.0 * 32.0,
+        ),
+        // A bias of 32 is read once at least; with beta 0 it is not.
+        (
+            "aten::addmm",
+            "[[32],[64,16],[16,32],[],[]]",
+            r#"["float","float","float","Scalar","Scalar"]"#,
+            r#"["","","","1","1"]"#,
+            "sgemm",
+            65_536.0,
+            4.0 * (1024.0 + 512.0 + 2048.0 + 32.0),
+        ),
+        (
+            "aten::addmm",
+            "[[64,32],[64,16],[16,32],[],[]]",
+            r#"["float","float","float","Scalar","Scalar"]"#,
+            r#"["","","","0","1"]"#,
+            "sgemm",
+            65_536.0,
+            4.0 * (1024.0 + 512.0 + 2048.0),
+        ),
+        (
+            "aten::baddbmm",
+            "[[8,16,32],[8,16,64],[8,64,32],[],[]]",
+            r#"["float","float","float","Scalar","Scalar"]"#,
+            r#"["","","","1","1"]"#,
+            "sgemm",
+            524_288.0,
+            4.0 * 8.0 * (1024.0 + 2048.0 + 2.0 * 512.0),
+        ),
+        // Beside the product C is copied into the output.
+        (
+            "aten::addmm",
+            "[[32],[64,16],[16,32],[],[]]",
+            r#"["float","float","float","Scalar","Scalar"]"#,
+            "",
+            ELEMENTS,
+            0.0,
+            4.0 * (32.0 + 2048.0),
+        ),
+        (
+            "aten::mse_loss_backward",
+            "[[],[64],[64],[]]",
+            r#"["float","float","float","Scalar"]"#,
+            "",
+            ELEMENTS,
+            192.0,
+            768.0,
+        ),
+        // Input of 2×3×8×8, output of 4×4 with its places.
+        (
+            "aten::max_pool2d_with_indices_backward",
+            "[[2,3,4,4],[2,3,8,8],[],[],[],[],[],[2,3,4,4]]",
+            r#"["float","float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar","long int"]"#,
+            "",
+            "max_pool_backward_nchw",
+            96.0,
+            4.0 * 384.0 + 12.0 * 96.0,
+        ),
+        ("aten::gelu_backward", "[[64],[64]]", r#"["float","float"]"#, "", ELEMENTS, 512.0, 768.0),
+        (
+            "aten::native_dropout",
+            "[[64],[],[]]",
+            r#"["float","Scalar","Scalar"]"#,
+            "",
+            "fused_dropout_kernel_vec",
+            128.0,
+            576.0,
+        ),
+        (
+            "aten::index_select",
+            "[[100,16],[],[7]]",
+            r#"["float","Scalar","long int"]"#,
+            r#"["","0",""]"#,
+            "indexSelectLargeIndex",
+            0.0,
+            2.0 * 4.0 * 7.0 * 16.0 + 56.0,
+        ),
+        (
+            "aten::_log_softmax_backward_data",
+            "[[32,10],[32,10],[],[]]",
+            r#"["float","float","Scalar","Scalar"]"#,
+            "",
+            "softmax_warp_backward",
+            1280.0,
+            3840.0,
+        ),
+    ] {
+        let called = called(name, dims, types, values);
+        assert_eq!(work(&called, kernel), (Some(flops), Some(bytes)), "{name}");
+    }
+}
+
+/// 8×8 at steps of 2, with a border of 1 and filters that reach over 5, is 3×3.
+#[test]
+fn the_output_of_a_convolution_follows_from_its_values() {
+    let values = r#"["","","","[2, 2]","[1, 1]","[2, 2]","False","[0, 0]","2"]"#;
+    let convolution = called(
+        "aten::convolution",
+        "[[2,4,8,8],[6,2,3,3],[],[],[],[],[],[],[]]",
+        r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"]"#,
+        values,
+    );
+    let output = 2.0 * 6.0 * 3.0 * 3.0;
+    // In groups only kernels that do all of them have the whole work.
+    let kernel = "conv2d_grouped_direct_kernel";
+    let bytes = 4.0 * (2.0 * 4.0 * 64.0 + 6.0 * 18.0 + output);
+    assert_eq!(work(&convolution, kernel), (Some(2.0 * output * 18.0), Some(bytes)));
+    assert_eq!(work(&convolution, "implicit_convolve_sgemm"), (None, None));
+    let unknown = Called::of(b"aten::convolution\0[[2,4,8,8],[6,2,3,3]]\0[]\0\0");
+    assert_eq!(work(&unknown, kernel), (None, None));
+}
+
+/// Winograd's algorithm does a quarter of the products at least, in one kernel or in 36.
+#[test]
+fn a_convolution_by_winograd_has_fewer_products_than_the_direct_one() {
+    let values = r#"["","","[1, 1]","[1, 1]","[1, 1]","1","False","False","True"]"#;
+    let convolution = called(
+        "aten::cudnn_convolution",
+        "[[32,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+        r#"["float","float","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar","Scalar"]"#,
+        values,
+    );
+    let operator = operator(&convolution, None, &Outputs::new(), None).unwrap();
+    let place =
+        Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
+    let direct = 2.0 * 32.0 * 64.0 * 56.0 * 56.0 * 64.0 * 9.0;
+    for (kernel, low) in [
+        ("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", 0.25),
+        ("volta_scudnn_128x64_relu_interior_nn_v1", 1.0),
+    ] {
+        let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
+        let flops = work.flops.unwrap();
+        assert_eq!((flops.value, flops.basis.low, flops.basis.high), (direct, low, 1.0));
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_give_no_work() {
+    for (name, dims) in [
+        ("aten::mm", "[[4,5],[6,7]]"),
+        ("aten::mm", "[[4,5]]"),
+        ("aten::bmm", "[[2,4,5],[3,5,7]]"),
+        ("aten::convolution_backward", "[[1,2,3,3],[1,3,3,3],[2,2,1,1]]"),
+        ("aten::copy_", "[[64],[32]]"),
+        ("aten::gather", "[[64],[],[64]]"),
+        ("my::op", "[[64]]"),
+    ] {
+        let called = called(name, dims, r#"["float","float","float"]"#, "");
+        assert_eq!(work(&called, "gemm"), (None, None), "{name}");
+    }
+}

@@ -1,0 +1,186 @@
+//! How the time of each GPU was used: one sentence for the brief, a table of GPUs and one of steps.
+
+use crate::analysis::{Analysis, Timeline};
+use crate::report::Report;
+use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
+use crate::report::view::{percent, printable, si};
+use crate::units::{Bytes, Seconds};
+
+/// The time of the GPUs of a run.
+#[derive(Debug)]
+pub(in crate::report) struct OverTime<'a> {
+    /// Each GPU of each trace by itself.
+    pub(in crate::report) gpus: &'a [Timeline],
+    /// The one that is busy for the least part of its span, and the one for the greatest.
+    ends: [&'a Timeline; 2],
+    analysis: &'a Analysis,
+}
+
+impl<'a> OverTime<'a> {
+    /// The time of a run; none where no trace records all work, or one kernel is all there is.
+    pub(in crate::report) fn of(analysis: &'a Analysis) -> Option<Self> {
+        let gpus = &analysis.timelines;
+        let share =
+            |one: &&Timeline, two: &&Timeline| one.busy_share().total_cmp(&two.busy_share());
+        let ends = [gpus.iter().min_by(share)?, gpus.iter().max_by(share)?];
+        gpus.iter().any(|one| one.launches > 1).then_some(Self { gpus, ends, analysis })
+    }
+
+    /// How much of its time a GPU is busy: `71.2% to 93.0%` of several.
+    pub(in crate::report) fn share(&self) -> String {
+        let [least, most] = self.ends.map(|one| percent(one.busy_share()));
+        if least == most { least } else { format!("{least} to {most}") }
+    }
+
+    /// The span, and what else than kernels of computation took time.
+    pub(in crate::report) fn sentence(&self) -> String {
+        let [least, most] = self.ends;
+        let [only] = self.gpus else {
+            let spans = self.gpus.iter().map(|one| one.span);
+            let longest = spans.fold(Seconds::ZERO, Seconds::max);
+            let [least_share, most_share] = self.ends.map(|one| percent(one.busy_share()));
+            return format!(
+                "{} GPUs, busy {least_share} ({}) to {most_share} ({}) of spans up to {}",
+                self.gpus.len(),
+                self.label(least),
+                self.label(most),
+                time(longest),
+            );
+        };
+        // Without copies in the file, time without a kernel may be theirs.
+        let idle = if only.copies.is_some() { "idle" } else { "idle or copying" };
+        let mut text = format!(
+            "span {}, GPU busy {} ({}), {idle} {}",
+            time(only.span),
+            time(only.busy),
+            self.share(),
+            percent(1.0 - only.busy_share())
+        );
+        text.push_str(&moved(only));
+        if let Some(share) = only.hidden_communication() {
+            let whole = time(only.communication);
+            text.push_str(&format!(
+                "; communication takes {whole}{}",
+                hidden(share, "computation")
+            ));
+        }
+        text
+    }
+
+    /// What a GPU is called beside the others.
+    fn label(&self, one: &Timeline) -> String {
+        let number = one.ordinal.as_deref().unwrap_or("?");
+        let source =
+            self.analysis.sources.get(one.source).filter(|_| self.analysis.sources.len() > 1);
+        match source {
+            Some(source) => format!("{} GPU {}", printable(&source.path), printable(number)),
+            None => format!("GPU {}", printable(number)),
+        }
+    }
+}
+
+/// `, 2.6% of it beside kernels`.
+fn hidden(share: f64, beside: &str) -> String {
+    // Less than what is shown is none.
+    let share = if share < 0.0005 { "none".to_owned() } else { percent(share) };
+    format!(", {share} of it beside {beside}")
+}
+
+fn time(time: Seconds) -> String {
+    si(time.get(), "s")
+}
+
+/// `; copies take 55.5 ms (46.2 MB), 2.6% of it beside kernels`.
+fn moved(one: &Timeline) -> String {
+    let Some(copies) = one.copies.filter(|copies| copies.count > 0) else { return String::new() };
+    let size =
+        copies.bytes.map_or_else(String::new, |bytes| format!(" ({})", si(bytes.get(), "B")));
+    let hidden = copies.hidden().map_or_else(String::new, |share| hidden(share, "kernels"));
+    format!("; copies take {}{size}{hidden}", time(copies.time))
+}
+
+/// The GPUs and the steps of a run.
+pub(super) fn sections(report: &Report<'_>) -> Vec<Section> {
+    let analysis = report.analysis;
+    let Some(whole) = OverTime::of(analysis) else { return Vec::new() };
+    let mut sections = vec![Section::new("Time of each GPU", vec![Block::Table(gpus(&whole))])];
+    let all: usize = whole.gpus.iter().map(|one| one.steps.len()).sum();
+    if all > 0 {
+        let shown = all.min(report.top);
+        let title = format!("Steps{}", first_of(shown, all));
+        sections.push(Section::new(title, vec![Block::Table(steps(&whole, shown))]));
+    }
+    sections
+}
+
+fn gpus(whole: &OverTime<'_>) -> Table {
+    let mut table = Table::new(
+        "gpus",
+        vec![
+            Column::name("gpu", "GPU"),
+            Column::number("span_s", "span", Form::Time),
+            Column::number("busy_s", "busy", Form::Time),
+            Column::number("busy_share", "share", Form::Share),
+            Column::number("idle_s", "idle", Form::Time).spare(1),
+            Column::number("compute_s", "computation", Form::Time).spare(4),
+            Column::number("exposed_communication_s", "exposed communication", Form::Time).spare(3),
+            Column::number("exposed_copy_s", "exposed copies", Form::Time).spare(2),
+            Column::number("copy_bytes", "copied", Form::Si("B")).spare(5),
+        ],
+    );
+    for one in whole.gpus {
+        let cells = [
+            Cell::text(whole.label(one)),
+            Cell::time(one.span),
+            Cell::time(one.busy),
+            Cell::Number(one.busy_share()),
+            Cell::time(one.idle()),
+            Cell::time(one.compute),
+            Cell::time(one.exposed_communication),
+            Cell::maybe(one.copies.map(|copies| copies.exposed.get())),
+            Cell::maybe(one.copies.and_then(|copies| copies.bytes).map(Bytes::get)),
+        ];
+        let mut notes = Vec::new();
+        if one.copies.is_none() {
+            notes.push("the file records kernels only: copies count as idle time".to_owned());
+        }
+        if one.cut > Seconds::ZERO {
+            notes.push(format!(
+                "times are cut to whole microseconds: busy for up to {} more",
+                time(one.cut)
+            ));
+        }
+        table.push_with(cells, notes);
+    }
+    table
+}
+
+fn steps(whole: &OverTime<'_>, most: usize) -> Table {
+    let mut table = Table::new(
+        "steps",
+        vec![
+            Column::number("step", "step", Form::Count),
+            Column::name("gpu", "GPU").spare(3),
+            Column::number("time_s", "time", Form::Time),
+            Column::number("busy_s", "busy", Form::Time),
+            Column::number("busy_share", "share", Form::Share).spare(1),
+            Column::number("launches", "launches", Form::Count).spare(2),
+        ],
+    );
+    let all = whole.gpus.iter().flat_map(|one| one.steps.iter().map(move |step| (one, step)));
+    for (one, step) in all.take(most) {
+        let cells = [
+            Cell::count(step.number),
+            Cell::text(whole.label(one)),
+            Cell::time(step.time),
+            Cell::time(step.busy),
+            Cell::Number(step.busy / step.time),
+            Cell::count(step.launches),
+        ];
+        // Where there are others, they end with the start of the next one.
+        let last = (step.is_last && one.steps.len() > 1)
+            .then(|| "no step follows: its time ends with its own work".to_owned());
+        table.push_with(cells, last.into_iter().collect());
+    }
+    table
+}

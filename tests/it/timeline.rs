@@ -1,0 +1,321 @@
+//! The time of each GPU of a trace: equal to what interval algebra over the raw events gives, and told only where it is
+//! known.
+
+use std::path::{Path, PathBuf};
+
+use rooflint::analysis::{Analysis, Timeline};
+use rooflint::ingest::{self, Input, Options};
+use rooflint::report::{Report, Style, written};
+use rooflint::rules::Finding;
+use rooflint::session::{Judged, Session};
+use rooflint::units::Seconds;
+
+use super::profiles::collection;
+
+fn with_judged<T>(files: &[PathBuf], look: impl FnOnce(&Judged<'_>) -> T) -> T {
+    let inputs: Vec<_> = files.iter().map(|file| Input::Named(file.clone())).collect();
+    let profile = ingest::read(&inputs, &Options::default()).unwrap();
+    look(&Session::default().judge(&profile).unwrap())
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn ns(time: Seconds) -> u64 {
+    (time.get() * 1e9).round() as u64
+}
+
+/// Span, busy, computation, exposed communication, exposed copies.
+fn figures(one: &Timeline) -> [u64; 5] {
+    let copies = one.copies.map_or(Seconds::ZERO, |copies| copies.exposed);
+    [one.span, one.busy, one.compute, one.exposed_communication, copies].map(ns)
+}
+
+fn of(file: &Path) -> Vec<[u64; 5]> {
+    with_judged(&[file.to_owned()], |judged| {
+        let all: Vec<_> = judged.analysis.timelines.iter().map(figures).collect();
+        for [span, busy, compute, communication, copies] in &all {
+            assert_eq!(compute + communication + copies, *busy, "{}", file.display());
+            assert!(busy <= span);
+        }
+        all
+    })
+}
+
+fn text(judged: &Judged<'_>, format: &str, full: bool) -> String {
+    let Judged { analysis, findings, .. } = judged;
+    let report = Report { analysis, findings, top: 10, what_if: &[], command: None };
+    written(&report, format, &Style { full, ..Style::default() }).unwrap()
+}
+
+/// Counted from the raw events by a sweep over begins and ends.
+#[test]
+fn the_time_of_our_own_traces_is_that_of_their_events() {
+    for (file, expected) in [
+        (
+            "pytorch_trace/a100-training.json",
+            vec![[5_034_264, 1_999_960, 1_505_464, 424_800, 69_696]],
+        ),
+        ("pytorch_trace/mi250-step.json", vec![[1_612_800, 266_080, 249_120, 0, 16_960]]),
+        (
+            "pytorch_trace/v100-list-2020.json.gz",
+            vec![[7_722_000, 5_620_000, 4_808_000, 0, 812_000]],
+        ),
+    ] {
+        assert_eq!(of(&fixture(file)), expected, "{file}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn two_devices_of_a_database_have_a_time_each() {
+    assert_eq!(
+        of(&fixture("nsys_sqlite/h100-two-ranks-2025.5.sqlite")),
+        [
+            [55_201_216, 2_248_832, 1_468_832, 720_000, 60_000],
+            [5_301_216, 2_185_332, 1_463_832, 720_000, 1_500],
+        ]
+    );
+    with_judged(&[fixture("nsys_sqlite/h100-two-ranks-2025.5.sqlite")], |judged| {
+        let brief = text(judged, "text", false);
+        let line = brief.lines().find(|line| line.starts_with("Timeline")).unwrap();
+        assert!(
+            line.contains("2 GPUs, busy 4.1% (GPU 0) to 41.2% (GPU 1) of spans up to 55.2 ms"),
+            "{line}"
+        );
+    });
+}
+
+/// Steps begin with their first work on the GPU, in nanoseconds from there to the next.
+#[test]
+fn steps_tile_the_time_of_the_gpu() {
+    with_judged(&[fixture("pytorch_trace/a100-training.json")], |judged| {
+        let steps: Vec<_> = judged.analysis.timelines[0]
+            .steps
+            .iter()
+            .map(|step| (ns(step.time), ns(step.busy), step.launches, step.is_last))
+            .collect();
+        assert_eq!(steps, [(4_000_000, 999_980, 11, false), (990_132, 965_132, 11, true)]);
+        let full = text(judged, "text", true);
+        assert!(full.contains("Steps") && full.contains("Time of each GPU"), "{full}");
+    });
+}
+
+#[test]
+fn every_format_has_the_timeline_and_says_the_same() {
+    with_judged(&[fixture("pytorch_trace/a100-training.json")], |judged| {
+        let said = "span 5.03 ms, GPU busy 2.00 ms (39.7%), idle 60.3%";
+        let mut formats = vec!["text", "markdown"];
+        if cfg!(feature = "page") {
+            formats.push("html");
+        }
+        for format in formats {
+            assert!(text(judged, format, false).contains(said), "{format}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&text(judged, "json", false)).unwrap();
+        let one = &json["timelines"][0];
+        assert_eq!(one["span_s"].as_f64(), Some(0.005_034_264));
+        assert_eq!(one["busy_s"].as_f64(), Some(0.001_999_96));
+        assert_eq!(
+            (one["copies"].as_u64(), one["copy_bytes"].as_f64()),
+            (Some(4), Some(1_613_824.0))
+        );
+        assert_eq!(one["steps"][0]["time_s"].as_f64(), Some(0.004));
+    });
+}
+
+/// Sums, counters and tables of launches have no idle time: what is not in them is not known.
+#[test]
+fn there_is_none_where_the_starts_of_all_work_are_not_known() {
+    for file in [
+        "nsys_sum/h100-cuda_gpu_kern_gb_sum.csv",
+        "nvprof_summary/p100.csv",
+        "pytorch_averages/a100-key-averages.txt",
+        "ncu_wide/h200-gemm.csv",
+        "launch_table/wide.csv",
+    ] {
+        let file = fixture(file);
+        if !file.exists() {
+            continue;
+        }
+        with_judged(&[file], |judged| {
+            assert!(judged.analysis.timelines.is_empty());
+            assert!(!text(judged, "text", true).contains("Timeline"));
+        });
+    }
+}
+
+/// Two ranks have clocks of their own.
+#[test]
+fn two_files_are_never_one_time() {
+    let file = fixture("pytorch_trace/a100-training.json");
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("rank1.json");
+    // The other rank ran a day later, and its first kernel took a nanosecond more.
+    let trace = std::fs::read_to_string(&file).unwrap().replace("1712194", "1712280");
+    std::fs::write(&other, trace.replacen("\"dur\": 41.184", "\"dur\": 41.185", 1)).unwrap();
+    with_judged(&[file.clone(), other.clone()], |judged| {
+        let all: Vec<_> = judged.analysis.timelines.iter().map(figures).collect();
+        let [one, two] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!((one[0], one[1] + 1), (two[0], two[1]));
+        let copies: u64 = judged.analysis.moved.iter().map(|moved| moved.count).sum();
+        assert_eq!(copies, 8);
+    });
+    // The same launches again count once, and so do their copies.
+    std::fs::write(&other, trace).unwrap();
+    with_judged(&[file, other], |judged| {
+        let copies: u64 = judged.analysis.moved.iter().map(|moved| moved.count).sum();
+        assert_eq!((judged.analysis.timelines.len(), copies), (1, 4));
+    });
+}
+
+fn run_finding<'a>(judged: &'a Judged<'_>, rule: &str) -> Option<&'a Finding> {
+    judged.findings.run.iter().find(|finding| finding.rule == rule)
+}
+
+/// A kernel of 900 µs, and copies within the device of 100 µs, half of them beside it.
+#[test]
+fn copies_of_a_trace_count_where_copies_are_judged() {
+    let event = |cat: &str, name: &str, ts: u32, dur: u32, stream: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {ts}.5, "dur": {dur}.0, "args": {{"External id": 1, "device": 0, "stream": {stream}, "correlation": {ts}, "bytes": 1000}}}}"#
+        )
+    };
+    let events = [
+        event("kernel", "some_kernel", 1000, 900, 7),
+        event("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 1850, 100, 8),
+    ];
+    let trace = format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, trace).unwrap();
+    with_judged(&[file], |judged| {
+        let found = run_finding(judged, "device-copies").unwrap();
+        assert_eq!(
+            found.message,
+            "copies within device memory: 1 copy, 100 µs, 10.0% of kernels and copies"
+        );
+        // What ran beside the kernel costs nothing.
+        assert!((found.at_stake_s - 50e-6).abs() < 1e-12, "{}", found.at_stake_s);
+    });
+}
+
+/// Published totals of the shared traces, counted by an independent program.
+#[test]
+fn the_time_of_real_traces_is_that_of_their_events() {
+    let Some(collection) = collection() else { return };
+    let expected: &[(&str, &[[u64; 5]])] = &[
+        (
+            "kineto/hta_a100_alexnet.json.gz",
+            &[[12_920_244_000, 66_141_000, 10_630_000, 0, 55_511_000]],
+        ),
+        (
+            "kineto/hta_a100_nccl-fractional-us.json.gz",
+            &[[660_551_005, 157_500_014, 115_655_847, 39_559_468, 2_284_699]],
+        ),
+        ("kineto/hta_a100_triton-one-kernel.json.gz", &[[1760, 1760, 1760, 0, 0]]),
+        ("kineto/hta_mi250_rocm6.2_toy-train.json.gz", &[[8_911_887, 149_042, 110_881, 0, 38_161]]),
+        (
+            "kineto/hta_no-deviceProperties_sampled.json.gz",
+            &[[1_222_847_000, 547_656_000, 210_320_000, 336_983_000, 353_000]],
+        ),
+        ("kineto/hta_old-schema_capital-Kernel_tiny.json.gz", &[[1_629_000, 30_000, 30_000, 0, 0]]),
+        ("kineto/hta_tiny_uncompressed.json", &[[45_000, 45_000, 45_000, 0, 0]]),
+        (
+            "kineto/hta_v100_trace-diff-test_input-dims.json.gz",
+            &[[745_239_000, 717_943_000, 548_148_000, 73_298_000, 96_497_000]],
+        ),
+        (
+            "kineto/tbplugin_resnet50_list-root_2020.json.gz",
+            &[[1_292_150_000, 649_472_000, 635_237_000, 0, 14_235_000]],
+        ),
+        (
+            "kineto/tbplugin_v100_resnet50_Operator-Kernel-cats.json.gz",
+            &[[801_550_000, 614_413_000, 594_868_000, 0, 19_545_000]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/extrap_gtx1060_2022.1_4-streams-concurrent.sqlite",
+            &[[223_845_118, 139_225_054, 120_149_349, 0, 19_075_705]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/dlprof_2070s_2022.1_pytorch-nvtx.sqlite",
+            &[[5_332_401, 364_380, 334_427, 0, 29_953]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/pipit_a100x4_2024.5_cloverleaf.sqlite",
+            &[[342_407_810, 303_795_463, 294_404_540, 0, 9_390_923]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/testcuda_4060ti_2026.1_4-streams-copies.sqlite",
+            &[[101_998_844, 96_581_353, 4_839_761, 0, 91_741_592]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/nsysai_h100x2_2026.2_fsdp-nccl-window.sqlite",
+            &[
+                [299_848_812, 273_817_787, 253_690_832, 17_172_652, 2_954_303],
+                [298_661_551, 267_275_916, 256_095_624, 8_229_100, 2_951_192],
+            ],
+        ),
+    ];
+    for (file, figures) in expected {
+        assert_eq!(of(&collection.join(file)), *figures, "{file}");
+    }
+    let steps = |file: &str| {
+        with_judged(&[collection.join(file)], |judged| {
+            let of = |analysis: &Analysis| {
+                let steps = analysis.timelines[0].steps.iter();
+                steps.map(|step| (ns(step.time), step.launches)).collect::<Vec<_>>()
+            };
+            of(&judged.analysis)
+        })
+    };
+    assert_eq!(
+        steps("kineto/hta_a100_nccl-fractional-us.json.gz"),
+        [(222_054_811, 900), (219_732_155, 900), (218_764_039, 900)]
+    );
+    let times: Vec<u64> = steps("kineto/hta_v100_trace-diff-test_input-dims.json.gz")
+        .into_iter()
+        .map(|(time, _)| time)
+        .collect();
+    assert_eq!(
+        times,
+        [100_079_000, 122_214_000, 166_690_000, 81_821_000, 107_217_000, 166_493_000]
+    );
+}
+
+/// A sum has one row of many launches: what lacks a count lacks it in all of them.
+#[test]
+fn what_is_missing_is_counted_in_launches_and_not_in_rows() {
+    let file = fixture("nsys_sum/h100-cuda_gpu_kern_gb_sum.csv");
+    let profile = ingest::read(&[Input::Named(file)], &Options::default()).unwrap();
+    let launches: u64 = profile.iter().map(|launch| u64::from(launch.head.count)).sum();
+    assert!(launches > profile.launches.len() as u64);
+    let catalog = rooflint::catalog::Catalog::builtin();
+    let inspection = rooflint::report::Inspection::new(&profile, &catalog, |_| None);
+    let json = written(&inspection, "json", &Style::default()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["missing"][0]["launches"].as_u64(), Some(launches));
+}
+
+#[test]
+fn a_trace_without_events_says_that_nothing_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, "{\"schemaVersion\": 1,\n \"traceEvents\": [\n]}").unwrap();
+    let error = ingest::read(&[Input::Named(file)], &Options::default()).unwrap_err();
+    let help = error.next_step().unwrap_or_default();
+    assert!(
+        help.contains("let the work run inside") || help.contains("record the GPU"),
+        "{error}: {help}"
+    );
+    std::fs::write(folder.path().join("empty.json"), "{\"traceEvents\":[]}").unwrap();
+    let named = Input::Named(folder.path().join("empty.json"));
+    let error = ingest::read(&[named], &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("a trace without events"), "{error}");
+}
