@@ -143,6 +143,16 @@ impl Device {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
+    /// Returns what the vendor calls the SMs of this device.
+    #[must_use]
+    pub fn units_label(&self) -> &'static str {
+        match self.vendor.as_deref() {
+            Some("AMD") => "compute units",
+            Some("Intel") => "Xe cores",
+            _ => "SMs",
+        }
+    }
+
     /// Returns the peak rate of a pipe.
     #[must_use]
     pub fn peak(&self, pipe: Pipe) -> Option<&Figure<FlopsPerSecond>> {

@@ -44,6 +44,7 @@ mod side_by_side;
 mod split;
 mod steps;
 mod timeline;
+mod workload;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -150,6 +151,7 @@ const UNREAD_NAMED: usize = 5;
 /// When an input cannot be opened or read, or none of them holds a kernel.
 pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
     let mut profile = Profile::default();
+    let mut machines = Vec::new();
     let mut seen = HashSet::new();
     for inputs in inputs.chunks(options.threads()) {
         let mut fresh = Vec::new();
@@ -172,17 +174,20 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 None => read_one(input, options, &mut profile)
                     .map(|observed| observed.complete(&mut profile)),
             };
-            if let Err(error) = result {
-                if input.is_named() || options.strict {
-                    return Err(error);
-                }
-                // A file that breaks off in its middle would pass for a shorter run.
-                if profile.launches.len() > before {
-                    profile.launches.retain(|row| row < before);
-                }
-                profile.unread += 1;
-                if profile.unread <= UNREAD_NAMED {
-                    profile.notes.push(format!("not read: {error}"));
+            match result {
+                Ok(machine) => machines.extend(machine),
+                Err(error) => {
+                    if input.is_named() || options.strict {
+                        return Err(error);
+                    }
+                    // A file that breaks off in its middle would pass for a shorter run.
+                    if profile.launches.len() > before {
+                        profile.launches.retain(|row| row < before);
+                    }
+                    profile.unread += 1;
+                    if profile.unread <= UNREAD_NAMED {
+                        profile.notes.push(format!("not read: {error}"));
+                    }
                 }
             }
         }
@@ -190,6 +195,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     if profile.unread > UNREAD_NAMED {
         profile.notes.push(format!("nor were {} more files", profile.unread - UNREAD_NAMED));
     }
+    workload::describe(&mut profile, &machines)?;
     if profile.launches.is_empty() {
         let path = inputs.first().map_or_else(PathBuf::new, Input::path);
         return Err(IngestError::new(path.display(), "no kernel found in any input")
@@ -224,6 +230,12 @@ fn read_one(
 ) -> Result<Observed, IngestError> {
     let before = profile.launches.len();
     let mut reading = Reading::open(input, options, profile)?;
+    if options.map.is_none()
+        && let Some(machine) = workload::machine(&reading.sample, &reading.source.path)
+    {
+        // It has no launches of its own, and is no input of the report.
+        return Ok(Observed { machine: Some(machine), ..Observed::default() });
+    }
     if let Some(mapping) = &options.map {
         mapped::read(&mut reading, mapping)?;
     } else {

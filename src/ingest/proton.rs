@@ -196,9 +196,13 @@ impl Kernels {
             ordinal: Some(key.1.clone()).filter(|number| !number.is_empty()),
             ..DeviceHint::default()
         };
-        // `90` is compute capability 9.0; AMD's are names such as `gfx942`.
-        let digits = device.and_then(|device| device.arch.as_deref());
-        let digits = digits.filter(|arch| arch.bytes().all(|byte| byte.is_ascii_digit()));
+        // `90` is compute capability 9.0; AMD's are names such as `gfx942`, with features behind a colon.
+        let arch = device.and_then(|device| device.arch.as_deref());
+        hint.gfx = arch
+            .filter(|arch| arch.starts_with("gfx"))
+            .and_then(|arch| arch.split(':').next())
+            .map(str::to_owned);
+        let digits = arch.filter(|arch| arch.bytes().all(|byte| byte.is_ascii_digit()));
         if let Some((major, minor)) =
             digits.and_then(|arch| arch.split_at_checked(arch.len().max(1) - 1))
         {

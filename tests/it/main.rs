@@ -56,3 +56,4 @@ mod what_if;
 mod with_ncu;
 mod wording;
 mod worked_cases;
+mod workload;
