@@ -66,10 +66,8 @@ pub use what_if::{
     Change, Compulsory, Neighbor, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
 };
 
-use crate::catalog::Catalog;
-use crate::model::{
-    KernelName, Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source,
-};
+use crate::catalog::{Catalog, CatalogError};
+use crate::model::{Launch, MemoryLevel, OriginKind, Profile, Profiler, Quantity, Source};
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
@@ -218,14 +216,12 @@ pub fn analyze(
         let (likely, most) = families.entry(family(&groups.keys[group])).or_default();
         *likely += Seconds::new(sums.part().savings.get());
         *most += Seconds::new(sums.part().savings_high.get());
-        Ok(())
-    })?;
+    });
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
     summing.each(|group, sums| {
         let device = groups.keys[group].3 as usize;
-        check_figures(sums, &devices[device], profile)?;
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
@@ -237,12 +233,12 @@ pub fn analyze(
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
             family: families[&family(&groups.keys[group])],
+            missing: missing_figure(sums, &devices[device]),
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
         kernels.push(kernel);
-        Ok(())
-    })?;
+    });
     let (of_row, natures) = summing.into_groups();
     drop((groups, families));
     ranking::rank(&mut kernels);
@@ -344,19 +340,11 @@ fn choose_ceilings(
     }
 }
 
-/// Checks that all required figures of the device are known.
-fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(), AnalysisError> {
-    let Some(known) = &device.device else { return Ok(()) };
-    let kernel = || KernelName::parse(profile.launch(sums.longest.0).kernel()).short;
-    if let Some(pipe) = sums.without_peak {
-        known.need_peak(pipe).map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
-    }
-    if sums.without_bandwidth {
-        known
-            .need_bandwidth()
-            .map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
-    }
-    Ok(())
+/// The figure that launches need of a known device and that nobody states.
+fn missing_figure(sums: &Sums, device: &DeviceUse) -> Option<CatalogError> {
+    let known = device.device.as_ref()?;
+    let peak = sums.without_peak.and_then(|pipe| known.need_peak(pipe).err());
+    peak.or_else(|| known.need_bandwidth().err().filter(|_| sums.without_bandwidth))
 }
 
 fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Seconds) -> Kernel {

@@ -96,7 +96,7 @@ impl Analysis {
         }
     }
 
-    /// Whether most of the run has times and neither operations nor bytes, so that naming the device tells nothing.
+    /// Whether most of the run has times and neither operations nor bytes, so that naming the device would not help.
     #[must_use]
     pub fn has_times_alone(&self) -> bool {
         const MOST: f64 = 0.5;
@@ -112,7 +112,9 @@ impl Analysis {
     #[must_use]
     pub fn supply(&self, least: f64) -> Option<Supply<'_>> {
         let capability = self.devices.iter().find_map(DeviceUse::compute_capability);
-        self.sources.iter().find_map(|source| {
+        // What only repeats another file has no launches of its own.
+        let own = |source: &&Source| source.repeated < source.launches.max(1);
+        self.sources.iter().filter(own).find_map(|source| {
             let lacking: Vec<&Lack> = self
                 .lacking
                 .iter()

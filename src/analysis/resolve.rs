@@ -70,6 +70,16 @@ impl DeviceUse {
         is_before_counters(self.compute_capability())
     }
 
+    /// Returns what the vendor of the device calls its SMs.
+    #[must_use]
+    pub fn units_label(&self) -> &'static str {
+        match &self.device {
+            Some(device) => device.units_label(),
+            None if self.hint.gfx.is_some() => "compute units",
+            None => "SMs",
+        }
+    }
+
     /// Its compute capability, by the catalog or the export.
     pub(super) fn compute_capability(&self) -> Option<&str> {
         let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
@@ -164,7 +174,13 @@ fn device(
     };
     if let Some(name) = asked {
         let device = catalog.find(name, hint)?;
-        return Ok(of(Some(device), "set with --device".to_owned(), None));
+        let named = catalog.identify(hint, &observed).ok().map(|found| found.device);
+        let other = named.filter(|named| named.target() != device.target());
+        let mut used = of(Some(device), "set with --device".to_owned(), None);
+        if let Some(named) = other.filter(|_| used.notes.is_empty()) {
+            used.notes.push(format!("the export ran on {}, not on {}", named.name, used.name()));
+        }
+        return Ok(used);
     }
     let error = match catalog.identify(hint, &observed) {
         Ok(found) => return Ok(of(Some(found.device), found.how, None)),

@@ -422,7 +422,7 @@ mod tests {
         assert!(
             reason.starts_with("compute capability 12.0 with a memory bandwidth near 1790 GB/s")
         );
-        // Bytes and times of different executions tell nothing.
+        // Bytes and times of different executions do not identify a device.
         let mut unsteady = seen(1790.0, None);
         unsteady.dram = unsteady.dram.map(|peak| DerivedPeak { spread: 0.05, ..peak });
         let found = Catalog::builtin().identify(&hint("12.0", None, None), &unsteady);

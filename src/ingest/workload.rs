@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 
 use super::runs::merged;
 use super::{IngestError, Sample};
-use crate::model::{DeviceHint, Pipe, Profile, Profiler, Reached};
+use crate::model::{DeviceHint, Pipe, Profile, Profiler, Quantity, Reached, Values};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
 /// Columns that tell the two tables apart.
 const SYSTEM: [&str; 3] = ["workload_name", "gpu_arch", "cu_per_gpu"];
 const ROOFS: [&str; 2] = ["device", "HBMBw"];
+
+/// How formats of `pmc_perf.csv` are named.
+const COUNTERS: &str = "rocprof-compute-mi";
 
 /// More GPUs than a machine has.
 const MOST_GPUS: usize = 64;
@@ -192,4 +195,49 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
     }
     profile.forget_devices();
     Ok(())
+}
+
+/// Leaves out tables of times beside `pmc_perf.csv`, which has the same dispatches: their numbers may begin at 1 instead of
+/// 0, and where `pmc_perf.csv` has no times it takes theirs.
+pub(super) fn join_times(profile: &mut Profile) {
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); profile.sources.len()];
+    for row in 0..profile.launches.len() {
+        rows[usize::from(profile.launches.run(row).0)].push(row);
+    }
+    let of = |profile: &Profile, is_counters: bool| -> Vec<usize> {
+        let is_one = |at: &usize| {
+            let source = &profile.sources[*at];
+            let is_dispatches = source.format == "rocprof-v1" || source.format == "rocprof-v2";
+            if is_counters { source.format.starts_with(COUNTERS) } else { is_dispatches }
+        };
+        (0..profile.sources.len()).filter(is_one).filter(|at| !rows[*at].is_empty()).collect()
+    };
+    let mut gone = vec![false; profile.launches.len()];
+    for counted in of(profile, true) {
+        let place = folder(&profile.sources[counted].path);
+        for timed in of(profile, false) {
+            let names = |at: usize| rows[at].iter().map(|row| profile.launches.head(*row).name);
+            if gone[rows[timed][0]]
+                || folder(&profile.sources[timed].path) != place
+                || !names(counted).eq(names(timed))
+            {
+                continue;
+            }
+            for (row, from) in rows[counted].iter().zip(&rows[timed]) {
+                if let Some((time, origin)) = profile.launches.get(*from, Quantity::Duration) {
+                    let mut values = Values::default();
+                    values.set(Quantity::Duration, time, origin);
+                    profile.launches.fill(*row, &values);
+                }
+                gone[*from] = true;
+            }
+            let (path, other) = (&profile.sources[timed].path, &profile.sources[counted].path);
+            profile.notes.push(format!("{path} has the dispatches of {other}; counted once"));
+            profile.sources[timed].repeated += rows[timed].len() as u64;
+        }
+    }
+    if gone.contains(&true) {
+        profile.launches.retain(|row| !gone[row]);
+        profile.forget_devices();
+    }
 }

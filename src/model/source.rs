@@ -25,6 +25,8 @@ pub struct Source {
     pub numerals: String,
     /// Facts in the file on the profiler's version, clocks and caches, one sentence each.
     pub clues: Vec<String>,
+    /// True if a record is the sum over the launches of a kernel.
+    pub sums: bool,
     /// True if the profiler was set to keep cache contents between passes.
     pub keeps_caches: bool,
     /// Corrected counts, if a profiler computes them from shapes.

@@ -21,6 +21,7 @@ mod devices;
 mod documented;
 mod duplicates;
 mod foreign;
+mod formats_page;
 #[cfg(all(feature = "encodings", feature = "expressions"))]
 mod fuzz;
 mod gate;
@@ -42,6 +43,7 @@ mod pictures;
 mod policy;
 mod predict;
 mod profiles;
+mod program;
 mod ranking;
 mod rule_coverage;
 mod rules;

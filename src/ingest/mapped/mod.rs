@@ -45,6 +45,7 @@
 //! is a zero; only a time of zero is missing.
 
 mod column;
+mod data_table;
 mod evidence;
 mod file;
 mod mapping;
@@ -57,6 +58,7 @@ mod titles;
 mod units;
 mod written;
 
+pub(super) use data_table::titles;
 pub use mapping::Mapping;
 pub(super) use mapping::is_titled;
 pub(super) use pivot::{Long, read_long};
@@ -83,7 +85,9 @@ pub(super) fn read_as_known(
 ) -> Result<(), IngestError> {
     let Some(first) = mappings.first() else { return Ok(()) };
     let before = reading.source.launches;
-    let (mapping, left_out) = if is_json(&reading.sample) {
+    let (mapping, left_out) = if titles(&reading.sample).is_some() {
+        (first, data_table::read(reading, first)?)
+    } else if is_json(&reading.sample) {
         (first, records::read(reading, first)?)
     } else {
         let (line, header) = header(reading, first)?;
@@ -93,6 +97,7 @@ pub(super) fn read_as_known(
     if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
         let clue = "rows hold sums over several launches; they are read as averages";
         reading.source.clues.push(clue.to_owned());
+        reading.source.sums = true;
     }
     let Some((rows, example)) = left_out else { return Ok(()) };
     if reading.source.launches == before {
@@ -198,23 +203,30 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
             ))
             .help("set delimiter = \";\" (or another character) in the mapping"));
     };
-    for column in columns {
+    lacks(reading, mapping, &header).map_err(|error| error.line(line))?;
+    Ok((line, header))
+}
+
+/// Checks that a table has each column of a mapping once.
+///
+/// # Errors
+/// When it lacks one that is not optional, or has one twice.
+fn lacks(reading: &Reading<'_>, mapping: &Mapping, header: &[String]) -> Result<(), IngestError> {
+    for column in mapping.columns() {
         match header.iter().filter(|field| is_titled(field, column)).count() {
             1 => {}
             0 if mapping.is_optional(column) => {}
-            0 => return Err(missing(reading, mapping, column, &header).line(line)),
+            0 => return Err(missing(reading, mapping, column, header)),
             count => {
-                return Err(reading
-                    .error(format!(
-                        "the header has {count} columns {column:?}, which {} names",
-                        mapping.path
-                    ))
-                    .line(line)
-                    .help("rename all but one of them"));
+                let message = format!(
+                    "the header has {count} columns {column:?}, which {} names",
+                    mapping.path
+                );
+                return Err(reading.error(message).help("rename all but one of them"));
             }
         }
     }
-    Ok((line, header))
+    Ok(())
 }
 
 /// A column that the mapping names and the table lacks.

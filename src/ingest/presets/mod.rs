@@ -36,10 +36,13 @@ impl Preset {
                 self.is_in(&fields) && !self.is_in_part(&fields)
             }
         });
+        let is_found =
+            found.is_some() || mapped::titles(sample).is_some_and(|titles| self.is_in(&titles));
         let named: Vec<String> = self.columns.iter().map(|column| format!("{column:?}")).collect();
-        match found {
-            Some(_) => Sniff::Yes(format!("the header has {}", named.join(", "))),
-            None => Sniff::No(format!("no header with {}", named.join(", "))),
+        if is_found {
+            Sniff::Yes(format!("the header has {}", named.join(", ")))
+        } else {
+            Sniff::No(format!("no header with {}", named.join(", ")))
         }
     }
 
@@ -132,7 +135,7 @@ macro_rules! presets {
 presets! {
     xprof: "xprof", XProf, "kernel_stats of XProf",
         ["Kernel Name", "Registers per thread", "Occurrences", "Total Duration (μs)"],
-        "Kernel Stats of JAX and TensorFlow as CSV: one row per kernel and operation, times only",
+        "Kernel Stats of JAX and TensorFlow as CSV or JSON: one row per kernel and operation, times only",
         "xprof --logdir=DIR   # Kernel Stats, export as CSV";
     dlprof: "dlprof", DLProf, "iteration report of DLProf",
         ["GPU Duration (ns)", "GPU Start Time (ns)", "Long Kernel Name"],
