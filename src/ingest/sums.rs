@@ -144,7 +144,9 @@ fn copies(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<St
             let source = usize::from(profile.launches.run(same[0]).0);
             let launches: u64 = same.iter().map(|row| sum(profile, *row).launches).sum();
             profile.sources[source].repeated += launches;
-            same.iter().for_each(|row| gone[*row] = true);
+            for row in &same {
+                gone[*row] = true;
+            }
             let are = if copies == 1 { "row of sums is" } else { "rows of sums are" };
             Some(format!(
                 "{copies} {are} repeated in this table (same kernel, launches and values; counted once)"

@@ -53,21 +53,7 @@ impl Mapping {
             column: launches.column,
             totals: launches.values == RowValues::Total,
         });
-        let delimiter = match &file.delimiter {
-            None => b',',
-            Some(text) => match text.get_ref().as_bytes() {
-                [delimiter]
-                    if *delimiter == b'\t'
-                        || (delimiter.is_ascii_graphic() && *delimiter != b'"') =>
-                {
-                    *delimiter
-                }
-                _ => return Err(place.error(
-                    text.span().start,
-                    "the delimiter must be a tab or one visible ASCII character other than a quote",
-                )),
-            },
-        };
+        let delimiter = place.delimiter(file.delimiter.as_ref())?;
         let decimal = match &file.decimal {
             None => None,
             Some(text) => Some(match text.get_ref().as_str() {
@@ -131,6 +117,21 @@ impl Place<'_> {
     fn error(&self, at: usize, message: impl Into<String>) -> IngestError {
         let (line, column) = plain::place(self.text, at);
         IngestError::new(format!("{}:{line}:{column}", self.path), message)
+    }
+
+    fn delimiter(&self, text: Option<&Spanned<String>>) -> Result<u8, IngestError> {
+        let Some(text) = text else { return Ok(b',') };
+        match text.get_ref().as_bytes() {
+            [delimiter]
+                if *delimiter == b'\t' || (delimiter.is_ascii_graphic() && *delimiter != b'"') =>
+            {
+                Ok(*delimiter)
+            }
+            _ => Err(self.error(
+                text.span().start,
+                "the delimiter must be a tab or one visible ASCII character other than a quote",
+            )),
+        }
     }
 
     fn time(&self, cell: &Spanned<TimeCell>) -> Result<Time, IngestError> {
