@@ -74,6 +74,8 @@ impl Device {
             })
         });
         let peaks: Vec<_> = peaks.map(|(pipe, rate)| (*pipe, achieved(*rate, reached))).collect();
+        self.achievable.l1 = reached.l1.map(|rate| achieved(rate, reached));
+        self.achievable.shared = reached.shared.map(|rate| achieved(rate, reached));
         self.achievable.peaks.extend(peaks);
         self.achievable.dram =
             dram.map(|rate| achieved(rate, reached)).or(self.achievable.dram.take());

@@ -140,6 +140,8 @@ fn roofs(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
         from: format!("{path}{gpus}"),
         dram: rate("HBMBw").map(BytesPerSecond::new),
         l2: rate("L2Bw").map(BytesPerSecond::new),
+        l1: rate("L1Bw").map(BytesPerSecond::new),
+        shared: rate("LDSBw").map(BytesPerSecond::new),
         peaks: peaks.collect(),
     };
     let says = format!("has achievable rates, measured by rocprof-compute{gpus}");

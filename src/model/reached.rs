@@ -18,6 +18,10 @@ pub struct Reached {
     pub dram: Option<BytesPerSecond>,
     /// Bandwidth of L2.
     pub l2: Option<BytesPerSecond>,
+    /// Bandwidth of the L1 caches together.
+    pub l1: Option<BytesPerSecond>,
+    /// Bandwidth of shared memory (AMD: LDS) of all SMs together.
+    pub shared: Option<BytesPerSecond>,
     /// Rate of each pipe.
     pub peaks: BTreeMap<Pipe, FlopsPerSecond>,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rooflint::analysis::{self, Analysis, CeilingSet, Options};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
-use rooflint::model::{Pipe, Profile, Quantity};
+use rooflint::model::{MemoryLevel, Pipe, Profile, Quantity};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workloads/mi210")
@@ -41,6 +41,8 @@ fn a_workload_names_its_device_and_what_was_reached_on_it() {
     let achievable = &device.device.as_ref().unwrap().achievable;
     assert_eq!(achievable.dram.as_ref().unwrap().value.get(), 1392.0 * 1e9);
     assert_eq!(achievable.l2.as_ref().unwrap().value.get(), 5024.25 * 1e9);
+    assert_eq!(achievable.l1.as_ref().unwrap().value.get(), 9233.5 * 1e9);
+    assert_eq!(achievable.shared.as_ref().unwrap().value.get(), 17_980.5 * 1e9);
     assert_eq!(achievable.peaks[&Pipe::Fp64Vector].value.get(), 20300.0 * 1e9);
     // Above the peak, and zero for what is not supported.
     for pipe in [Pipe::Fp64Matrix, Pipe::Int8Matrix] {
@@ -58,6 +60,11 @@ fn what_was_reached_is_the_achievable_roof_and_not_the_theoretical_one() {
         let headroom = kernel.headroom().unwrap();
         let expected = time / (3.0 * BYTES / rate);
         assert!((headroom / expected - 1.0).abs() < 1e-9, "{headroom} and {expected}");
+        // All three arrays pass L1; its bandwidth is known by measurement only.
+        let l1 = kernel.levels.iter().find(|traffic| traffic.level == MemoryLevel::L1).unwrap();
+        let l1_time = ceilings.map(|_| 3.0 * BYTES / 9233.5e9);
+        let found = l1.time.map(|time| (time.get() / l1_time.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(found, l1_time.map(|_| true));
     }
 }
 

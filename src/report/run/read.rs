@@ -143,7 +143,12 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
 fn reached(device: &DeviceUse, is_used: impl Fn(Pipe) -> bool) -> Option<String> {
     let (known, reached) = (device.device.as_ref()?, device.hint.reached.as_ref()?);
     let achievable = &known.achievable;
-    let memory = [("DRAM", &achievable.dram), ("L2", &achievable.l2)];
+    let memory = [
+        ("DRAM", &achievable.dram),
+        ("L2", &achievable.l2),
+        ("L1", &achievable.l1),
+        ("LDS", &achievable.shared),
+    ];
     let memory = memory.into_iter().filter_map(|(name, rate)| {
         let rate = rate.as_ref().filter(|rate| rate.source == reached.from)?;
         Some(format!("{name} {}", si(rate.value.get(), "B/s")))
