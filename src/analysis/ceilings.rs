@@ -52,6 +52,8 @@ pub(super) struct Roofs {
     l2: Option<BytesPerSecond>,
     /// L2 bandwidth of a published benchmark: an achievable roof, not a theoretical one.
     measured_l2: Option<BytesPerSecond>,
+    /// Bandwidths of L1 and shared memory that were measured on the machine: achievable roofs too.
+    measured_on_chip: [Option<BytesPerSecond>; 2],
     /// Highest realistic clock: short launches count cycles and time in different passes.
     highest_clock: Option<Hertz>,
     /// Clock at which CUDA-core peaks are quoted.
@@ -116,6 +118,10 @@ impl Roofs {
             l2: device.and_then(|device| device.l2_bandwidth.as_ref().map(|figure| figure.value)),
             measured_l2: device
                 .and_then(|device| device.achievable.l2.as_ref().map(|reached| reached.value)),
+            measured_on_chip: device.map_or([None; 2], |device| {
+                let reached = [&device.achievable.l1, &device.achievable.shared];
+                reached.map(|rate| rate.as_ref().map(|reached| reached.value))
+            }),
             highest_clock: hint.max_sm_clock.or_else(|| device.and_then(Device::highest_sm_clock)),
             rated_clock: device.and_then(|device| device.clock_of(Pipe::Fp32Vector)),
             memory_clock: device.and_then(Device::memory_clock).or(hint.max_memory_clock),
@@ -254,9 +260,13 @@ impl Roofs {
             MemoryLevel::L2 => self.l2(launch, set),
             MemoryLevel::L1 => {
                 let seen = launch.value(Quantity::L1Bandwidth).filter(|_| set != CeilingSet::Spec);
-                seen.map(BytesPerSecond::new).or_else(|| self.on_chip(launch, set))
+                seen.map(BytesPerSecond::new)
+                    .or_else(|| self.on_chip(launch, set))
+                    .or(self.measured_on_chip[0].filter(|_| set == CeilingSet::Achievable))
             }
-            MemoryLevel::Shared => self.on_chip(launch, set),
+            MemoryLevel::Shared => self
+                .on_chip(launch, set)
+                .or(self.measured_on_chip[1].filter(|_| set == CeilingSet::Achievable)),
             MemoryLevel::Dram => self.dram(launch, set).map(|roof| roof.value),
             MemoryLevel::System => self.system,
             MemoryLevel::Peer => self.peer,

@@ -8,14 +8,6 @@ pub enum AnalysisError {
     /// The device is unknown.
     #[error(transparent)]
     Device(#[from] CatalogError),
-    /// A required figure of the device is missing.
-    #[error("{cause} (required by kernel {kernel:?})")]
-    Figure {
-        /// The kernel that needs it.
-        kernel: String,
-        /// The missing figure.
-        cause: CatalogError,
-    },
     /// Measured-clock ceilings were requested, but clocks are missing.
     #[error(
         "measured-clock ceilings need an SM clock, which {lacking} of {launches} launches lack"
@@ -33,7 +25,7 @@ impl AnalysisError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Device(cause) | Self::Figure { cause, .. } => cause.help(),
+            Self::Device(cause) => cause.help(),
             Self::NoClock { .. } => {
                 "collect it with --metrics sm__cycles_elapsed.avg.per_second, or use --ceilings spec".to_owned()
             }

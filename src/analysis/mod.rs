@@ -70,10 +70,8 @@ pub use what_if::{
     Change, Compulsory, Neighbor, Outcome, Projection, WhatIf, WhatIfTotals, what_if,
 };
 
-use crate::catalog::Catalog;
-use crate::model::{
-    KernelName, Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source,
-};
+use crate::catalog::{Catalog, CatalogError};
+use crate::model::{Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source};
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
@@ -232,15 +230,13 @@ pub fn analyze(
             let own = savings(sums);
             (*likely, *most) = (*likely + own.0, *most + own.1);
         }
-        Ok(())
-    })?;
+    });
     totals.measured = Seconds::new(measured.get());
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
     let mut reasons = Reasons::default();
     summing.each(|group, sums| {
         let device = groups.keys[group].3 as usize;
-        check_figures(sums, &devices[device], profile)?;
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
             roofs: &devices[device].roofs,
@@ -255,13 +251,13 @@ pub fn analyze(
                 .get(&family(&groups.keys[group]))
                 .copied()
                 .unwrap_or_else(|| savings(sums)),
+            missing: missing_figure(sums, &devices[device]),
         };
         described.describe(&mut kernel, sums.part().launches, &devices[device]);
         verdict::conclude(&mut kernel, sums, &setting);
         reasons.share(&mut kernel.reason);
         kernels.push(kernel);
-        Ok(())
-    })?;
+    });
     let (of_row, natures) = summing.into_groups();
     drop((groups, families, reasons));
     ranking::rank(&mut kernels);
@@ -372,19 +368,11 @@ fn choose_ceilings(
     }
 }
 
-/// Checks that all required figures of the device are known.
-fn check_figures(sums: &Sums, device: &DeviceUse, profile: &Profile) -> Result<(), AnalysisError> {
-    let Some(known) = &device.device else { return Ok(()) };
-    let kernel = || KernelName::parse(profile.launch(sums.longest.0).kernel()).short;
-    if let Some(pipe) = sums.without_peak {
-        known.need_peak(pipe).map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
-    }
-    if sums.without_bandwidth {
-        known
-            .need_bandwidth()
-            .map_err(|cause| AnalysisError::Figure { kernel: kernel(), cause })?;
-    }
-    Ok(())
+/// The figure that launches need of a known device and that nobody states.
+fn missing_figure(sums: &Sums, device: &DeviceUse) -> Option<CatalogError> {
+    let known = device.device.as_ref()?;
+    let peak = sums.without_peak.and_then(|pipe| known.need_peak(pipe).err());
+    peak.or_else(|| known.need_bandwidth().err().filter(|_| sums.without_bandwidth))
 }
 
 fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Seconds) -> Kernel {

@@ -96,7 +96,7 @@ impl Analysis {
         }
     }
 
-    /// Whether most of the run has times and neither operations nor bytes, so that naming the device tells nothing.
+    /// Whether most of the run has times and neither operations nor bytes, so that naming the device would not help.
     #[must_use]
     pub fn has_times_alone(&self) -> bool {
         const MOST: f64 = 0.5;
@@ -115,7 +115,9 @@ impl Analysis {
         // Where counters were collected once, the rest is collected in the same way.
         let has_counters =
             self.sources.iter().any(|source| source.profiler == Profiler::NsightCompute);
-        self.sources.iter().find_map(|source| {
+        // What only repeats another file has no launches of its own.
+        let own = |source: &&Source| source.repeated < source.launches.max(1);
+        self.sources.iter().filter(own).find_map(|source| {
             let lacking: Vec<&Lack> = self
                 .lacking
                 .iter()

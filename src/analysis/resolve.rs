@@ -70,6 +70,16 @@ impl DeviceUse {
         is_before_counters(self.compute_capability())
     }
 
+    /// Returns what the vendor of the device calls its SMs.
+    #[must_use]
+    pub fn units_label(&self) -> &'static str {
+        match &self.device {
+            Some(device) => device.units_label(),
+            None if self.hint.gfx.is_some() => "compute units",
+            None => "SMs",
+        }
+    }
+
     /// Its compute capability, by the catalog or the export.
     pub(super) fn compute_capability(&self) -> Option<&str> {
         let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
@@ -84,8 +94,9 @@ fn stand_in(hint: &DeviceHint) -> String {
     }
     let capability = hint.compute_capability.as_ref();
     let capability = capability.map(|capability| format!("compute capability {capability}"));
-    let sms = hint.sms.filter(|sms| *sms > 0).map(|sms| format!("{sms} SMs"));
-    let known: Vec<String> = capability.into_iter().chain(sms).collect();
+    let units = if hint.gfx.is_some() { "compute units" } else { "SMs" };
+    let sms = hint.sms.filter(|sms| *sms > 0).map(|sms| format!("{sms} {units}"));
+    let known: Vec<String> = capability.or(hint.gfx.clone()).into_iter().chain(sms).collect();
     if known.is_empty() {
         "unknown device".to_owned()
     } else {
@@ -106,7 +117,9 @@ pub(super) fn devices(
     for (hint, observed) in hints.iter().zip(Observed::of(profile)) {
         let found = device(profile, catalog, asked, (hint, observed))?;
         let same = devices.iter().position(|known| match (&known.device, &found.device) {
-            (Some(one), Some(two)) => one.id == two.id && known.notes == found.notes,
+            (Some(one), Some(two)) => {
+                one.id == two.id && known.notes == found.notes && known.hint.reached == hint.reached
+            }
             (None, None) => {
                 known.stand_in == found.stand_in && known.hint.l2_bytes == hint.l2_bytes
             }
@@ -131,22 +144,43 @@ fn device(
     asked: Option<&str>,
     (hint, observed): (&DeviceHint, Observed),
 ) -> Result<DeviceUse, AnalysisError> {
-    let of = |device: Option<Device>, how: String, unknown: Option<CatalogError>| DeviceUse {
-        notes: device
+    let of = |mut device: Option<Device>, mut how: String, unknown: Option<CatalogError>| {
+        let notes = device
             .as_ref()
-            .map_or_else(Vec::new, |device| catalog.disagreements(device, hint, &observed)),
-        roofs: Roofs::new(device.as_ref(), hint, &observed),
-        hint: hint.clone(),
-        observed: observed.clone(),
-        stand_in: stand_in(hint),
-        device,
-        how,
-        is_asked: asked.is_some(),
-        unknown: unknown.map(Unknown::new),
+            .map_or_else(Vec::new, |device| catalog.disagreements(device, hint, &observed));
+        if let (Some(device), Some(reached)) = (&mut device, &hint.reached)
+            && (hint.gfx.is_none() || hint.gfx == device.gfx)
+        {
+            let left_out = device.take_reached(reached);
+            how.push_str(&format!(
+                "; achievable rates measured by {} ({})",
+                reached.by, reached.from
+            ));
+            if !left_out.is_empty() {
+                how.push_str(&format!("; not used: {}", left_out.join(", ")));
+            }
+        }
+        DeviceUse {
+            notes,
+            roofs: Roofs::new(device.as_ref(), hint, &observed),
+            hint: hint.clone(),
+            observed: observed.clone(),
+            stand_in: stand_in(hint),
+            device,
+            how,
+            is_asked: asked.is_some(),
+            unknown: unknown.map(Unknown::new),
+        }
     };
     if let Some(name) = asked {
         let device = catalog.find(name, hint)?;
-        return Ok(of(Some(device), "set with --device".to_owned(), None));
+        let named = catalog.identify(hint, &observed).ok().map(|found| found.device);
+        let other = named.filter(|named| named.target() != device.target());
+        let mut used = of(Some(device), "set with --device".to_owned(), None);
+        if let Some(named) = other.filter(|_| used.notes.is_empty()) {
+            used.notes.push(format!("the export ran on {}, not on {}", named.name, used.name()));
+        }
+        return Ok(used);
     }
     let error = match catalog.identify(hint, &observed) {
         Ok(found) => return Ok(of(Some(found.device), found.how, None)),

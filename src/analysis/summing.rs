@@ -1,12 +1,12 @@
 //! The sums of every kernel in turn, in little memory: there can be as many kernels as launches.
 
+use super::Instruments;
 use super::ceilings::CeilingSet;
 use super::groups::Groups;
 use super::law;
 use super::nature::Nature;
 use super::resolve::DeviceUse;
 use super::sums::Sums;
-use super::{AnalysisError, Instruments};
 use crate::model::{Profile, Quantity};
 
 /// Launches from which the sums of a kernel are kept, of which it then has few for each launch. Those of
@@ -69,22 +69,18 @@ impl<'a> Summing<'a> {
     }
 
     /// Visits the sums of every kernel, in order of appearance.
-    pub(super) fn each(
-        &self,
-        mut visit: impl FnMut(usize, &Sums) -> Result<(), AnalysisError>,
-    ) -> Result<(), AnalysisError> {
+    pub(super) fn each(&self, mut visit: impl FnMut(usize, &Sums)) {
         for (group, kept) in self.kept.iter().enumerate() {
             if let Some(kept) = kept {
-                visit(group, kept)?;
+                visit(group, kept);
                 continue;
             }
             let mut sums = Sums::default();
             for row in &self.rows[self.starts[group] as usize..self.starts[group + 1] as usize] {
                 self.add(&mut sums, *row as usize);
             }
-            visit(group, &sums)?;
+            visit(group, &sums);
         }
-        Ok(())
     }
 
     /// Returns the kernel of each row, and the likely work of each.

@@ -7,6 +7,7 @@ use super::kernel::{Kernel, State};
 use super::law::Problem;
 use super::reason::Reason;
 use super::sums::Sums;
+use crate::catalog::CatalogError;
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline::{self, Limiter, NEAR};
 use crate::taxonomy::Kind;
@@ -25,6 +26,8 @@ pub(super) struct Setting<'a> {
     pub(super) counters: bool,
     /// Realistic and largest savings of all grids of the kernel together.
     pub(super) family: (Seconds, Seconds),
+    /// A figure that the device lacks and launches of the kernel need.
+    pub(super) missing: Option<CatalogError>,
 }
 
 /// L2 hit rate from which a kernel with little DRAM traffic is cache-resident.
@@ -277,7 +280,13 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
              run"
             .into()
         }
-        Some(Problem::NoRoof) => "unknown device, so its roofs are unknown".into(),
+        Some(Problem::NoRoof) => match &setting.missing {
+            Some(cause) => format!(
+                "{cause}: did it run on this device? a missing figure is added with --devices FILE"
+            )
+            .into(),
+            None => "unknown device, so its roofs are unknown".into(),
+        },
         _ if kernel.name.starts_with("triton_") && !setting.counters => {
             let missing = "Triton compiled it without metadata, so its FLOPs and bytes do not follow from shapes";
             unsettled(missing, kernel, sums, setting)

@@ -1,10 +1,10 @@
 //! The achievable roof: rates measured on a device, or the usual share of its peak.
 
-use super::device::Device;
-use super::figure::Figure;
-use crate::model::{Engine, Pipe};
+use super::device::{Device, Provenance};
+use super::figure::{Achieved, Figure};
+use crate::model::{Engine, Pipe, Reached};
 use crate::roofline::achievable;
-use crate::units::{BytesPerSecond, FlopsPerSecond};
+use crate::units::{BytesPerSecond, FlopsPerSecond, si};
 
 impl Device {
     /// Returns the memory bandwidth that well-written kernels reach: the best published simple
@@ -47,6 +47,42 @@ impl Device {
         Some(usual(peak.value * share, share))
     }
 
+    /// Replaces what published benchmarks reached by what was reached on this very machine. Rates above
+    /// the theoretical ones are left out and returned, as phrases.
+    pub fn take_reached(&mut self, reached: &Reached) -> Vec<String> {
+        let mut faults = Vec::new();
+        // Who writes a file of devices knows the device.
+        if matches!(self.provenance, Provenance::UserFile(_)) {
+            return faults;
+        }
+        let mut is_possible = |of: &str, rate: f64, peak: Option<f64>, unit: &str| {
+            let is_above = peak.filter(|peak| rate > peak * (1.0 + ROUNDING));
+            faults.extend(is_above.map(|peak| {
+                format!("{of} {}, above the peak of {}", si(rate, unit), si(peak, unit))
+            }));
+            is_above.is_none()
+        };
+        let peak = self.memory.bandwidth.as_ref().map(|peak| peak.value.get());
+        let dram = reached.dram.filter(|rate| is_possible("DRAM", rate.get(), peak, "B/s"));
+        let peak = self.l2_bandwidth.as_ref().map(|peak| peak.value.get());
+        let l2 = reached.l2.filter(|rate| is_possible("L2", rate.get(), peak, "B/s"));
+        let unit = |pipe: Pipe| format!("{}/s", pipe.operation());
+        let peaks = reached.peaks.iter().filter(|(pipe, rate)| {
+            // A pipe without a roof needs no achievable one.
+            self.peaks.get(pipe).is_some_and(|peak| {
+                is_possible(pipe.label(), rate.get(), Some(peak.value.get()), &unit(**pipe))
+            })
+        });
+        let peaks: Vec<_> = peaks.map(|(pipe, rate)| (*pipe, achieved(*rate, reached))).collect();
+        self.achievable.l1 = reached.l1.map(|rate| achieved(rate, reached));
+        self.achievable.shared = reached.shared.map(|rate| achieved(rate, reached));
+        self.achievable.peaks.extend(peaks);
+        self.achievable.dram =
+            dram.map(|rate| achieved(rate, reached)).or(self.achievable.dram.take());
+        self.achievable.l2 = l2.map(|rate| achieved(rate, reached)).or(self.achievable.l2.take());
+        faults
+    }
+
     fn has_peak(&self, pipe: Pipe, value: FlopsPerSecond) -> bool {
         self.peak(pipe).is_some_and(|peak| peak.value == value)
     }
@@ -59,6 +95,15 @@ impl Device {
         };
         usual(peak.value * share, share)
     }
+}
+
+/// Beyond this, a measured rate above a theoretical one is no rounding.
+const ROUNDING: f64 = 0.02;
+
+fn achieved<T>(value: T, reached: &Reached) -> Achieved<T> {
+    let method = Some(format!("by {}", reached.by));
+    let source = reached.from.clone();
+    Achieved { value, kernel: None, method, conditions: None, source }
 }
 
 fn twin(pipe: Pipe) -> Option<Pipe> {

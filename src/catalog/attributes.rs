@@ -159,7 +159,8 @@ impl Device {
             && exported != listed
         {
             found.push(format!(
-                "the export says {exported} SMs, the catalog {listed} for {}",
+                "the export says {exported} {}, the catalog {listed} for {}",
+                self.units_label(),
                 self.name
             ));
         }

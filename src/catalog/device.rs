@@ -119,6 +119,12 @@ pub struct Achievable {
     /// L2 reads.
     #[serde(rename = "l2_bytes_per_s")]
     pub l2: Option<Achieved<BytesPerSecond>>,
+    /// The L1 caches together, measured on the machine of the launches.
+    #[serde(rename = "l1_bytes_per_s", skip_serializing_if = "Option::is_none")]
+    pub l1: Option<Achieved<BytesPerSecond>>,
+    /// Shared memory (AMD: LDS) of all SMs together, measured on the machine of the launches.
+    #[serde(rename = "shared_bytes_per_s", skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Achieved<BytesPerSecond>>,
     /// Best multiplication or multiply-add loop per pipe.
     #[serde(rename = "peaks_flop_per_s")]
     pub peaks: BTreeMap<Pipe, Achieved<FlopsPerSecond>>,
@@ -141,6 +147,16 @@ impl Device {
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
+    }
+
+    /// Returns what the vendor calls the SMs of this device.
+    #[must_use]
+    pub fn units_label(&self) -> &'static str {
+        match self.vendor.as_deref() {
+            Some("AMD") => "compute units",
+            Some("Intel") => "Xe cores",
+            _ => "SMs",
+        }
     }
 
     /// Returns the peak rate of a pipe.

@@ -125,9 +125,10 @@ impl Evidence {
         Narrowed { fitting, best: devices }
     }
 
-    /// Describes the evidence, with the compute capability if it is known.
-    pub(super) fn describe(&self, capability: Option<&str>) -> String {
-        let sms = self.sms.map(|sms| format!("{sms} SMs"));
+    /// Describes the evidence, with the compute capability or AMD target if it is known.
+    pub(super) fn describe(&self, target: Option<&str>) -> String {
+        let units = if target.is_some_and(is_gfx) { "compute units" } else { "SMs" };
+        let sms = self.sms.map(|sms| format!("{sms} {units}"));
         let bus = self.bus_bits.map(|bits| format!("a memory bus of {bits} bits"));
         let clock = self.memory_clock.map(|clock| clock.get() / 1e9);
         let clock = clock.map(|ghz| format!("a memory clock near {ghz:.3} GHz"));
@@ -139,15 +140,22 @@ impl Evidence {
             Some((last, [])) => Some(last.clone()),
             Some((last, rest)) => Some(format!("{} and {last}", rest.join(", "))),
         };
-        match (capability, more) {
-            (Some(capability), Some(more)) => {
-                format!("compute capability {capability} with {more}")
-            }
-            (Some(capability), None) => format!("compute capability {capability}"),
+        let target = target.map(|target| match target {
+            gfx if is_gfx(gfx) => gfx.to_owned(),
+            capability => format!("compute capability {capability}"),
+        });
+        match (target, more) {
+            (Some(target), Some(more)) => format!("{target} with {more}"),
+            (Some(target), None) => target,
             (None, Some(more)) => more,
             (None, None) => "nothing".to_owned(),
         }
     }
+}
+
+/// Returns `true` if the name of an architecture is an AMD target.
+pub(super) fn is_gfx(target: &str) -> bool {
+    target.starts_with("gfx")
 }
 
 fn same_sms(device: &Device, evidence: &Evidence) -> Option<bool> {

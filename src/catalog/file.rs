@@ -86,6 +86,8 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
                 BytesPerSecond::new,
             ),
             l2: sources.achieved(wire.achievable_gbs.l2, GIGA, BytesPerSecond::new),
+            l1: None,
+            shared: None,
             peaks: sources.achieved_peaks(wire.achievable_tflops),
         },
         tdp_watts: sources.plain("tdp_w", wire.tdp_w),

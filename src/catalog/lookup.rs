@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
-use super::evidence::{Evidence, alike};
+use super::evidence::{Evidence, alike, is_gfx};
 use super::names::{nearest, normalized, split_mig};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
@@ -153,6 +153,10 @@ impl Catalog {
                 let from = hint.name_from.as_deref().unwrap_or("the export");
                 Ok(Identified { device, how: format!("named by {from}") })
             }
+            // Profilers of AMD write the name of a series, such as `MI200`.
+            Err(error @ CatalogError::NotFound { .. }) if hint.gfx.is_some() => {
+                self.by_attributes(hint, &Evidence::of(hint, observed)).map_err(|_| error)
+            }
             Err(error @ CatalogError::NotFound { .. }) => from_attributes(hint).ok_or(error),
             Err(error) => Err(error),
         }
@@ -199,15 +203,15 @@ impl Catalog {
         let unidentified = |reason: String, candidates: Vec<String>| {
             Err(CatalogError::Unidentified { reason, candidates })
         };
-        let capability = hint.compute_capability.as_deref();
-        let is_specific = evidence.is_specific(capability.is_some());
-        // Without a capability, one figure would list half of the catalog.
-        if capability.is_none() && !is_specific {
+        let target = hint.target();
+        let is_specific = evidence.is_specific(target.is_some());
+        // Without an architecture, one figure would list half of the catalog.
+        if target.is_none() && !is_specific {
             let reason = "it has no compute capability either".to_owned();
             return unidentified(reason, Vec::new());
         }
-        let known = evidence.describe(capability);
-        let narrowed = evidence.narrow(self.of_capability(capability)?);
+        let known = evidence.describe(target);
+        let narrowed = evidence.narrow(self.of_target(target)?);
         let Some(likeliest) = narrowed.best.first() else {
             let fallback = from_attributes(hint).map(Ok);
             let reason = format!("no device of the catalog has {known}");
@@ -256,13 +260,15 @@ impl Catalog {
         Ok(found)
     }
 
-    /// Returns the devices of a compute capability, or all if it is unknown.
-    fn of_capability(&self, capability: Option<&str>) -> Result<Vec<Device>, CatalogError> {
-        let of = |device: &&Device| match capability {
-            Some(_) => device.compute_capability.as_deref() == capability,
+    /// Returns the devices of a compute capability or AMD target, or all that have a capability if
+    /// it is unknown.
+    fn of_target(&self, target: Option<&str>) -> Result<Vec<Device>, CatalogError> {
+        let of = |device: &&Device| match target {
+            Some(_) => device.target() == target,
             None => device.compute_capability.is_some(),
         };
-        let line = match capability {
+        let line = match target {
+            Some(gfx) if is_gfx(gfx) => format!("gfx = \"{gfx}\"\n"),
             Some(capability) => format!("compute_capability = \"{capability}\"\n"),
             None => "compute_capability = ".to_owned(),
         };
@@ -416,7 +422,7 @@ mod tests {
         assert!(
             reason.starts_with("compute capability 12.0 with a memory bandwidth near 1790 GB/s")
         );
-        // Bytes and times of different executions tell nothing.
+        // Bytes and times of different executions do not identify a device.
         let mut unsteady = seen(1790.0, None);
         unsteady.dram = unsteady.dram.map(|peak| DerivedPeak { spread: 0.05, ..peak });
         let found = Catalog::builtin().identify(&hint("12.0", None, None), &unsteady);

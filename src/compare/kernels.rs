@@ -214,7 +214,7 @@ mod tests {
         assert!(change.raw.as_ref().unwrap().shift.abs() < Shift::new(1e-12));
     }
 
-    /// 10% more time at a clock that is 10% lower: as many cycles. One side without clocks tells nothing.
+    /// 10% more time at a clock that is 10% lower: as many cycles. One side without clocks is not enough.
     #[test]
     fn cycles_tell_a_clock_from_the_code() {
         let at = |time: f64, cycles: &[f64]| {

@@ -8,6 +8,7 @@ mod contributions;
 mod coverage;
 mod evidence;
 mod family;
+mod gathered;
 mod kernels;
 mod noise;
 mod odd;

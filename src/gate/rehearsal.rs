@@ -412,7 +412,7 @@ mod tests {
         let found = between(&[vec![1.0, 2.0, 3.0], vec![5.0, 6.0, 7.0]]).unwrap();
         assert!((found.get() - (23.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{found:?}");
         assert_eq!(between(&[vec![1.0, 3.0], vec![1.0, 3.0]]), Some(Shift::ZERO));
-        assert_eq!(between(&[vec![1.0], vec![2.0]]), None, "one run each tells nothing of within");
+        assert_eq!(between(&[vec![1.0], vec![2.0]]), None, "one run each has no spread within");
         assert_eq!(between(&[vec![1.0, 2.0]]), None);
     }
 }

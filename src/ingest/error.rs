@@ -74,6 +74,11 @@ impl IngestError {
         &self.considered
     }
 
+    /// What is wrong, without its place.
+    pub(super) fn reason(&self) -> &str {
+        &self.message
+    }
+
     /// The user's next step.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {

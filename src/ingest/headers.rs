@@ -18,7 +18,7 @@ pub(super) fn header_again(
     is_header(&fields).then_some(fields)
 }
 
-/// The same for a record of the sample, told by a title that every header has.
+/// The same for a record of the sample, recognized by a title that every header has.
 pub(super) fn header_of(
     record: &csv::StringRecord,
     title: &str,

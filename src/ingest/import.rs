@@ -26,7 +26,7 @@ pub(super) fn help(path: &str) -> String {
 /// What reports begin with.
 pub(super) const REPORT: &[u8; 4] = b"NVR\0";
 
-/// What `ncu` prints of a report; none where the file is no report, or the user does not ask for it.
+/// What `ncu` prints of a report; `None` if the file is not a report, or the user did not ask for it.
 pub(super) fn of(path: &Path, options: &Options) -> Option<Result<Imported, Fault>> {
     if !options.with_ncu || !is_report(path) {
         return None;
@@ -63,7 +63,7 @@ pub(super) struct Imported {
 
 impl Imported {
     fn start(path: &Path) -> io::Result<Self> {
-        // A name that begins with a dash is no option.
+        // A name that begins with a dash would be taken for an option.
         let path = if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() };
         let mut ncu = Command::new("ncu")
             .arg("--import")

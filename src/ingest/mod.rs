@@ -43,7 +43,9 @@ mod sample;
 mod side_by_side;
 mod split;
 mod steps;
+mod sums;
 mod timeline;
+mod workload;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -138,8 +140,36 @@ impl Options {
     }
 }
 
-/// How many of the files that cannot be read are named.
+/// How many of the reasons why files cannot be read are told.
 const UNREAD_NAMED: usize = 5;
+
+/// Files found by a search that cannot be read: for each reason the first of them and their number.
+#[derive(Default)]
+struct Unread(Vec<(IngestError, usize)>);
+
+impl Unread {
+    fn add(&mut self, error: &IngestError) {
+        match self.0.iter_mut().find(|(first, _)| first.reason() == error.reason()) {
+            Some((_, files)) => *files += 1,
+            None => self.0.push((error.clone(), 1)),
+        }
+    }
+
+    fn tell(&self, profile: &mut Profile) {
+        let (told, rest) = self.0.split_at(self.0.len().min(UNREAD_NAMED));
+        profile.notes.extend(told.iter().map(|(first, files)| match files {
+            1 => format!("not read: {first}"),
+            2 => format!("not read: {first}; nor was 1 more file, for the same reason"),
+            _ => {
+                format!("not read: {first}; nor were {} more files, for the same reason", files - 1)
+            }
+        }));
+        let rest: usize = rest.iter().map(|(_, files)| files).sum();
+        if rest > 0 {
+            profile.notes.push(format!("nor were {rest} more files"));
+        }
+    }
+}
 
 /// Reads all inputs into one profile and joins counters that were taken in separate runs.
 ///
@@ -150,6 +180,7 @@ const UNREAD_NAMED: usize = 5;
 /// When an input cannot be opened or read, or none of them holds a kernel.
 pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
     let mut profile = Profile::default();
+    let (mut machines, mut unread) = (Vec::new(), Unread::default());
     let mut seen = HashSet::new();
     for inputs in inputs.chunks(options.threads()) {
         let mut fresh = Vec::new();
@@ -172,34 +203,36 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 None => read_one(input, options, &mut profile)
                     .map(|observed| observed.complete(&mut profile)),
             };
-            if let Err(error) = result {
-                if input.is_named() || options.strict {
-                    return Err(error);
-                }
-                // A file that breaks off in its middle would pass for a shorter run.
-                if profile.launches.len() > before {
-                    profile.launches.retain(|row| row < before);
-                }
-                let sources = profile.sources.len();
-                profile.activities.retain(|one| usize::from(one.source) < sources);
-                profile.steps.retain(|step| usize::from(step.source) < sources);
-                profile.unread += 1;
-                if profile.unread <= UNREAD_NAMED {
-                    profile.notes.push(format!("not read: {error}"));
+            match result {
+                Ok(machine) => machines.extend(machine),
+                Err(error) => {
+                    if input.is_named() || options.strict {
+                        return Err(error);
+                    }
+                    // A file that breaks off in its middle would pass for a shorter run.
+                    if profile.launches.len() > before {
+                        profile.launches.retain(|row| row < before);
+                    }
+                    let sources = profile.sources.len();
+                    profile.activities.retain(|one| usize::from(one.source) < sources);
+                    profile.steps.retain(|step| usize::from(step.source) < sources);
+                    profile.unread += 1;
+                    unread.add(&error);
                 }
             }
         }
     }
-    if profile.unread > UNREAD_NAMED {
-        profile.notes.push(format!("nor were {} more files", profile.unread - UNREAD_NAMED));
-    }
+    unread.tell(&mut profile);
+    workload::describe(&mut profile, &machines)?;
     if profile.launches.is_empty() {
         let path = inputs.first().map_or_else(PathBuf::new, Input::path);
         return Err(IngestError::new(path.display(), "no kernel found in any input")
             .help("run `rooflint formats` to see what can be read"));
     }
+    workload::join_times(&mut profile);
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
+    sums::leave_out(&mut profile);
     averages::join(&mut profile);
     runs::join(&mut profile);
     rocprof::leave_out_untimed(&mut profile)?;
@@ -229,6 +262,12 @@ fn read_one(
 ) -> Result<Observed, IngestError> {
     let before = profile.launches.len();
     let mut reading = Reading::open(input, options, profile)?;
+    if options.map.is_none()
+        && let Some(machine) = workload::machine(&reading.sample, &reading.source.path)
+    {
+        // It has no launches of its own, and is no input of the report.
+        return Ok(Observed { machine: Some(machine), ..Observed::default() });
+    }
     if let Some(mapping) = &options.map {
         mapped::read(&mut reading, mapping)?;
     } else {
@@ -243,6 +282,7 @@ fn read_one(
         }
         format.name.clone_into(&mut reading.source.format);
         reading.source.profiler = format.profiler;
+        reading.source.sums = sums::is_format(format.name);
         (format.read)(&mut reading)?;
     }
     let (path, unreadable) = (reading.source.path.clone(), reading.unreadable());

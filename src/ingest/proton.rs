@@ -163,6 +163,10 @@ impl Kernels {
         }
         for (name, quantity) in STATED {
             let Some(amount) = number(name) else { continue };
+            if amount < 0.0 {
+                reading.skip(row, Some(name), &amount.to_string(), "negative")?;
+                continue;
+            }
             let origin = Origin::new(OriginKind::Algorithmic, format!("{name} / count"));
             values.set(quantity, amount / count, reading.origin(&origin));
         }
@@ -196,9 +200,13 @@ impl Kernels {
             ordinal: Some(key.1.clone()).filter(|number| !number.is_empty()),
             ..DeviceHint::default()
         };
-        // `90` is compute capability 9.0; AMD's are names such as `gfx942`.
-        let digits = device.and_then(|device| device.arch.as_deref());
-        let digits = digits.filter(|arch| arch.bytes().all(|byte| byte.is_ascii_digit()));
+        // `90` is compute capability 9.0; AMD's are names such as `gfx942`, with features behind a colon.
+        let arch = device.and_then(|device| device.arch.as_deref());
+        hint.gfx = arch
+            .filter(|arch| arch.starts_with("gfx"))
+            .and_then(|arch| arch.split(':').next())
+            .map(str::to_owned);
+        let digits = arch.filter(|arch| arch.bytes().all(|byte| byte.is_ascii_digit()));
         if let Some((major, minor)) =
             digits.and_then(|arch| arch.split_at_checked(arch.len().max(1) - 1))
         {
@@ -241,12 +249,13 @@ mod tests {
              "frame": {"name": "__proton_launch_metadata"}, "metrics": {}},
             {"children": [], "frame": {"name": "matmul"}, "metrics":
                 {"time (ns)": 2000, "count": 4, "flops16": 8e6, "bytes": 400, "device_type": "CUDA", "device_id": "0"}},
-            {"children": [], "frame": {"name": "odd"}, "metrics": {"time (ns)": 5, "count": 0.5}}],
+            {"children": [], "frame": {"name": "odd"}, "metrics": {"time (ns)": 5, "count": 0.5}},
+            {"children": [], "frame": {"name": "less"}, "metrics": {"time (ns)": 5, "flops16": -2, "bytes": 3}}],
             "frame": {"name": "layer"}, "metrics": {}}],
             "frame": {"name": "ROOT"}, "metrics": {"time (ns)": 0, "count": 0}},
             {"CUDA": {"0": {"arch": "90", "bus_width": 5120, "clock_rate": 1980000, "memory_clock_rate": 2619000, "num_sms": 132}}}]"#;
         let profile = read_text("run.hatchet", text, &Options::default()).unwrap();
-        assert_eq!(profile.launches.len(), 1);
+        assert_eq!(profile.launches.len(), 2);
         let launch = profile.launch(0);
         assert_eq!((launch.kernel(), profile.names.get(launch.head.operator)), ("matmul", "layer"));
         assert_eq!(launch.value(Quantity::Duration), Some(2000.0 * 1e-9 / 4.0));
@@ -259,6 +268,12 @@ mod tests {
         let source = &profile.sources[0];
         assert_eq!(source.clues, ["1 kernel that Proton launched itself is left out"]);
         assert_eq!(source.skips.first[0].reason, "not a number of launches");
+        let less = profile.launch(1);
+        assert_eq!(less.value(Quantity::Work(Pipe::Fp16Matrix)), None);
+        assert_eq!(less.value(Quantity::DramBytes), Some(3.0));
+        let skip = &source.skips.first[1];
+        assert_eq!((source.skips.count, skip.column.as_deref()), (2, Some("flops16")));
+        assert_eq!((&*skip.text, &*skip.reason), ("-2", "negative"));
         let cut = read_text("run.hatchet", &text[..300], &Options::default()).unwrap_err();
         assert!(cut.to_string().contains("damaged Proton profile"), "{cut}");
     }

@@ -4,7 +4,8 @@
 //! before ROCm 6.3 write no times: such counters complete the `kernel_trace.csv` of the same run.
 
 use super::mapped::{Long, Mapping, read_long};
-use super::{Format, IngestError, Reading, Sample, Sniff, preset};
+use super::presets::with_counters;
+use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{Profile, Profiler, Quantity, Recorded};
 
 pub(super) const FORMAT: Format = Format {
@@ -45,23 +46,11 @@ fn sniff(sample: &Sample) -> Sniff {
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     "counter_collection.csv of rocprofv3".clone_into(&mut reading.source.dialect);
-    let mappings = mappings().map_err(|error| reading.error(error.to_string()))?;
+    let mappings = Mapping::from_toml(DISPATCH, "the mapping of dispatches")
+        .and_then(|dispatch| with_counters(&dispatch))
+        .map_err(|error| reading.error(error.to_string()))?;
     let long = Long { mappings, apart: "Process_Id", counter: COLUMNS[0], value: COLUMNS[1] };
     read_long(reading, &long)
-}
-
-/// What the counters may be: derived sizes, or requests to memory, which MI300 and MI200 count by other names.
-fn mappings() -> Result<Vec<Mapping>, IngestError> {
-    let made = |formulas: &str, own_first: bool| {
-        let dispatch = Mapping::from_toml(DISPATCH, "the mapping of dispatches")?;
-        let other = Mapping::from_toml(preset(formulas).unwrap_or_default(), formulas)?;
-        Ok(dispatch.with_values_of(other, own_first))
-    };
-    let [mi300, mi200] = ["rocprof-compute-mi300", "rocprof-compute-mi200"];
-    [(mi300, true), (mi300, false), (mi200, false)]
-        .into_iter()
-        .map(|(formulas, own_first)| made(formulas, own_first))
-        .collect()
 }
 
 /// Leaves out counters whose launches have no time, neither their own nor that of a trace.
@@ -213,6 +202,58 @@ mod tests {
         assert_eq!(profile.sources[0].format, "rocprof-v1");
         assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
         assert_eq!(profile.launch(0).value(Quantity::Duration), Some(10_000.0 * 1e-12));
+    }
+
+    /// A table of version 1 or 2 whose requests to memory are given for each of so many channels.
+    fn channels(start: &str, end: &str, counter: &str, channels: usize) -> String {
+        let (mut titles, mut cells) = (String::new(), String::new());
+        for (name, each) in [("RDREQ", 10), ("RDREQ_32B", 2), ("WRREQ", 5), ("WRREQ_64B", 4)] {
+            for channel in 0..channels {
+                titles += &format!(",{counter}_{name}[{channel}]");
+                cells += &format!(",{each}.0000000000");
+            }
+        }
+        for (name, value) in [("ADD_F32", 100), ("MUL_F32", 0), ("FMA_F32", 50), ("TRANS_F32", 0)] {
+            titles += &format!(",SQ_INSTS_VALU_{name}");
+            cells += &format!(",{value}");
+        }
+        titles += ",SQ_INSTS_VALU_ADD_F16,SQ_INSTS_VALU_MFMA_MOPS_BF16";
+        format!("{start}{titles},BeginNs,EndNs\n{end}{cells},7,3,10,30\n")
+    }
+
+    /// A request of a channel is 8 × 64 B + 2 × 32 B of reads and 4 × 64 B + 32 B of writes: 864 B.
+    #[test]
+    fn counters_of_versions_1_and_2_are_operations_and_bytes() {
+        let start = "Index,KernelName,gpu-id,queue-id,grd,wgr";
+        let table =
+            |counter, count| channels(start, "0,\"add(float*, int)\",1,0,1024,64", counter, count);
+        let read = |text: String| read_texts(&[("results.csv", text)]).unwrap();
+        let profile = read(table("TCC_EA", 32));
+        let launch = profile.launch(0);
+        assert_eq!(launch.value(Quantity::DramBytes), Some(32.0 * 864.0));
+        assert_eq!(launch.value(Quantity::Work(Pipe::Fp32Vector)), Some(64.0 * 200.0));
+        assert_eq!(launch.value(Quantity::Work(Pipe::Bf16Matrix)), Some(3.0 * 512.0));
+        assert_eq!(launch.value(Quantity::Work(Pipe::Fp16Vector)), None);
+        let clue = "flops_fp16_vector is not counted: the table lacks SQ_INSTS_VALU_FMA_F16, \
+            SQ_INSTS_VALU_MUL_F16, SQ_INSTS_VALU_TRANS_F16";
+        assert!(
+            profile.sources[0].clues.contains(&clue.to_owned()),
+            "{:?}",
+            profile.sources[0].clues
+        );
+        // A part of the channels is not their sum, and MI300 has other requests too.
+        for (counter, count) in [("TCC_EA", 31), ("TCC_EA", 16), ("TCC_EA0", 128)] {
+            let profile = read(table(counter, count));
+            assert_eq!(profile.launch(0).value(Quantity::DramBytes), None, "{counter} {count}");
+        }
+        let start = "Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,Kernel_Name,TCC_BUBBLE_sum";
+        let text = channels(start, "1,2,1,9,9,1024,64,\"add(float*, int)\",7", "TCC_EA0", 128)
+            .replace("BeginNs,EndNs", "Start_Timestamp,End_Timestamp");
+        let profile = read(text);
+        assert_eq!(profile.sources[0].format, "rocprof-v2");
+        // Of the reads 7 are of 128 B, which are counted as 64 B too.
+        let bytes = 128.0 * 864.0 + 7.0 * 64.0;
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(bytes));
     }
 
     #[test]

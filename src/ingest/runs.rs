@@ -72,6 +72,7 @@ pub(super) fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
     }
     agree(one.name.as_ref(), two.name.as_ref())
         && agree(one.compute_capability.as_ref(), two.compute_capability.as_ref())
+        && agree(one.gfx.as_ref(), two.gfx.as_ref())
         && agree(one.sms.as_ref(), two.sms.as_ref())
         && agree(one.memory_bus_bits.as_ref(), two.memory_bus_bits.as_ref())
 }
@@ -153,11 +154,17 @@ fn together(profile: &mut Profile, (one, two): (HintId, HintId)) -> HintId {
     if !may_be_one(first, second) {
         return if says(second) > says(first) { two } else { one };
     }
-    let (first, second) = (first.clone(), second.clone());
-    profile.hint(DeviceHint {
+    let both = merged(first.clone(), second.clone());
+    profile.hint(both)
+}
+
+/// What either of two descriptions says; of what both say the first.
+pub(super) fn merged(first: DeviceHint, second: DeviceHint) -> DeviceHint {
+    DeviceHint {
         name_from: if first.name.is_some() { first.name_from } else { second.name_from },
         name: first.name.or(second.name),
         compute_capability: first.compute_capability.or(second.compute_capability),
+        gfx: first.gfx.or(second.gfx),
         sms: first.sms.or(second.sms),
         max_sm_clock: first.max_sm_clock.or(second.max_sm_clock),
         max_memory_clock: first.max_memory_clock.or(second.max_memory_clock),
@@ -165,13 +172,14 @@ fn together(profile: &mut Profile, (one, two): (HintId, HintId)) -> HintId {
         l2_bytes: first.l2_bytes.or(second.l2_bytes),
         observed_memory_clock: first.observed_memory_clock.or(second.observed_memory_clock),
         ordinal: first.ordinal.or(second.ordinal),
-    })
+        reached: first.reached.or(second.reached),
+    }
 }
 
 /// How much a description says: the name first, then the number of attributes.
 fn says(hint: &DeviceHint) -> (bool, usize) {
     let told = [
-        hint.compute_capability.is_some(),
+        hint.target().is_some(),
         hint.sms.is_some(),
         hint.max_sm_clock.is_some(),
         hint.max_memory_clock.is_some(),

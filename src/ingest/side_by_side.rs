@@ -3,6 +3,7 @@
 use std::thread;
 
 use super::observed::Observed;
+use super::workload::Machine;
 use super::{IngestError, Input, Options, read_one};
 use crate::model::Profile;
 
@@ -23,7 +24,7 @@ impl Part {
     ///
     /// # Errors
     /// When it could not be read, or there are too many.
-    pub(super) fn append_to(self, profile: &mut Profile) -> Result<(), IngestError> {
+    pub(super) fn append_to(self, profile: &mut Profile) -> Result<Option<Machine>, IngestError> {
         let Self { profile: part, result } = self;
         let most = usize::from(u16::MAX);
         if let Some(first) = part.sources.first()
@@ -37,8 +38,7 @@ impl Part {
         for id in &mut observed.devices {
             *id = devices[usize::from(id.0)];
         }
-        observed.complete(profile);
-        Ok(())
+        Ok(observed.complete(profile))
     }
 }
 

@@ -14,6 +14,7 @@ mod origin;
 mod pipe;
 mod profiler;
 mod quantity;
+mod reached;
 mod shapes;
 mod short;
 mod source;
@@ -33,6 +34,7 @@ pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub use profiler::Profiler;
 pub use quantity::Quantity;
+pub use reached::Reached;
 pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
 pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
@@ -86,7 +88,8 @@ impl Profile {
 
     /// Returns the id of a device description, adding it if it is new.
     pub fn hint(&mut self, mut hint: DeviceHint) -> HintId {
-        for text in [&mut hint.name, &mut hint.ordinal, &mut hint.compute_capability] {
+        let DeviceHint { name, ordinal, compute_capability, gfx, .. } = &mut hint;
+        for text in [name, ordinal, compute_capability, gfx] {
             *text = text.take().map(|text| printable(&text)).filter(|text| !text.is_empty());
         }
         let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::Reached;
 use super::profiler::Profiler;
 use crate::units::{Bytes, Hertz, Seconds};
 
@@ -38,6 +39,8 @@ pub struct Source {
     pub clues: Vec<String>,
     /// What it records of the time of its GPUs.
     pub recorded: Recorded,
+    /// True if a record is the sum over the launches of a kernel.
+    pub sums: bool,
     /// True if the profiler was set to keep cache contents between passes.
     pub keeps_caches: bool,
     /// Corrected counts, if a profiler computes them from shapes.
@@ -123,7 +126,9 @@ pub struct DeviceHint {
     pub name_from: Option<String>,
     /// Compute capability (`9.0`).
     pub compute_capability: Option<String>,
-    /// Number of SMs.
+    /// AMD target (`gfx942`).
+    pub gfx: Option<String>,
+    /// Number of SMs (AMD: compute units).
     pub sms: Option<u32>,
     /// Maximum SM clock.
     pub max_sm_clock: Option<Hertz>,
@@ -137,9 +142,17 @@ pub struct DeviceHint {
     pub observed_memory_clock: Option<Hertz>,
     /// CUDA ordinal or other tag that distinguishes several devices of one file.
     pub ordinal: Option<String>,
+    /// Rates that a benchmark of the profiler reached on it.
+    pub reached: Option<Reached>,
 }
 
 impl DeviceHint {
+    /// Returns the compute capability or the AMD target, whichever identifies the architecture.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.compute_capability.as_deref().or(self.gfx.as_deref())
+    }
+
     /// Returns `true` if the export has no attributes at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -33,12 +33,12 @@ fn launch_cost(prediction: &Prediction) -> Option<String> {
 /// of a few hundred threads, at least four per SM; a tiled product is judged by the SMs it keeps
 /// busy.
 fn parallelism(prediction: &Prediction, device: &Device) -> Option<String> {
-    let sms = device.sms?;
+    let (sms, units) = (device.sms?, device.units_label());
     if let Some(tiling) = &prediction.tiling {
         let busy = tiling.sm_efficiency.filter(|share| *share < BUSY)?;
         let (blocks, m, n) = (tiling.blocks, tiling.tile_m, tiling.tile_n);
         return Some(format!(
-            "latency-bound: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0}% of {sms} SMs busy; \
+            "latency-bound: a grid of {blocks} (tiles of {m}×{n}) keeps {:.0}% of {sms} {units} busy; \
              try smaller tiles or split_k",
             busy * 100.0
         ));
@@ -46,7 +46,7 @@ fn parallelism(prediction: &Prediction, device: &Device) -> Option<String> {
     let needed = (BLOCKS_PER_SM * u64::from(sms) * THREADS_PER_BLOCK) as f64;
     let items = prediction.count.work_items.filter(|items| *items < needed)?;
     Some(format!(
-        "latency-bound: the simple kernel has {items:.0} threads, {sms} SMs need {needed:.0} \
+        "latency-bound: the simple kernel has {items:.0} threads, {sms} {units} need {needed:.0} \
          ({BLOCKS_PER_SM} blocks of {THREADS_PER_BLOCK} each)"
     ))
 }

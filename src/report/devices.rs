@@ -172,7 +172,7 @@ fn one(device: &Device) -> Page {
     page.row("target", device.target().map(str::to_owned), "");
     let cited =
         |key: &str| device.citations.get(key).map_or("", |citation| citation.source.as_str());
-    page.row("SMs", device.sms.map(|sms| sms.to_string()), cited("sms"));
+    page.row(device.units_label(), device.sms.map(|sms| sms.to_string()), cited("sms"));
     page.figure("base clock", device.base_clock.as_ref(), |clock| {
         format!("{:.0} MHz", clock.get() / 1e6)
     });
@@ -228,7 +228,8 @@ fn one(device: &Device) -> Page {
     let measured = if measured { " (L2: measured bandwidth)" } else { "" };
     page.sections.push(Section::new(
         format!(
-            "Peaks (dense unless stated), multiply-adds per clock and SM, ridge points{measured}"
+            "Peaks (dense unless stated), multiply-adds per clock and {}, ridge points{measured}",
+            device.units_label().trim_end_matches('s')
         ),
         vec![Block::Table(peaks(device))],
     ));

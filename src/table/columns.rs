@@ -358,9 +358,16 @@ fn device() -> Vec<LaunchColumn> {
             |row, cell| words(cell, &mut row.device.compute_capability),
         ),
         rare(
+            "device_gfx",
+            Text,
+            "AMD target of the device, from the export",
+            |profile, launch| hint(profile, launch)?.gfx.as_deref().map(Cell::word),
+            |row, cell| words(cell, &mut row.device.gfx),
+        ),
+        rare(
             "device_multiprocessors",
             Count,
-            "number of SMs of the device, from the export",
+            "number of SMs (AMD: compute units) of the device, from the export",
             |profile, launch| Some(Cell::Count(u64::from(hint(profile, launch)?.sms?))),
             |row, cell| whole(cell, &mut row.device.sms),
         ),

@@ -148,6 +148,7 @@ fn full() -> Profile {
         name: Some("NVIDIA H100, \"80GB\"".to_owned()),
         name_from: Some("device".to_owned()),
         compute_capability: Some("9.0".to_owned()),
+        gfx: Some("gfx942".to_owned()),
         sms: Some(132),
         max_sm_clock: Some(Hertz::new(1.98e9)),
         max_memory_clock: Some(Hertz::new(2.619e9)),
@@ -155,6 +156,7 @@ fn full() -> Profile {
         l2_bytes: Some(52_428_800),
         observed_memory_clock: Some(Hertz::new(2.6e9 + 1.0 / 3.0)),
         ordinal: Some("0".to_owned()),
+        reached: None,
     });
     let (name, operator) = (profile.names.id("gemm<\"a\", b>"), profile.names.id("aten::mm"));
     let mut values = Values::default();

@@ -60,6 +60,14 @@ fn furnish(folder: &Path) {
     fs::copy(&report, folder.join("next.ncu-rep")).unwrap();
     let trace = root().join("fixtures/pytorch_trace/v100-list-2020.json.gz");
     fs::copy(trace, folder.join("trace.json.gz")).unwrap();
+    for (from, to) in [
+        ("nsys_sqlite/v100-2020.sqlite", "run.sqlite"),
+        ("nsys_trace/h100-2025-stdout.csv", "trace.csv"),
+        ("nsys_sum/h100-cuda_gpu_kern_gb_sum.csv", "sum.csv"),
+        ("proton/h100-two-scopes.hatchet", "run.hatchet"),
+    ] {
+        fs::copy(root().join("fixtures").join(from), folder.join(to)).unwrap();
+    }
     copies(folder, "slow", 5, ("softmax", 1.12));
     let groups = ["gpu0", "gpu1", "gpu2", "monday", "tuesday", "wednesday"];
     for (at, group) in groups.into_iter().enumerate() {

@@ -16,6 +16,7 @@ fn read(names: &[&str]) -> Profile {
 
 const TRACE: &str = "nvprof_trace/p100-cuda8.csv";
 const UNIFIED: &str = "nvprof_trace/p100-unified-memory-cuda10.csv";
+const SUMMARY: &str = "nvprof_summary/p100.csv";
 const METRICS: &str = "nvprof_metrics/p100.csv";
 
 #[test]
@@ -95,7 +96,15 @@ fn metrics_that_do_not_fit_stay_apart_and_say_so() {
     assert!(profile.notes.iter().any(|note| note.contains("1 kernels were not joined: the trace")));
     assert_eq!(profile.launches.len(), 5 + 1);
 
-    let both = read(&[TRACE, "nvprof_summary/p100.csv", METRICS]);
+    // The summary of the trace is not another run; with other times it is.
+    let both = read(&[TRACE, SUMMARY, METRICS]);
+    assert!(both.notes.iter().any(|note| note.contains("sums up")), "{:?}", both.notes);
+    let other = folder.path().join("summary.csv");
+    let text = std::fs::read_to_string(fixture(SUMMARY)).unwrap();
+    let slower = text.replacen("0.191000,2", "0.291000,2", 1);
+    std::fs::write(&other, slower).unwrap();
+    let inputs = [fixture(TRACE), other, fixture(METRICS)].map(Input::Named);
+    let both = ingest::read(&inputs, &Options::default()).unwrap();
     assert!(both.notes.iter().any(|note| note.contains("several traces have them")));
 }
 

@@ -200,7 +200,7 @@ const XPROF: &[(&str, Expected)] = &[
     ("GEN_xprof-2.24.2_framework_op_stats_idle-row.csv", Expected::Refused("Kernel Stats")),
     ("GEN_xprof-2.24.2_hlo_stats_header-only.csv", Expected::Refused("Kernel Stats")),
     ("GEN_xprof-2.24.2_kernel_stats_2080ti-resnet.csv", ok(1058, 67_709_663.0)),
-    ("GEN_xprof-2.24.2_kernel_stats_datatable_first20.json", Expected::Refused("Kernel Stats")),
+    ("GEN_xprof-2.24.2_kernel_stats_datatable_first20.json", ok(143, 26_933_389.0)),
     ("GEN_xprof-2.24.2_roofline_model_header-only.csv", Expected::Refused("Kernel Stats")),
 ];
 
@@ -386,6 +386,22 @@ fn nanoseconds(profile: &Profile) -> Option<f64> {
     any.then(|| sum.get())
 }
 
+/// Every folder of the collection has a table above, or a test below.
+#[test]
+fn no_folder_of_the_collection_is_left_out() {
+    let Some(collection) = collection() else { return };
+    let tested = [
+        "dlprof", "kineto", "ncu", "ncu-rep", "nsys", "nvprof", "proton", "pyprof", "rocprof",
+        "xprof",
+    ];
+    let mut folders: Vec<String> = std::fs::read_dir(&collection)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    assert_eq!(folders, tested);
+}
+
 fn check(folder: &str, expected: &[(&str, Expected)]) {
     let Some(collection) = collection() else { return };
     let folder = collection.join(folder);
@@ -395,7 +411,9 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
         .filter(|name| *name != "SOURCES.md")
         .collect();
     files.sort();
-    let mut wrong = Vec::new();
+    let gone = expected.iter().filter(|(name, _)| !files.iter().any(|file| file == name));
+    let mut wrong: Vec<String> =
+        gone.map(|(name, _)| format!("{name}: in the table, not in the folder")).collect();
     for file in &files {
         let path = folder.join(file);
         let Some((_, expected)) = expected.iter().find(|(name, _)| name == file) else {
@@ -456,6 +474,11 @@ fn check(folder: &str, expected: &[(&str, Expected)]) {
 fn reports_have_the_launches_that_the_profilers_own_reader_finds() {
     let Some(folder) = collection() else { return };
     let mut reports = 0;
+    let ends = |end: &str| {
+        let files = std::fs::read_dir(folder.join("ncu-rep")).unwrap();
+        files.filter(|file| file.as_ref().unwrap().path().to_string_lossy().ends_with(end)).count()
+    };
+    assert_eq!(ends(".ncu-rep"), ends(".expected.tsv"));
     for entry in std::fs::read_dir(folder.join("ncu-rep")).unwrap() {
         let path = entry.unwrap().path();
         let Some(name) = path.to_string_lossy().strip_suffix(".expected.tsv").map(str::to_owned)

@@ -1,31 +1,6 @@
 //! Exports without counters: what the report says of them, and the command that collects the rest.
 
-use std::process::Command;
-
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rooflint"));
-    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear();
-    command
-}
-
-fn finish(mut command: Command) -> Run {
-    let output = command.output().unwrap();
-    Run {
-        code: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn run(arguments: &[&str]) -> Run {
-    finish(command(arguments))
-}
+use super::program::run;
 
 /// `ncu` is named for no device that it cannot profile, by the device or by the profiler.
 #[test]

@@ -61,7 +61,7 @@ fn ncu_runs_only_where_the_user_says_so() {
     assert!(said.contains("46 with a duration"), "{said}");
     assert!(said.contains("through `ncu --import`"), "{said}");
 
-    // What is no report is read as ever.
+    // Other files are read as without the option.
     fs::remove_file(&arguments).unwrap();
     let page = run(&folder, &["inspect", "page.csv", "--with-ncu"]);
     assert_eq!(page.status.code(), Some(0), "{}", text(&page.stderr));

@@ -21,6 +21,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) optional: Vec<String>,
     #[serde(default)]
+    pub(super) channels: BTreeMap<String, Vec<usize>>,
+    #[serde(default)]
     pub(super) rows: RowFilters,
     pub(super) columns: Columns,
     #[serde(default)]

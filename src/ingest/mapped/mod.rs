@@ -10,6 +10,7 @@
 //! decimal = ","                      # the decimal sign; found out if left out
 //! records = "events"                 # JSON: the key of the array; all of the document if left out
 //! optional = ["occ"]                 # columns that a table may lack
+//! channels = { TCC_EA_ = [32] }      # TCC_EA_A_sum is the sum of TCC_EA_A[0] to TCC_EA_A[31] where it is lacking
 //!
 //! [rows]
 //! only = { kind = "KERNEL" }         # other rows are left out and counted
@@ -44,6 +45,7 @@
 //! is a zero; only a time of zero is missing.
 
 mod column;
+mod data_table;
 mod evidence;
 mod file;
 mod mapping;
@@ -54,8 +56,11 @@ mod suggest;
 mod table;
 mod titles;
 mod units;
+mod written;
 
+pub(super) use data_table::titles;
 pub use mapping::Mapping;
+pub(super) use mapping::is_titled;
 pub(super) use pivot::{Long, read_long};
 pub use suggest::suggest_map;
 
@@ -69,23 +74,30 @@ use super::{IngestError, Reading, Sample};
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
     "mapped".clone_into(&mut reading.source.format);
     reading.source.dialect = format!("columns named by {}", mapping.path);
-    read_as_known(reading, mapping)
+    read_as_known(reading, std::slice::from_ref(mapping))
 }
 
-/// Reads a table whose format is known by its mapping.
+/// Reads a table whose format is known by its mapping: that of several with the same columns of a launch whose other
+/// columns most are there.
 pub(super) fn read_as_known(
     reading: &mut Reading<'_>,
-    mapping: &Mapping,
+    mappings: &[Mapping],
 ) -> Result<(), IngestError> {
+    let Some(first) = mappings.first() else { return Ok(()) };
     let before = reading.source.launches;
-    let left_out = if is_json(&reading.sample) {
-        records::read(reading, mapping)?
+    let (mapping, left_out) = if titles(&reading.sample).is_some() {
+        (first, data_table::read(reading, first)?)
+    } else if is_json(&reading.sample) {
+        (first, records::read(reading, first)?)
     } else {
-        read_csv(reading, mapping)?
+        let (line, header) = header(reading, first)?;
+        let mapping = fullest(mappings, &header).unwrap_or(first);
+        (mapping, read_csv(reading, mapping, (line, header))?)
     };
     if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
         let clue = "rows hold sums over several launches; they are read as averages";
         reading.source.clues.push(clue.to_owned());
+        reading.source.sums = true;
     }
     let Some((rows, example)) = left_out else { return Ok(()) };
     if reading.source.launches == before {
@@ -110,8 +122,20 @@ fn is_json(sample: &Sample) -> bool {
 /// Rows that were left out: how many, and the text that one of them has in the column that decided.
 type LeftOut = Option<(u64, String)>;
 
-fn read_csv(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftOut, IngestError> {
-    let (header_line, header) = header(reading, mapping)?;
+/// The mapping of whose columns a table has most; of equals the first.
+fn fullest<'a>(mappings: &'a [Mapping], titles: &[String]) -> Option<&'a Mapping> {
+    let known = |mapping: &&Mapping| {
+        let has = |column: &&&str| mapping.places(column, titles).is_some();
+        mapping.columns().iter().filter(has).count()
+    };
+    mappings.iter().rev().max_by_key(known)
+}
+
+fn read_csv(
+    reading: &mut Reading<'_>,
+    mapping: &Mapping,
+    (header_line, header): (u64, Vec<String>),
+) -> Result<LeftOut, IngestError> {
     let mut line = Vec::new();
     for _ in 0..header_line {
         line.clear();
@@ -151,12 +175,6 @@ fn read_csv(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftOut, Ing
     Ok(table.end(reading, left_out))
 }
 
-/// Whether a title of a table is this column. The sign for micro has two code points and a common replacement.
-pub(super) fn is_titled(title: &str, column: &str) -> bool {
-    let plain = |c: char| if matches!(c, 'µ' | 'μ') { 'u' } else { c };
-    title == column || title.chars().map(plain).eq(column.chars().map(plain))
-}
-
 /// The line that has the most of the mapped columns, and its fields.
 ///
 /// # Errors
@@ -185,23 +203,30 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
             ))
             .help("set delimiter = \";\" (or another character) in the mapping"));
     };
-    for column in columns {
+    lacks(reading, mapping, &header).map_err(|error| error.line(line))?;
+    Ok((line, header))
+}
+
+/// Checks that a table has each column of a mapping once.
+///
+/// # Errors
+/// When it lacks one that is not optional, or has one twice.
+fn lacks(reading: &Reading<'_>, mapping: &Mapping, header: &[String]) -> Result<(), IngestError> {
+    for column in mapping.columns() {
         match header.iter().filter(|field| is_titled(field, column)).count() {
             1 => {}
             0 if mapping.is_optional(column) => {}
-            0 => return Err(missing(reading, mapping, column, &header).line(line)),
+            0 => return Err(missing(reading, mapping, column, header)),
             count => {
-                return Err(reading
-                    .error(format!(
-                        "the header has {count} columns {column:?}, which {} names",
-                        mapping.path
-                    ))
-                    .line(line)
-                    .help("rename all but one of them"));
+                let message = format!(
+                    "the header has {count} columns {column:?}, which {} names",
+                    mapping.path
+                );
+                return Err(reading.error(message).help("rename all but one of them"));
             }
         }
     }
-    Ok((line, header))
+    Ok(())
 }
 
 /// A column that the mapping names and the table lacks.

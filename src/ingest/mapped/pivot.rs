@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::fullest;
 use super::mapping::Mapping;
 use super::table::Table;
 use crate::ingest::decimal::DecimalSign;
@@ -205,12 +206,7 @@ impl<'a> Pivot<'a> {
         let seen: Vec<usize> = (0..counters.len()).filter(|at| is_seen[*at]).collect();
         let titles = fixed.iter().copied().chain(seen.iter().map(|at| counters[*at]));
         let titles: Vec<String> = titles.map(str::to_owned).collect();
-        let known = |mapping: &&Mapping| {
-            let has = |column: &&&str| titles.iter().any(|title| title == *column);
-            mapping.columns().iter().filter(has).count()
-        };
-        // Of equals the first.
-        let Some(mapping) = long.mappings.iter().rev().max_by_key(known) else { return Ok(()) };
+        let Some(mapping) = fullest(&long.mappings, &titles) else { return Ok(()) };
         let mut table = Table::new(reading, mapping, &titles, numerals);
         let mut row = Row::default();
         let mut text = Vec::new();

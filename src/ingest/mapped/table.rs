@@ -79,14 +79,29 @@ impl<'a> Table<'a> {
             reading.origin(&Origin::new(kind, formula).within(low, high))
         };
         let time_origin = origin(None, kind, time.clone());
+        let mut partial = Vec::new();
         let values = mapping.values.iter().filter_map(|value| {
             let mut formula = value.formula();
             if value.rate {
                 formula = format!("{formula} × {time}");
             }
+            let mut terms = Vec::new();
+            let mut lacking = Vec::new();
+            for (factor, column) in &value.terms {
+                match mapping.places(column, titles) {
+                    Some(places) => terms.extend(places.into_iter().map(|at| (*factor, at))),
+                    None => lacking.push(column.as_str()),
+                }
+            }
             // A sum that lacks a column is missing, not smaller.
-            let terms = value.terms.iter().map(|(factor, column)| Some((*factor, found(column)?)));
-            Some((value, terms.collect::<Option<_>>()?, origin(Some(value), value.kind, formula)))
+            if lacking.is_empty() {
+                return Some((value, terms, origin(Some(value), value.kind, formula)));
+            }
+            if !terms.is_empty() {
+                let (what, lacking) = (value.quantity.column(), lacking.join(", "));
+                partial.push(format!("{what} is not counted: the table lacks {lacking}"));
+            }
+            None
         });
         let values = values.collect();
         let instant =
@@ -95,6 +110,11 @@ impl<'a> Table<'a> {
             let columns = extent.iter().flat_map(|extent| &extent.columns);
             columns.map_while(|column| found(column)).collect()
         };
+        for clue in partial {
+            if !reading.source.clues.contains(&clue) {
+                reading.source.clues.push(clue);
+            }
+        }
         let known = mapping.columns().into_iter();
         Self {
             values,

@@ -72,7 +72,7 @@ impl Identity {
 
     /// The fields of a record that is a header printed again, as `is_header` knows it.
     ///
-    /// Its columns may be in another order: it is told by a title where the number of a launch is.
+    /// Its columns may be in another order: it is recognized by a title where the number of a launch is.
     pub(super) fn header(
         &self,
         record: &Record<'_>,

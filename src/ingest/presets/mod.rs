@@ -12,6 +12,9 @@ use crate::model::{Profiler, Recorded};
 /// These profilers write their header first, after a title at most; messages of a program may precede it.
 const HEADER_WITHIN: usize = 100;
 
+/// Said of tables that may have the counters of AMD's devices.
+const HAS_COUNTERS: bool = true;
+
 /// A table whose columns a mapping names.
 struct Preset {
     /// What it is, as the dialect of a file.
@@ -19,6 +22,8 @@ struct Preset {
     /// Columns that no other table has together.
     columns: &'static [&'static str],
     mapping: LazyLock<Result<Mapping, IngestError>>,
+    /// Whether it may have the counters of AMD's devices.
+    has_counters: bool,
 }
 
 impl Preset {
@@ -31,10 +36,13 @@ impl Preset {
                 self.is_in(&fields) && !self.is_in_part(&fields)
             }
         });
+        let is_found =
+            found.is_some() || mapped::titles(sample).is_some_and(|titles| self.is_in(&titles));
         let named: Vec<String> = self.columns.iter().map(|column| format!("{column:?}")).collect();
-        match found {
-            Some(_) => Sniff::Yes(format!("the header has {}", named.join(", "))),
-            None => Sniff::No(format!("no header with {}", named.join(", "))),
+        if is_found {
+            Sniff::Yes(format!("the header has {}", named.join(", ")))
+        } else {
+            Sniff::No(format!("no header with {}", named.join(", ")))
         }
     }
 
@@ -57,16 +65,30 @@ impl Preset {
             // Its copies are in a table of their own.
             reading.source.recorded = Recorded::Kernels;
         }
-        match &*self.mapping {
-            Ok(mapping) => mapped::read_as_known(reading, mapping),
-            Err(error) => Err(reading.error(error.to_string())),
-        }
+        let mappings = match &*self.mapping {
+            Ok(mapping) if self.has_counters => with_counters(mapping),
+            Ok(mapping) => Ok(vec![mapping.clone()]),
+            Err(error) => Err(error.clone()),
+        };
+        let mappings = mappings.map_err(|error| reading.error(error.to_string()))?;
+        mapped::read_as_known(reading, &mappings)
     }
+}
+
+/// A mapping with the formulas of AMD's counters: derived sizes, or requests to memory, which MI300 counts by other
+/// names than MI100 and MI200.
+pub(super) fn with_counters(own: &Mapping) -> Result<Vec<Mapping>, IngestError> {
+    let [mi300, mi200] = ["rocprof-compute-mi300", "rocprof-compute-mi200"];
+    let made = |(formulas, own_first): (&str, bool)| {
+        let other = Mapping::from_toml(preset(formulas).unwrap_or_default(), formulas)?;
+        Ok(own.clone().with_values_of(other, own_first))
+    };
+    [(mi300, true), (mi300, false), (mi200, false)].into_iter().map(made).collect()
 }
 
 /// Declares the presets: for each the format and what its mapping is about.
 macro_rules! presets {
-    ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal;)*) => {
+    ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal $(, $counters:ident)?;)*) => {
         $(mod $module {
             use super::{Format, IngestError, LazyLock, Mapping, Preset, Profiler, Reading, Sample, Sniff};
 
@@ -77,6 +99,7 @@ macro_rules! presets {
                 what: $what,
                 columns: &$columns,
                 mapping: LazyLock::new(|| Mapping::from_toml(TEXT, concat!("the mapping ", $name))),
+                has_counters: false $(|| super::$counters)?,
             };
 
             pub(super) const FORMAT: Format = Format {
@@ -116,7 +139,7 @@ macro_rules! presets {
 presets! {
     xprof: "xprof", XProf, "kernel_stats of XProf",
         ["Kernel Name", "Registers per thread", "Occurrences", "Total Duration (μs)"],
-        "Kernel Stats of JAX and TensorFlow as CSV: one row per kernel and operation, times only",
+        "Kernel Stats of JAX and TensorFlow as CSV or JSON: one row per kernel and operation, times only",
         "xprof --logdir=DIR   # Kernel Stats, export as CSV";
     dlprof: "dlprof", DLProf, "iteration report of DLProf",
         ["GPU Duration (ns)", "GPU Start Time (ns)", "Long Kernel Name"],
@@ -128,12 +151,12 @@ presets! {
         "benchmark().to_dataframe().to_csv('run.csv', index=False)";
     rocprof_v1: "rocprof-v1", Rocprof, "results.csv of rocprof",
         ["KernelName", "gpu-id", "BeginNs", "EndNs"],
-        "version 1, AMD: results.csv with times, one row per launch",
-        "rocprof --stats --timestamp on -o results.csv APP";
+        "version 1, AMD: results.csv with times, one row per launch, with counters also FLOPs and bytes",
+        "rocprof --stats --timestamp on -o results.csv APP", HAS_COUNTERS;
     rocprof_v2: "rocprof-v2", Rocprof, "table of rocprofv2",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp"],
-        "version 2, AMD: one row per launch",
-        "rocprofv2 --kernel-trace -d out APP";
+        "version 2, AMD: one row per launch, with counters also FLOPs and bytes",
+        "rocprofv2 --kernel-trace -d out APP", HAS_COUNTERS;
     rocprof_compute_mi200: "rocprof-compute-mi200", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI200",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA_RDREQ_sum"],
         "Omniperf on AMD MI200: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",

@@ -66,7 +66,7 @@ pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, st
 }
 
 /// How the grid fills the multiprocessors.
-pub(super) fn waves(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
+pub(super) fn waves(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation, units: &str) {
     let (Some(blocks), Some(sms), Some(resident)) =
         (kernel.shape.blocks, explanation.sms, explanation.resident)
     else {
@@ -83,7 +83,7 @@ pub(super) fn waves(lines: &mut Lines, kernel: &Kernel, explanation: &Explanatio
         "waves",
         view::digits(waves),
         format!(
-            "{blocks} blocks ÷ ({sms} SMs × {resident} that fit at a time, {known}); the SMs have work {} of the time",
+            "{blocks} blocks ÷ ({sms} {units} × {resident} that fit at a time, {known}); the {units} have work {} of the time",
             view::percent(used)
         ),
     );

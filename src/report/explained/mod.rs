@@ -66,7 +66,11 @@ impl Explained<'_> {
         algorithmic(&mut lines, kernel);
         conclusion(&mut lines, analysis, kernel);
         assessment(&mut lines, analysis, kernel, explanation);
-        lines.add("limiter", kernel.limiter.label().to_owned(), limiter(kernel, explanation));
+        lines.add(
+            "limiter",
+            kernel.limiter.label().to_owned(),
+            limiter(analysis, kernel, explanation),
+        );
         lines.add("state", kernel.state.label().to_owned(), kernel.reason.to_string());
         lines.add("meaning", String::new(), kernel.meaning());
         if let Some(chapter) = reading::chapter(kernel, explanation) {
@@ -172,6 +176,7 @@ fn algorithmic(lines: &mut Lines, kernel: &Kernel) {
 /// The assessment of NVIDIA's *GPU Performance Background* guide: is there enough parallelism, on
 /// which side of which ridge point does the kernel lie, and what was the hardware busy with.
 fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) {
+    let units = analysis.devices[kernel.device].units_label();
     if let (Some(blocks), Some(sms)) = (kernel.shape.blocks, explanation.sms) {
         let each = blocks as f64 / f64::from(sms.max(1));
         let threads = kernel.shape.threads_per_block.map_or_else(String::new, |threads| {
@@ -179,14 +184,14 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
         });
         lines.add(
             "parallelism",
-            format!("{} blocks/SM", view::digits(each)),
+            format!("{} blocks/{}", view::digits(each), units.trim_end_matches('s')),
             format!(
-                "{blocks} blocks ÷ {sms} SMs; at least {} hide latency{threads}",
+                "{blocks} blocks ÷ {sms} {units}; at least {} hide latency{threads}",
                 roofline::BLOCKS_PER_SM
             ),
         );
     }
-    levels::waves(lines, kernel, explanation);
+    levels::waves(lines, kernel, explanation, units);
     let busiest = kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
     let busiest = busiest.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
     let known = analysis.devices[kernel.device].device.as_ref();
@@ -290,7 +295,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             "structural",
             time(structural),
             format!(
-                "{} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle SMs and what was not counted included",
+                "{} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included",
                 view::si(analysis.fixed_cost.get(), "s")
             ),
         );
@@ -380,7 +385,8 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
     }
 }
 
-fn limiter(kernel: &Kernel, explanation: &Explanation) -> String {
+fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> String {
+    let units = analysis.devices[kernel.device].units_label();
     let blocks = kernel.shape.blocks.map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
     let threads = kernel
         .shape
@@ -388,7 +394,7 @@ fn limiter(kernel: &Kernel, explanation: &Explanation) -> String {
         .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
     let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
     format!(
-        "latency if blocks < {} × SMs or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} SMs, {threads} threads); else the longer of t_mem and t_math",
+        "latency if blocks < {} × {units} or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} {units}, {threads} threads); else the longer of t_mem and t_math",
         roofline::BLOCKS_PER_SM,
         roofline::THREADS_PER_BLOCK,
         roofline::BUSY * 100.0

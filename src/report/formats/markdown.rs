@@ -45,12 +45,11 @@ fn blocks(sheet: &mut Sheet, blocks: &[Block], depth: usize) {
 }
 
 fn section(sheet: &mut Sheet, section: &Section, depth: usize) {
-    let title = escape(&section.title);
     sheet.up_to(usize::from(section.room));
     let (before, after) = if section.is_folded {
-        (format!("\n<details><summary>{title}</summary>\n"), "\n</details>\n")
+        (format!("\n<details><summary>{}</summary>\n", html(&section.title)), "\n</details>\n")
     } else {
-        (format!("\n{} {title}\n", "#".repeat((3 + depth).min(6))), "")
+        (format!("\n{} {}\n", "#".repeat((3 + depth).min(6)), escape(&section.title)), "")
     };
     sheet.part(&before, after, |sheet| blocks(sheet, &section.blocks, depth + 1));
 }
@@ -158,7 +157,7 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             c if is_live(text, at, c) => escaped.push_str(&apart(c)),
             '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+            c if is_markup(text, at, c) => {
                 escaped.push('\\');
                 escaped.push(c);
             }
@@ -167,6 +166,47 @@ fn escape(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// Units of times in titles of columns.
+const UNITS: [&str; 5] = ["s", "ms", "µs", "ns", "ps"];
+
+/// Whether Markdown would make something of this character: platforms show each backslash in the source of a table, so
+/// that there are as few as can be.
+fn is_markup(text: &str, at: usize, c: char) -> bool {
+    let (before, after) = (&text[..at], &text[at + c.len_utf8()..]);
+    match c {
+        '\\' | '`' | '*' | '|' | '~' => true,
+        // Within a word it is a letter.
+        '_' => {
+            let (before, after) = (before.trim_end_matches('_'), after.trim_start_matches('_'));
+            !(before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric))
+        }
+        // Around the unit of a column they are text.
+        '[' | ']' => {
+            let inside = text.split_once(" [").and_then(|(_, end)| end.strip_suffix(']'));
+            !inside.is_some_and(|unit| UNITS.contains(&unit))
+        }
+        '#' => before.is_empty() && (after.starts_with(' ') || after.starts_with('#')),
+        '!' => after.starts_with('['),
+        _ => false,
+    }
+}
+
+/// Text inside of an element of HTML, where Markdown is not read.
+fn html(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '\n' => html.push(' '),
+            c if is_live(text, at, c) => html.push_str(&apart(c)),
+            '&' => html.push_str("&amp;"),
+            c => html.push(c),
+        }
+    }
+    html
 }
 
 /// A name as HTML code, which unlike a Markdown code span can hold backticks and pipes in a table.
@@ -263,6 +303,26 @@ mod tests {
             literal("www.a.example $x$ a@b.example"),
             "<code>www<span>.</span>a.example <span>$</span>x<span>$</span> a<span>@</span>b.example</code>"
         );
+    }
+
+    #[test]
+    fn only_what_is_markup_has_a_backslash() {
+        for text in ["#", "time [µs]", "pmc_perf.csv", "wait!", "a # b", "98.3%"] {
+            assert_eq!(escape(text), text);
+        }
+        for (text, expected) in [
+            ("# a", "\\# a"),
+            ("__a__b__", "\\_\\_a__b\\_\\_"),
+            ("[a](b)", "\\[a\\](b)"),
+            ("![a]", "\\!\\[a\\]"),
+            ("x [t]", "x \\[t\\]"),
+            ("x [a][b]", "x \\[a\\]\\[b\\]"),
+            ("[ ] done", "\\[ \\] done"),
+            ("a|b *c* `d` \\", "a\\|b \\*c\\* \\`d\\` \\\\"),
+        ] {
+            assert_eq!(escape(text), expected);
+        }
+        assert_eq!(html("a_b [c] <d> @e"), "a_b [c] &lt;d&gt; <span>@</span>e");
     }
 
     #[test]

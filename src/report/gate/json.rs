@@ -15,7 +15,7 @@ use crate::compare::{
 };
 use crate::gate::{Check, Guess, Outcome, Verdict};
 use crate::report::view::Style;
-use crate::units::{Factor, Probability, RelativeChange, Shift};
+use crate::units::{Factor, Probability, RelativeChange, Share, Shift};
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
     name: "json",
@@ -245,7 +245,11 @@ fn comparison(both: &Comparison) -> ComparisonDocument<'_> {
         current: &both.current,
         order: both.order.as_deref(),
         work_ratio: both.work,
-        total: shift(&both.total),
+        // What compares nothing is no change of zero.
+        total: ShiftDocument {
+            change: shift(&both.total).change.filter(|_| both.coverage.compared > Share::ZERO),
+            ..shift(&both.total)
+        },
         total_own: both.total_own.as_ref().map(shift),
         coverage: both.coverage,
         odd_runs: &both.odd,

@@ -6,7 +6,7 @@ use crate::gate::{Action, Allowed, Check, Metric, Outcome, Subject, Value, Verdi
 use crate::report::document::{Cell, Column, Fact, Form, Table, Tone};
 use crate::report::numbers::{change, change_interval, change_limit, count_of};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
-use crate::units::Dimension;
+use crate::units::{Dimension, Share};
 
 /// Formats a limit as written in a policy: `+5%`, not `+5.00%`.
 fn limit(check: &Check) -> Option<String> {
@@ -222,7 +222,10 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     };
     let evidence = comparison.map(|both| &both.total);
     // Across devices the total is a distance from the roof, and times say nothing.
-    if comparison.is_some_and(|both| both.basis == Basis::Headroom) {
+    if let Some(both) = comparison.filter(|both| both.basis == Basis::Headroom) {
+        if both.coverage.compared == Share::ZERO {
+            return None;
+        }
         let change = match check {
             Some(check) => judged(check, evidence),
             None => evidence.map(shift)?,
@@ -247,6 +250,9 @@ fn total(report: &GateReport<'_>) -> Option<String> {
 
 fn common(report: &GateReport<'_>) -> Option<String> {
     let common = report.decision.comparison.as_ref().map(|both| &both.common);
+    if common.is_some_and(|common| common.kernels == 0 && !common.removed) {
+        return None;
+    }
     let mut text = match of_run(report, Metric::CommonShift) {
         Some(check) => judged(check, common.map(|common| &common.evidence)),
         None => shift(&common?.evidence),

@@ -189,7 +189,7 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
     add("executed", si(tiling.executed.get(), operation), how);
     if let (Some(waves), Some(resident)) = (tiling.waves, tiling.resident_per_sm) {
         let sms = tiling.blocks as f64 / waves / f64::from(resident);
-        let how = format!("blocks ÷ ({sms:.0} SMs × {resident} resident on each)");
+        let how = format!("blocks ÷ ({sms:.0} multiprocessors × {resident} resident on each)");
         add("waves", digits(waves), how);
     }
     if let Some(share) = tiling.wave_efficiency {

@@ -1,6 +1,7 @@
 //! What was read, how inputs compare, and which roofs were used.
 
-use crate::model::MemoryLevel;
+use crate::analysis::DeviceUse;
+use crate::model::{MemoryLevel, Pipe};
 use crate::report::Report;
 use crate::report::roofs::{bandwidths, peaks};
 use crate::report::view::{count, printable, si};
@@ -115,10 +116,9 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
         let dram = dram.iter().filter(|(level, _, _)| *level == MemoryLevel::Dram);
         let dram = dram.map(|(level, low, high)| (level.label(), low, high, "B/s"));
         let peaks = peaks(&analysis.kernels, position);
-        let peaks = peaks.iter().map(|(pipe, low, high)| {
-            let unit = if pipe.operation() == "OP" { "OP/s" } else { "FLOP/s" };
-            (pipe.label(), low, high, unit)
-        });
+        let used: Vec<Pipe> = peaks.iter().map(|(pipe, ..)| pipe).collect();
+        let peaks =
+            peaks.iter().map(|(pipe, low, high)| (pipe.label(), low, high, per_second(pipe)));
         let mut roofs: Vec<_> = dram.chain(peaks).collect();
         roofs.sort_by_key(|(name, ..)| *name);
         let shown: Vec<String> = roofs
@@ -134,8 +134,39 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
         if !shown.is_empty() {
             lines.push(format!("{}: {}", printable(device.name()), shown.join(", ")));
         }
+        lines.extend(reached(device, |pipe| used.contains(&pipe)));
     }
     lines
+}
+
+/// The rates that a benchmark reached on the machine of the launches, of memory and of the pipes that were used.
+fn reached(device: &DeviceUse, is_used: impl Fn(Pipe) -> bool) -> Option<String> {
+    let (known, reached) = (device.device.as_ref()?, device.hint.reached.as_ref()?);
+    let achievable = &known.achievable;
+    let memory = [
+        ("DRAM", &achievable.dram),
+        ("L2", &achievable.l2),
+        ("L1", &achievable.l1),
+        ("LDS", &achievable.shared),
+    ];
+    let memory = memory.into_iter().filter_map(|(name, rate)| {
+        let rate = rate.as_ref().filter(|rate| rate.source == reached.from)?;
+        Some(format!("{name} {}", si(rate.value.get(), "B/s")))
+    });
+    let peaks = achievable.peaks.iter();
+    let peaks = peaks.filter(|(pipe, rate)| rate.source == reached.from && is_used(**pipe));
+    let peaks = peaks.map(|(pipe, rate)| {
+        format!("{} {}", pipe.label(), si(rate.value.get(), per_second(*pipe)))
+    });
+    let rates: Vec<String> = memory.chain(peaks).collect();
+    let from = printable(&reached.from);
+    (!rates.is_empty()).then(|| {
+        format!("achievable, measured by {} ({from}): {}", printable(&reached.by), rates.join(", "))
+    })
+}
+
+fn per_second(pipe: Pipe) -> &'static str {
+    if pipe.operation() == "OP" { "OP/s" } else { "FLOP/s" }
 }
 
 #[cfg(test)]

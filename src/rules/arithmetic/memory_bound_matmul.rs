@@ -27,7 +27,9 @@ savings. The rule is skipped where tensor work may have gone uncounted.
 
 ## Remedy
 Use a larger batch, or batch requests; 8- or 4-bit weights; grouped-query attention; fuse products
-that share an input. Where DRAM is not busy: split-K, or a kernel made for few rows.
+that share an input. Where DRAM is not busy: for few rows split-K, or a kernel made for them;
+otherwise larger tiles. A larger batch does not help products that each have matrices of their own
+(batched kernels): use larger tiles, or fuse them with their neighbors.
 For a convolution: another algorithm of the library (cuDNN's benchmark mode), fusion with the
 layers beside it, a smaller data type.
 
@@ -112,10 +114,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         };
         let high = roofline::savings(kernel.modeled, memory / good);
         let stake = Stake { low: kernel.savings.min(high), high, estimator: "gap" };
+        let is_batched = class.kind != Some(Kind::Gemv) && is_batched(&kernel.full_name);
         subject.finding(message, stake).confidence(Confidence::Medium).next(if is_convolution {
             "let the library choose another algorithm, then use a smaller data type"
+        } else if is_batched {
+            "use larger tiles, or fuse it with the kernels beside it"
         } else {
-            "use a kernel for few rows (gemv, split-K), then a larger batch"
+            "use split-K or gemv for few rows, else larger tiles or batch"
         })
     };
     let finding = finding
@@ -123,6 +128,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("ridge point", ridge, "FLOP/B")
         .evidence("share of the memory roof", dram, "1");
     Ok(Some(finding))
+}
+
+/// Whether a name is that of many products at once, each of matrices of its own: more of them bring their bytes.
+fn is_batched(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.contains("batched") || name.contains("bmm")
 }
 
 #[cfg(test)]
@@ -144,6 +155,15 @@ mod tests {
         let fast = kernel(NAME, 45.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
         let noted = fast.set(Quantity::DramThroughput, 0.92).found(&RULE);
         assert_eq!((noted.severity, noted.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    /// The products of a batch share no bytes, and may have many rows.
+    #[test]
+    fn a_batched_product_is_advised_as_one() {
+        let name = "batched_matrix_multiplication_matrix_core_64x64x4(bf16*, bf16*, float*)";
+        let slow = kernel(name, 100.0).work(Pipe::Fp16Matrix, 2.147e9).bytes(134.2e6);
+        let next = slow.found(&RULE).next.unwrap();
+        assert!(next.contains("larger tiles") && !next.contains("rows"), "{next}");
     }
 
     /// Few rows are no cause of a slow convolution, and a larger batch brings it more activations to read.

@@ -122,6 +122,12 @@ impl<'a> Subject<'a> {
         counted.or(known).filter(|sms| *sms > 0).ok_or(Missing("launch__sm_count"))
     }
 
+    /// What the vendor of the device calls its multiprocessors.
+    #[must_use]
+    pub fn units(&self) -> &'static str {
+        self.ran().units_label()
+    }
+
     /// Blocks of the grid.
     ///
     /// # Errors

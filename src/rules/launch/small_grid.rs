@@ -58,9 +58,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if is_enough || is_saturated || subject.is_persistent() {
         return Ok(None);
     }
+    let units = subject.units();
     let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
-        "only {blocks} block{} for {sms} SMs: {:.0}% of the device has no work",
+        "only {blocks} block{} for {sms} {units}: {:.0}% of the device has no work",
         if blocks == 1 { "" } else { "s" },
         idle * 100.0
     );
@@ -68,7 +69,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle, "tail") })
         .confidence(if spare == Spare::Work { Confidence::High } else { Confidence::Low })
         .evidence("blocks", blocks as f64, "1")
-        .evidence("SMs", f64::from(sms), "1");
+        .evidence(units, f64::from(sms), "1");
     let next = match (spare, subject.threads()) {
         _ if subject.is_attention() => latency::SPLIT_KV.to_owned(),
         (Spare::Work, _) if subject.is_product() => {

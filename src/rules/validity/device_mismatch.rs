@@ -47,12 +47,13 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     });
     let found = wrong.map(|used| {
         let listed = used.device.as_ref().and_then(|device| device.sms);
+        let units = used.units_label();
         run.finding(format!("{} ({})", used.notes.join("; "), used.how))
             .severity(if used.is_asked { Severity::Medium } else { Severity::High })
             .confidence(Confidence::High)
             .evidence("disagreements", used.notes.len() as f64, "1")
-            .evidence_if("SMs of the export", used.hint.sms.map(f64::from), "1")
-            .evidence_if("SMs of the catalog", listed.map(f64::from), "1")
+            .evidence_if(format!("{units} of the export"), used.hint.sms.map(f64::from), "1")
+            .evidence_if(format!("{units} of the catalog"), listed.map(f64::from), "1")
             .next("set the device with --device, or describe it in your own device file")
     });
     Ok(found.collect())

@@ -64,9 +64,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             continue;
         }
         let named = slice.map_or_else(String::new, |slice| format!(", the MIG slice {slice}"));
+        let units = used.units_label();
         let part = less.map_or_else(
             || format!("part of {}{named}", used.name()),
-            |(usable, whole)| format!("{usable:.0} of {whole:.0} SMs of {}{named}", used.name()),
+            |(usable, whole)| {
+                format!("{usable:.0} of {whole:.0} {units} of {}{named}", used.name())
+            },
         );
         let finding = run
             .finding(format!(
@@ -74,8 +77,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             ))
             .severity(Severity::Medium)
             .confidence(Confidence::High)
-            .evidence_if("SMs available to launches", less.map(|less| less.0), "1")
-            .evidence_if("SMs of the device", less.map(|less| less.1), "1")
+            .evidence_if(format!("{units} available to launches"), less.map(|less| less.0), "1")
+            .evidence_if(format!("{units} of the device"), less.map(|less| less.1), "1")
             .evidence_if("ratio of the compute roofs", less.map(|(part, all)| all / part), "1")
             .next("profile on the whole device, or describe the part in your own device file");
         found.push(finding);

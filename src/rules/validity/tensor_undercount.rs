@@ -53,7 +53,7 @@ const SLOWER: Threshold = Threshold::new(
     "warp-level instructions on Hopper take 1.5× as long as the peak suggests",
 );
 
-/// Activity of the tensor pipe below which a ratio tells nothing.
+/// Activity of the tensor pipe below which a ratio is not meaningful.
 const ACTIVE: f64 = 0.02;
 
 /// How operations were modeled from instructions of unknown shape, if they were.

@@ -1,0 +1,204 @@
+//! What is kept of a judged profile: the run of it.
+
+use super::run::{
+    Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
+};
+use crate::analysis::{Analysis, Kernel};
+use crate::model::{Launch, Precision, Profile, Quantity};
+use crate::rules::{Finding, Findings};
+use crate::units::{ExactSum, Hertz, Seconds};
+
+/// Sums over the launches of a kernel.
+#[derive(Default)]
+struct Gathered {
+    seen: u64,
+    timed: u64,
+    measured: ExactSum,
+    samples: Vec<f64>,
+    cycles: Vec<f64>,
+    clock: ExactSum,
+    /// Marks rows that stand for several launches.
+    averaged: bool,
+    rows: Option<[u64; 2]>,
+}
+
+impl Gathered {
+    /// Adds a launch; the first `cold` launches of the kernel have no time.
+    fn add(&mut self, launch: &Launch<'_>, cold: u64) {
+        let row = launch.row() as u64;
+        self.rows = Some([self.rows.map_or(row, |[first, _]| first), row]);
+        let executions = u64::from(launch.head.count);
+        self.seen += executions;
+        let Some((time, _)) = launch.duration().filter(|_| self.seen > cold) else { return };
+        self.timed += executions;
+        self.measured.add(time.get() * executions as f64);
+        self.averaged |= executions > 1;
+        self.samples.push(time.get());
+        if let Some(clock) = launch.value(Quantity::SmClock) {
+            self.cycles.push(time.get() * clock);
+            self.clock.add(clock);
+        }
+    }
+}
+
+impl Run {
+    /// Makes the run of an analyzed profile.
+    ///
+    /// The first `warmup` launches of each kernel are left out of its times, as far as it has more.
+    #[must_use]
+    pub fn of(profile: &Profile, analysis: &Analysis, findings: &Findings, warmup: u32) -> Self {
+        let mut gathered: Vec<Gathered> =
+            analysis.kernels.iter().map(|_| Gathered::default()).collect();
+        analysis.each_grouped(profile, |position, launch| {
+            // A kernel of few launches keeps at least one.
+            let launches = analysis.kernels[position].launches;
+            let cold = u64::from(warmup).min(launches.saturating_sub(1));
+            gathered[position].add(launch, cold);
+        });
+        let total = total(gathered.iter().map(|kernel| Seconds::new(kernel.measured.get())));
+        let found = |position: usize| {
+            let found = findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+            let of = |finding: &Finding| RunFinding {
+                rule: finding.rule.to_string(),
+                severity: finding.severity,
+            };
+            found.iter().map(of).collect()
+        };
+        let kernels = analysis.kernels.iter().zip(gathered).enumerate();
+        let kernels = kernels.map(|(position, (kernel, gathered))| {
+            run_kernel(kernel, gathered, total, found(position))
+        });
+        Self {
+            schema: SCHEMA.to_owned(),
+            rooflint: env!("CARGO_PKG_VERSION").to_owned(),
+            label: label(analysis.sources.iter().map(|source| source.path.as_str())),
+            origin: RunOrigin::default(),
+            files: files(analysis),
+            devices: devices(analysis),
+            ceilings: analysis.ceilings.label().to_owned(),
+            launches: analysis.kernels.iter().map(|kernel| kernel.launches).sum(),
+            timed_launches: 0,
+            measured_s: total,
+            warmup,
+            quantities: profile.launches.quantities().map(Quantity::column).collect(),
+            kernels: kernels.collect(),
+            fingerprint: String::new(),
+        }
+        .ordered()
+    }
+}
+
+fn run_kernel(
+    kernel: &Kernel,
+    gathered: Gathered,
+    total: Seconds,
+    findings: Vec<RunFinding>,
+) -> RunKernel {
+    let measured = Seconds::new(gathered.measured.get());
+    let dim = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
+    let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
+    let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
+    let clocks = gathered.cycles.len();
+    RunKernel {
+        name: kernel.name.to_string(),
+        full_name: kernel.full_name.to_string(),
+        operator: kernel.operator.as_deref().map(str::to_owned),
+        grid: dim(kernel.shape.grid),
+        block: dim(kernel.shape.block),
+        blocks: kernel.shape.blocks,
+        threads_per_block: kernel.shape.threads_per_block,
+        device: kernel.device,
+        category: kernel.class.category.key().to_owned(),
+        launches: kernel.launches,
+        timed: gathered.timed,
+        measured_s: measured,
+        share: share(measured, total),
+        // A cycle count for some launches only would be compared with one for all.
+        samples_cycles: if clocks == gathered.samples.len() && !gathered.averaged {
+            quantiles(gathered.cycles)
+        } else {
+            Vec::new()
+        },
+        samples_s: if gathered.averaged {
+            Vec::new()
+        } else {
+            seconds(quantiles(gathered.samples))
+        },
+        clock_hz: (clocks > 0).then(|| Hertz::new(gathered.clock.get() / clocks as f64)),
+        bytes: kernel.bytes,
+        flops: kernel.flops(),
+        fp64_flops: fp64,
+        judged_s: kernel.modeled,
+        roofline_s: kernel.roofline_time,
+        roofline_high_s: kernel.roofline_time_high.filter(|time| time.get().is_finite()),
+        savings_s: kernel.savings,
+        findings,
+        rows: gathered.rows.unwrap_or_default(),
+    }
+}
+
+/// Returns the sorted values. More than [`SAMPLES`] are replaced by evenly spaced quantiles at the
+/// middles of equal shares, which preserve median and spread.
+fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    if values.len() <= SAMPLES {
+        return values;
+    }
+    let count = values.len() as f64;
+    let at = |position: usize| {
+        let exact =
+            ((position as f64 + 0.5) / SAMPLES as f64 * count - 0.5).clamp(0.0, count - 1.0);
+        let (below, part) = (exact.floor(), exact.fract());
+        let next = values[(below as usize + 1).min(values.len() - 1)];
+        values[below as usize] * (1.0 - part) + next * part
+    };
+    (0..SAMPLES).map(at).collect()
+}
+
+fn seconds(values: Vec<f64>) -> Vec<Seconds> {
+    values.into_iter().map(Seconds::new).collect()
+}
+
+fn files(analysis: &Analysis) -> Vec<RunFile> {
+    let file = |source: &crate::model::Source| RunFile {
+        path: source.path.clone(),
+        format: source.format.clone(),
+        profiler: source.profiler,
+        launches: source.launches,
+        skipped: source.skips.count,
+        controls: source.clues.iter().filter(|clue| is_control(clue)).cloned().collect(),
+    };
+    analysis.sources.iter().map(file).collect()
+}
+
+/// Returns `true` if a clue of an export states the clock or cache control of the profiler.
+fn is_control(clue: &str) -> bool {
+    clue.contains("--clock-control") || clue.contains("--cache-control")
+}
+
+fn devices(analysis: &Analysis) -> Vec<RunDevice> {
+    let device = |used: &crate::analysis::DeviceUse| RunDevice {
+        name: used.name().to_owned(),
+        known: used.device.is_some(),
+        dram_bytes_per_s: match &used.device {
+            Some(device) => device.need_bandwidth().ok(),
+            None => used.observed.dram.map(|peak| peak.value),
+        },
+        // What the catalog knows needs no telling apart.
+        fp32_per_clock: used.observed.fp32_per_clock.filter(|_| used.device.is_none()),
+    };
+    analysis.devices.iter().map(device).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 128 values for 64 quantiles: each is the middle of two neighbors, 0.5, 2.5, … 126.5.
+    #[test]
+    fn many_launches_are_kept_as_quantiles_and_few_as_they_are() {
+        assert_eq!(quantiles(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
+        let kept = quantiles((0..128).rev().map(f64::from).collect());
+        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.5, 2.5, 126.5));
+    }
+}

@@ -1,0 +1,234 @@
+//! Tables that hold the sum over the launches of a kernel: rows that are there twice, and tables that sum up launches
+//! that were read too.
+//!
+//! A table has one row for a kernel, or for a kernel and its grid. The same row again is a copy: tables were joined, and
+//! the run counts once. A row of a kernel with other values is of another run or process, and counts. A table whose
+//! kernels have as many launches and the same time in another input says again what that has.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::model::{HintId, NameId, Profile, Quantity, Shape};
+
+/// Formats whose rows are sums over launches; a mapping says so itself.
+const FORMATS: [&str; 6] = [
+    "nsys-sum",
+    "nvprof-summary",
+    "pytorch-averages",
+    "rocprof-compute-top",
+    "rocprof-stats",
+    "xprof",
+];
+
+/// Two prints of one sum differ by less than this share.
+const AGREES: f64 = 1e-3;
+
+/// What a table has one row for: process, kernel, operator, shape, device, and the registers and shared memory.
+type Key = (u32, NameId, NameId, Shape, HintId, [Option<u64>; 2]);
+
+/// Launches of a kernel, and their time in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Sum {
+    launches: u64,
+    time: f64,
+}
+
+impl Sum {
+    fn agrees(self, other: Self) -> bool {
+        self.launches == other.launches
+            && (self.time - other.time).abs() <= AGREES * self.time.max(other.time)
+    }
+}
+
+/// Whether the rows of this format are sums over launches.
+pub(super) fn is_format(name: &str) -> bool {
+    FORMATS.contains(&name)
+}
+
+/// Leaves out rows that say again what was read before, and says so.
+pub(super) fn leave_out(profile: &mut Profile) {
+    if !profile.sources.iter().any(|source| source.sums) {
+        return;
+    }
+    let mut gone = vec![false; profile.launches.len()];
+    let rows = rows(profile);
+    for (source, rows) in rows.iter().enumerate() {
+        if profile.sources[source].sums
+            && let Some(note) = copies(profile, rows, &mut gone)
+        {
+            profile.check(format!("{}: {note}", profile.sources[source].path));
+        }
+    }
+    let sums: Vec<BTreeMap<NameId, Sum>> =
+        rows.iter().map(|rows| by_name(profile, rows, &gone)).collect();
+    for source in 0..rows.len() {
+        if !profile.sources[source].sums || sums[source].is_empty() {
+            continue;
+        }
+        // Of two tables that say the same the one with more rows says more, of equals the first.
+        let says_more = |other: usize| {
+            other != source
+                && sums[other].len() == sums[source].len()
+                && (rows[other].len(), source) > (rows[source].len(), other)
+                && sums[source].iter().all(|(name, sum)| {
+                    sum.time > 0.0 && sums[other].get(name).is_some_and(|one| one.agrees(*sum))
+                })
+        };
+        let Some(other) = (0..rows.len()).find(|other| says_more(*other)) else { continue };
+        let path = |at: usize| profile.sources[at].path.clone();
+        let note = format!(
+            "{} sums up {}: the same kernels, launches and times; counted once",
+            path(source),
+            path(other)
+        );
+        profile.check(note);
+        for row in &rows[source] {
+            if !std::mem::replace(&mut gone[*row], true) {
+                profile.sources[source].repeated += sum(profile, *row).launches;
+            }
+        }
+    }
+    if gone.contains(&true) {
+        profile.launches.retain(|row| !gone[row]);
+        profile.forget_devices();
+    }
+}
+
+/// The rows of each source.
+fn rows(profile: &Profile) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); profile.sources.len()];
+    for row in 0..profile.launches.len() {
+        rows[usize::from(profile.launches.run(row).0)].push(row);
+    }
+    rows
+}
+
+fn sum(profile: &Profile, row: usize) -> Sum {
+    let launches = u64::from(profile.launches.head(row).count);
+    let time = profile.launches.get(row, Quantity::Duration).map_or(0.0, |(time, _)| time);
+    Sum { launches, time: time * launches as f64 }
+}
+
+fn by_name(profile: &Profile, rows: &[usize], gone: &[bool]) -> BTreeMap<NameId, Sum> {
+    let mut sums: BTreeMap<NameId, Sum> = BTreeMap::new();
+    for row in rows.iter().filter(|row| !gone[**row]) {
+        let one = sum(profile, *row);
+        let all = sums.entry(profile.launches.head(*row).name).or_default();
+        *all = Sum { launches: all.launches + one.launches, time: all.time + one.time };
+    }
+    sums
+}
+
+/// Marks rows of a table that repeat others if all that repeat a kernel are copies; gives what is to be said.
+fn copies(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<String> {
+    let mut first: HashMap<Key, usize> = HashMap::new();
+    let (mut same, mut others) = (Vec::new(), 0_u64);
+    for row in rows {
+        let head = profile.launches.head(*row);
+        let resources = [Quantity::RegistersPerThread, Quantity::SharedMemoryPerBlock]
+            .map(|of| profile.launches.get(*row, of).map(|(value, _)| value.to_bits()));
+        let key = (head.process, head.name, head.operator, head.shape, head.device, resources);
+        let known = *first.entry(key).or_insert(*row);
+        if known == *row {
+            continue;
+        }
+        let is_copy = profile.launches.head(known).count == head.count
+            && profile.launches.quantities().all(|quantity| {
+                let value = |row| profile.launches.get(row, quantity).map(|(value, _)| value);
+                value(known) == value(*row)
+            });
+        if is_copy { same.push(*row) } else { others += 1 }
+    }
+    match (same.len(), others) {
+        (0, 0) => None,
+        (copies, 0) => {
+            let source = usize::from(profile.launches.run(same[0]).0);
+            let launches: u64 = same.iter().map(|row| sum(profile, *row).launches).sum();
+            profile.sources[source].repeated += launches;
+            for row in &same {
+                gone[*row] = true;
+            }
+            let are = if copies == 1 { "row of sums is" } else { "rows of sums are" };
+            Some(format!(
+                "{copies} {are} repeated in this table (same kernel, launches and values; counted once)"
+            ))
+        }
+        (copies, others) => {
+            let all = copies as u64 + others;
+            let have = if all == 1 { "row of sums has" } else { "rows of sums have" };
+            Some(format!(
+                "{all} {have} the kernel of an earlier row, with other values; counted as another run or process"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Input, Options, read};
+    use crate::model::Profile;
+
+    const HEADER: &str = "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n";
+    const ROWS: &str = "\"add\",3,6000,2000,75\n\"mul\",1,2000,2000,25\n";
+
+    fn read_all(texts: &[&str]) -> Profile {
+        let inputs: Vec<Input> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| Input::Text(format!("{at}.csv"), (*text).to_owned().leak()))
+            .collect();
+        read(&inputs, &Options::default()).unwrap()
+    }
+
+    fn launches(profile: &Profile) -> u32 {
+        profile.iter().map(|launch| launch.head.count).sum()
+    }
+
+    #[test]
+    fn a_table_that_is_in_its_file_twice_counts_once() {
+        for twice in [format!("{HEADER}{ROWS}{HEADER}{ROWS}"), format!("{HEADER}{ROWS}{ROWS}")] {
+            let profile = read_all(&[&twice]);
+            assert_eq!((launches(&profile), profile.sources[0].repeated), (4, 4));
+            let check = "0.csv: 2 rows of sums are repeated in this table (same kernel, launches and values; counted once)";
+            assert_eq!(profile.checks, [check]);
+        }
+        let profile = read_all(&[&format!("{HEADER}{ROWS}\"mul\",1,2000,2000,25\n")]);
+        assert_eq!(launches(&profile), 4);
+        assert!(
+            profile.checks[0].starts_with("0.csv: 1 row of sums is repeated"),
+            "{:?}",
+            profile.checks
+        );
+    }
+
+    #[test]
+    fn another_run_counts_and_is_named() {
+        // One kernel took exactly as long, the other did not.
+        let more = "\"add\",3,6000,2000,75\n\"mul\",1,2001,2001,25\n";
+        let profile = read_all(&[&format!("{HEADER}{ROWS}{HEADER}{more}")]);
+        assert_eq!(launches(&profile), 8);
+        let check = "0.csv: 2 rows of sums have the kernel of an earlier row, with other values; counted as another run or process";
+        assert_eq!(profile.checks, [check]);
+        assert!(read_all(&[&format!("{HEADER}{ROWS}")]).checks.is_empty());
+    }
+
+    const TRACE: &str = "Index,KernelName,gpu-id,queue-id,grd,wgr,DispatchNs,BeginNs,EndNs,CompleteNs\n\
+        0,\"add\",1,0,64,64,1,1000,3000,5\n1,\"mul\",1,0,64,64,1,4000,6000,5\n\
+        2,\"add\",1,0,64,64,1,7000,9000,5\n3,\"add\",1,0,64,64,1,10000,12000,5\n";
+
+    #[test]
+    fn a_table_of_sums_beside_its_launches_counts_once() {
+        let sums = format!("{HEADER}{ROWS}");
+        for texts in [[TRACE, &sums], [&sums, TRACE]] {
+            let profile = read_all(&texts);
+            assert_eq!((profile.launches.len(), launches(&profile)), (4, 4));
+            let check = &profile.checks[0];
+            assert!(check.contains(".csv sums up ") && check.ends_with("counted once"), "{check}");
+        }
+        // That of another run is not it.
+        let other = sums.replace("6000,2000", "6100,2033");
+        let profile = read_all(&[TRACE, &other]);
+        assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
+        let other = sums.replace("\"mul\"", "\"sub\"");
+        assert_eq!(launches(&read_all(&[TRACE, &other])), 8);
+    }
+}

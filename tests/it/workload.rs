@@ -1,0 +1,101 @@
+//! A workload of ROCm Compute Profiler: `sysinfo.csv` names the device, `roofline.csv` has the rates that were reached
+//! on it, and the report uses both.
+
+use std::path::{Path, PathBuf};
+
+use rooflint::analysis::{self, Analysis, CeilingSet, Options};
+use rooflint::catalog::Catalog;
+use rooflint::ingest::{self, Input};
+use rooflint::model::{MemoryLevel, Pipe, Profile, Quantity};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workloads/mi210")
+}
+
+fn read(files: &[&str]) -> Result<Profile, String> {
+    let inputs: Vec<Input> = files.iter().map(|file| Input::Named(folder().join(file))).collect();
+    ingest::read(&inputs, &ingest::Options::default())
+        .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))
+}
+
+fn judged(files: &[&str], ceilings: Option<CeilingSet>) -> Analysis {
+    let options = Options { ceilings, ..Options::default() };
+    analysis::analyze(&read(files).unwrap(), &Catalog::builtin(), &options).unwrap()
+}
+
+const ALL: [&str; 3] = ["pmc_perf.csv", "roofline.csv", "sysinfo.csv"];
+
+/// Two arrays are read and one written, of 2²⁵ doubles, with a multiply-add each.
+const BYTES: f64 = 3.0 * 8.0 * 33_554_432.0;
+
+#[test]
+fn a_workload_names_its_device_and_what_was_reached_on_it() {
+    let analysis = judged(&ALL, None);
+    let [device] = analysis.devices.as_slice() else { panic!("one device") };
+    // The series is named, and the architecture with its compute units makes a device of it.
+    assert_eq!(device.name(), "Instinct MI210");
+    assert!(device.how.starts_with("of gfx90a with 104 compute units, like"), "{}", device.how);
+    let how = "roofline.csv, median of 2 GPUs); not used: fp64 tensor 60.0 TFLOP/s, above the peak \
+        of 45.3 TFLOP/s";
+    assert!(device.how.ends_with(how), "{}", device.how);
+    let achievable = &device.device.as_ref().unwrap().achievable;
+    assert_eq!(achievable.dram.as_ref().unwrap().value.get(), 1392.0 * 1e9);
+    assert_eq!(achievable.l2.as_ref().unwrap().value.get(), 5024.25 * 1e9);
+    assert_eq!(achievable.l1.as_ref().unwrap().value.get(), 9233.5 * 1e9);
+    assert_eq!(achievable.shared.as_ref().unwrap().value.get(), 17_980.5 * 1e9);
+    assert_eq!(achievable.peaks[&Pipe::Fp64Vector].value.get(), 20300.0 * 1e9);
+    // Above the peak, and zero for what is not supported.
+    for pipe in [Pipe::Fp64Matrix, Pipe::Int8Matrix] {
+        let figure = achievable.peaks.get(&pipe).map(|rate| rate.source.clone());
+        assert!(!figure.unwrap_or_default().contains("mi210/roofline.csv"), "{pipe:?}");
+    }
+}
+
+#[test]
+fn what_was_reached_is_the_achievable_roof_and_not_the_theoretical_one() {
+    let time = 1_928_000.0 * 1e-9;
+    for (ceilings, rate) in [(None, 1638.4e9), (Some(CeilingSet::Achievable), 1392.0e9)] {
+        let analysis = judged(&ALL, ceilings);
+        let kernel = &analysis.kernels[0];
+        let headroom = kernel.headroom().unwrap();
+        let expected = time / (3.0 * BYTES / rate);
+        assert!((headroom / expected - 1.0).abs() < 1e-9, "{headroom} and {expected}");
+        // All three arrays pass L1; its bandwidth is known by measurement only.
+        let l1 = kernel.levels.iter().find(|traffic| traffic.level == MemoryLevel::L1).unwrap();
+        let l1_time = ceilings.map(|_| 3.0 * BYTES / 9233.5e9);
+        let found = l1.time.map(|time| (time.get() / l1_time.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(found, l1_time.map(|_| true));
+    }
+}
+
+#[test]
+fn launches_without_files_beside_them_have_no_device() {
+    let analysis = judged(&["pmc_perf.csv"], None);
+    assert!(analysis.devices[0].device.is_none());
+}
+
+#[test]
+fn files_about_a_machine_are_nothing_alone() {
+    for file in ["sysinfo.csv", "roofline.csv"] {
+        let error = read(&[file]).unwrap_err();
+        assert!(error.contains(&format!("{file}: this table of ROCm Compute Profiler")), "{error}");
+        assert!(error.contains("| give the folder of the workload, or pmc_perf.csv"), "{error}");
+    }
+    let elsewhere = folder().join("../../rocprof/v1-results.csv");
+    let inputs = [Input::Named(elsewhere), Input::Named(folder().join("roofline.csv"))];
+    let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+    let note = "roofline.csv is not used: no launches in its folder were read";
+    assert!(profile.checks.iter().any(|check| check.ends_with(note)), "{:?}", profile.checks);
+    assert!(profile.devices.iter().all(|device| device.reached.is_none()));
+}
+
+#[test]
+fn bytes_and_operations_are_counted_by_the_published_formulas() {
+    let profile = read(&ALL).unwrap();
+    assert_eq!(profile.sources.len(), 1);
+    for launch in profile.iter() {
+        assert_eq!(launch.value(Quantity::DramBytes), Some(BYTES));
+        let flops = launch.value(Quantity::Work(Pipe::Fp64Vector));
+        assert_eq!(flops, Some(2.0 * 33_554_432.0));
+    }
+}
