@@ -43,7 +43,7 @@ fn files_of_one_kind_in_a_folder_are_noted_once() {
     for arguments in [&["inspect", folder][..], &[folder, "--full"]] {
         let run = run(arguments);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        let lines: Vec<&str> = run.stdout.lines().filter(|line| line.contains("config")).collect();
+        let lines: Vec<&str> = run.stdout.lines().filter(|line| line.contains("/config")).collect();
         let [line] = lines.as_slice() else { panic!("{lines:?}") };
         let end = "config0.json: this is JSON of an unknown kind; nor were 8 more files, for the same reason";
         assert!(line.ends_with(end), "{line}");
