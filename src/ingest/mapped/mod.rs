@@ -55,6 +55,7 @@ mod table;
 mod titles;
 mod units;
 
+pub use file::mapping_schema;
 pub use mapping::Mapping;
 pub(super) use pivot::{Long, read_long};
 pub use suggest::suggest_map;
