@@ -40,6 +40,9 @@ pub(super) fn run(
     let mut command = with_names(command)?;
     let mut script = Vec::new();
     clap_complete::generate(chosen.shell, &mut command, "rooflint", &mut script);
+    if chosen.shell == Shell::Fish {
+        script.extend_from_slice(names_in_fish(&command).as_bytes());
+    }
     terminal.write(std::path::Path::new("-"), &script)
 }
 
@@ -82,6 +85,23 @@ fn with_names(command: Command) -> Result<Command, Failure> {
     let own = analyze.into_iter().filter(|one| !one.is_global_set() && !one.is_positional());
     let command = command.args(own);
     Ok(complete(command, &names))
+}
+
+/// What clap's script for fish leaves out: the names that are no options.
+fn names_in_fish(command: &Command) -> String {
+    let mut script = String::new();
+    for inner in command.get_subcommands() {
+        let names = inner.get_positionals().flat_map(Arg::get_possible_values);
+        let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+        if !names.is_empty() {
+            script.push_str(&format!(
+                "complete -c rooflint -n \"__fish_rooflint_using_subcommand {}\" -f -a \"{}\"\n",
+                inner.get_name(),
+                names.join(" ")
+            ));
+        }
+    }
+    script
 }
 
 /// The same with the names, in this command and those below it.

@@ -26,7 +26,8 @@ pub(super) struct Man {
 }
 
 pub(super) fn run(chosen: &Man, command: Command, terminal: &Terminal) -> Result<(), Failure> {
-    let mut command = command.disable_help_subcommand(true);
+    // A manual page has all options, also those that the short help leaves out.
+    let mut command = whole(command.disable_help_subcommand(true));
     command.build();
     let Some(folder) = &chosen.folder else {
         let text = page(&command, &command).map_err(Failure::stdout)?;
@@ -35,6 +36,14 @@ pub(super) fn run(chosen: &Man, command: Command, terminal: &Terminal) -> Result
     std::fs::create_dir_all(folder)
         .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })?;
     write(&command, &command, folder, terminal)
+}
+
+/// The command with every option shown, in itself and those below it.
+fn whole(command: Command) -> Command {
+    let inner: Vec<String> =
+        command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    let command = inner.iter().fold(command, |command, name| command.mut_subcommand(name, whole));
+    command.mut_args(|argument| argument.hide_short_help(false))
 }
 
 /// Writes the page of a command, and those of the commands below it.
@@ -73,7 +82,20 @@ fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     }
     let after = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     sections(whole, command, &after).to_writer(&mut page)?;
-    Ok(page)
+    Ok(plain(&String::from_utf8_lossy(&page)).into_bytes())
+}
+
+/// The page in ASCII: formatters take other characters by their numbers, whatever the encoding is.
+fn plain(page: &str) -> String {
+    let mut plain = String::with_capacity(page.len());
+    for c in page.chars() {
+        if c.is_ascii() {
+            plain.push(c);
+        } else {
+            plain.push_str(&format!("\\[u{:04X}]", u32::from(c)));
+        }
+    }
+    plain
 }
 
 /// The sections that clap knows nothing of.
@@ -130,7 +152,6 @@ fn sections(whole: &Command, command: &Command, after: &str) -> Roff {
         pages.push(format!("{}(1)", name(whole)));
         pages.extend(command.get_subcommands().map(|inner| format!("{}(1)", name(inner))));
     }
-    pages.push("ncu(1)".to_owned());
     roff.text([roman(pages.join(", "))]);
     roff.control("PP", []);
     roff.text([roman(concat!("Documentation: ", env!("CARGO_PKG_REPOSITORY")))]);

@@ -7,8 +7,12 @@ use super::exit::Failure;
 use super::output;
 use super::problem;
 use super::terminal::Terminal;
+use crate::catalog;
+use crate::compare;
+use crate::config;
+use crate::history;
+use crate::ingest;
 use crate::report::{self, FORMATS, SchemaLine, SchemaList};
-use crate::{catalog, compare, config, history, ingest};
 
 /// Print the JSON schema of a document or of a TOML file
 #[derive(Debug, Args)]

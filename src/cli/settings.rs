@@ -95,9 +95,10 @@ fn show(command: &Show, environment: &[Variable], terminal: &Terminal) -> Result
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let shown = path.display().to_string();
     let read = std::fs::read_to_string(path);
-    read.map_err(|cause| Failure::Config(ConfigError::Read { path: shown, cause }))
+    read.map_err(|cause| {
+        Failure::Config(ConfigError::Read { path: path.display().to_string(), cause })
+    })
 }
 
 /// Where settings come from.

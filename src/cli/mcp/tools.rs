@@ -9,7 +9,7 @@ use super::arguments::Words;
 use crate::cli::args;
 use crate::cli::terminal::Terminal;
 
-/// Kernels, devices or checks that an answer has at most, if the call does not say how many.
+/// Kernels or checks that an answer has at most, if the call does not say how many.
 const ROWS: usize = 10;
 
 /// Where the JSON of a command is kept, which writes no file.
@@ -39,7 +39,7 @@ enum Kept {
     All,
     /// So many kernels of a report.
     Kernels(usize),
-    /// So many checks and kernels of a comparison.
+    /// So many checks of a comparison.
     Checks(usize),
     /// Names and main figures of devices.
     Devices,
@@ -114,7 +114,7 @@ static TOOLS: [Tool; 5] = [
                 "device": text("GPU, if the exports do not name it or name it wrong"),
                 "baseline_device": text("GPU of the baseline, if it differs"),
                 "across_devices": { "type": "boolean", "description": "Compare runs on different GPUs, by headroom" },
-                "top": { "type": "integer", "minimum": 1, "description": "Checks and kernels in the data; 10 if left out" },
+                "top": { "type": "integer", "minimum": 1, "description": "Checks in the data, the gravest first; 10 if left out" },
             });
             (properties, &["baseline", "current"])
         },
@@ -291,11 +291,27 @@ impl Kept {
     fn of(&self, mut data: Value) -> Value {
         match self {
             Self::All => {}
-            Self::Kernels(most) => shorten(&mut data, "kernels", *most),
-            Self::Checks(most) => {
-                for key in ["checks", "kernels", "unmatched", "improvements"] {
-                    shorten(&mut data, key, *most);
+            Self::Kernels(most) => {
+                shorten(&mut data, "kernels", *most);
+                // What takes most room and says least of a kernel; `--format json` has it.
+                for key in ["rules", "devices", "inputs_compared"] {
+                    data.as_object_mut().map(|data| data.remove(key));
                 }
+                if let Some(device) = data.get_mut("device").and_then(Value::as_object_mut) {
+                    device.retain(|key, _| ["name", "source", "notes"].contains(&key.as_str()));
+                }
+                for kernel in data["kernels"].as_array_mut().into_iter().flatten() {
+                    for key in ["averages", "work", "levels", "tool_advice"] {
+                        kernel.as_object_mut().map(|kernel| kernel.remove(key));
+                    }
+                }
+                without_null(&mut data);
+            }
+            Self::Checks(most) => {
+                shorten(&mut data, "checks", *most);
+                // Each check has what was compared for it.
+                data.as_object_mut().map(|data| data.remove("comparison"));
+                without_null(&mut data);
             }
             Self::Devices => {
                 for device in data.as_array_mut().into_iter().flatten() {
@@ -315,6 +331,18 @@ impl Kept {
             Value::Array(_) => json!({ "items": data }),
             other => json!({ "value": other }),
         }
+    }
+}
+
+/// Leaves out what is missing: here nobody relies on its key.
+fn without_null(data: &mut Value) {
+    match data {
+        Value::Array(all) => all.iter_mut().for_each(without_null),
+        Value::Object(keys) => {
+            keys.retain(|_, value| !value.is_null());
+            keys.values_mut().for_each(without_null);
+        }
+        _ => {}
     }
 }
 

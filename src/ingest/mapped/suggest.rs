@@ -71,8 +71,10 @@ pub fn suggest_map(input: &Input, options: &Options) -> Result<String, IngestErr
 fn written(found: &Found, shown: &str) -> String {
     let roles = Roles::new(&found.columns);
     let mut text = format!(
-        "# A suggestion by `rooflint inspect --suggest-map`, from {}: check every line, units above all.\n\
+        "#:schema {}/raw/main/docs/schema/mapping.schema.json\n\
+         # A suggestion by `rooflint inspect --suggest-map`, from {}: check every line, units above all.\n\
          # Then: rooflint {} --map THIS_FILE\n",
+        env!("CARGO_PKG_REPOSITORY"),
         found.place,
         plain(shown),
     );
