@@ -77,7 +77,7 @@ pub(super) struct DeviceWire {
     pub(super) tensor_clock_mhz: Option<Cited<Positive>>,
     /// Power limit in watts.
     pub(super) tdp_w: Option<Cited<u32>>,
-    /// Bandwidth of NVLink in GB/s.
+    /// Bandwidth of `NVLink` in GB/s.
     pub(super) nvlink_gbs: Option<Cited<Positive>>,
     /// Year of the launch.
     pub(super) launch_year: Option<Cited<u16>>,

@@ -201,10 +201,11 @@ impl Failure {
             Self::Config(_) => Some(Code::Configuration),
             Self::Mapping(_) => Some(Code::Mapping),
             Self::KernelNames(_) => Some(Code::KernelNames),
-            Self::Catalog(_) | Self::Analysis(AnalysisError::Device(_)) => Some(Code::Device),
+            Self::Catalog(_)
+            | Self::Analysis(AnalysisError::Device(_))
+            | Self::Predict(PredictError::Catalog(_)) => Some(Code::Device),
             Self::Ingest(_) => Some(Code::Input),
             Self::Analysis(_) => Some(Code::Analysis),
-            Self::Predict(PredictError::Catalog(_)) => Some(Code::Device),
             Self::Predict(_) => Some(Code::Prediction),
             Self::MissingBaseline { .. } | Self::History(_) => Some(Code::Baseline),
             Self::Output { .. } => Some(Code::Output),

@@ -82,9 +82,10 @@ fn show(command: &Show, environment: &[Variable], terminal: &Terminal) -> Result
     session::new(&command.model, config)?;
     let (file, ignored) = found.unwrap_or_default();
     let shown = file.display().to_string();
-    let entries = match file.as_os_str().is_empty() {
-        true => Vec::new(),
-        false => crate::config::outline(&file, &text(&file)?),
+    let entries = if file.as_os_str().is_empty() {
+        Vec::new()
+    } else {
+        crate::config::outline(&file, &text(&file)?)
     };
     let layers = Layers { file: &shown, entries, environment };
     let settings = layers.settings(command, rules);

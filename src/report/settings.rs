@@ -74,7 +74,7 @@ impl SettingOrigin {
 
 /// The settings that hold in a folder, with where each comes from.
 #[derive(Serialize, JsonSchema)]
-struct Settings<'a> {
+struct Listing<'a> {
     /// Type and major version of this document.
     schema: &'static str,
     /// Version of rooflint that wrote it.
@@ -90,7 +90,7 @@ struct Settings<'a> {
 /// Returns the JSON schema of the settings, as pretty-printed JSON.
 #[must_use]
 pub fn settings_schema() -> String {
-    json::schema::<Settings<'_>>("settings-1", "Settings of rooflint with their origins")
+    json::schema::<Listing<'_>>("settings-1", "Settings of rooflint with their origins")
 }
 
 impl Reported for SettingList<'_> {
@@ -126,7 +126,7 @@ impl Reported for SettingList<'_> {
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
         (format == "json").then(|| {
-            pretty(&Settings {
+            pretty(&Listing {
                 schema: "rooflint/settings/1",
                 rooflint: env!("CARGO_PKG_VERSION"),
                 file: self.file,

@@ -64,7 +64,7 @@ impl<'m> Call<'m> {
 }
 
 /// The answer with a result.
-pub(super) fn result(id: &Value, result: Value) -> Value {
+pub(super) fn result(id: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 

@@ -117,7 +117,7 @@ impl Server {
     fn one(&mut self, message: &Value) -> Option<Value> {
         match Call::of(message) {
             Ok(Some(Call { id, method, params })) => Some(match self.result(method, params) {
-                Ok(result) => message::result(id, result),
+                Ok(result) => message::result(id, &result),
                 Err(refusal) => message::refused(id, &refusal),
             }),
             Ok(None) => None,
@@ -185,6 +185,7 @@ impl Server {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "the signature of what runs commands")]
     fn never(words: Vec<OsString>, _: &Terminal) -> Result<(), Failure> {
         Err(Failure::usage(format!("not run: {words:?}")))
     }

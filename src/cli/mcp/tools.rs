@@ -178,7 +178,9 @@ static TOOLS: [Tool; 5] = [
         command: |mut words| {
             let name = words.texts("name")?.pop();
             let kept = if name.is_some() { Kept::All } else { Kept::Devices };
-            name.into_iter().for_each(|name| words.name(name));
+            if let Some(name) = name {
+                words.name(name);
+            }
             Ok(Command::of(words, &["devices"], kept))
         },
     },

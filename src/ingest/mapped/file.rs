@@ -227,7 +227,7 @@ struct WorkCell {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 enum EitherWork {
-    One(WorkCell),
+    One(Box<WorkCell>),
     Many(Vec<WorkCell>),
 }
 

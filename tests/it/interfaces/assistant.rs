@@ -57,6 +57,7 @@ impl Client {
     }
 
     /// The result of a tool, and its text.
+    #[expect(clippy::needless_pass_by_value, reason = "arguments are written for one call")]
     fn call(&mut self, name: &str, arguments: Value) -> (Value, String) {
         let answer = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }));
         let result = answer["result"].clone();
@@ -118,11 +119,11 @@ fn an_assistant_analyzes_explains_compares_predicts_and_looks_up() {
     assert!(text.contains("L4") && text.contains("H100"), "{text}");
     assert_eq!(result["structuredContent"]["schema"], "rooflint/prediction/2");
     assert!(client.call("predict", json!({})).1.contains("gemm"));
-    assert!(client.call("predict", json!({ "kernel": "gemm" })).1.contains("m"));
+    assert!(client.call("predict", json!({ "kernel": "gemm" })).1.contains("dense matrix product"));
     let (result, _) = client.call("devices", json!({}));
     assert!(result["structuredContent"]["items"].as_array().unwrap().len() > 100);
-    let (_, text) = client.call("devices", json!({ "name": "h100 sxm" }));
-    assert!(text.contains("3352 GB/s") || text.contains("3350 GB/s"), "{text}");
+    let (_, text) = client.call("devices", json!({ "name": "nvidia h100-sxm5-80gb" }));
+    assert!(text.contains("driver name") && text.contains("132"), "{text}");
     client.end();
 }
 
