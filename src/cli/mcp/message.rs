@@ -17,7 +17,8 @@ pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) struct Call<'m> {
     pub(super) id: &'m Value,
     pub(super) method: &'m str,
-    pub(super) params: &'m Map<String, Value>,
+    /// None where they are not an object.
+    pub(super) params: Option<&'m Map<String, Value>>,
 }
 
 /// Why a request is not answered with a result.
@@ -57,9 +58,9 @@ impl<'m> Call<'m> {
             None | Some(Value::Null) => &NONE,
             Some(Value::Object(params)) => params,
             // Lists of parameters are allowed by JSON-RPC, and no method here has one.
-            Some(_) => return Ok(Some(Self { id, method: "", params: &NONE })),
+            Some(_) => return Ok(Some(Self { id, method, params: None })),
         };
-        Ok(Some(Self { id, method, params }))
+        Ok(Some(Self { id, method, params: Some(params) }))
     }
 }
 

@@ -116,10 +116,14 @@ impl Server {
 
     fn one(&mut self, message: &Value) -> Option<Value> {
         match Call::of(message) {
-            Ok(Some(Call { id, method, params })) => Some(match self.result(method, params) {
-                Ok(result) => message::result(id, &result),
-                Err(refusal) => message::refused(id, &refusal),
-            }),
+            Ok(Some(Call { id, method, params })) => {
+                let objection = || Refusal::new(INVALID_PARAMS, "params must be an object");
+                let params = params.ok_or_else(objection);
+                Some(match params.and_then(|params| self.result(method, params)) {
+                    Ok(result) => message::result(id, &result),
+                    Err(refusal) => message::refused(id, &refusal),
+                })
+            }
             Ok(None) => None,
             Err(refusal) => Some(message::refused(&Value::Null, &refusal)),
         }

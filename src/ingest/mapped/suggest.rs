@@ -300,7 +300,9 @@ mod tests {
             let map = suggestion(table);
             let (suggested, written) = (read(table, &map), read(table, own));
             assert_eq!(launches(&suggested), launches(&written), "{map}");
-            assert!(map.starts_with("# A suggestion by "), "{map}");
+            let (schema, rest) = map.split_once('\n').unwrap();
+            assert!(schema.starts_with("#:schema https://"), "{map}");
+            assert!(rest.starts_with("# A suggestion by "), "{map}");
         }
     }
 
