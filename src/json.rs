@@ -1,15 +1,18 @@
 //! JSON with a line for each item: to be read, compared by lines and searched, without an indentation that
-//! is a third of a large document.
+//! is a third of a large document; and the schemas of our documents and files.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
+use serde_json::{Map, Value};
 
 /// Depth down to which each item has its own line: those of the document, and those of its lists.
 const DEPTH: usize = 2;
@@ -22,6 +25,71 @@ pub(crate) fn write(mut to: impl Write, document: &impl Serialize) -> io::Result
     let mut serializer = Serializer::with_formatter(&mut to, Lines::default());
     document.serialize(&mut serializer)?;
     to.write_all(b"\n")
+}
+
+/// Where the schemas are published.
+const SCHEMAS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/docs/schema/");
+
+/// Returns the JSON schema of a document that we write, published under this file name.
+pub(crate) fn schema<T: JsonSchema>(file: &str, title: &str) -> String {
+    published(root::<T>(), file, title)
+}
+
+/// Returns the JSON schema of a TOML file that we read: what may be left out is left out, as TOML has no null.
+pub(crate) fn schema_of_toml<T: JsonSchema>(file: &str, title: &str) -> String {
+    let mut schema = root::<T>();
+    without_null(&mut schema);
+    published(schema, file, title)
+}
+
+/// Draft 7 is what editors of TOML and `SchemaStore` read.
+fn root<T: JsonSchema>() -> Value {
+    SchemaSettings::draft07().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn published(mut schema: Value, file: &str, title: &str) -> String {
+    if let Some(keys) = schema.as_object_mut() {
+        keys.insert("$id".to_owned(), format!("{SCHEMAS}{file}.schema.json").into());
+        keys.insert("title".to_owned(), title.into());
+    }
+    // Schemas of derived types always serialize.
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+}
+
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Array(all) => all.iter_mut().for_each(without_null),
+        Value::Object(keys) => {
+            if let Some(Value::Array(types)) = keys.get_mut("type") {
+                types.retain(|one| one != "null");
+                if let [one] = types.as_slice() {
+                    let one = one.clone();
+                    keys.insert("type".to_owned(), one);
+                }
+            }
+            if let Some(Value::Array(words)) = keys.get_mut("enum") {
+                words.retain(|one| !one.is_null());
+            }
+            if let Some(Value::Array(choices)) = keys.get_mut("anyOf") {
+                choices.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
+                match choices.as_slice() {
+                    // Beside a reference, draft 7 reads nothing else.
+                    [Value::Object(one)] if one.contains_key("$ref") => {
+                        let all = keys.remove("anyOf").unwrap_or_default();
+                        keys.insert("allOf".to_owned(), all);
+                    }
+                    [Value::Object(one)] => {
+                        let one: Map<String, Value> = one.clone();
+                        keys.remove("anyOf");
+                        keys.extend(one);
+                    }
+                    _ => {}
+                }
+            }
+            keys.values_mut().for_each(without_null);
+        }
+        _ => {}
+    }
 }
 
 /// Returns what [`write()`] writes.

@@ -1,5 +1,6 @@
 //! Figures: values with their source; nothing in the catalog is a bare number.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value of a device with its source.
@@ -66,7 +67,9 @@ pub struct Exception {
 }
 
 /// How well the main figures of a device are documented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// Documented by the vendor, or in a public copy of its document.

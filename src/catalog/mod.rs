@@ -27,6 +27,7 @@ pub use limits::Limits;
 pub use lookup::{Catalog, Identified};
 pub use observed::{DerivedPeak, Observed};
 pub use rates::{Rate, rate};
+pub use wire::schema;
 
 /// A device file compiled into the program.
 #[derive(Debug, Clone, Copy)]

@@ -1,109 +1,184 @@
 //! The device file as it is written: TOML shapes and their checks, private to the catalog.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::figure::Confidence;
+use crate::json;
 use crate::model::Pipe;
 
+/// The JSON schema of device files, as pretty-printed JSON.
+#[must_use]
+pub fn schema() -> String {
+    json::schema_of_toml::<FileWire>("devices", "Device file of rooflint")
+}
+
+/// A device file of a user: one device, or several.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used: which of the two a file is, its keys say")]
+pub(super) enum FileWire {
+    Many(ManyWire),
+    One(Box<DeviceWire>),
+}
+
 /// Several devices in one file of the user.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManyWire {
+    /// The devices.
     pub(super) device: Vec<DeviceWire>,
 }
 
 /// One device; only the name is required.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeviceWire {
+    /// Unique name, shown in reports.
     pub(super) name: String,
+    /// Name that the driver reports.
     pub(super) driver_name: Option<String>,
+    /// Names that other tools use.
     #[serde(default)]
     pub(super) aliases: Vec<String>,
+    /// Vendor, such as NVIDIA.
     pub(super) vendor: Option<String>,
+    /// Architecture, such as Hopper.
     pub(super) architecture: Option<String>,
+    /// Chip, such as GH100.
     pub(super) chip: Option<String>,
+    /// Compute capability of an NVIDIA device, such as "9.0".
     pub(super) compute_capability: Option<String>,
+    /// Target of an AMD device, such as "gfx942".
     pub(super) gfx: Option<String>,
+    /// Class of rates per clock, where devices of one target differ.
     pub(super) rate_class: Option<String>,
+    /// How well the main figures are documented.
     pub(super) confidence: Option<Confidence>,
+    /// Remarks, one sentence each.
     #[serde(default)]
     pub(super) notes: Vec<String>,
+    /// Multiprocessors (compute units, Xe cores) as the profiler sees them.
     pub(super) sms: Option<Cited<u32>>,
+    /// Base clock in MHz.
     pub(super) base_clock_mhz: Option<Cited<Positive>>,
+    /// Clock in MHz at which peaks are quoted.
     pub(super) boost_clock_mhz: Option<Cited<Positive>>,
+    /// Rated boost clock in MHz at the lowest power, of laptop parts and modules.
     pub(super) lowest_boost_clock_mhz: Option<Cited<Positive>>,
+    /// Clock in MHz at which peaks of tensor cores are quoted, if it is another.
     pub(super) tensor_clock_mhz: Option<Cited<Positive>>,
+    /// Power limit in watts.
     pub(super) tdp_w: Option<Cited<u32>>,
+    /// Bandwidth of `NVLink` in GB/s.
     pub(super) nvlink_gbs: Option<Cited<Positive>>,
+    /// Year of the launch.
     pub(super) launch_year: Option<Cited<u16>>,
+    /// PCI Express generation and lanes.
     pub(super) pcie: Option<Cited<String>>,
+    /// Device memory.
     #[serde(default)]
     pub(super) memory: MemoryWire,
+    /// Caches.
     #[serde(default)]
     pub(super) cache: CacheWire,
+    /// Dense peaks per pipe in TFLOP/s; integers in TOP/s.
     #[serde(default)]
+    #[schemars(with = "Pipes<false, Cited<Positive>>")]
     pub(super) peaks_tflops: BTreeMap<Key<false>, Cited<Positive>>,
+    /// Peaks of matrix pipes with structured sparsity, in TFLOP/s; integers in TOP/s.
     #[serde(default)]
+    #[schemars(with = "Pipes<true, Cited<Positive>>")]
     pub(super) peaks_sparse_tflops: BTreeMap<Key<true>, Cited<Positive>>,
+    /// Bandwidths in GB/s that published benchmarks reached.
     #[serde(default)]
     pub(super) achievable_gbs: AchievableWire,
+    /// Rates per pipe in TFLOP/s that published benchmarks reached.
     #[serde(default)]
+    #[schemars(with = "Pipes<false, AchievedWire>")]
     pub(super) achievable_tflops: BTreeMap<Key<false>, AchievedWire>,
+    /// Published figures that do not follow from rate, units and clock.
     #[serde(default)]
     pub(super) exceptions: Vec<ExceptionWire>,
+    /// Citations by the keys that figures name as their source.
     #[serde(default)]
     pub(super) sources: BTreeMap<String, String>,
 }
 
-#[derive(Default, Deserialize)]
+/// Device memory.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct MemoryWire {
+    /// Kind, such as HBM3.
     pub(super) kind: Option<String>,
+    /// Size in GB (10⁹ bytes).
     pub(super) size_gb: Option<Cited<Positive>>,
+    /// Width of the bus in bits.
     pub(super) bus_bits: Option<Cited<u32>>,
+    /// Data rate of a pin in Gbit/s.
     pub(super) pin_rate_gbps: Option<Cited<Positive>>,
+    /// Bandwidth in GB/s; computed from bus and pin rate if left out.
     pub(super) bandwidth_gbs: Option<Cited<Positive>>,
 }
 
-#[derive(Default, Deserialize)]
+/// Caches.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct CacheWire {
+    /// L1 and shared memory of a multiprocessor in KiB.
     pub(super) l1_shared_kib_per_sm: Option<Cited<Positive>>,
+    /// L2 in MiB.
     pub(super) l2_mib: Option<Cited<Positive>>,
+    /// Bandwidth of L2 in GB/s.
     pub(super) l2_bandwidth_gbs: Option<Cited<Positive>>,
+    /// Last-level cache in MiB, such as AMD's Infinity Cache.
     pub(super) last_level_mib: Option<Cited<Positive>>,
 }
 
-#[derive(Default, Deserialize)]
+/// Bandwidths that published benchmarks reached.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AchievableWire {
+    /// Of device memory, by the best simple kernel.
     pub(super) dram: Option<AchievedWire>,
+    /// Of device memory, by a lattice-Boltzmann program.
     pub(super) lattice_boltzmann: Option<AchievedWire>,
+    /// Of L2.
     pub(super) l2: Option<AchievedWire>,
 }
 
-#[derive(Deserialize)]
+/// A rate that a published benchmark reached.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AchievedWire {
+    /// The rate, in the unit of the table.
     pub(super) value: Positive,
+    /// Kernel of the benchmark.
     pub(super) kernel: Option<String>,
+    /// The benchmark and how it computes its result.
     pub(super) method: Option<String>,
+    /// Shapes, versions, clocks and power.
     pub(super) conditions: Option<String>,
+    /// Citation, or a key of `[sources]`.
     pub(super) source: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// Published figures that do not follow from rate, units and clock.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExceptionWire {
+    /// Keys of the figures: pipes, or `bandwidth`.
     pub(super) figures: Vec<String>,
+    /// Why the published value is used.
     pub(super) reason: String,
+    /// Clock in MHz at which the formula gives the published value.
     pub(super) implied_clock_mhz: Option<Positive>,
 }
 
@@ -131,6 +206,78 @@ impl TryFrom<f64> for Positive {
     }
 }
 
+impl JsonSchema for Positive {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Positive".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Cited<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Cited_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<T>();
+        json_schema!({
+            "description": "A value, or a value with its source.",
+            "anyOf": [value.clone(), {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["value"],
+                "properties": {
+                    "value": { "description": "The value.", "allOf": [value] },
+                    "source": {
+                        "description": "Citation, or a key of `[sources]`.",
+                        "type": "string"
+                    },
+                    "derived": {
+                        "description": "True if it was computed from other figures instead of published.",
+                        "type": "boolean"
+                    }
+                }
+            }]
+        })
+    }
+}
+
+/// Stands in the schema for a table by pipes.
+pub(super) struct Pipes<const SPARSE: bool, T>(PhantomData<T>);
+
+impl<const SPARSE: bool, T: JsonSchema> JsonSchema for Pipes<SPARSE, T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Pipes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<T>();
+        let known = Pipe::ALL.iter().filter(|pipe| is_key::<SPARSE>(**pipe));
+        let of = |pipe: &Pipe| {
+            let described = json_schema!({ "description": pipe.label(), "allOf": [value.clone()] });
+            (pipe.dense().key().to_owned(), described.to_value())
+        };
+        let keys: serde_json::Map<String, serde_json::Value> = known.map(of).collect();
+        json_schema!({ "type": "object", "additionalProperties": false, "properties": keys })
+    }
+}
+
+/// Whether a pipe has a key in a table of sparse peaks, or of dense ones.
+fn is_key<const SPARSE: bool>(pipe: Pipe) -> bool {
+    pipe.is_sparse() == SPARSE && pipe != Pipe::Unstated
+}
+
 /// The key of a pipe; in tables of sparse peaks, written without `_sparse`.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key<const SPARSE: bool>(pub(super) Pipe);
@@ -138,7 +285,7 @@ pub(super) struct Key<const SPARSE: bool>(pub(super) Pipe);
 impl<'de, const SPARSE: bool> Deserialize<'de> for Key<SPARSE> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let key = String::deserialize(deserializer)?;
-        let known = |pipe: &Pipe| pipe.is_sparse() == SPARSE && *pipe != Pipe::Unstated;
+        let known = |pipe: &Pipe| is_key::<SPARSE>(*pipe);
         let pipe = Pipe::from_key(&if SPARSE { format!("{key}_sparse") } else { key.clone() });
         pipe.filter(known).map(Self).ok_or_else(|| {
             let keys = Pipe::ALL.iter().copied().filter(known).map(|pipe| pipe.dense().key());

@@ -6,7 +6,7 @@ use clap::Args;
 #[cfg(feature = "plot")]
 use clap::builder::PossibleValuesParser;
 
-use super::args::{self, Advice, Model, Picture, Reading};
+use super::args::{Advice, Model, Picture, Reading};
 use super::exit::Failure;
 use super::output::{self, Outputs, Place, Places};
 use super::terminal::Terminal;
@@ -109,7 +109,7 @@ fn subjects() -> impl clap::builder::TypedValueParser<Value = Subject> {
 }
 
 pub(super) fn files(command: &Analyze, terminal: &Terminal) -> Result<(), Failure> {
-    let job = Job::new((&command.model, &command.advice), &command.output)?;
+    let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
     let files = baseline_of(command, &job.places)?;
     let profile = reading::read(&command.reading)?;
     let baseline = match files {
@@ -127,7 +127,11 @@ struct Job {
 }
 
 impl Job {
-    fn new((model, advice): (&Model, &Advice), output: &Out) -> Result<Self, Failure> {
+    fn new(
+        (model, advice): (&Model, &Advice),
+        output: &Out,
+        terminal: &Terminal,
+    ) -> Result<Self, Failure> {
         let places = if output.explain {
             output.outputs.places("format of explanations")?
         } else if output.next_ncu {
@@ -135,7 +139,7 @@ impl Job {
         } else {
             output.outputs.places_or_pictures(FORMAT)?
         };
-        let config = config::load(advice)?;
+        let config = config::load(advice, terminal)?;
         let policy = config.gate.clone();
         let session = session::new(model, config)?;
         what_if::check(&output.what_if, &session.catalog)?;
@@ -170,7 +174,7 @@ fn baseline_of(_: &Analyze, _: &[Place<output::Kind>]) -> Result<Option<Vec<Path
 }
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
-    let job = Job::new((&command.model, &command.advice), &command.output)?;
+    let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
     let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
     report((&profile, None), &job, &command.output, terminal)
 }
@@ -222,17 +226,19 @@ fn report(
         })?;
         return output::write(places, &next, restyled, terminal);
     }
-    let typed = args::typed(std::env::args_os().skip(1));
     let report = Report {
         analysis: &judged.analysis,
         findings: &judged.findings,
         top: output.top.unwrap_or(ROWS),
         what_if: &answers,
-        command: Some(&typed),
+        command: Some(terminal.command()),
     };
     let against = decision.as_ref().map(|decision| Against {
         report,
-        changes: GateReport { command: Some(&typed), ..GateReport::new(decision, policy) },
+        changes: GateReport {
+            command: Some(terminal.command()),
+            ..GateReport::new(decision, policy)
+        },
     });
     let subject: &dyn Reported = match &against {
         Some(against) => against,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Command};
 
 use super::exit::Failure;
-use super::{config, reading};
+use super::{config, environment, reading};
 use crate::history::Store;
 use crate::ingest::{self, FORMATS, Input, Sample, Sniff};
 
@@ -17,12 +17,7 @@ const SAMPLE: u64 = 512 * 1024;
 /// Refuses an output that is an input, whatever path leads to it: the same name, a link, a folder or pattern that
 /// contains it. All paths on the command line but those of `--output` are inputs.
 pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
-    let (mut command, mut matches) = (command, matches);
-    while let Some((name, inner)) = matches.subcommand()
-        && let Some(found) = command.find_subcommand(name)
-    {
-        (command, matches) = (found, inner);
-    }
+    let (command, matches) = environment::chosen(command, matches);
     let (mut outputs, mut inputs) = (Vec::new(), Vec::new());
     for id in matches.ids() {
         let Ok(Some(paths)) = matches.try_get_many::<PathBuf>(id.as_str()) else { continue };
@@ -35,7 +30,7 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failu
     if outputs.is_empty() {
         return Ok(());
     }
-    inputs.extend(config::nearest());
+    inputs.extend(config::nearest().map(|(path, _)| path));
     let has_mapping = matches.try_contains_id("map").unwrap_or(false);
     for path in &inputs {
         for (output, identity) in &outputs {

@@ -36,6 +36,16 @@ pub(super) struct Terminal {
     #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..), hide_short_help = true)]
     pub(super) width: Option<u16>,
 
+    /// Print errors as text, or as one JSON object per line
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_short_help = true
+    )]
+    pub(super) error_format: ErrorFormat,
+
     /// Print everything: whole lists, and what was considered before an error
     #[arg(short = 'v', long, global = true, hide_short_help = true)]
     pub(super) verbose: bool,
@@ -46,6 +56,14 @@ pub(super) enum Color {
     Auto,
     Always,
     Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ErrorFormat {
+    /// For people
+    Text,
+    /// For programs: schema `rooflint/error/1`
+    Json,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -167,11 +185,11 @@ impl Ceilings {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rules")]
 pub(super) struct Configuration {
-    /// Read this configuration [default: the nearest rooflint.toml, here or above]
+    /// Read this configuration [default: the nearest rooflint.toml, .rooflint.toml or pyproject.toml, here or above]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// Ignore rooflint.toml
+    /// Ignore configuration files
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
 }

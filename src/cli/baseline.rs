@@ -173,7 +173,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let mut store = Store::open_or_new(&command.store)?;
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
-    let config = config::find(&command.configuration)?;
+    let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let mut runs = sides.runs(&command.reading.files)?.runs;
     let mut told = Vec::new();

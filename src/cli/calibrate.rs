@@ -49,7 +49,7 @@ pub(super) struct Calibrate {
 
 pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of calibrations")?;
-    let config = config::find(&command.configuration)?;
+    let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let runs = sides.runs(&command.reading.files)?.runs;
     let groups = match command.groups.as_deref() {

@@ -2,16 +2,17 @@
 //!
 //! Only the face of the command line names this file.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use super::args;
+use super::environment::Variable;
 use super::exit::Failure;
 #[cfg(feature = "page")]
 use super::learn;
 use super::terminal::Terminal;
 use super::{
-    analyze, baseline, calibrate, convert, devices, formats, gate, inspect, predict, rules, schema,
-    trend,
+    analyze, baseline, calibrate, completions, convert, devices, formats, gate, inspect, man, mcp,
+    predict, rules, schema, settings, trend,
 };
 
 const EXAMPLES: &str = "\
@@ -36,7 +37,9 @@ Exit codes:
   3 input unreadable or without kernels · 4 inconclusive
 
 Configuration:
-  the nearest rooflint.toml, here or in a folder above; or --config FILE";
+  the nearest rooflint.toml, .rooflint.toml or pyproject.toml, here or in a
+  folder above; or --config FILE. ROOFLINT_DEVICE and other variables set
+  options: `rooflint config show`";
 
 /// How fast each GPU kernel could run, and how much time you can save.
 ///
@@ -50,6 +53,10 @@ pub(super) struct Cli {
 
     #[command(flatten)]
     pub(super) terminal: args::Terminal,
+
+    /// The variables that set options.
+    #[arg(skip)]
+    pub(super) environment: Vec<Variable>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,28 +77,37 @@ pub(super) enum Command {
     Formats(formats::Formats),
     Rules(rules::Rules),
     Demo(analyze::Demo),
+    Config(settings::Settings),
     Schema(schema::Schema),
+    Completions(completions::Completions),
+    Man(man::Man),
+    Mcp(mcp::Mcp),
 }
 
-impl Command {
-    pub(super) fn run(&self, terminal: &Terminal) -> Result<(), Failure> {
-        match self {
-            Self::Analyze(command) => analyze::files(command, terminal),
-            Self::Inspect(command) => inspect::run(command, terminal),
-            Self::Convert(command) => convert::run(command, terminal),
-            Self::Predict(command) => predict::run(command, terminal),
-            Self::Gate(command) => gate::gate(command, terminal),
-            Self::Diff(command) => gate::diff(command, terminal),
-            Self::Calibrate(command) => calibrate::run(command, terminal),
-            Self::Baseline(command) => baseline::run(command, terminal),
-            Self::Trend(command) => trend::run(command, terminal),
+impl Cli {
+    /// Runs the command; `again` runs others, for a server.
+    pub(super) fn run(&self, terminal: &Terminal, again: mcp::Again) -> Result<(), Failure> {
+        match &self.command {
+            Command::Analyze(command) => analyze::files(command, terminal),
+            Command::Inspect(command) => inspect::run(command, terminal),
+            Command::Convert(command) => convert::run(command, terminal),
+            Command::Predict(command) => predict::run(command, terminal),
+            Command::Gate(command) => gate::gate(command, terminal),
+            Command::Diff(command) => gate::diff(command, terminal),
+            Command::Calibrate(command) => calibrate::run(command, terminal),
+            Command::Baseline(command) => baseline::run(command, terminal),
+            Command::Trend(command) => trend::run(command, terminal),
             #[cfg(feature = "page")]
-            Self::Learn(command) => learn::run(command, terminal),
-            Self::Devices(command) => devices::run(command, terminal),
-            Self::Formats(command) => formats::run(command, terminal),
-            Self::Rules(command) => rules::run(command, terminal),
-            Self::Demo(command) => analyze::demo(command, terminal),
-            Self::Schema(command) => schema::run(command, terminal),
+            Command::Learn(command) => learn::run(command, terminal),
+            Command::Devices(command) => devices::run(command, terminal),
+            Command::Formats(command) => formats::run(command, terminal),
+            Command::Rules(command) => rules::run(command, terminal),
+            Command::Demo(command) => analyze::demo(command, terminal),
+            Command::Config(command) => settings::run(command, &self.environment, terminal),
+            Command::Schema(command) => schema::run(command, terminal),
+            Command::Completions(command) => completions::run(command, Self::command(), terminal),
+            Command::Man(command) => man::run(command, Self::command(), terminal),
+            Command::Mcp(_) => mcp::run(again),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Devices {
     name: Option<String>,
 
     /// Add devices from a TOML file
-    #[arg(long = "devices", value_name = "FILE")]
+    #[arg(id = "devices", long = "devices", value_name = "FILE")]
     files: Vec<PathBuf>,
 
     #[command(flatten)]

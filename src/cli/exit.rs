@@ -3,12 +3,17 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
+use crate::config::ConfigError;
 use crate::ingest::IngestError;
 use crate::plain;
 use crate::predict::PredictError;
 use crate::session::SessionError;
+use crate::taxonomy::TaxonomyError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -30,6 +35,74 @@ pub const TABLE: [(u8, &str); 5] = [
     (INCONCLUSIVE, "inconclusive, where the policy asks for it"),
 ];
 
+/// What kind of error it is, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Code {
+    /// The command line: an unknown option, a missing argument, a value or name that does not exist.
+    Usage,
+    /// The configuration.
+    Configuration,
+    /// A mapping of columns.
+    Mapping,
+    /// A file of kernel names.
+    KernelNames,
+    /// A device, a figure of a device, or a device file.
+    Device,
+    /// An input: it cannot be read, or holds no kernels.
+    Input,
+    /// Launches cannot be compared with their roofs.
+    Analysis,
+    /// A prediction is not possible.
+    Prediction,
+    /// A baseline is missing, or the store of baselines cannot be used.
+    Baseline,
+    /// An output cannot be written.
+    Output,
+}
+
+/// Where an error is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Site<'a> {
+    pub(super) file: Option<&'a str>,
+    /// Line, counted from 1.
+    pub(super) line: Option<u64>,
+    /// Character in the line, counted from 1.
+    pub(super) column: Option<u64>,
+    /// Column of a table, by its name.
+    pub(super) field: Option<&'a str>,
+}
+
+impl<'a> Site<'a> {
+    fn of(file: &'a str) -> Self {
+        Self { file: Some(file), ..Self::default() }
+    }
+
+    fn at(file: &'a str, line: usize, column: usize) -> Self {
+        let (line, column) = (Some(line as u64), Some(column as u64));
+        Self { file: Some(file), line, column, field: None }
+    }
+
+    fn of_input(error: &'a IngestError) -> Self {
+        Self {
+            file: error.path(),
+            line: error.line_number(),
+            column: error.character_number().map(u64::from),
+            field: error.column_name(),
+        }
+    }
+
+    fn of_catalog(error: &'a CatalogError) -> Self {
+        match error {
+            CatalogError::Read { path, .. } | CatalogError::Duplicate { path, .. } => {
+                Self::of(path)
+            }
+            CatalogError::Malformed { path, line, column, .. } => Self::at(path, *line, *column),
+            _ => Self::default(),
+        }
+    }
+}
+
 /// Anything that ends a command early.
 #[derive(Debug)]
 pub(super) enum Failure {
@@ -37,6 +110,11 @@ pub(super) enum Failure {
         message: String,
         help: Option<String>,
     },
+    /// The command line as it was understood: wrong, or a wish for help or the version, which is no failure.
+    CommandLine(Box<clap::Error>),
+    Config(ConfigError),
+    Mapping(IngestError),
+    KernelNames(TaxonomyError),
     /// A store or file of the baseline is not there, or holds no run that fits.
     MissingBaseline {
         message: String,
@@ -72,6 +150,11 @@ impl Failure {
         }
     }
 
+    /// The standard output cannot be written.
+    pub(super) fn stdout(cause: std::io::Error) -> Self {
+        Self::Output { path: "<stdout>".to_owned(), cause }
+    }
+
     pub(super) fn missing_baseline(message: impl Into<String>) -> Self {
         Self::MissingBaseline { message: message.into(), help: None }
     }
@@ -86,18 +169,66 @@ impl Failure {
     }
 
     /// The exit code; the match is exhaustive on purpose.
-    pub(super) fn code(&self) -> ExitCode {
-        ExitCode::from(match self {
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
             Self::BrokenPipe => DONE,
             Self::Verdict(code) => *code,
+            Self::CommandLine(error) if !error.use_stderr() => DONE,
             Self::Usage { .. }
+            | Self::CommandLine(_)
+            | Self::Config(_)
+            | Self::Mapping(_)
+            | Self::KernelNames(_)
             | Self::Catalog(_)
             | Self::Analysis(_)
             | Self::Predict(_)
             | Self::Output { .. } => USAGE,
             Self::History(error) if !error.is_unreadable() => USAGE,
             Self::Ingest(_) | Self::History(_) | Self::MissingBaseline { .. } => UNREADABLE,
-        })
+        }
+    }
+
+    pub(super) fn code(&self) -> ExitCode {
+        ExitCode::from(self.exit_code())
+    }
+
+    /// What kind of error it is; none where it is not one.
+    pub(super) fn kind(&self) -> Option<Code> {
+        match self {
+            Self::BrokenPipe | Self::Verdict(_) => None,
+            Self::CommandLine(error) if !error.use_stderr() => None,
+            Self::Usage { .. } | Self::CommandLine(_) => Some(Code::Usage),
+            Self::Config(_) => Some(Code::Configuration),
+            Self::Mapping(_) => Some(Code::Mapping),
+            Self::KernelNames(_) => Some(Code::KernelNames),
+            Self::Catalog(_)
+            | Self::Analysis(AnalysisError::Device(_))
+            | Self::Predict(PredictError::Catalog(_)) => Some(Code::Device),
+            Self::Ingest(_) => Some(Code::Input),
+            Self::Analysis(_) => Some(Code::Analysis),
+            Self::Predict(_) => Some(Code::Prediction),
+            Self::MissingBaseline { .. } | Self::History(_) => Some(Code::Baseline),
+            Self::Output { .. } => Some(Code::Output),
+        }
+    }
+
+    /// Where it is, as far as known.
+    pub(super) fn site(&self) -> Site<'_> {
+        match self {
+            Self::Config(ConfigError::Read { path, .. })
+            | Self::Predict(PredictError::Read { path, .. })
+            | Self::Output { path, .. } => Site::of(path),
+            Self::Config(ConfigError::Wrong { path, line, column, .. })
+            | Self::Predict(PredictError::Model { path, line, column, .. }) => {
+                Site::at(path, *line, *column)
+            }
+            Self::KernelNames(error) => Site::at(&error.path, error.line, error.column),
+            Self::Ingest(error) | Self::Mapping(error) => Site::of_input(error),
+            Self::Catalog(error)
+            | Self::Analysis(AnalysisError::Device(error))
+            | Self::Predict(PredictError::Catalog(error)) => Site::of_catalog(error),
+            _ => Site::default(),
+        }
     }
 
     /// What was considered before this failure, a line each.
@@ -112,6 +243,13 @@ impl Failure {
     pub(super) fn next_step(&self) -> Option<String> {
         match self {
             Self::Usage { help, .. } | Self::MissingBaseline { help, .. } => help.clone(),
+            Self::CommandLine(error) => tips(error),
+            Self::Config(error) => Some(error.help().to_owned()),
+            Self::Mapping(error) => {
+                let help = error.next_step();
+                Some(help.unwrap_or("see docs/formats.md for a mapping to start from").to_owned())
+            }
+            Self::KernelNames(error) => Some(error.help().to_owned()),
             Self::Ingest(error) => error.next_step().map(str::to_owned),
             Self::Catalog(error) => Some(error.help()),
             Self::Analysis(error) => Some(error.help()),
@@ -131,7 +269,10 @@ impl fmt::Display for Failure {
             Self::Usage { message, .. } | Self::MissingBaseline { message, .. } => {
                 f.write_str(message)
             }
-            Self::Ingest(error) => error.fmt(f),
+            Self::CommandLine(error) => f.write_str(&first(&error.to_string())),
+            Self::Config(error) => error.fmt(f),
+            Self::KernelNames(error) => error.fmt(f),
+            Self::Ingest(error) | Self::Mapping(error) => error.fmt(f),
             Self::Catalog(error) => chain(error, f),
             Self::Analysis(error) => chain(error, f),
             Self::Predict(error) => chain(error, f),
@@ -141,6 +282,25 @@ impl fmt::Display for Failure {
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {}", plain::io(cause)),
         }
     }
+}
+
+/// The first paragraph of what clap says, on one line; the others are tips and usage.
+fn first(message: &str) -> String {
+    let lines = message.lines().take_while(|line| !line.trim().is_empty());
+    let words = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    words.strip_prefix("error: ").unwrap_or(&words).to_owned()
+}
+
+/// What clap proposes.
+fn tips(error: &clap::Error) -> Option<String> {
+    let message = error.to_string();
+    let tips: Vec<&str> =
+        message.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).collect();
+    if !tips.is_empty() {
+        return Some(tips.join("; "));
+    }
+    let usage = message.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
+    usage.map(|usage| format!("usage: {usage}"))
 }
 
 /// An error with its causes.
@@ -154,9 +314,9 @@ fn chain(error: &dyn std::error::Error, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     Ok(())
 }
 
-impl From<crate::config::ConfigError> for Failure {
-    fn from(error: crate::config::ConfigError) -> Self {
-        Self::usage(error.to_string()).help(error.help().to_owned())
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
     }
 }
 

@@ -187,7 +187,7 @@ fn slowdown(text: &str) -> Result<RelativeChange, String> {
 
 pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
-    let (config, mut policy) = policy(command.policy.as_deref(), &command.side)?;
+    let (config, mut policy) = policy(command.policy.as_deref(), &command.side, terminal)?;
     policy.warn_only |= command.exit_zero;
     policy.coverage = command.coverage.unwrap_or(policy.coverage);
     let current = sides(&command.reading, &command.side, &config).and_then(|side| {
@@ -334,7 +334,7 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
             "several runs of a side: a quoted pattern such as 'main-*.csv', or `rooflint gate`",
         ));
     };
-    let (config, policy) = policy(None, &command.side)?;
+    let (config, policy) = policy(None, &command.side, terminal)?;
     let side = sides(&command.reading, &command.side, &config)?;
     let sides::Side { runs: current, notes } = side.runs(std::slice::from_ref(current))?;
     let yardstick = Yardstick::default();
@@ -367,10 +367,14 @@ fn sides<'a>(reading: &'a Reading, side: &Side, config: &Config) -> Result<Sides
 }
 
 /// The configuration and the policy in it, or in a file of its own.
-fn policy(file: Option<&Path>, side: &Side) -> Result<(Config, Policy), Failure> {
+fn policy(
+    file: Option<&Path>,
+    side: &Side,
+    terminal: &Terminal,
+) -> Result<(Config, Policy), Failure> {
     let config = match file {
         Some(path) => Config::read(path)?,
-        None => config::find(&side.configuration)?,
+        None => config::find(&side.configuration, terminal)?,
     };
     let mut policy = config.gate.clone();
     policy.across_devices |= side.across_devices;
@@ -404,10 +408,9 @@ fn write(
     (side, places): (&Side, &Places),
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let command = args::typed(std::env::args_os().skip(1));
     let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
     let report = GateReport {
-        command: Some(&command),
+        command: Some(terminal.command()),
         export,
         reading,
         current,

@@ -60,10 +60,14 @@ const WORDS: &[(&[&str], Meaning)] = &[
     (&["markdown", "md"], Say("rooflint FILE --format markdown")),
     (&["what-if", "whatif", "project"], Say("rooflint FILE --what-if 'H200 SXM 141GB'")),
     (&["kernel", "kernels"], Say("rooflint FILE --kernel NAME")),
+    (&["settings"], Same(&["config"])),
     (
-        &["config", "init", "settings"],
+        &["init"],
         Say("no configuration is needed; for one, write rooflint.toml: rooflint schema config"),
     ),
+    (&["completion", "autocomplete"], Same(&["completions"])),
+    (&["manual", "manpage"], Same(&["man"])),
+    (&["schemas"], Same(&["schema", "--list"])),
     (&["update", "upgrade"], Say("cargo install rooflint")),
 ];
 

@@ -9,9 +9,11 @@ mod calibrate;
 mod catalog;
 mod clock;
 mod commands;
+mod completions;
 mod config;
 mod convert;
 mod devices;
+mod environment;
 pub mod exit;
 mod formats;
 mod gate;
@@ -19,14 +21,18 @@ mod guesses;
 mod inspect;
 #[cfg(feature = "page")]
 mod learn;
+mod man;
+mod mcp;
 mod origin;
 mod output;
 mod predict;
+mod problem;
 mod progress;
 mod reading;
 mod rules;
 mod schema;
 mod session;
+mod settings;
 mod sides;
 mod store;
 mod terminal;
@@ -38,23 +44,29 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, ValueEnum};
 
 use commands::Cli;
+use environment::Variable;
+use exit::Failure;
 use terminal::Terminal;
 
 /// Runs the program and returns its exit code.
 #[must_use]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let typed = || args::typed(arguments.iter().skip(1).cloned());
     let early = early(&arguments);
-    let terminal = Terminal::new(&early);
-    let cli = match parsed(&mut arguments, early.width, &terminal) {
-        Ok(cli) => cli,
-        Err(code) => return code,
+    let (terminal, done) = match understood(arguments.clone(), early.width) {
+        Ok(cli) => {
+            let terminal = Terminal::new(&cli.terminal, typed());
+            let done = cli.run(&terminal, again);
+            (terminal, done)
+        }
+        Err(failure) => (Terminal::new(&early, typed()), Err(failure)),
     };
-    let terminal = Terminal::new(&cli.terminal);
-    match cli.command.run(&terminal) {
+    match done {
         Ok(()) => ExitCode::from(exit::DONE),
         Err(failure) => {
             terminal.fail(&failure);
@@ -63,17 +75,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The command line, options that are habits of other programs replaced.
-fn parsed(
-    arguments: &mut Vec<OsString>,
-    width: Option<u16>,
-    terminal: &Terminal,
-) -> Result<Cli, ExitCode> {
-    let failed = |failure: exit::Failure| {
-        terminal.fail(&failure);
-        failure.code()
-    };
-    guesses::words(arguments).map_err(failed)?;
+/// Runs a command for another one, as if it were typed.
+fn again(words: Vec<OsString>, terminal: &Terminal) -> Result<(), Failure> {
+    understood(words, None)?.run(terminal, again)
+}
+
+/// The command line; options that are habits of other programs replaced, and those added that the environment sets.
+fn understood(mut arguments: Vec<OsString>, width: Option<u16>) -> Result<Cli, Failure> {
+    guesses::words(&mut arguments)?;
+    let mut environment: Option<Vec<Variable>> = None;
     loop {
         let full = with_default_command(arguments.clone());
         let mut command = Cli::command();
@@ -83,19 +93,39 @@ fn parsed(
         let matches = command.try_get_matches_from_mut(&full);
         let known = matches.and_then(|found| Ok((Cli::from_arg_matches(&found)?, found)));
         let mut error = match known {
-            Ok((cli, found)) => {
-                return apart::check(&command, &found).map(|()| cli).map_err(failed);
+            Ok((mut cli, found)) => {
+                if environment.is_none() {
+                    let used = environment::add(&command, &found, &mut arguments);
+                    let is_final = used.is_empty();
+                    environment = Some(used);
+                    if !is_final {
+                        continue;
+                    }
+                }
+                apart::check(&command, &found)?;
+                cli.environment = environment.unwrap_or_default();
+                return Ok(cli);
             }
             Err(error) => error,
         };
-        if guesses::option(&error, arguments).map_err(failed)? {
+        if let Some(variable) = environment.as_ref().and_then(|used| blamed(&error, used)) {
+            let message = Failure::CommandLine(Box::new(error)).to_string();
+            let help = format!("change or unset the environment variable {}", variable.name);
+            return Err(Failure::usage(message).help(help));
+        }
+        if guesses::option(&error, &mut arguments)? {
             continue;
         }
         guesses::nearest(&mut error, &command, &full);
-        // Help and version go to standard output with success, misuse to standard error.
-        terminal.show(&error);
-        return Err(ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE }));
+        return Err(Failure::CommandLine(Box::new(error)));
     }
+}
+
+/// The variable whose value is wrong.
+fn blamed(error: &clap::Error, used: &[Variable]) -> Option<Variable> {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return None };
+    let wrong = wrong.split([' ', '=']).next()?.strip_prefix("--")?;
+    used.iter().find(|variable| variable.option == wrong).copied()
 }
 
 /// The terminal's options before the command line is understood: help and errors follow them too.
@@ -108,12 +138,19 @@ fn early(arguments: &[OsString]) -> args::Terminal {
         })
     };
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_ref()));
+    // Before options are read, variables can only be asked for.
+    let set = |name: &str| environment::value(name)?.into_string().ok();
     let never = has(&["--no-color", "--no-colour", "--nocolor"]).then_some("never".to_owned());
     args::Terminal {
         color: value("--color")
             .or(never)
+            .or_else(|| set(environment::COLOR))
             .and_then(|color| args::Color::from_str(&color, false).ok())
             .unwrap_or(args::Color::Auto),
+        error_format: value("--error-format")
+            .or_else(|| set(environment::ERROR_FORMAT))
+            .and_then(|format| args::ErrorFormat::from_str(&format, false).ok())
+            .unwrap_or(args::ErrorFormat::Text),
         ascii: has(&["--ascii"]),
         width: value("--width").and_then(|width| width.parse().ok()).filter(|width| *width >= 40),
         quiet: 0,

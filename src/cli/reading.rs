@@ -47,7 +47,8 @@ pub(super) fn suggest_map(reading: &Reading) -> Result<String, Failure> {
     }
 }
 
-fn mapping(path: &Path) -> Result<Mapping, Failure> {
+/// Reads a mapping, or takes the built-in one of this name.
+pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
     if let Some(text) = ingest::preset(&shown).filter(|_| !path.exists()) {
         return Ok(Mapping::from_toml(text, &shown)?);
@@ -62,13 +63,7 @@ fn mapping(path: &Path) -> Result<Mapping, Failure> {
     if read.map_err(|cause| refused(plain::io(&cause)))? as u64 > LARGEST_MAPPING {
         return Err(refused("it exceeds 1 MiB".to_owned()));
     }
-    Mapping::from_toml(&text, &shown).map_err(|error| {
-        let help = error
-            .next_step()
-            .unwrap_or("see docs/formats.md for a mapping to start from")
-            .to_owned();
-        Failure::usage(error.to_string()).help(help)
-    })
+    Mapping::from_toml(&text, &shown).map_err(Failure::Mapping)
 }
 
 /// Expands patterns that the shell left alone, then directories and `-`.

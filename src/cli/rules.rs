@@ -36,7 +36,7 @@ pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
         let over = Over::ALL.into_iter().find(|one| one.key() == over).unwrap_or_default();
         return write(&RulePage(&rules::columns_page(over)));
     }
-    let custom = find(&command.configuration)?.rules.custom;
+    let custom = find(&command.configuration, terminal)?.rules.custom;
     let Some(id) = &command.id else { return write(&RuleList(&custom)) };
     let built_in = rules::rule(id).map(rules::Rule::page);
     let own = || Some(custom.iter().find(|rule| rule.id == *id)?.page());

@@ -1,40 +1,72 @@
-//! `schema`: the JSON schema of a document.
+//! `schema`: the JSON schema of a document or file.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::exit::Failure;
+use super::output;
+use super::problem;
 use super::terminal::Terminal;
+use crate::catalog;
+use crate::compare;
 use crate::config;
-use crate::report;
+use crate::history;
+use crate::ingest;
+use crate::report::{self, FORMATS, SchemaLine, SchemaList};
 
-/// Print the JSON schema of a report, prediction or configuration
+/// Print the JSON schema of a document or of a TOML file
 #[derive(Debug, Args)]
 pub(super) struct Schema {
-    /// Choose the document
-    #[arg(value_name = "DOCUMENT", default_value = "report")]
-    document: Document,
+    /// Choose the document or file
+    #[arg(value_name = "NAME", default_value = "report", value_parser = names())]
+    document: String,
+
+    /// List the schemas
+    #[arg(long)]
+    list: bool,
+
+    /// Set the format of the list
+    #[arg(long, value_name = "FORMAT", requires = "list", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
+    format: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Document {
-    /// `analyze … --format json`
-    Report,
-    /// `predict KERNEL … --format json`
-    Prediction,
-    /// `predict --model FILE … --format json`
-    StepPrediction,
-    /// `gate` and `diff`, as JSON
-    Gate,
-    /// `rooflint.toml`
-    Config,
+/// A schema that can be printed.
+struct Known {
+    line: SchemaLine,
+    text: fn() -> String,
+}
+
+const fn known(name: &'static str, describes: &'static str, text: fn() -> String) -> Known {
+    Known { line: SchemaLine { name, describes }, text }
+}
+
+/// Every schema, documents first, then files.
+const ALL: [Known; 11] = [
+    known("report", "JSON of `analyze`", report::schema),
+    known("prediction", "JSON of `predict`", report::prediction_schema),
+    known("step-prediction", "JSON of `predict --model`", report::step_prediction_schema),
+    known("gate", "JSON of `gate` and `diff`", report::gate_schema),
+    known("run", "runs saved by `baseline save`", compare::run_schema),
+    known("trend", "JSON of `trend`", history::trend_schema),
+    known("settings", "JSON of `config show`", report::settings_schema),
+    known("error", "errors with `--error-format json`", problem::schema),
+    known("config", "rooflint.toml, and [tool.rooflint] of pyproject.toml", config::schema),
+    known("mapping", "mappings, for `--map`", ingest::mapping_schema),
+    known("devices", "device files, for `--devices`", catalog::schema),
+];
+
+fn names() -> PossibleValuesParser {
+    let value = |one: &Known| PossibleValue::new(one.line.name).help(one.line.describes);
+    PossibleValuesParser::new(ALL.iter().map(value))
 }
 
 pub(super) fn run(command: &Schema, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.print(&match command.document {
-        Document::Report => report::schema(),
-        Document::Prediction => report::prediction_schema(),
-        Document::StepPrediction => report::step_prediction_schema(),
-        Document::Gate => report::gate_schema(),
-        Document::Config => config::schema(),
-    })
+    if command.list {
+        let asked = (&[][..], command.format.as_deref());
+        let places = output::places_for(asked, report::NO_OWN, "format of lists")?;
+        let lines = ALL.map(|one| one.line);
+        return output::write(&places, &SchemaList(&lines), |style, _| style, terminal);
+    }
+    let chosen = ALL.iter().find(|one| one.line.name == command.document);
+    terminal.print(&chosen.map(|one| (one.text)()).unwrap_or_default())
 }

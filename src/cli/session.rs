@@ -40,16 +40,13 @@ pub(super) fn known(catalog: &Catalog, name: &str) -> Result<(), Failure> {
 }
 
 /// The user's own kernel names before the built-in ones.
-fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
+pub(super) fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
     let Some(path) = &config.kernel_names else { return Ok(None) };
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|cause| {
         Failure::usage(format!("{shown}: cannot read kernel names: {}", plain::io(&cause)))
             .help("check kernel-names in the configuration")
     })?;
-    let taxonomy = Taxonomy::with_text(&shown, &text).map_err(|error| {
-        let help = error.help();
-        Failure::usage(error.to_string()).help(help)
-    })?;
+    let taxonomy = Taxonomy::with_text(&shown, &text).map_err(Failure::KernelNames)?;
     Ok(Some(Arc::new(taxonomy)))
 }

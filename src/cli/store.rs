@@ -22,14 +22,14 @@ pub(super) struct Chosen {
     branch: Option<String>,
 
     /// Only runs on this GPU, by any of its names
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
+    #[arg(long = "device", value_name = "NAME")]
+    of_device: Option<String>,
 }
 
 impl Chosen {
     pub(super) fn filter(&self) -> Result<Filter, Failure> {
         // A device may be called by any name that the catalog knows, or as its export calls it.
-        let device = match &self.device {
+        let device = match &self.of_device {
             Some(name) => {
                 let found = catalog::load(&[])?.find(name, &DeviceHint::default());
                 Some(found.map_or_else(|_| name.clone(), |device| device.name))

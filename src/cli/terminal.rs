@@ -1,12 +1,15 @@
-//! Standard output and error: color, width, broken pipes, files that appear whole or not at all.
+//! Standard output and error: color, links, width, broken pipes, files that appear whole or not at all.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 
 use super::args;
-use super::exit::Failure;
+use super::exit::{Code, Failure};
+use super::problem::Problem;
 use crate::report::Style;
 
 /// What is known of the terminal, and how the user wants it used.
@@ -15,10 +18,17 @@ pub(super) struct Terminal {
     quiet: u8,
     stderr_color: bool,
     verbose: bool,
+    /// Whether errors are for programs.
+    json_errors: bool,
+    /// The command as it would be typed again.
+    command: String,
+    /// Where outputs are kept instead of being written, by their paths.
+    kept: Option<RefCell<BTreeMap<PathBuf, Vec<u8>>>>,
 }
 
 impl Terminal {
-    pub(super) fn new(options: &args::Terminal) -> Self {
+    /// The terminal of a command, which would be typed again as `command`.
+    pub(super) fn new(options: &args::Terminal, command: String) -> Self {
         let stdout = io::stdout();
         let color = |auto: ColorChoice| match options.color {
             args::Color::Always => true,
@@ -36,10 +46,13 @@ impl Terminal {
             let seen = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
             seen.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).or(Some(80))
         });
+        let is_colored = color(AutoStream::choice(&stdout));
         Self {
             style: Style {
                 width,
-                color: color(AutoStream::choice(&stdout)),
+                color: is_colored,
+                // Who wants no escape sequences wants no links; FORCE_HYPERLINK decides for the others.
+                links: is_colored && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
                 ascii: options.ascii || !utf8_locale(),
                 full_names: false,
                 full: false,
@@ -49,7 +62,33 @@ impl Terminal {
             quiet: options.quiet,
             stderr_color: color(AutoStream::choice(&io::stderr())),
             verbose: options.verbose,
+            json_errors: options.error_format == args::ErrorFormat::Json,
+            command,
+            kept: None,
         }
+    }
+
+    /// No terminal: outputs are kept, whatever their paths are, and no file is written.
+    pub(super) fn keeping(command: String) -> Self {
+        Self {
+            style: Style::default(),
+            quiet: 0,
+            stderr_color: false,
+            verbose: false,
+            json_errors: false,
+            command,
+            kept: Some(RefCell::default()),
+        }
+    }
+
+    /// What was written to a path, where outputs are kept.
+    pub(super) fn kept(&self, path: &str) -> Option<Vec<u8>> {
+        self.kept.as_ref()?.borrow_mut().remove(Path::new(path))
+    }
+
+    /// The command as it would be typed again.
+    pub(super) fn command(&self) -> &str {
+        &self.command
     }
 
     /// The style for text on standard output.
@@ -63,12 +102,8 @@ impl Terminal {
     }
 
     /// Writes to standard output.
-    #[expect(
-        clippy::unused_self,
-        reason = "output goes through the terminal, whatever it needs to know"
-    )]
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
-        put(|to| to.write_all(text.as_bytes()))
+        self.write(Path::new("-"), text.as_bytes())
     }
 
     /// Writes a file that appears whole or not at all; `-` is standard output.
@@ -80,15 +115,18 @@ impl Terminal {
     }
 
     /// Writes a file as [`Terminal::write`] does, from what writes it part by part.
-    #[expect(
-        clippy::unused_self,
-        reason = "output goes through the terminal, whatever it needs to know"
-    )]
     pub(super) fn stream(
         &self,
         path: &Path,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
+        if let Some(kept) = &self.kept {
+            let mut bytes = Vec::new();
+            let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
+            write(&mut bytes).map_err(failed)?;
+            kept.borrow_mut().insert(path.to_owned(), bytes);
+            return Ok(());
+        }
         if path.as_os_str() == "-" {
             return put(write);
         }
@@ -115,6 +153,14 @@ impl Terminal {
     pub(super) fn fail(&self, failure: &Failure) {
         if matches!(failure, Failure::BrokenPipe | Failure::Verdict(_)) {
             return;
+        }
+        if let Some(problem) = Problem::of(failure).filter(|_| self.json_errors) {
+            // Nothing is left to do if standard error is gone.
+            let _ = io::stderr().write_all(problem.line().as_bytes());
+            return;
+        }
+        if let Failure::CommandLine(message) = failure {
+            return self.show(message);
         }
         let paint = |code: &str, text: &str| {
             if self.stderr_color {
@@ -147,9 +193,21 @@ impl Terminal {
         let _ = io::stderr().write_all(self.style.adapted(text).as_bytes());
     }
 
+    /// Says on standard error what did not end the command; nothing where outputs are kept.
+    pub(super) fn note(&self, code: Code, message: &str) {
+        let line = if self.json_errors {
+            Problem::note(code, message).line()
+        } else {
+            self.style.adapted(format!("note: {}\n", crate::report::printable_lines(message)))
+        };
+        if self.kept.is_none() && self.quiet == 0 {
+            let _ = io::stderr().write_all(line.as_bytes());
+        }
+    }
+
     /// Prints help or the version to standard output, or what is wrong with the command line to standard
     /// error.
-    pub(super) fn show(&self, message: &clap::Error) {
+    fn show(&self, message: &clap::Error) {
         let rendered = message.render();
         let text = |color: bool| {
             let text = if color { rendered.ansi().to_string() } else { rendered.to_string() };
@@ -236,6 +294,6 @@ fn put(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failu
     match buffered(&mut io::stdout().lock(), write) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
-        Err(cause) => Err(Failure::Output { path: "<stdout>".to_owned(), cause }),
+        Err(cause) => Err(Failure::stdout(cause)),
     }
 }

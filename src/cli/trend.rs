@@ -105,7 +105,7 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     if command.gate {
         // A gate does not pass on what it could not read.
         store.check(filter.name.as_deref())?;
-        let policy = config::find(&command.configuration)?.gate;
+        let policy = config::find(&command.configuration, terminal)?.gate;
         only_warns = policy.warn_only;
         trend.exceeded = exceeded(&trend, &policy, clock::now().date());
     }

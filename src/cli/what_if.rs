@@ -7,7 +7,7 @@ use crate::model::DeviceHint;
 use crate::predict::{Arguments, form};
 
 /// Words for changes to the kernels themselves.
-const WORDS: [&str; 3] = ["tensor-cores", "bf16", "fused"];
+pub(super) const WORDS: [&str; 3] = ["tensor-cores", "bf16", "fused"];
 
 fn named(word: &str) -> Option<Change> {
     match word.to_lowercase().as_str() {

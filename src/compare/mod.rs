@@ -39,6 +39,7 @@ pub use pairing::{MatchLevel, Pair, Pairing, pair};
 pub(crate) use run::tests as made;
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
+    run_schema,
 };
 pub use seal::fingerprint;
 pub use sides::kernels;

@@ -5,12 +5,19 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::json;
 use crate::model::Profiler;
 use crate::rules::Severity;
 use crate::units::{Bytes, BytesPerSecond, ExactSum, Factor, Flops, Hertz, Seconds, Share};
 
 /// Name and major version of the document.
 pub const SCHEMA: &str = "rooflint/run/2";
+
+/// Returns the JSON schema of a saved run, as pretty-printed JSON.
+#[must_use]
+pub fn run_schema() -> String {
+    json::schema::<Run>("run-2", "Run saved by rooflint baseline")
+}
 
 /// Number of launch times kept per kernel; more are replaced by this many quantiles.
 ///

@@ -1,4 +1,4 @@
-//! `rooflint.toml`: which rules run and by which numbers, limits, groups, waivers, rules and kernel names
+//! `rooflint.toml`, or the table of a Python project: which rules run and by which numbers, limits, groups, waivers, rules and kernel names
 //! of the user's own, and what a gate allows.
 //!
 //! ```
@@ -16,8 +16,10 @@ mod error;
 mod gate;
 mod group;
 mod limits;
+mod outline;
 mod place;
 mod schema;
+mod source;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -33,11 +35,14 @@ use crate::model::Dim3;
 use crate::plain;
 use crate::rules::Settings;
 use place::Place;
+use source::{PROJECT, Project, is_project};
 use wire::{Day, Spanned};
 
 pub use error::ConfigError;
 pub use limits::{Limits, min_share, threshold, time};
+pub use outline::{Entry, outline, value};
 pub use schema::schema;
+pub use source::{FILES, in_folder};
 
 /// What a user's configuration says.
 #[derive(Debug, Clone, Default)]
@@ -152,13 +157,14 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a text; `path` names it in messages.
+    /// Reads a text; `path` names it in messages. Where it is that of a `pyproject.toml`, the configuration
+    /// is its table `[tool.rooflint]`.
     ///
     /// # Errors
     /// [`ConfigError::Wrong`] with the place of what is wrong.
     pub fn parse(path: &str, text: &str) -> Result<Self, ConfigError> {
         let place = Place { path, text };
-        let wire: Wire = toml::from_str(text).map_err(|error| {
+        let wrong = |error: toml::de::Error| {
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
             let fault = plain::toml(text, &error);
@@ -170,7 +176,16 @@ impl Config {
                 message: fault.message,
                 help,
             }
-        })?;
+        };
+        let wire: Wire = if is_project(Path::new(path)) {
+            let project: Project<Wire> = toml::from_str(text).map_err(wrong)?;
+            project.tool.and_then(|tool| tool.rooflint).ok_or_else(|| {
+                let message = format!("{PROJECT} does not configure rooflint");
+                place.wrong(&(0..0), message, "add the table [tool.rooflint]")
+            })?
+        } else {
+            toml::from_str(text).map_err(wrong)?
+        };
         let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
         for rule in wire.custom_rule {
             let rule = place.custom(&rule, &config.rules.custom)?;
@@ -282,6 +297,27 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
         let empty = Config::parse("rooflint.toml", "").unwrap();
         assert!(empty.waivers.is_empty() && empty.closed_forms.is_empty());
         assert_eq!(empty.rules, Settings::default());
+    }
+
+    #[test]
+    fn a_python_project_has_a_table_for_it() {
+        let text = "[project]\nname = \"x\"\n[tool.ruff]\nfix = true\n\
+                    [tool.rooflint.rules]\nignore = [\"tail-effect\"]\n";
+        let config = Config::parse("a/pyproject.toml", text).unwrap();
+        assert!(config.rules.ignore.contains("tail-effect"));
+        let wrong = |text: &str| {
+            let error = Config::parse("pyproject.toml", text).unwrap_err();
+            format!("{error}; {}", error.help())
+        };
+        let found = wrong("[project]\nname = \"x\"\n");
+        assert!(
+            found.contains("pyproject.toml:1:1: ") && found.contains("[tool.rooflint]"),
+            "{found}"
+        );
+        let found = wrong("[project]\n[tool.rooflint.rules]\nignore = [\"tail-efect\"]\n");
+        assert!(found.starts_with("pyproject.toml:3:11: unknown rule"), "{found}");
+        let found = wrong("[tool.rooflint]\nruless = 1\n");
+        assert!(found.starts_with("pyproject.toml:2:1: unknown key \"ruless\""), "{found}");
     }
 
     #[test]

@@ -27,4 +27,4 @@ pub use layout::{MARKER, STORE_SCHEMA};
 pub use moment::Moment;
 pub use outlier::{BEFORE, Outlier, outliers};
 pub use store::{DEFAULT_NAME, Entry, Placed, Store, Unreadable};
-pub use trend::{Line, Point, Spread, Trend, TrendChange, TrendMetric, trend};
+pub use trend::{Line, Point, Spread, Trend, TrendChange, TrendMetric, trend, trend_schema};

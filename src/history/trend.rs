@@ -12,6 +12,7 @@ use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
 use crate::compare::{Run, benjamini_hochberg, median};
+use crate::json;
 use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share};
 
 /// The metric of a trend.
@@ -181,6 +182,12 @@ pub struct Trend {
     pub exceeded: Vec<String>,
     /// Caveats, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Returns the JSON schema of a trend, as pretty-printed JSON.
+#[must_use]
+pub fn trend_schema() -> String {
+    json::schema::<Trend>("trend-1", "Trend of saved runs by rooflint trend")
 }
 
 /// Kernels with less than 1% of the time are only tracked if they are named: among hundreds, some

@@ -13,7 +13,9 @@ use crate::plain;
 pub struct IngestError {
     path: Box<str>,
     line: Option<u64>,
-    column: Option<String>,
+    /// Character in the line.
+    character: Option<u32>,
+    column: Option<Box<str>>,
     message: String,
     help: Option<String>,
     /// What was considered, a line each.
@@ -26,6 +28,7 @@ impl IngestError {
         Self {
             path: path.to_string().into(),
             line: None,
+            character: None,
             column: None,
             message: message.into(),
             help: None,
@@ -47,10 +50,17 @@ impl IngestError {
         self
     }
 
+    /// The same error at a character of its line, counted from 1.
+    #[must_use]
+    pub(super) fn character(mut self, character: usize) -> Self {
+        self.character = u32::try_from(character).ok();
+        self
+    }
+
     /// The same error in a column.
     #[must_use]
     pub fn column(mut self, column: Option<String>) -> Self {
-        self.column = column;
+        self.column = column.map(Into::into);
         self
     }
 
@@ -66,6 +76,30 @@ impl IngestError {
     pub(super) fn considered(mut self, lines: Vec<String>) -> Self {
         self.considered = lines.into();
         self
+    }
+
+    /// The file; `None` where it is about none.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        Some(&*self.path).filter(|path| !path.is_empty())
+    }
+
+    /// The line, counted from 1.
+    #[must_use]
+    pub const fn line_number(&self) -> Option<u64> {
+        self.line
+    }
+
+    /// The character in the line, counted from 1.
+    #[must_use]
+    pub const fn character_number(&self) -> Option<u32> {
+        self.character
+    }
+
+    /// The name of the column of a table.
+    #[must_use]
+    pub fn column_name(&self) -> Option<&str> {
+        self.column.as_deref()
     }
 
     /// What was considered, a line each: why no format fits, or which do.
@@ -94,6 +128,9 @@ impl fmt::Display for IngestError {
         write!(f, "{}", self.path)?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
+            if let Some(character) = self.character {
+                write!(f, ":{character}")?;
+            }
         }
         if let Some(column) = &self.column {
             write!(f, ": column {column:?}")?;

@@ -59,7 +59,7 @@ pub use decimal::DecimalSign;
 pub use detect::{Detection, Sniff};
 pub use error::IngestError;
 pub use input::{Input, expand};
-pub use mapped::{Mapping, suggest_map};
+pub use mapped::{Mapping, mapping_schema, suggest_map};
 pub use numerals::Numerals;
 use observed::Observed;
 pub use presets::preset;

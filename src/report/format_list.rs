@@ -1,11 +1,13 @@
 //! The formats that can be read: in a table, and below it the commands that produce them.
 
-use super::Reported;
+use serde::Serialize;
+
 use super::document::{Block, Cell, Column, Document, Section, Table};
 use super::view::Style;
+use super::{Reported, pretty};
 
 /// A format that can be read, as it is listed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct FormatLine<'a> {
     /// Its name for `--from`.
     pub name: &'a str,
@@ -50,4 +52,16 @@ impl Reported for FormatList<'_> {
         }
         document
     }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        let listing = || pretty(&Listing { schema: "rooflint/formats/1", formats: self.0 });
+        (format == "json").then(listing)
+    }
+}
+
+/// The formats, for programs.
+#[derive(Serialize)]
+struct Listing<'a> {
+    schema: &'static str,
+    formats: &'a [FormatLine<'a>],
 }

@@ -32,6 +32,8 @@ mod rule_list;
 mod run;
 #[cfg(feature = "plot")]
 mod scene;
+mod schema_list;
+mod settings;
 mod tool_advice;
 #[cfg(feature = "gate")]
 mod trend;
@@ -66,6 +68,8 @@ pub use numbers::{count, printable, printable_lines};
 pub use pictures::{Subject, picture};
 pub use predicted::{FormList, FormPages, Predicted, prediction_schema, step_prediction_schema};
 pub use rule_list::{RuleList, RulePage};
+pub use schema_list::{SchemaLine, SchemaList};
+pub use settings::{Setting, SettingList, SettingOrigin, settings_schema};
 #[cfg(feature = "gate")]
 pub use trend::TrendReport;
 #[cfg(feature = "plot")]

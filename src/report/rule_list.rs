@@ -1,9 +1,13 @@
 //! Reports of the rules: one line each, or the documentation of one.
 
-use super::Reported;
+use std::borrow::Cow;
+
+use serde::Serialize;
+
 use super::document::{Block, Cell, Column, Document, Section, Table};
 use super::numbers::{printable, printable_lines};
 use super::view::Style;
+use super::{Reported, pretty};
 use crate::rules::{self, Custom, RULES};
 
 /// All rules with their summaries, custom rules last.
@@ -26,6 +30,7 @@ impl Reported for RuleList<'_> {
             let aliases = rules::aliases(rule.id).collect::<Vec<_>>().join(", ");
             let alias = Cell::maybe_text((!aliases.is_empty()).then_some(aliases));
             table.push([Cell::text(rule.id), Cell::text(rule.summary), alias]);
+            table.link(rules::link(rule.id));
         }
         for rule in self.0 {
             let (id, summary) = (printable(&rule.id), printable(&rule.summary()));
@@ -35,6 +40,43 @@ impl Reported for RuleList<'_> {
         document.push(Block::Table(table));
         document
     }
+
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        let built_in = RULES.iter().map(|rule| RuleLine {
+            id: rule.id,
+            summary: rule.summary.into(),
+            former_ids: rules::aliases(rule.id).collect(),
+            is_custom: false,
+            page: rules::link(rule.id),
+        });
+        let custom = self.0.iter().map(|rule| RuleLine {
+            id: &rule.id,
+            summary: rule.summary().into(),
+            former_ids: Vec::new(),
+            is_custom: true,
+            page: None,
+        });
+        let listing =
+            || Listing { schema: "rooflint/rules/1", rules: built_in.chain(custom).collect() };
+        (format == "json").then(|| pretty(&listing()))
+    }
+}
+
+/// The rules, for programs.
+#[derive(Serialize)]
+struct Listing<'a> {
+    schema: &'static str,
+    rules: Vec<RuleLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct RuleLine<'a> {
+    id: &'a str,
+    summary: Cow<'a, str>,
+    former_ids: Vec<&'a str>,
+    is_custom: bool,
+    /// Address of its page.
+    page: Option<String>,
 }
 
 impl Reported for RulePage<'_> {

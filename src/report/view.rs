@@ -12,6 +12,8 @@ pub struct Style {
     pub width: Option<usize>,
     /// Whether escape sequences for color may be used.
     pub color: bool,
+    /// Whether escape sequences for links may be used: the terminal opens them.
+    pub links: bool,
     /// Whether only ASCII may be used.
     pub ascii: bool,
     /// Whether names are printed as the profiler wrote them.
@@ -28,6 +30,14 @@ impl Style {
     /// Wraps text in a color, if colors are on. Color never says what the words do not.
     pub(super) fn paint(&self, code: &str, text: &str) -> String {
         if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Text that opens a page, where the terminal can (OSC 8).
+    pub(super) fn link(&self, text: &str, page: Option<&str>) -> String {
+        match page.filter(|_| self.links) {
+            Some(page) => format!("\u{1b}]8;;{page}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+            None => text.to_owned(),
+        }
     }
 
     /// Bold.

@@ -40,6 +40,18 @@ pub(crate) use engine::custom::{NOT_ESTIMATED, nearest};
 pub const RULES: &[&Rule] =
     joined!(&Rule, &[launch::RULES, memory::RULES, arithmetic::RULES, run::RULES, validity::RULES]);
 
+/// Returns the address of the page of a built-in rule; `None` for custom rules, which have no page.
+///
+/// ```
+/// let page = rooflint::rules::link("tail-effect").unwrap();
+/// assert!(page.ends_with("/docs/rules/tail-effect.md"));
+/// ```
+#[must_use]
+pub fn link(id: &str) -> Option<String> {
+    let rule = rule(id)?;
+    Some(format!("{}/blob/main/docs/rules/{}.md", env!("CARGO_PKG_REPOSITORY"), rule.id))
+}
+
 /// Runs every rule that the settings do not leave out.
 ///
 /// Kernels that are bound by links or that have no time are not looked at; one that is faster than the

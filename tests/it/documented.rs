@@ -34,7 +34,10 @@ fn documents() -> Vec<PathBuf> {
         // Made from the program's list of formats, whose commands have placeholders.
         .filter(|path| !path.ends_with("format-list.md"))
         .collect();
-    found.extend(["README.md", "CONTRIBUTING.md", "devices/README.md"].map(|one| root().join(one)));
+    found.extend(
+        ["README.md", "CONTRIBUTING.md", "devices/README.md", "docs/skill/SKILL.md"]
+            .map(|one| root().join(one)),
+    );
     found.sort();
     found
 }

@@ -109,16 +109,19 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("roofline", &["units"]),
     ("model", &["units"]),
     ("table", &["json", "plain", "units", "model"]),
-    ("catalog", &["plain", "units", "roofline", "model"]),
+    ("catalog", &["json", "plain", "units", "roofline", "model"]),
     ("predict", &["plain", "units", "roofline", "model", "catalog"]),
     ("taxonomy", &["plain", "units", "model"]),
-    ("ingest", &["plain", "units", "roofline", "model", "table", "predict"]),
+    ("ingest", &["json", "plain", "units", "roofline", "model", "table", "predict"]),
     ("analysis", &["units", "roofline", "model", "table", "catalog", "predict", "taxonomy"]),
     ("rules", &["units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
     ("compare", &["json", "plain", "units", "model", "analysis", "rules"]),
     ("gate", &["units", "model", "taxonomy", "analysis", "rules", "compare"]),
-    ("history", &["plain", "units", "model", "compare"]),
-    ("config", &["plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"]),
+    ("history", &["json", "plain", "units", "model", "compare"]),
+    (
+        "config",
+        &["json", "plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"],
+    ),
     ("session", &["units", "model", "table", "catalog", "analysis", "rules", "config", "compare"]),
     (
         "report",
@@ -130,7 +133,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "plain", "units", "roofline", "model", "table", "ingest", "catalog", "predict",
+            "json", "plain", "units", "roofline", "model", "table", "ingest", "catalog", "predict",
             "taxonomy", "analysis", "rules", "config", "session", "compare", "gate", "history",
             "report",
         ],

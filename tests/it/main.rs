@@ -29,6 +29,7 @@ mod golden;
 mod history;
 mod hostile;
 mod house;
+mod interfaces;
 mod judged;
 mod laws;
 mod levels;

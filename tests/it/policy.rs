@@ -39,6 +39,9 @@ fn keys(schema: &Value, at: &Value, path: &str, found: &mut Vec<String>) {
         let place = name.strip_prefix('#').unwrap();
         return keys(schema, schema.pointer(place).unwrap(), path, found);
     }
+    if let Some(all) = at.get("allOf").and_then(Value::as_array) {
+        return all.iter().for_each(|one| keys(schema, one, path, found));
+    }
     if let Some(items) = at.get("items") {
         return keys(schema, items, path, found);
     }

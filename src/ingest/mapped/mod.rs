@@ -59,6 +59,7 @@ mod units;
 mod written;
 
 pub(super) use data_table::titles;
+pub use file::mapping_schema;
 pub use mapping::Mapping;
 pub(super) use mapping::is_titled;
 pub(super) use pivot::{Long, read_long};

@@ -71,8 +71,10 @@ pub fn suggest_map(input: &Input, options: &Options) -> Result<String, IngestErr
 fn written(found: &Found, shown: &str) -> String {
     let roles = Roles::new(&found.columns);
     let mut text = format!(
-        "# A suggestion by `rooflint inspect --suggest-map`, from {}: check every line, units above all.\n\
+        "#:schema {}/raw/main/docs/schema/mapping.schema.json\n\
+         # A suggestion by `rooflint inspect --suggest-map`, from {}: check every line, units above all.\n\
          # Then: rooflint {} --map THIS_FILE\n",
+        env!("CARGO_PKG_REPOSITORY"),
         found.place,
         plain(shown),
     );
@@ -298,7 +300,9 @@ mod tests {
             let map = suggestion(table);
             let (suggested, written) = (read(table, &map), read(table, own));
             assert_eq!(launches(&suggested), launches(&written), "{map}");
-            assert!(map.starts_with("# A suggestion by "), "{map}");
+            let (schema, rest) = map.split_once('\n').unwrap();
+            assert!(schema.starts_with("#:schema https://"), "{map}");
+            assert!(rest.starts_with("# A suggestion by "), "{map}");
         }
     }
 

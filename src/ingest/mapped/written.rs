@@ -116,7 +116,7 @@ struct Place<'a> {
 impl Place<'_> {
     fn error(&self, at: usize, message: impl Into<String>) -> IngestError {
         let (line, column) = plain::place(self.text, at);
-        IngestError::new(format!("{}:{line}:{column}", self.path), message)
+        IngestError::new(self.path, message).line(line as u64).character(column)
     }
 
     fn delimiter(&self, text: Option<&Spanned<String>>) -> Result<u8, IngestError> {

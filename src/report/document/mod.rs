@@ -110,6 +110,8 @@ pub struct Item {
     pub text: String,
     /// What belongs to it, a line each.
     pub details: Vec<String>,
+    /// A page that says more about the label; shown where a terminal can open it.
+    pub link: Option<String>,
 }
 
 impl From<String> for Item {
@@ -122,7 +124,14 @@ impl Item {
     /// An item that begins with a label.
     #[must_use]
     pub fn labeled(label: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { label: label.into(), text: text.into(), details: Vec::new() }
+        Self { label: label.into(), text: text.into(), ..Self::default() }
+    }
+
+    /// The same with a page about its label, if there is one.
+    #[must_use]
+    pub fn linked(mut self, link: Option<String>) -> Self {
+        self.link = link;
+        self
     }
 
     /// The same with lines below it.

@@ -27,6 +27,9 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// What else is to say of it, a line each.
     pub notes: Vec<String>,
+    /// A page that says more about its notes, or about its first cell if it has none; shown where a terminal
+    /// can open it.
+    pub link: Option<String>,
 }
 
 /// A column.
@@ -253,12 +256,19 @@ impl Table {
 
     /// Adds a row.
     pub fn push(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(Row { cells: cells.into_iter().collect(), notes: Vec::new() });
+        self.push_with(cells, Vec::new());
     }
 
     /// Adds a row with notes below it.
     pub fn push_with(&mut self, cells: impl IntoIterator<Item = Cell>, notes: Vec<String>) {
-        self.rows.push(Row { cells: cells.into_iter().collect(), notes });
+        self.rows.push(Row { cells: cells.into_iter().collect(), notes, link: None });
+    }
+
+    /// Adds a page to the last row, if there is one.
+    pub fn link(&mut self, link: Option<String>) {
+        if let Some(row) = self.rows.last_mut() {
+            row.link = link;
+        }
     }
 
     /// Titles with units, and cells as texts. `wide` says whether there is room for ranges.

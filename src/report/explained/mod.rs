@@ -9,7 +9,7 @@ use super::{Reported, tool_advice};
 use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
-use crate::rules::{Finding, NOT_ESTIMATED};
+use crate::rules::{self, Finding, NOT_ESTIMATED};
 use crate::taxonomy::Category;
 use crate::units::Seconds;
 
@@ -119,7 +119,8 @@ fn advice(finding: &Finding) -> Item {
         format!("{} = {value}", printable(&fact.name))
     }));
     details.extend(finding.next.as_ref().map(|next| format!("try: {}", printable(next))));
-    Item::labeled(&*finding.rule, printable(&finding.message)).with(details)
+    let link = rules::link(&finding.rule);
+    Item::labeled(&*finding.rule, printable(&finding.message)).with(details).linked(link)
 }
 
 /// What the kernel does by its name, and what else the name tells.

@@ -183,9 +183,10 @@ struct LoneDocument<'a> {
 /// Returns the JSON schema of a gate's decision, as pretty-printed JSON.
 #[must_use]
 pub fn gate_schema() -> String {
-    let schema = schemars::schema_for!(Document<'_>);
-    // Schemas of derived types always serialize.
-    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+    crate::json::schema::<Document<'_>>(
+        "gate-2",
+        "Decision of rooflint gate, or comparison of rooflint diff",
+    )
 }
 
 fn render(report: &GateReport<'_>, _: &Style) -> String {

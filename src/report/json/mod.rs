@@ -231,9 +231,7 @@ struct RuleDocument<'a> {
 /// Returns the JSON schema of the report, as pretty-printed JSON.
 #[must_use]
 pub fn schema() -> String {
-    let schema = schemars::schema_for!(Document<'_>);
-    // Schemas of derived types always serialize.
-    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
+    crate::json::schema::<Document<'_>>("report-3", "Report of rooflint on a run")
 }
 
 fn render(report: &Report<'_>, _: &Style) -> String {

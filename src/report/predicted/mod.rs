@@ -9,12 +9,13 @@ mod step;
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::Document;
 use super::view::{Style, printable};
 use super::{Reported, pretty};
+use crate::json;
 use crate::predict::{
     Axis, COLUMNS, Cell, Crossing, Form, ModelPrediction, Prediction, SweepRow, SweepTable,
 };
@@ -76,13 +77,13 @@ struct StepDocument<'a> {
 /// Returns the JSON schema of predictions of one kernel, as pretty-printed JSON.
 #[must_use]
 pub fn prediction_schema() -> String {
-    pretty(&schema_for!(KernelDocument<'_>))
+    json::schema::<KernelDocument<'_>>("prediction-2", "Prediction of a kernel by rooflint")
 }
 
 /// Returns the JSON schema of predictions of a whole step, as pretty-printed JSON.
 #[must_use]
 pub fn step_prediction_schema() -> String {
-    serde_json::to_string_pretty(&schema_for!(StepDocument<'_>)).unwrap_or_default() + "\n"
+    json::schema::<StepDocument<'_>>("step-prediction-2", "Prediction of a step by rooflint")
 }
 
 impl Reported for Predicted<'_> {

@@ -7,6 +7,7 @@ use crate::analysis::Kernel;
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::Style;
 use crate::report::{FORMATS, Report};
+use crate::rules;
 use crate::units::Seconds;
 
 /// Lines of a terminal of [`COLUMNS`] columns that a brief takes at most.
@@ -108,6 +109,7 @@ fn plain(kernels: &[Entry<'_>], style: &Style) -> Table {
             entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
         ];
         table.push_with(cells, vec![entry.sentence()]);
+        table.link(entry.finding.and_then(|finding| rules::link(&finding.rule)));
     }
     table
 }
@@ -144,6 +146,7 @@ pub(super) fn table(kernels: &[Entry<'_>], style: &Style) -> Table {
             Cell::text(entry.certainty.label()),
         ];
         table.push_with(cells, vec![entry.sentence()]);
+        table.link(entry.finding.and_then(|finding| rules::link(&finding.rule)));
     }
     table
 }

@@ -16,6 +16,9 @@ use crate::report::view::Style;
 pub(super) const FORMAT: Format =
     Format { name: "text", endings: &["txt"], summary: "for a person at a terminal", render };
 
+/// Columns before the notes of a row.
+const NOTE: usize = 7;
+
 /// Columns for the labels of facts.
 const LABEL: usize = 13;
 
@@ -210,7 +213,8 @@ fn item(
         // The label is part of the line: the width of the rest is reckoned from its end.
         let colon = if item.text.is_empty() { "" } else { ": " };
         let label = style.adapted(item.label.clone());
-        let painted = format!("{lead}{}{colon}", style.bold(&label));
+        let shown = style.link(&style.bold(&label), item.link.as_deref());
+        let painted = format!("{lead}{shown}{colon}");
         let used = lead.width() + label.width() + colon.len();
         wrap_from(text, &painted, used, indent, &item.text, style);
     }
@@ -239,11 +243,28 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
             let pad = " ".repeat(start.saturating_sub(before.width()));
             wrap(text, &format!("{before}{pad}"), start, words, style);
         } else {
-            text.push_str(&columns.draw(table, cells));
+            let line = columns.draw(table, cells);
+            // Where there are no notes, the first cell is what the page is about.
+            let first = cells.first().filter(|_| row.notes.is_empty());
+            let at = first.and_then(|cell| Some((line.find(cell.as_str())?, cell.len())));
+            match at.filter(|_| row.link.is_some()) {
+                Some((at, length)) => {
+                    let (before, rest) = line.split_at(at);
+                    let (cell, after) = rest.split_at(length);
+                    let cell = style.link(cell, row.link.as_deref());
+                    text.push_str(&format!("{before}{cell}{after}"));
+                }
+                None => text.push_str(&line),
+            }
             text.push('\n');
         }
         for note in &row.notes {
-            wrap(text, "       ", 7, note, style);
+            let mut lines = String::new();
+            wrap(&mut lines, "", 0, note, &Style { width: room(style, NOTE), ..*style });
+            for line in lines.lines() {
+                let line = style.link(line, row.link.as_deref());
+                text.push_str(&format!("{:NOTE$}{line}\n", ""));
+            }
         }
     }
 }
