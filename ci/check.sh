@@ -36,5 +36,25 @@ trap 'rm -rf "$parts"' EXIT
 awk -v folder="$parts" 'BEGIN { part = "inputs" } /^---$/ { part = "job"; next } { print > (folder "/" part ".yml") }' ci/gitlab.yml
 schema vendor.gitlab-ci --data-transform gitlab-ci "$parts/inputs.yml" "$parts/job.yml"
 
+# What people copy.
+awk -v folder="$parts" '
+    /^```yaml$/ { block = folder "/" ++number ".doc.yml"; next }
+    /^```/ { block = "" }
+    block { print > block }
+' docs/pipelines.md
+for block in "$parts"/*.doc.yml; do
+    case "$(grep --max-count 1 --only-matching --extended-regexp '^(jobs|include|steps|repos):' "$block" || true)" in
+    jobs:) schema vendor.github-workflows "$block" ;;
+    include:) schema vendor.gitlab-ci --data-transform gitlab-ci "$block" ;;
+    steps:) schema vendor.buildkite "$block" ;;
+    repos:) "$tools/bin/pre-commit" validate-config "$block" ;;
+    *)
+        echo "docs/pipelines.md: a block of YAML that nothing checks:" >&2
+        cat "$block" >&2
+        exit 1
+        ;;
+    esac
+done
+
 "$tools/bin/pre-commit" validate-manifest .pre-commit-hooks.yaml
 "$tools/bin/zizmor" --offline --quiet --no-progress .

@@ -21,6 +21,8 @@ mod devices;
 mod documented;
 mod duplicates;
 mod foreign;
+#[cfg(all(unix, feature = "page"))]
+mod forges;
 #[cfg(all(feature = "encodings", feature = "expressions"))]
 mod fuzz;
 mod gate;
@@ -46,6 +48,7 @@ mod ranking;
 mod rule_coverage;
 mod rules;
 mod saved;
+mod site;
 mod taxonomy;
 mod terminal;
 mod times_alone;
