@@ -22,6 +22,8 @@ mod documented;
 mod duplicates;
 mod foreign;
 mod formats_page;
+#[cfg(all(unix, feature = "page"))]
+mod forges;
 #[cfg(all(feature = "encodings", feature = "expressions"))]
 mod fuzz;
 mod gate;
@@ -49,6 +51,7 @@ mod ranking;
 mod rule_coverage;
 mod rules;
 mod saved;
+mod site;
 mod taxonomy;
 mod terminal;
 mod timeline;

@@ -256,8 +256,9 @@ fn strings_in_the_code_speak_plainly() {
 #[test]
 fn documents_and_goldens_speak_plainly() {
     let endings = ["md", "txt", "json", "toml"];
-    let folders = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "devices", "src"];
-    let folders = folders.into_iter().chain(["fixtures", "tests/golden"]);
+    let folders =
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "devices"];
+    let folders = folders.into_iter().chain(["src", "fixtures", "tests/golden"]);
     let paths = folders.flat_map(|folder| files(&root().join(folder), &endings));
     let texts = paths.flat_map(|path| {
         let text = fs::read_to_string(&path).unwrap_or_default();
