@@ -1,7 +1,6 @@
 //! Exit codes, and which error leads to which.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
@@ -86,8 +85,8 @@ impl Failure {
     }
 
     /// The exit code; the match is exhaustive on purpose.
-    pub(super) fn code(&self) -> ExitCode {
-        ExitCode::from(match self {
+    pub(super) const fn code(&self) -> u8 {
+        match self {
             Self::BrokenPipe => DONE,
             Self::Verdict(code) => *code,
             Self::Usage { .. }
@@ -97,7 +96,7 @@ impl Failure {
             | Self::Output { .. } => USAGE,
             Self::History(error) if !error.is_unreadable() => USAGE,
             Self::Ingest(_) | Self::History(_) | Self::MissingBaseline { .. } => UNREADABLE,
-        })
+        }
     }
 
     /// What was considered before this failure, a line each.

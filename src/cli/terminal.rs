@@ -15,10 +15,12 @@ pub(super) struct Terminal {
     quiet: u8,
     stderr_color: bool,
     verbose: bool,
+    /// The command as it would be typed again.
+    pub(super) typed: String,
 }
 
 impl Terminal {
-    pub(super) fn new(options: &args::Terminal) -> Self {
+    pub(super) fn new(options: &args::Terminal, typed: String) -> Self {
         let stdout = io::stdout();
         let color = |auto: ColorChoice| match options.color {
             args::Color::Always => true,
@@ -49,7 +51,13 @@ impl Terminal {
             quiet: options.quiet,
             stderr_color: color(AutoStream::choice(&io::stderr())),
             verbose: options.verbose,
+            typed,
         }
+    }
+
+    /// A terminal that is another program's: nothing is asked of it, and files are written.
+    pub(super) fn of_another(typed: String) -> Self {
+        Self { style: Style::default(), quiet: 2, stderr_color: false, verbose: false, typed }
     }
 
     /// The style for text on standard output.

@@ -32,6 +32,7 @@ mod rule_list;
 mod run;
 #[cfg(feature = "plot")]
 mod scene;
+pub mod tables;
 mod tool_advice;
 #[cfg(feature = "gate")]
 mod trend;
@@ -58,7 +59,7 @@ pub use figure::{Canvas, Encoding, PictureError};
 pub use format_list::{FormatLine, FormatList};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
-pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};
+pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema, metrics};
 pub use inspection::Inspection;
 pub use next_ncu::other_than_ncu;
 pub use numbers::{count, printable, printable_lines};

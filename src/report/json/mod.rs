@@ -6,7 +6,7 @@
 mod advice;
 mod figures;
 mod groups;
-mod totals;
+pub(in crate::report) mod totals;
 mod what_if;
 
 use std::collections::BTreeMap;
